@@ -1,0 +1,134 @@
+import { openDatabase } from "../../storage/database.js";
+import { readAuditRequest, showAudit } from "./admin-audit.js";
+import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
+import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
+import { readNewOrganization, setUp } from "./admin-setup.js";
+import { type AdminServices, adminServices } from "./admin-store.js";
+import { type Command, parseCommandLine } from "./command.js";
+import { UsageFault } from "./command-fault.js";
+import {
+  type CommandSettings,
+  databaseFileOf,
+  openExistingDatabase,
+  readCommandSettings,
+} from "./data-folder.js";
+import type { Terminal } from "./terminal.js";
+
+const USAGE = `Usage: npm run admin -- COMMAND
+
+  org list                   every organization with its owner, status and plan
+  org activate E-MAIL        opens the dashboard and calls to the organization of this owner
+  org suspend E-MAIL         closes them again; calls in progress finish
+  org plan E-MAIL SLUG       moves the organization to another plan
+  setup --name NAME --email E-MAIL [--password PASSWORD] [--plan SLUG]
+                             makes an active organization with its owner and an API key
+  audit [E-MAIL] [--limit N] who changed what, newest first: in the organization of this owner, or everywhere
+  credentials audit          how many sealed credentials each of the keys opens; changes nothing
+  credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
+                             earlier key in ENCRYPTION_KEY_OLD
+
+It acts on the database in DATA_DIR (./data), also while a server runs on it, and takes effect at once.
+Exit code: 0 done, 1 failed, 2 not understood.`;
+
+type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
+
+/** The platform administrator's command line. */
+export function adminCommand(readSettings: () => CommandSettings = readCommandSettings): Command {
+  return {
+    usage: USAGE,
+    async run(args, terminal) {
+      const [noun, ...rest] = args;
+      if (noun === "org") {
+        const work = organizationWork(rest);
+        return withExistingStore(readSettings(), (services) => work(services, terminal));
+      }
+      if (noun === "audit") {
+        const request = readAuditRequest(rest);
+        return withExistingStore(readSettings(), (services) =>
+          showAudit(services, terminal, request),
+        );
+      }
+      if (noun === "credentials") return credentials(rest, readSettings, terminal);
+      if (noun !== "setup") throw new UsageFault(notUnderstood(args));
+      const organization = readNewOrganization(rest);
+      return withStore(readSettings(), (services) => setUp(services, terminal, organization));
+    },
+  };
+}
+
+/** What is to be done, before anything is opened: a wrong command line changes nothing. */
+function organizationWork(args: readonly string[]): Work {
+  const { positionals } = parseCommandLine({
+    args: [...args],
+    options: {},
+    allowPositionals: true,
+  });
+  const [verb, email, slug, ...more] = positionals;
+  const count = positionals.length;
+  if (verb === "list" && count === 1) return listOrganizations;
+  if (verb === "activate" && email !== undefined && count === 2) {
+    return (services, terminal) => activate(services, terminal, email);
+  }
+  if (verb === "suspend" && email !== undefined && count === 2) {
+    return (services, terminal) => suspend(services, terminal, email);
+  }
+  if (verb === "plan" && email !== undefined && slug !== undefined && more.length === 0) {
+    return (services, terminal) => changePlan(services, terminal, email, slug);
+  }
+  throw new UsageFault(notUnderstood(["org", ...args]));
+}
+
+async function credentials(
+  args: readonly string[],
+  readSettings: () => CommandSettings,
+  terminal: Terminal,
+): Promise<void> {
+  const { positionals } = parseCommandLine({
+    args: [...args],
+    options: {},
+    allowPositionals: true,
+  });
+  const [verb, ...more] = positionals;
+  if ((verb !== "audit" && verb !== "reseal") || more.length > 0) {
+    throw new UsageFault(notUnderstood(["credentials", ...args]));
+  }
+  const settings = readSettings();
+  const cipher = await readCipher(settings);
+  return withExistingStore(settings, ({ rotation, administrator }) =>
+    verb === "audit"
+      ? auditCredentials(rotation(cipher), terminal)
+      : resealCredentials(rotation(cipher), terminal, administrator),
+  );
+}
+
+function notUnderstood(args: readonly string[]): string {
+  if (args.length === 0) return "say what is to be done, for example: org list";
+  return `"${args.join(" ")}" is not a complete command`;
+}
+
+async function withExistingStore(
+  { dataDir }: CommandSettings,
+  work: (services: AdminServices) => Promise<void>,
+): Promise<void> {
+  const database = await openExistingDatabase(dataDir);
+  try {
+    await work(adminServices(database));
+  } finally {
+    await database.close();
+  }
+}
+
+/** Makes the store, with the standard plans, when it is not there yet. */
+async function withStore(
+  { dataDir }: CommandSettings,
+  work: (services: AdminServices) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase({ filePath: databaseFileOf(dataDir) });
+  try {
+    const services = adminServices(database);
+    await services.plans.seed();
+    await work(services);
+  } finally {
+    await database.close();
+  }
+}

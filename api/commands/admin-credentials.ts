@@ -1,0 +1,79 @@
+import { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import { storedDevelopmentKeys } from "../../engine/security/development-keys.js";
+import type {
+  CredentialHolder,
+  CredentialRotation,
+} from "../../engine/tenancy/credential-rotation.js";
+import type { AuditActor } from "../../storage/records.js";
+import { CommandFault } from "./command-fault.js";
+import type { CommandSettings } from "./data-folder.js";
+import type { Terminal } from "./terminal.js";
+import { printTable } from "./text-table.js";
+
+/** Enough to see which ones they are; whoever has more has lost a key, not a provider. */
+const NAMED_MAX = 20;
+
+/** With the keys that the server has; CommandFault where they cannot be known. */
+export async function readCipher(settings: CommandSettings): Promise<CredentialCipher> {
+  const { dataDir, encryptionKey, encryptionKeysOld = [], isProduction = false } = settings;
+  if (encryptionKey !== undefined) return new CredentialCipher(encryptionKey, encryptionKeysOld);
+  // A generated key is taken only where nothing says that this installation has keys of its own.
+  const mayBeGenerated = !isProduction && encryptionKeysOld.length === 0;
+  const made = mayBeGenerated ? await storedDevelopmentKeys(dataDir) : undefined;
+  if (made !== undefined) return new CredentialCipher(made.encryptionKey);
+  throw new CommandFault(
+    "ENCRYPTION_KEY is not set: give this command the same ENCRYPTION_KEY and ENCRYPTION_KEY_OLD as the server",
+  );
+}
+
+/** Names providers and agents by id only. CommandFault when there are credentials that no key opens. */
+export async function auditCredentials(
+  rotation: CredentialRotation,
+  terminal: Terminal,
+): Promise<void> {
+  const { current, old, unopened } = await rotation.audit();
+  const counts: readonly (readonly [string, number])[] = [
+    ["current key", current],
+    ...old.map((count, index) => [`old key ${index + 1}`, count] as const),
+    ["none of the keys", unopened.length],
+  ];
+  const rows = counts.map(([opener, count]) => [
+    { text: opener },
+    { text: String(count), isRightAligned: true },
+  ]);
+  printTable(terminal, ["opened by", "credentials"], rows);
+  if (unopened.length > 0) throw noKeyOpens(unopened);
+  if (old.some((count) => count > 0)) {
+    terminal.print("credentials reseal moves all of them to the current key.");
+  } else if (old.length > 0) {
+    terminal.print("Nothing is left under an old key: ENCRYPTION_KEY_OLD can be taken away.");
+  }
+}
+
+/** CommandFault when some could not be moved; all others are. */
+export async function resealCredentials(
+  rotation: CredentialRotation,
+  terminal: Terminal,
+  administrator: AuditActor,
+): Promise<void> {
+  const report = await rotation.reseal(administrator);
+  const { resealed, alreadyCurrent, unopened, contested } = report;
+  terminal.print(
+    `Moved to the current key: ${resealed} (were under it already: ${alreadyCurrent}).`,
+  );
+  if (unopened.length > 0) throw noKeyOpens(unopened);
+  if (contested.length === 0) return;
+  throw new CommandFault(
+    `the credentials of ${named(contested)} were changed again and again meanwhile; try again`,
+  );
+}
+
+function noKeyOpens(holders: readonly CredentialHolder[]): CommandFault {
+  return new CommandFault(`none of the keys opens the credentials of ${named(holders)}`);
+}
+
+function named(holders: readonly CredentialHolder[]): string {
+  const names = holders.slice(0, NAMED_MAX).map(({ owner, id }) => `${owner} ${id}`);
+  const rest = holders.length - NAMED_MAX;
+  return names.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

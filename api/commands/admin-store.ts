@@ -1,0 +1,53 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import { AccessTokens } from "../../engine/security/access-token.js";
+import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import { Accounts } from "../../engine/tenancy/accounts.js";
+import { ApiKeys } from "../../engine/tenancy/api-keys.js";
+import { AuditTrail } from "../../engine/tenancy/audit-trail.js";
+import { CredentialRotation } from "../../engine/tenancy/credential-rotation.js";
+import { Organizations } from "../../engine/tenancy/organizations.js";
+import { Plans } from "../../engine/tenancy/plans.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import type { Database } from "../../storage/database.js";
+import type { AuditActor } from "../../storage/records.js";
+
+export interface AdminServices {
+  /** Stands in the audit trail for everything that is done here. */
+  readonly administrator: AuditActor;
+  readonly auditTrail: AuditTrail;
+  readonly organizations: Organizations;
+  readonly plans: Plans;
+  readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
+}
+
+/** The services that an administrator uses, on an open store; a running server keeps its own. */
+export function adminServices(database: Database): AdminServices {
+  const clock = new SystemClock();
+  // Accounts want a signing secret, but nobody signs in here: no token of this one is ever given out.
+  const secret = randomBytes(32).toString("hex");
+  const tokens = new AccessTokens({ secret, expiresIn: "1m", clock });
+  const onBackgroundError = (error: unknown) => {
+    throw error;
+  };
+  const parts = { database, clock, newId: randomUUID, tokens, onBackgroundError };
+  const accounts = new Accounts(parts);
+  const apiKeys = new ApiKeys(parts);
+  const administratorId = accountName();
+  return {
+    administrator: { type: "administrator", id: administratorId },
+    auditTrail: new AuditTrail(parts),
+    organizations: new Organizations({ ...parts, accounts, apiKeys, administratorId }),
+    plans: new Plans(parts),
+    rotation: (cipher) => new CredentialRotation({ ...parts, cipher }),
+  };
+}
+
+/** Of the account on this machine that runs the command; containers often have one without a name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `account ${process.getuid?.() ?? "without a name"}`;
+  }
+}

@@ -1,0 +1,76 @@
+import { printable } from "../terminal.js";
+
+const DIAGNOSIS_MAX_MS = 2_000;
+/** RFC 6455: the connection broke without a word, or never came about. */
+const CLOSED_WITHOUT_A_WORD = 1006;
+
+/** The service closed the line, or it broke. */
+export class CallEnded extends Error {
+  override readonly name = "CallEnded";
+  readonly code: number;
+  readonly reason: string;
+
+  constructor(code: number, reason: string) {
+    super(`the call ended with code ${code}`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/** What each code of the contract means for somebody at a terminal, and what helps. */
+const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: string]>> = {
+  1000: ["the service ended the call", ""],
+  1009: ["the service refused the audio", ""],
+  1011: ["the service or one of its vendors failed", "Its log tells more."],
+  1012: ["the server is stopping", "Try again when it is back."],
+  1013: ["the service is overloaded or could not get rid of its audio", "Try again later."],
+  4001: [
+    "the API key was not accepted",
+    "Give another one with --key, or activate its organization: npm run admin -- org activate E-MAIL.",
+  ],
+  4003: [
+    "the agent uses a model that the organization's plan does not have",
+    "Change the agent, or the plan: npm run admin -- org plan E-MAIL SLUG.",
+  ],
+  4004: [
+    "a provider that the agent needs is missing or not active",
+    "Set the vendor's key and restart the server, or choose another agent with --agent.",
+  ],
+  4005: [
+    "there is no such agent, or it is not active",
+    "Choose another one with --agent, or leave it out for the first that is active.",
+  ],
+  4029: ["a limit is reached", "Wait a minute and try again, or move to a larger plan."],
+};
+
+/** One line for a person: what happened and what to do about it. */
+export async function explainEnd(
+  { code, reason }: CallEnded,
+  url: string,
+  wasConnected: boolean,
+): Promise<string> {
+  if (code === CLOSED_WITHOUT_A_WORD) {
+    return wasConnected ? "the line broke: is the server still running?" : diagnose(url);
+  }
+  const [meaning, advice] = MEANINGS[code] ?? ["the service ended the call", ""];
+  const detail = reason === "" || reason === meaning ? "" : `: ${printable(reason)}`;
+  return `${meaning} (close code ${code})${detail}. ${advice}`.trimEnd();
+}
+
+/** Why no line came about: asks the service for its health. */
+async function diagnose(url: string): Promise<string> {
+  const address = new URL("/api/health", url.replace(/^ws/, "http"));
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(DIAGNOSIS_MAX_MS) });
+    await answer.body?.cancel();
+    return answer.ok
+      ? `the server at ${address.origin} did not open a voice line`
+      : `what answers at ${address.origin} is not a Parley server, or it is not ready (status ${answer.status})`;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const isRefused = cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+    return isRefused
+      ? `no server listens at ${address.origin}. Start one in another terminal: npm start`
+      : `no server can be reached at ${address.origin}. Is the address right?`;
+  }
+}

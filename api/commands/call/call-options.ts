@@ -1,0 +1,97 @@
+import { parseCommandLine } from "../command.js";
+import { UsageFault } from "../command-fault.js";
+
+/** Speech is sent in real time, 25 characters a second: this much is 40 s. */
+const TEXT_CHARACTERS_MAX = 1000;
+/** More than a call's longest duration has room for. */
+const STEPS_MAX = 200;
+
+/** What the caller does: `say` waits until the agent has finished, `interrupt` begins while it talks. */
+export interface Step {
+  readonly kind: "say" | "interrupt";
+  readonly text: string;
+}
+
+export type Detail = "events" | "quiet" | "json";
+
+export interface CallOptions {
+  /** Without a path; undefined: the server that this machine's configuration describes. */
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly agentId: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly steps: readonly Step[];
+  readonly isInteractive: boolean;
+  readonly saveFile: string | undefined;
+  readonly detail: Detail;
+}
+
+/** Three turns: the agent is told something, is interrupted, and still knows it. */
+const DEMONSTRATION: readonly Step[] = [
+  { kind: "say", text: "Hello! My name is Ada." },
+  { kind: "say", text: "Please count to 20." },
+  { kind: "interrupt", text: "Stop. What is my name?" },
+];
+
+const text = { type: "string" } as const;
+const texts = { type: "string", multiple: true } as const;
+const flag = { type: "boolean", default: false } as const;
+
+export function readCallOptions(args: readonly string[]): CallOptions {
+  const { values, tokens } = parseCommandLine({
+    args: [...args],
+    tokens: true,
+    options: {
+      text: texts,
+      interrupt: texts,
+      url: text,
+      key: text,
+      agent: text,
+      session: text,
+      save: text,
+      interactive: flag,
+      quiet: flag,
+      json: flag,
+    },
+  });
+  const { url, key, agent, session, save, interactive, quiet, json } = values;
+  if (quiet && json) throw new UsageFault("give either --quiet or --json");
+  const isInteractive = interactive;
+  const steps = tokens.flatMap((token): Step[] => {
+    if (token.kind !== "option" || token.value === undefined) return [];
+    if (token.name === "text") return [{ kind: "say", text: sayable(token.value) }];
+    if (token.name === "interrupt") return [{ kind: "interrupt", text: sayable(token.value) }];
+    return [];
+  });
+  if (steps.length > STEPS_MAX) {
+    throw new UsageFault(`give at most ${STEPS_MAX} --text and --interrupt`);
+  }
+  return {
+    url: url === undefined ? undefined : serverUrl(url),
+    apiKey: key,
+    agentId: agent,
+    sessionId: session,
+    steps: steps.length > 0 || isInteractive ? steps : DEMONSTRATION,
+    isInteractive,
+    saveFile: save,
+    detail: json ? "json" : quiet ? "quiet" : "events",
+  };
+}
+
+/** UsageFault when it is empty or too long to be said. */
+export function sayable(words: string): string {
+  const trimmed = words.trim();
+  if (trimmed === "") throw new UsageFault("there is nothing to say in an empty text");
+  if (trimmed.length > TEXT_CHARACTERS_MAX) {
+    throw new UsageFault(`a text may have at most ${TEXT_CHARACTERS_MAX} characters`);
+  }
+  return trimmed;
+}
+
+function serverUrl(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^(?:http|ws)s?:$/.test(url.protocol)) {
+    throw new UsageFault("--url: expected an address like http://127.0.0.1:8080");
+  }
+  return url.href;
+}

@@ -1,0 +1,287 @@
+import { Caller, type CallerOptions, type Utterance } from "../../../engine/sandbox/caller.js";
+import type { Received } from "../../../engine/sandbox/caller-events.js";
+import { CommandFault } from "../command-fault.js";
+import { CallEnded } from "./call-ended.js";
+import type { Display } from "./display.js";
+import { Turn } from "./turn.js";
+
+/** A server gives a stalled reply two tries of 7 s and then apologizes; silence beyond that has no end. */
+const PATIENCE_MS = 30_000;
+/** Some agents greet nobody. */
+const GREETING_WAIT_MS = 3_000;
+/** The longest that a timer of Node can wait: the line itself tells when the call is over. */
+const WHOLE_CALL_MS = 2 ** 31 - 1;
+
+export interface ConversationOptions extends CallerOptions {
+  /** Silence after which the call is given up. */
+  readonly patienceMs?: number | undefined;
+}
+
+interface Waiter {
+  readonly isMet: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One call in turns. What waits on it rejects with CallEnded when the service ends the call. */
+export class Conversation {
+  readonly greeting = new Turn({ number: 0, kind: "greeting", said: "" });
+  readonly turns: Turn[] = [this.greeting];
+  /** As they came. */
+  readonly mp3s: Uint8Array[] = [];
+  readonly #caller: Caller;
+  readonly #display: Display;
+  readonly #patienceMs: number;
+  readonly #sessionId: string | undefined;
+  readonly #listening: Promise<void>;
+  readonly #waiters = new Set<Waiter>();
+  #patience: NodeJS.Timeout | undefined;
+  #connected = false;
+  #greetingAwaited = true;
+  /** Whose sound is being played. */
+  #talking: Turn | undefined;
+  /** Its last transcript comes after the stop. */
+  #stopped: Turn | undefined;
+  #decoded: Promise<void> = Promise.resolve();
+  #ended: CallEnded | undefined;
+
+  /** Rejects with CallEnded when the service refuses. */
+  static async open(options: ConversationOptions, display: Display): Promise<Conversation> {
+    display.dialled(options.url, process.hrtime.bigint());
+    const conversation = new Conversation(options, display);
+    await conversation.#waitFor(() => conversation.#connected);
+    return conversation;
+  }
+
+  private constructor(options: ConversationOptions, display: Display) {
+    this.#display = display;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#sessionId = options.sessionId;
+    this.#caller = Caller.dial(options);
+    this.#listening = this.#listen();
+  }
+
+  get historyKey(): string {
+    return this.#caller.historyKey ?? "";
+  }
+
+  get isTalking(): boolean {
+    return this.#talking !== undefined;
+  }
+
+  get lastTurn(): Turn {
+    return this.turns.at(-1) ?? this.greeting;
+  }
+
+  /** Resolves when the agent begins to greet, or will not: a conversation that goes on has been greeted before. */
+  async greetingBegan(): Promise<void> {
+    if (this.#sessionId === this.historyKey) return;
+    const timer = setTimeout(() => {
+      this.#greetingAwaited = false;
+      this.#wake();
+    }, GREETING_WAIT_MS);
+    try {
+      await this.#waitFor(
+        () => !this.#greetingAwaited || this.greeting.hasAudio || this.greeting.isOver,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Resolves when the last word is sent. */
+  say(text: string): Promise<Turn> {
+    return this.#speak("say", text);
+  }
+
+  /** As `say`, but does not wait for what the caller is still saying. */
+  interrupt(text: string): Promise<Turn> {
+    for (const turn of this.turns) {
+      if (!turn.isSpoken) turn.end("unanswered", process.hrtime.bigint());
+    }
+    return this.#speak("interrupt", text);
+  }
+
+  /** Resolves when the first sound of the turn has come. */
+  talking(turn: Turn): Promise<void> {
+    return this.#waitFor(() => turn.hasAudio || turn.isOver);
+  }
+
+  /** Resolves when the agent has finished the turn and what was heard has been shown. */
+  async over(turn: Turn): Promise<void> {
+    if (turn.kind === "greeting" && !turn.hasAudio) return;
+    await this.#waitFor(() => turn.isOver);
+    await this.#decoded;
+  }
+
+  /** Rejects with CallEnded when the call ends; resolves never. */
+  untilEnded(): Promise<void> {
+    return this.#listening.then(() => Promise.reject(this.#ended ?? new CallEnded(1000, "")));
+  }
+
+  /** Resolves when the line is closed and everything that was heard has been shown. */
+  async hangUp(): Promise<void> {
+    await this.#caller.hangUp();
+    await this.#listening;
+    await this.#decoded;
+  }
+
+  async #speak(kind: "say" | "interrupt", text: string): Promise<Turn> {
+    const turn = new Turn({ number: this.turns.length, kind, said: text });
+    const interrupted = this.#talking;
+    this.turns.push(turn);
+    this.#display.speaking(turn, process.hrtime.bigint());
+    const utterance = await this.#uttered(turn, kind);
+    if (utterance === undefined) return turn;
+    turn.spoke(utterance);
+    if (interrupted !== undefined) this.#tellSilence(interrupted, turn);
+    this.#wake();
+    return turn;
+  }
+
+  /** Undefined when the caller's own next words cut it short. */
+  async #uttered(turn: Turn, kind: "say" | "interrupt"): Promise<Utterance | undefined> {
+    try {
+      return await (kind === "say"
+        ? this.#caller.say(turn.said)
+        : this.#caller.interrupt(turn.said));
+    } catch (error) {
+      if (turn.outcome === "unanswered") return undefined;
+      await this.#listening;
+      throw this.#ended ?? error;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    let event: Received;
+    do {
+      event = await this.#caller.until(() => true, WHOLE_CALL_MS);
+      this.#receive(event);
+      this.#wake();
+    } while (event.type !== "closed");
+  }
+
+  #receive(event: Received): void {
+    const turn = this.#note(event);
+    this.#display.received(event, turn);
+    if (this.#stopped !== undefined && event.type !== "audioStop") {
+      this.#report(this.#stopped);
+      this.#stopped = undefined;
+    }
+    if (event.type === "audioEnd" && turn !== undefined) this.#report(turn);
+    if (event.type === "closed") this.#close(event.code, event.reason, event.atNs);
+  }
+
+  /** The turn that the event belongs to. */
+  #note(event: Received): Turn | undefined {
+    switch (event.type) {
+      case "connected":
+        this.#connected = true;
+        return undefined;
+      case "audio":
+        return this.#play(event.mp3, event.atNs);
+      case "transcript":
+        return event.payload.role === "assistant" ? this.#quote(event.payload.text) : undefined;
+      case "audioStop":
+        return this.#stop(event.atNs);
+      case "audioEnd":
+        return this.#finish(event.atNs);
+      case "error":
+      case "unreadable":
+      case "closed":
+        return this.#talking;
+    }
+  }
+
+  #play(mp3: Uint8Array, atNs: bigint): Turn {
+    this.mp3s.push(mp3);
+    const turn = this.#talking ?? this.#answered();
+    for (const earlier of this.turns.slice(0, turn.number)) earlier.end("unanswered", atNs);
+    turn.play(mp3, atNs);
+    this.#talking = turn;
+    return turn;
+  }
+
+  /** The newest words that were said to their end: they are what is answered. */
+  #answered(): Turn {
+    return this.turns.findLast(({ isSpoken, isOver }) => isSpoken && !isOver) ?? this.lastTurn;
+  }
+
+  #quote(text: string): Turn {
+    const turn = this.#stopped ?? this.#talking ?? this.#answered();
+    turn.transcript = text;
+    return turn;
+  }
+
+  #stop(atNs: bigint): Turn | undefined {
+    const turn = this.#talking;
+    turn?.end("stopped", atNs);
+    this.#talking = undefined;
+    this.#stopped = turn;
+    const interruption = this.lastTurn;
+    if (turn !== undefined && interruption !== turn) this.#tellSilence(turn, interruption);
+    return turn;
+  }
+
+  #finish(atNs: bigint): Turn {
+    const turn = this.#talking ?? this.#answered();
+    turn.end("finished", atNs);
+    this.#talking = undefined;
+    return turn;
+  }
+
+  #tellSilence(turn: Turn, interruption: Turn): void {
+    if (turn.silencedBy(interruption)) this.#display.fellSilent(turn);
+  }
+
+  #report(turn: Turn): void {
+    this.#decoded = this.#decoded.then(async () => {
+      await turn.listen();
+      this.#display.turnOver(turn);
+    });
+  }
+
+  #close(code: number, reason: string, atNs: bigint): void {
+    for (const turn of this.turns) {
+      if (turn.isOver) continue;
+      turn.end("cutOff", atNs);
+      if (turn.hasAudio) this.#report(turn);
+    }
+    this.#talking = undefined;
+    this.#ended = new CallEnded(code, reason);
+    clearTimeout(this.#patience);
+    for (const { reject } of this.#waiters) reject(this.#ended);
+    this.#waiters.clear();
+  }
+
+  #waitFor(isMet: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (isMet()) resolve();
+      else if (this.#ended !== undefined) reject(this.#ended);
+      else {
+        this.#waiters.add({ isMet, resolve, reject });
+        this.#wake();
+      }
+    });
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.isMet()) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+    clearTimeout(this.#patience);
+    if (this.#waiters.size === 0) return;
+    const endsNs = this.#talking?.playbackEndsNs ?? 0n;
+    const leftMs = Math.max(0, Number(endsNs - process.hrtime.bigint()) / 1e6);
+    this.#patience = setTimeout(() => this.#loseIt(), leftMs + this.#patienceMs);
+  }
+
+  #loseIt(): void {
+    const seconds = Math.round(this.#patienceMs / 1000);
+    const fault = new CommandFault(`the agent was silent for ${seconds} s; the call was given up`);
+    for (const { reject } of this.#waiters) reject(fault);
+    this.#waiters.clear();
+  }
+}

@@ -1,0 +1,47 @@
+import { durationText } from "../measures.js";
+import type { Terminal } from "../terminal.js";
+import { type Cell, printTable } from "../text-table.js";
+import type { CallReport } from "./display.js";
+import type { Turn } from "./turn.js";
+
+const HEADINGS = ["turn", "you said", "latency", "you heard", ""];
+
+export function printTurns(terminal: Terminal, { turns, historyKey }: CallReport): void {
+  const shown = turns.filter((turn) => turn.kind !== "greeting" || turn.hasAudio);
+  if (shown.length > 0) printTable(terminal, HEADINGS, shown.map(rowOf));
+  terminal.print();
+  terminal.print(
+    terminal.paint(
+      "dim",
+      `To go on with this conversation: npm run call -- --session ${historyKey}`,
+    ),
+  );
+}
+
+function rowOf(turn: Turn): readonly Cell[] {
+  const { latencyMs, heard } = turn;
+  return [
+    { text: turn.kind === "greeting" ? "-" : String(turn.number), isRightAligned: true },
+    { text: turn.kind === "greeting" ? "(greeting)" : turn.said },
+    { text: latencyMs === undefined ? "-" : durationText(latencyMs), isRightAligned: true },
+    { text: heard === undefined || heard === "" ? "-" : heard },
+    noteOf(turn),
+  ];
+}
+
+function noteOf({ outcome, silencedAfterMs }: Turn): Cell {
+  switch (outcome) {
+    case "finished":
+      return { text: "" };
+    case "stopped": {
+      const after = silencedAfterMs === undefined ? "" : ` in ${durationText(silencedAfterMs)}`;
+      return { text: `interrupted${after}`, style: "yellow" };
+    }
+    case "unanswered":
+      return { text: "not answered", style: "yellow" };
+    case "waiting":
+    case "talking":
+    case "cutOff":
+      return { text: "cut off", style: "red" };
+  }
+}

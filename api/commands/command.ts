@@ -1,0 +1,64 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { ConfigFault } from "../../config.js";
+import { Failure } from "../../engine/failure.js";
+import { CommandFault, UsageFault } from "./command-fault.js";
+import type { Terminal } from "./terminal.js";
+
+const EXIT_DONE = 0;
+const EXIT_FAILED = 1;
+const EXIT_WRONG_USAGE = 2;
+
+export interface Command {
+  readonly usage: string;
+  /** Resolves when the work is done; rejects with a CommandFault or a UsageFault when it could not be. */
+  run(args: readonly string[], terminal: Terminal): Promise<void>;
+}
+
+/** The exit code: 0 done, 1 failed, 2 not understood. Never rejects. */
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  if (asksForHelp(args)) {
+    terminal.print(command.usage);
+    return EXIT_DONE;
+  }
+  try {
+    await command.run(args, terminal);
+    return EXIT_DONE;
+  } catch (error) {
+    terminal.complain(explain(error));
+    if (!(error instanceof UsageFault)) return EXIT_FAILED;
+    terminal.complain("--help tells what can be given.");
+    return EXIT_WRONG_USAGE;
+  }
+}
+
+/** As `parseArgs` of Node, but what it does not understand is a UsageFault in one line. */
+export function parseCommandLine<Options extends ParseArgsConfig>(
+  options: Options,
+): ReturnType<typeof parseArgs<Options>> {
+  try {
+    return parseArgs(options);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const [firstSentence = error.message] = error.message.split(/\.\s|\n/);
+    throw new UsageFault(firstSentence);
+  }
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const options = end < 0 ? args : args.slice(0, end);
+  return options.includes("--help") || options.includes("-h");
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isForPeople = [CommandFault, UsageFault, Failure, ConfigFault].some(
+    (kind) => error instanceof kind,
+  );
+  if (isForPeople || !(error.cause instanceof Error)) return error.message;
+  return `${error.message}: ${explain(error.cause)}`;
+}

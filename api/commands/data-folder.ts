@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DATABASE_FILE, readConfig } from "../../config.js";
+import { type Database, openDatabase } from "../../storage/database.js";
+import { CommandFault } from "./command-fault.js";
+
+/** What commands need of the server's configuration. */
+export interface CommandSettings {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly isProduction?: boolean;
+  /** For the commands about credentials. */
+  readonly encryptionKey?: string | undefined;
+  readonly encryptionKeysOld?: readonly string[];
+}
+
+/**
+ * From the same places as the server's: `.env`, then the environment. Hardly a command signs or opens anything, so they do not
+ * ask for the secrets that production demands of the server. Throws a ConfigFault.
+ */
+export function readCommandSettings(): CommandSettings {
+  return readConfig("optional");
+}
+
+export function databaseFileOf(dataDir: string): string {
+  return join(dataDir, DATABASE_FILE);
+}
+
+/** The store of a server that may be running; CommandFault when there is none yet. */
+export async function openExistingDatabase(dataDir: string): Promise<Database> {
+  const filePath = databaseFileOf(dataDir);
+  if (!existsSync(filePath)) {
+    throw new CommandFault(
+      `there is no database ${filePath}: start the server once (npm start), or set DATA_DIR to its folder`,
+    );
+  }
+  return openDatabase({ filePath });
+}

@@ -1,0 +1,67 @@
+import * as v from "valibot";
+import { Id, nameField, textField } from "./fields.js";
+
+const EMAIL_CHARACTERS_MAX = 254;
+const PASSWORD_CHARACTERS_MIN = 8;
+/** A pass phrase fits; hashing more would only be work for an attacker to order. */
+const PASSWORD_CHARACTERS_MAX = 256;
+
+const Email = v.pipe(
+  v.string(),
+  v.trim(),
+  v.maxLength(EMAIL_CHARACTERS_MAX),
+  v.email(),
+  v.description("an e-mail address"),
+);
+
+export const SignUpBody = v.object({
+  name: nameField("the user's name"),
+  email: Email,
+  password: v.pipe(
+    v.string(),
+    v.minLength(PASSWORD_CHARACTERS_MIN),
+    v.maxLength(PASSWORD_CHARACTERS_MAX),
+    v.description(
+      `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`,
+    ),
+  ),
+  orgName: v.optional(nameField("the organization's name")),
+});
+
+/** As loose as can be: whoever got the password wrong is told so by 401, not by its length. */
+export const SignInBody = v.object({
+  email: textField("the e-mail address", EMAIL_CHARACTERS_MAX),
+  password: textField("the password", PASSWORD_CHARACTERS_MAX),
+});
+
+export const User = v.object({
+  id: Id,
+  email: v.string(),
+  name: v.string(),
+  role: v.picklist(["admin", "member"]),
+});
+
+export const OrganizationStatus = v.picklist(["pending", "active"]);
+
+export const OwnOrganization = v.object({
+  id: Id,
+  name: v.string(),
+  status: OrganizationStatus,
+});
+
+export const SignedUp = v.object({ user: User, token: v.string() });
+
+export const SignedIn = v.object({
+  user: User,
+  organization: OwnOrganization,
+  token: v.string(),
+  status: v.optional(
+    v.pipe(v.literal("pending"), v.description("only while the organization is pending")),
+  ),
+});
+
+export const Me = v.object({
+  user: User,
+  organization: OwnOrganization,
+  status: OrganizationStatus,
+});

@@ -1,0 +1,143 @@
+import * as v from "valibot";
+import { choiceField, flagField, textField, wholeNumberField } from "./fields.js";
+import { isToolSchema, TOOL_SCHEMA_RULES } from "./tool-schema.js";
+
+/** All are told to the model with every question. */
+const TOOLS_MAX = 16;
+const DESCRIPTION_CHARACTERS_MAX = 1_000;
+const URL_CHARACTERS_MAX = 2_000;
+const HEADERS_MAX = 16;
+const HEADER_VALUE_CHARACTERS_MAX = 4_096;
+const TIMEOUT_MIN_MS = 100;
+const TIMEOUT_MAX_MS = 10_000;
+/** Longer than that callers ask whether anybody is there. */
+const TIMEOUT_DEFAULT_MS = 5_000;
+
+/** E.164, or a SIP address as RFC 3261 writes the plain ones. */
+const TRANSFER_TARGET =
+  /^(?:\+[1-9]\d{6,14}|sips?:[^\s@<>"\p{Cc}]{1,128}@[^\s@<>"\p{Cc}]{1,128})$/u;
+/** The built-in tools are called as their types; two more names are no keys of a record. */
+const TOOL_NAME =
+  /^(?!(?:hangup|transfer|sendDigits|constructor|prototype)$)[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
+/** Told by the connection itself, or about it: a request that says them twice is broken or smuggled. */
+const HEADER_NAME =
+  /^(?!(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-[a-z-]*)$)[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/i;
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+const TYPES = ["hangup", "transfer", "sendDigits", "http"] as const;
+
+function typeField<const Type extends (typeof TYPES)[number]>(type: Type) {
+  const choices = TYPES.map((each) => `"${each}"`).join(", ");
+  return v.pipe(v.literal(type), v.description(`what the tool does, one of ${choices}`));
+}
+
+function descriptionField(subject: string) {
+  return textField(subject, DESCRIPTION_CHARACTERS_MAX);
+}
+
+const toolFields = v.pipe(
+  v.variant("type", [
+    v.object({ type: typeField("hangup") }),
+    v.object({
+      type: typeField("transfer"),
+      to: v.pipe(
+        v.string(),
+        v.regex(TRANSFER_TARGET),
+        v.description("where to, a number such as +15550100 or an address such as sip:desk@a.org"),
+      ),
+      description: v.exactOptional(descriptionField("when to use it, in words for the model")),
+    }),
+    v.object({ type: typeField("sendDigits") }),
+    v.object({
+      type: typeField("http"),
+      name: v.pipe(
+        v.string(),
+        v.regex(TOOL_NAME),
+        v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
+      ),
+      description: descriptionField("what it does and when to use it, in words for the model"),
+      parameters: v.pipe(
+        v.record(v.string(), v.unknown()),
+        v.check(isToolSchema),
+        v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
+      ),
+      url: v.pipe(
+        v.string(),
+        v.maxLength(URL_CHARACTERS_MAX),
+        v.check(isWebAddress),
+        v.description("the service's http or https address, without user name"),
+      ),
+      method: choiceField("GET with the arguments in the query, or POST with them as JSON", [
+        "GET",
+        "POST",
+      ]),
+      headers: v.exactOptional(
+        v.pipe(
+          v.record(
+            v.pipe(v.string(), v.regex(HEADER_NAME)),
+            v.pipe(v.string(), v.maxLength(HEADER_VALUE_CHARACTERS_MAX), v.regex(HEADER_VALUE)),
+          ),
+          v.maxEntries(HEADERS_MAX),
+          v.description(
+            `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`,
+          ),
+        ),
+      ),
+      timeoutMs: v.optional(
+        wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
+        TIMEOUT_DEFAULT_MS,
+      ),
+      speak: v.optional(
+        flagField(
+          "whether a text that it answers is spoken as it is, instead of given to the model",
+        ),
+        false,
+      ),
+    }),
+  ]),
+  v.description("a tool with a name that no other one has, an object"),
+);
+
+export const toolsField = v.pipe(
+  v.array(toolFields),
+  v.maxLength(TOOLS_MAX),
+  v.checkItems((tool, index, tools) => tools.findIndex((each) => isNamesake(each, tool)) === index),
+  v.description(`what the agent may do, a list of at most ${TOOLS_MAX} tools`),
+);
+
+export const AgentTool = v.variant("type", [
+  v.object({ type: v.literal("hangup") }),
+  v.object({
+    type: v.literal("transfer"),
+    to: v.string(),
+    description: v.exactOptional(v.string()),
+  }),
+  v.object({ type: v.literal("sendDigits") }),
+  v.object({
+    type: v.literal("http"),
+    name: v.string(),
+    description: v.string(),
+    parameters: v.record(v.string(), v.unknown()),
+    url: v.string(),
+    method: v.picklist(["GET", "POST"]),
+    headerNames: v.pipe(v.array(v.string()), v.description("their values are never answered")),
+    timeoutMs: v.number(),
+    speak: v.boolean(),
+  }),
+]);
+
+type ToolFields = v.InferOutput<typeof toolFields>;
+
+function isNamesake(a: ToolFields, b: ToolFields): boolean {
+  return nameOf(a) === nameOf(b);
+}
+
+function nameOf(tool: ToolFields): string {
+  return tool.type === "http" ? tool.name : tool.type;
+}
+
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}

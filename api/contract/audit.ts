@@ -1,0 +1,54 @@
+import * as v from "valibot";
+import { Count, Id, Timestamp, wholeNumberParameter } from "./fields.js";
+import { SKIP_MAX } from "./organization.js";
+
+const AUDIT_PAGE_MAX = 100;
+
+export const AuditQuery = v.object({
+  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to give", { min: 1, max: AUDIT_PAGE_MAX, preset: 20 }),
+});
+
+export const AuditEntry = v.object({
+  id: Id,
+  orgId: Id,
+  at: Timestamp,
+  actor: v.object({
+    type: v.picklist(["user", "apiKey", "administrator"]),
+    id: v.pipe(
+      v.string(),
+      v.description("of the user or the API key; `platform` for an administrator of the platform"),
+    ),
+  }),
+  action: v.picklist([
+    "agent.create",
+    "agent.update",
+    "agent.delete",
+    "agent.reseal",
+    "provider.create",
+    "provider.update",
+    "provider.delete",
+    "provider.reseal",
+    "apiKey.create",
+    "apiKey.revoke",
+    "organization.create",
+    "organization.rename",
+    "organization.activate",
+    "organization.suspend",
+    "organization.changePlan",
+  ]),
+  targetType: v.picklist(["agent", "provider", "apiKey", "organization"]),
+  targetId: Id,
+  targetName: v.pipe(v.string(), v.description("as it was called then")),
+  changes: v.pipe(
+    v.array(v.string()),
+    v.description("names of the fields that an update changed, never their values"),
+  ),
+});
+
+export const AuditEntries = v.object({
+  items: v.array(AuditEntry),
+  total: Count,
+  skip: Count,
+  limit: Count,
+});

@@ -1,0 +1,111 @@
+import * as v from "valibot";
+import {
+  Count,
+  choiceField,
+  FreeForm,
+  flagField,
+  Id,
+  idField,
+  Timestamp,
+  wholeNumberParameter,
+} from "./fields.js";
+import { SKIP_MAX } from "./organization.js";
+
+const CALLS_PAGE_MAX = 100;
+
+const filters = {
+  agentId: v.optional(idField("the id of an agent")),
+  status: v.optional(choiceField("the state of a call", ["active", "completed", "failed"])),
+};
+
+export const CallCountQuery = v.object(filters);
+
+export const CallsQuery = v.object({
+  ...filters,
+  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
+});
+
+export const UsageQuery = v.object({
+  days: wholeNumberParameter("how many days up to today", { min: 1, max: 365, preset: 30 }),
+});
+
+const E164 = /^\+[1-9]\d{6,14}$/;
+
+function numberToCall(subject: string) {
+  return v.pipe(
+    v.string(),
+    v.regex(E164),
+    v.description(`${subject}, an E.164 number such as +15550100`),
+  );
+}
+
+export const PlaceCallBody = v.object({
+  agentId: idField("the id of an agent"),
+  to: numberToCall("who is called"),
+  from: numberToCall("a number of the platform's telephony account"),
+  detectMachine: v.optional(flagField("whether to hang up on answering machines"), true),
+});
+
+export const QueuedCall = v.object({
+  id: v.pipe(
+    v.string(),
+    v.description("of the call record (`_id`), there once the call is answered or has failed"),
+  ),
+  status: v.literal("queued"),
+  agentId: Id,
+});
+
+export const CallSummary = v.object({
+  _id: Id,
+  orgId: Id,
+  agentId: Id,
+  sessionId: v.string(),
+  channel: v.picklist(["web", "phone"]),
+  status: v.picklist(["active", "completed", "failed"]),
+  startedAt: Timestamp,
+  endedAt: v.optional(Timestamp),
+  durationSec: v.optional(v.number()),
+  metrics: v.object({
+    ttfbMs: v.pipe(v.number(), v.description("from the end of the first turn to the first audio")),
+    avgLatencyMs: v.pipe(v.number(), v.description("mean of that over all turns")),
+    totalTokens: v.number(),
+    ttsChars: v.number(),
+    interruptions: v.number(),
+    turnCount: v.number(),
+  }),
+  summary: v.optional(v.string()),
+  sentiment: v.optional(v.picklist(["positive", "neutral", "negative"])),
+  metadata: v.optional(FreeForm),
+  createdAt: Timestamp,
+});
+
+export const Call = v.object({
+  ...CallSummary.entries,
+  transcript: v.array(
+    v.object({
+      role: v.picklist(["user", "assistant"]),
+      text: v.string(),
+      timestamp: v.pipe(v.number(), v.description("epoch milliseconds at which it began")),
+    }),
+  ),
+});
+
+export const Calls = v.object({
+  items: v.array(CallSummary),
+  total: Count,
+  skip: Count,
+  limit: Count,
+});
+
+export const CallCount = v.object({ count: Count });
+
+export const DailyUsage = v.object({
+  orgId: Id,
+  date: v.pipe(v.string(), v.isoDate(), v.description("day in UTC")),
+  calls: v.number(),
+  minutes: v.number(),
+  ttsChars: v.number(),
+  llmTokens: v.number(),
+  sttSeconds: v.number(),
+});

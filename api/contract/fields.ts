@@ -1,0 +1,126 @@
+import * as v from "valibot";
+
+/** A short text that people read: names and labels. */
+const NAME_CHARACTERS_MAX = 200;
+const ID_CHARACTERS_MAX = 128;
+/** Free-form objects are stored as JSON beside the record; this many keys is more than any vendor takes. */
+const FREE_FORM_KEYS_MAX = 100;
+
+/** Text that a database and a vendor take as it is: without NUL and without halves of surrogate pairs. */
+const WHOLE_TEXT = /^[^\0\p{Cs}]*$/u;
+
+// Every schema of a request carries a description: it completes "expected ..." in the message of a refusal.
+
+/** Surrounding blanks are dropped; what is left must not be empty. */
+export function nameField(subject: string) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.nonEmpty(),
+    v.maxLength(NAME_CHARACTERS_MAX),
+    v.regex(WHOLE_TEXT),
+    v.description(`${subject}, text of 1 to ${NAME_CHARACTERS_MAX} characters`),
+  );
+}
+
+export function textField(subject: string, charactersMax: number) {
+  return v.pipe(
+    v.string(),
+    v.maxLength(charactersMax),
+    v.regex(WHOLE_TEXT),
+    v.description(`${subject}, text of at most ${charactersMax} characters`),
+  );
+}
+
+export function idField(subject: string) {
+  return v.pipe(
+    v.string(),
+    v.nonEmpty(),
+    v.maxLength(ID_CHARACTERS_MAX),
+    v.regex(WHOLE_TEXT),
+    v.description(`${subject}, text of 1 to ${ID_CHARACTERS_MAX} characters`),
+  );
+}
+
+export function numberField(subject: string, min: number, max: number) {
+  return v.pipe(
+    v.number(),
+    v.minValue(min),
+    v.maxValue(max),
+    v.description(`${subject}, a number from ${min} to ${max}`),
+  );
+}
+
+export function wholeNumberField(subject: string, min: number, max: number) {
+  return v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(min),
+    v.maxValue(max),
+    v.description(`${subject}, a whole number from ${min} to ${max}`),
+  );
+}
+
+export function choiceField<const Options extends readonly [string, ...string[]]>(
+  subject: string,
+  options: Options,
+) {
+  return v.pipe(
+    v.picklist(options),
+    v.description(`${subject}, one of ${options.map((option) => `"${option}"`).join(", ")}`),
+  );
+}
+
+export function flagField(subject: string) {
+  return v.pipe(v.boolean(), v.description(`${subject}, true or false`));
+}
+
+export function freeFormField(subject: string) {
+  return v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.maxEntries(FREE_FORM_KEYS_MAX),
+    v.description(`${subject}, an object of at most ${FREE_FORM_KEYS_MAX} fields`),
+  );
+}
+
+/** A whole number in a query string. Inside, it is a number. */
+export function wholeNumberParameter(
+  subject: string,
+  { min, max, preset }: { readonly min: number; readonly max: number; readonly preset: number },
+) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d{1,15}$/),
+      v.transform(Number),
+      v.number(),
+      v.integer(),
+      v.minValue(min),
+      v.maxValue(max),
+      v.description(`${subject}, a whole number from ${min} to ${max}`),
+    ),
+    String(preset),
+  );
+}
+
+// Fields of answers.
+
+export const Timestamp = v.pipe(
+  v.string(),
+  v.isoTimestamp(),
+  v.description("moment in UTC, ISO 8601"),
+);
+export const Id = v.string();
+export const Category = v.picklist(["llm", "tts", "stt"]);
+export const FreeForm = v.record(v.string(), v.unknown());
+export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** What every delete answers. */
+export const Success = v.object({ success: v.literal(true) });
+export const ErrorBody = v.object({
+  error: v.pipe(
+    v.string(),
+    v.description("names the field, where there is one, and what was expected"),
+  ),
+  details: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+  requestId: v.optional(v.pipe(v.string(), v.description("of a 500: finds the cause in the log"))),
+});

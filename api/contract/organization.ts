@@ -1,0 +1,67 @@
+import * as v from "valibot";
+import { OrganizationStatus } from "./account.js";
+import {
+  Count,
+  choiceField,
+  Id,
+  nameField,
+  Timestamp,
+  textField,
+  wholeNumberParameter,
+} from "./fields.js";
+import { PlanLimits } from "./plan.js";
+
+/** Far past any catalogue; keeps `skip` a number that a database takes. */
+export const SKIP_MAX = 1_000_000_000;
+const MODELS_PAGE_MAX = 100;
+
+export const OrganizationBody = v.object({ name: nameField("the organization's name") });
+
+export const Organization = v.object({
+  id: Id,
+  name: v.string(),
+  status: OrganizationStatus,
+  ownerEmail: v.string(),
+  planId: Id,
+  planSlug: v.string(),
+  planName: v.string(),
+  limits: PlanLimits,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export const Stats = v.object({
+  totalCalls: Count,
+  activeCalls: Count,
+  activeAgents: Count,
+  totalMinutes: v.number(),
+  avgDurationSec: v.number(),
+});
+
+export const ModelSearchQuery = v.object({
+  category: choiceField("the kind of model", ["llm", "tts", "stt"]),
+  query: v.optional(textField("words of a model's id or label", 200), ""),
+  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to give", { min: 1, max: MODELS_PAGE_MAX, preset: 10 }),
+});
+
+export const FoundModel = v.object({
+  providerId: Id,
+  providerKey: v.string(),
+  providerName: v.string(),
+  modelId: v.string(),
+  label: v.string(),
+  source: v.pipe(v.string(), v.description("`global` or `client`")),
+  allowed: v.boolean(),
+  requiredPlan: v.pipe(
+    v.nullable(v.string()),
+    v.description("slug of the plan that includes the model, when the own plan does not"),
+  ),
+});
+
+export const FoundModels = v.object({
+  items: v.array(FoundModel),
+  total: Count,
+  skip: Count,
+  limit: Count,
+});

@@ -1,0 +1,91 @@
+import * as v from "valibot";
+import {
+  Category,
+  choiceField,
+  FreeForm,
+  flagField,
+  freeFormField,
+  Id,
+  idField,
+  nameField,
+  Timestamp,
+  textField,
+} from "./fields.js";
+
+/** The longest public catalogue of one vendor is a third of this. */
+const MODELS_MAX = 1_000;
+
+const modelsField = v.pipe(
+  v.array(
+    v.pipe(
+      v.object({
+        modelId: idField("the vendor's id of the model"),
+        label: nameField("the model's name"),
+        description: v.exactOptional(textField("about the model", 1_000)),
+      }),
+      v.description("a model, an object"),
+    ),
+  ),
+  v.maxLength(MODELS_MAX),
+  v.description(`the models, a list of at most ${MODELS_MAX}`),
+);
+
+const credentialsField = freeFormField("the vendor's credentials such as apiKey");
+const settingsField = freeFormField("settings of the vendor");
+
+export const ProviderBody = v.object({
+  category: choiceField("what the provider does", ["llm", "tts", "stt"]),
+  providerKey: idField("the vendor's key in the registry"),
+  name: nameField("the provider's name"),
+  credentials: v.optional(credentialsField),
+  models: modelsField,
+  settings: v.optional(settingsField),
+});
+
+export const ProviderPatchBody = v.object({
+  name: v.optional(nameField("the provider's name")),
+  active: v.optional(flagField("whether agents may use the provider")),
+  credentials: v.optional(credentialsField),
+  models: v.optional(modelsField),
+  settings: v.optional(settingsField),
+});
+
+export const ProviderQuery = v.object({
+  client: v.optional(choiceField("only the own providers", ["true", "false"]), "false"),
+});
+
+const ProviderModel = v.object({
+  modelId: v.string(),
+  label: v.string(),
+  description: v.optional(v.string()),
+});
+
+export const Provider = v.object({
+  _id: Id,
+  orgId: v.pipe(v.nullable(Id), v.description("null: the platform's own, open to everybody")),
+  category: Category,
+  providerKey: v.string(),
+  name: v.string(),
+  models: v.array(ProviderModel),
+  settings: FreeForm,
+  active: v.boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export const RegistryEntry = v.object({
+  category: Category,
+  providerKey: v.string(),
+  displayName: v.string(),
+  requiresKey: v.boolean(),
+  models: v.array(ProviderModel),
+  settings: v.array(
+    v.object({ key: v.string(), label: v.string(), type: v.string(), required: v.boolean() }),
+  ),
+  createdAt: Timestamp,
+});
+
+export const ProviderInUse = v.object({
+  error: v.string(),
+  agents: v.array(v.object({ _id: Id, name: v.string() })),
+});

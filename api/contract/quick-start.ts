@@ -1,0 +1,66 @@
+import { codeBlock, prose } from "./docs-markup.js";
+
+interface Step {
+  readonly text: string;
+  readonly command?: string;
+}
+
+const STEPS: readonly Step[] = [
+  {
+    text: "Sign up. The answer holds a token, but the organization is pending until a platform administrator activates it.",
+    command: `curl -s $BASE/api/auth/signup -H 'content-type: application/json' \\
+  -d '{"name":"Ada","email":"ada@example.com",
+       "password":"at least 8 characters","orgName":"Example"}'`,
+  },
+  {
+    text: "Once activated, sign in and keep the token for an hour; send it as a bearer token.",
+    command: `TOKEN=$(curl -s $BASE/api/auth/signin -H 'content-type: application/json' \\
+  -d '{"email":"ada@example.com","password":"at least 8 characters"}' | jq -r .token)`,
+  },
+  {
+    text: "Choose models that the plan allows, one for each category: `llm`, `tts` and `stt`.",
+    command: `curl -s "$BASE/api/dashboard/models/search?category=llm" -H "authorization: Bearer $TOKEN"`,
+  },
+  {
+    text: "Create an agent with the ids that were found.",
+    command: `curl -s $BASE/api/dashboard/agents -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"name":"Receptionist","llmProviderId":"…","llmModelId":"…",
+       "ttsProviderId":"…","ttsModelId":"…","sttProviderId":"…"}'`,
+  },
+  {
+    text: "Try it in text: the reply comes as server-sent events, through the prompt and the model of its calls.",
+    command: `curl -sN $BASE/api/dashboard/agents/$AGENT/chat -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"messages":[{"role":"user","content":"When are you open?"}]}'`,
+  },
+  {
+    text: "Create an API key. It is shown once; it opens the dashboard API and the voice WebSocket.",
+    command: `curl -s $BASE/api/dashboard/api-keys -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"name":"Website"}'`,
+  },
+  { text: "Open the voice WebSocket with the key, wait for `connected`, and send the microphone." },
+];
+
+const RULES: readonly string[] = [
+  "Bodies are JSON of at most 64 KiB, those of agents, providers and chats of at most 256 KiB. Fields that are not known are ignored; of equal keys the last counts.",
+  "Every refusal has the body `{error}`, with `details: [{path, message}]` where fields are wrong. A 500 has a `requestId`, which every answer carries as `x-request-id` too.",
+  "What belongs to another organization answers 404, as what does not exist.",
+  "Lists that are paged take `skip` and `limit` and answer `{items, total, skip, limit}`; others are plain arrays.",
+  "429 and 503 say in `Retry-After` how many seconds to wait. Sign-up and sign-in have a limit of their own, and so have tests of providers and chats with agents, which cost something at a vendor.",
+  "A token or an API key opens the dashboard: `authorization: Bearer …`, `x-api-key: …`, or `api_key=…` in the query where headers cannot be set.",
+];
+
+/** The first part of the documentation page. */
+export const QUICK_START: string = [
+  `<pre><code>BASE=<span class="origin">the address of this page, up to the path</span></code></pre><ol>`,
+  ...STEPS.map(({ text, command }) => `<li>${prose(text)}${commandBlock(command)}</li>`),
+  "</ol><h3>What holds everywhere</h3><ul>",
+  ...RULES.map((rule) => `<li>${prose(rule)}</li>`),
+  "</ul>",
+].join("");
+
+function commandBlock(command: string | undefined): string {
+  return command === undefined ? "" : codeBlock(command);
+}

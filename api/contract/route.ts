@@ -1,0 +1,55 @@
+import type { GenericSchema, InferOutput } from "valibot";
+import type { EventStream, StreamEvents } from "./event-stream.js";
+import type { FileDownload } from "./file-download.js";
+
+/** `public`: anybody; `user`: a signed-in user, of a pending organization too; `dashboard`: a user or key with that scope. */
+export type RouteAuth = "public" | "user" | "dashboard";
+/**
+ * `auth`: counted per address, tightly; `general`: per key, user or else address; `vendor`: as `general`, and tightly per
+ * organization, since each use costs something at a vendor; `none`: probes.
+ */
+export type RouteLimit = "auth" | "general" | "vendor" | "none";
+
+/** What most bodies fit in many times over. A larger one takes too long to parse on the thread that calls share. */
+export const BODY_BYTES_MAX = 64 * 1024;
+/** For the few routes whose longest texts or lists need it. */
+export const LARGE_BODY_BYTES_MAX = 256 * 1024;
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly description: string;
+  readonly schema: GenericSchema;
+  /** Answers with server-sent events in place of JSON, and `schema` is that of their text. */
+  readonly events?: StreamEvents;
+  /** Answers with a file of this content type in place of JSON, whole or in parts (`Range`). */
+  readonly download?: string;
+}
+
+/** One method of one path: everything that validates it, guards it and documents it. */
+export interface Route {
+  readonly method: "get" | "post" | "patch" | "delete";
+  readonly path: `/api/${string}`;
+  readonly group: string;
+  readonly summary: string;
+  readonly auth: RouteAuth;
+  readonly limit: RouteLimit;
+  readonly query?: GenericSchema;
+  readonly body?: GenericSchema;
+  /** Left out: 64 KiB. A larger body is refused with 413. */
+  readonly bodyBytesMax?: number;
+  readonly success: RouteAnswer;
+  /** Answers of this route alone; those that follow from the other fields (401, 404, 429 ...) are not repeated. */
+  readonly others?: readonly RouteAnswer[];
+}
+
+type Parsed<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
+
+export type QueryOf<R extends Route> = Parsed<R["query"]>;
+export type BodyOf<R extends Route> = Parsed<R["body"]>;
+export type SuccessOf<R extends Route> = R["success"] extends {
+  readonly events: infer Events extends StreamEvents;
+}
+  ? EventStream<Events>
+  : R["success"] extends { readonly download: string }
+    ? FileDownload
+    : InferOutput<R["success"]["schema"]>;

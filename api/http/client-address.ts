@@ -1,0 +1,80 @@
+import { BlockList, isIP } from "node:net";
+
+/** Hops looked at in one X-Forwarded-For; longer chains are forged or misconfigured. */
+const FORWARDED_HOPS_MAX = 32;
+
+/** Says who a client is, behind proxies that are trusted to say for whom they speak. */
+export class ClientAddresses {
+  readonly #trusted = new BlockList();
+  /** Without proxies nobody needs to read the header. */
+  readonly hasTrustedProxies: boolean;
+
+  /** `trustedProxies`: addresses or CIDR blocks. Throws a `TypeError` that names a wrong one. */
+  constructor(trustedProxies: readonly string[]) {
+    this.hasTrustedProxies = trustedProxies.length > 0;
+    for (const entry of trustedProxies) this.#trust(entry);
+  }
+
+  /** `forwardedFor`: the X-Forwarded-For header, several lines joined by commas. */
+  resolve(socketAddress: string, forwardedFor: string): string {
+    let address = socketAddress;
+    if (forwardedFor === "" || !this.#isTrusted(address)) return address;
+    const hops = forwardedFor.split(",").slice(-FORWARDED_HOPS_MAX);
+    for (const hop of hops.reverse()) {
+      const claimed = withoutPort(hop.trim());
+      if (isIP(claimed) === 0) return address;
+      address = claimed;
+      if (!this.#isTrusted(address)) return address;
+    }
+    return address;
+  }
+
+  #trust(entry: string): void {
+    const [address = "", bits, ...rest] = entry.split("/");
+    const version = isIP(address);
+    const width = version === 6 ? 128 : 32;
+    const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+    if (version === 0 || rest.length > 0 || prefix < 0 || prefix > width) {
+      throw new TypeError(`"${entry}" is neither an IP address nor a CIDR block`);
+    }
+    this.#trusted.addSubnet(address, prefix, version === 6 ? "ipv6" : "ipv4");
+  }
+
+  #isTrusted(address: string): boolean {
+    return this.#trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+/** Text of the 4 or 16 bytes of a socket's address; an IPv4 address inside IPv6 is written as IPv4. */
+export function formatAddress(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join(".");
+  if (bytes.length !== 16) return "unknown";
+  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff;
+  if (isMapped && bytes[11] === 0xff) return bytes.subarray(12).join(".");
+  const groups: string[] = [];
+  for (let index = 0; index < 16; index += 2) {
+    groups.push((((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0)).toString(16));
+  }
+  return groups.join(":");
+}
+
+/**
+ * The unit that limits are counted by: an IPv4 address, or the /64 that one IPv6 subscriber is given, since
+ * such a subscriber has more addresses than any table could hold.
+ */
+export function addressGroup(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = "", tail] = address.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const gap = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array.from({ length: gap }, () => "0"), ...back];
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+function withoutPort(hop: string): string {
+  if (hop.startsWith("[")) return hop.slice(1, hop.indexOf("]"));
+  const isIpv4WithPort = hop.includes(".") && hop.indexOf(":") === hop.lastIndexOf(":");
+  return isIpv4WithPort ? (hop.split(":")[0] ?? "") : hop;
+}

@@ -1,0 +1,252 @@
+import type { Logger } from "../../engine/log.js";
+import type { Clock } from "../../engine/time/clock.js";
+import type { Answer, HeaderLine, StreamedAnswer } from "./answer.js";
+import { type ClientAddresses, formatAddress } from "./client-address.js";
+import type { CorsPolicy } from "./cors.js";
+import type { DownloadAnswer } from "./download-answer.js";
+import type { Endpoint, Method } from "./endpoint.js";
+import { Exchange, type RequestHead } from "./exchange.js";
+import { answerToError } from "./failure-status.js";
+import { HttpRefusal } from "./http-refusal.js";
+import { RequestBody } from "./request-body.js";
+import type { HttpRequest, HttpResponse, HttpServer, Verb } from "./server.js";
+
+export interface EdgeOptions {
+  readonly server: HttpServer;
+  readonly addresses: ClientAddresses;
+  readonly cors: CorsPolicy;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: () => string;
+  /** While true, answers ask clients to connect again elsewhere. */
+  readonly isDraining: () => boolean;
+}
+
+/** A request id that a proxy or client chose is kept when it cannot break a log line or a header. */
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+const VERBS: Readonly<Record<Method, Verb>> = {
+  get: "get",
+  post: "post",
+  patch: "patch",
+  delete: "del",
+};
+const NO_HEADER_VALUES: readonly string[] = [];
+const NO_HEADERS: readonly HeaderLine[] = [];
+/** Only in the log: what other servers write too when the client did not wait for the answer. */
+const STATUS_CLIENT_GONE = 499;
+
+/** Brings requests to endpoints and their answers back; what is not an endpoint is refused here. */
+export class Edge {
+  readonly #options: EdgeOptions;
+  readonly #methodsByPath = new Map<string, Set<Method>>();
+  /** Request ids need to be distinct, not secret: a prefix of the process and a counter are cheap. */
+  readonly #idPrefix: string;
+  #requestCount = 0;
+
+  constructor(options: EdgeOptions) {
+    this.#options = options;
+    this.#idPrefix = options.newId().replaceAll("-", "").slice(0, 12);
+    this.#handle(
+      "any",
+      "/*",
+      refusingEndpoint("/*", () => new HttpRefusal(404, "no such path")),
+    );
+  }
+
+  /** May be called until the server listens. */
+  add(endpoint: Endpoint): void {
+    this.#handle(VERBS[endpoint.method], endpoint.path, endpoint);
+    if (endpoint.method === "get") this.#handle("head", endpoint.path, endpoint);
+    this.#refuseOtherMethods(endpoint);
+  }
+
+  clientAddress(response: HttpResponse, request: HttpRequest): string {
+    const { addresses } = this.#options;
+    const socketAddress = formatAddress(new Uint8Array(response.getRemoteAddress()));
+    if (!addresses.hasTrustedProxies) return socketAddress;
+    const lines: string[] = [];
+    request.forEach((name, value) => {
+      if (name === "x-forwarded-for") lines.push(value);
+    });
+    return addresses.resolve(socketAddress, lines.join(","));
+  }
+
+  /** Registered once a path: what is known of it grows with every endpoint that is added. */
+  #refuseOtherMethods({ method, path }: Endpoint): void {
+    const known = this.#methodsByPath.get(path);
+    if (known !== undefined) {
+      known.add(method);
+      return;
+    }
+    const methods = new Set([method]);
+    this.#methodsByPath.set(path, methods);
+    this.#handle("options", path, optionsEndpoint(path, methods));
+    this.#handle(
+      "any",
+      path,
+      refusingEndpoint(path, () => methodNotAllowed(methods)),
+    );
+  }
+
+  #handle(verb: Verb, path: string, endpoint: Endpoint): void {
+    this.#options.server.handle(verb, path, (response, request) => {
+      const head = this.#readHead(verb, endpoint, response, request);
+      const body = endpoint.readsBody ? this.#bodyOf(endpoint, response, request) : undefined;
+      this.#serve(new Exchange(endpoint, head, response, body), response);
+    });
+  }
+
+  #bodyOf(endpoint: Endpoint, response: HttpResponse, request: HttpRequest): RequestBody {
+    const announcedLength = request.getHeader("content-length");
+    return new RequestBody(response, announcedLength, this.#options.clock, endpoint.bodyBytesMax);
+  }
+
+  #readHead(
+    verb: Verb,
+    endpoint: Endpoint,
+    response: HttpResponse,
+    request: HttpRequest,
+  ): RequestHead {
+    const { clock, cors } = this.#options;
+    const method = verb === "any" ? request.getMethod() : verb === "del" ? "delete" : verb;
+    const names = endpoint.headerNames;
+    const asked = request.getHeader("x-request-id");
+    return {
+      requestId:
+        asked !== "" && REQUEST_ID.test(asked)
+          ? asked
+          : `${this.#idPrefix}-${++this.#requestCount}`,
+      method,
+      isHead: method === "head",
+      id: endpoint.path.includes(":id") ? decodeSegment(request.getParameter(0)) : "",
+      queryString: request.getQuery(),
+      clientAddress: endpoint.isQuiet ? "" : this.clientAddress(response, request),
+      headerValues:
+        names.length === 0 ? NO_HEADER_VALUES : names.map((name) => request.getHeader(name)),
+      startedMs: clock.monotonicMs(),
+      corsHeaders: cors.isOn ? cors.headersFor(method, request.getHeader("origin")) : NO_HEADERS,
+    };
+  }
+
+  #serve(exchange: Exchange, response: HttpResponse): void {
+    let answer: ReturnType<Endpoint["answer"]>;
+    try {
+      answer = exchange.endpoint.answer(exchange);
+    } catch (error) {
+      answer = answerToError(error, exchange.requestId, this.#options.logger);
+    }
+    if (!(answer instanceof Promise)) {
+      this.#send(exchange, answer, true);
+      return;
+    }
+    const { server } = this.#options;
+    server.requestOpened();
+    response.onAborted(() => {
+      if (exchange.isOver) return;
+      exchange.abort();
+      server.requestClosed();
+      this.#log(exchange, STATUS_CLIENT_GONE);
+    });
+    answer.then(
+      (ready) => this.#sendLater(exchange, ready),
+      (error: unknown) => this.#refuseLater(exchange, error),
+    );
+  }
+
+  #refuseLater(exchange: Exchange, error: unknown): void {
+    if (exchange.isOver) return;
+    this.#sendLater(exchange, answerToError(error, exchange.requestId, this.#options.logger));
+  }
+
+  #sendLater(exchange: Exchange, answer: Answer | StreamedAnswer | DownloadAnswer): void {
+    if ("file" in answer) return void this.#stream(exchange, answer);
+    if (exchange.isOver) return;
+    if ("produce" in answer) {
+      void this.#stream(exchange, answer);
+      return;
+    }
+    this.#send(exchange, answer, false);
+    this.#options.server.requestClosed();
+  }
+
+  /** Who has gone meanwhile was noted when it went. */
+  async #stream(exchange: Exchange, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
+    const { logger, server } = this.#options;
+    try {
+      await ("file" in answer ? exchange.download(answer) : exchange.stream(answer));
+    } catch (error) {
+      logger.error({ requestId: exchange.requestId, error }, "a streamed answer broke off");
+    }
+    if (exchange.hasGone) return;
+    server.requestClosed();
+    this.#log(exchange, answer.status);
+  }
+
+  #send(exchange: Exchange, answer: Answer, isCorked: boolean): void {
+    exchange.send(answer, { closes: this.#options.isDraining(), isCorked });
+    this.#log(exchange, answer.status);
+  }
+
+  #log({ endpoint, head }: Exchange, status: number): void {
+    const { clock, logger } = this.#options;
+    const fields = {
+      requestId: head.requestId,
+      method: head.method,
+      route: endpoint.path,
+      status,
+      durationMs: Math.round((clock.monotonicMs() - head.startedMs) * 1_000) / 1_000,
+    };
+    if (endpoint.isQuiet) logger.debug(fields, "request");
+    else logger.info(fields, "request");
+  }
+}
+
+function refusingEndpoint(path: string, refusal: () => HttpRefusal): Endpoint {
+  return {
+    method: "get",
+    path,
+    headerNames: [],
+    readsBody: false,
+    isQuiet: false,
+    answer: () => {
+      throw refusal();
+    },
+  };
+}
+
+function optionsEndpoint(path: string, methods: ReadonlySet<Method>): Endpoint {
+  return {
+    method: "get",
+    path,
+    headerNames: [],
+    readsBody: false,
+    isQuiet: true,
+    answer: () => ({
+      status: 204,
+      contentType: "",
+      body: "",
+      headers: [["allow", allowedMethods(methods)]],
+    }),
+  };
+}
+
+function methodNotAllowed(methods: ReadonlySet<Method>): HttpRefusal {
+  const allowed = allowedMethods(methods);
+  return new HttpRefusal(405, `expected one of the methods ${allowed}`, [["allow", allowed]]);
+}
+
+function allowedMethods(methods: ReadonlySet<Method>): string {
+  const names = [...methods].flatMap((method) =>
+    method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()],
+  );
+  return [...names, "OPTIONS"].join(", ");
+}
+
+/** An id that cannot be decoded is the id of nothing: it finds nothing. */
+function decodeSegment(segment: string | undefined): string {
+  try {
+    return decodeURIComponent(segment ?? "");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,38 @@
+import type { Answer, StreamedAnswer } from "./answer.js";
+import type { DownloadAnswer } from "./download-answer.js";
+
+export type Method = "get" | "post" | "patch" | "delete";
+
+/** What an endpoint may know of a request, all of it copied: uWebSockets.js's own is gone after the callback. */
+export interface IncomingRequest {
+  /** Sent back as `x-request-id` and written in every log line about this request. */
+  readonly requestId: string;
+  /** The decoded `:id` of the path, or empty. */
+  readonly id: string;
+  /** What follows the `?`, undecoded. */
+  readonly queryString: string;
+  /** Of the client, not of the trusted proxy before it. */
+  readonly clientAddress: string;
+  /** One of the endpoint's `headerNames`; empty when the client sent none. */
+  header(name: string): string;
+  /** Only of an endpoint that reads a body; at most `bodyBytesMax`. */
+  body(): Promise<Buffer>;
+  /** Aborts when the client goes away before its answer is whole. */
+  readonly signal: AbortSignal;
+}
+
+/** One method of one path, below whatever makes its answers: a route of the contract, telephony, metrics. */
+export interface Endpoint {
+  readonly method: Method;
+  /** Begins with a slash; one segment may be `:id`. */
+  readonly path: string;
+  /** Lower-case names of the headers to keep. */
+  readonly headerNames: readonly string[];
+  readonly readsBody: boolean;
+  /** Left out: 1 MiB, the most that any endpoint takes. A larger body is refused with 413. */
+  readonly bodyBytesMax?: number;
+  /** Probes come every few seconds for ever; they are logged as debug. */
+  readonly isQuiet: boolean;
+  /** Throws a `Failure` or `HttpRefusal` to refuse; anything else that it throws is answered as 500. */
+  answer(request: IncomingRequest): Answer | Promise<Answer | StreamedAnswer | DownloadAnswer>;
+}

@@ -1,0 +1,32 @@
+import type { Agents, AgentView } from "../../engine/tenancy/agents.js";
+import type { Handlers } from "../http/api-endpoint.js";
+import { timestamp } from "./timestamp.js";
+
+export function agentRoutes(
+  agents: Agents,
+): Handlers<"listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent"> {
+  return {
+    listAgents: async ({ tenant }) => (await agents.list(tenant)).map(agentJson),
+    createAgent: async ({ tenant, body }) => agentJson(await agents.create(tenant, body)),
+    getAgent: async ({ tenant, id }) => agentJson(await agents.get(tenant, id)),
+    updateAgent: async ({ tenant, id, body }) => agentJson(await agents.update(tenant, id, body)),
+    deleteAgent: async ({ tenant, id }) => {
+      await agents.remove(tenant, id);
+      return { success: true };
+    },
+  };
+}
+
+/** All but the values of the tools' headers, which are secrets. */
+function agentJson(view: AgentView) {
+  const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, tools, ...agent } = view;
+  return {
+    _id: id,
+    ...agent,
+    tools: tools.map((tool) =>
+      tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
+    ),
+    createdAt: timestamp(createdAtMs),
+    updatedAt: timestamp(updatedAtMs),
+  };
+}

@@ -1,0 +1,63 @@
+import type { AgentChats } from "../../engine/calls/agent-chats.js";
+import type { CallReports } from "../../engine/calls/call-reports.js";
+import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import type { Recordings } from "../../engine/calls/recordings.js";
+import type { Accounts } from "../../engine/tenancy/accounts.js";
+import type { Agents } from "../../engine/tenancy/agents.js";
+import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
+import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
+import type { ModelSearch } from "../../engine/tenancy/model-search.js";
+import type { Organizations } from "../../engine/tenancy/organizations.js";
+import type { Plans } from "../../engine/tenancy/plans.js";
+import type { ProviderChecks } from "../../engine/tenancy/provider-check.js";
+import type { Providers } from "../../engine/tenancy/providers.js";
+import type { Clock } from "../../engine/time/clock.js";
+import type { RouteId } from "../contract/route-table.js";
+import type { Handlers } from "../http/api-endpoint.js";
+import { accountRoutes } from "./account-routes.js";
+import { agentRoutes } from "./agent-routes.js";
+import { apiKeyRoutes } from "./api-key-routes.js";
+import { auditRoutes } from "./audit-routes.js";
+import { callRoutes } from "./call-routes.js";
+import { organizationRoutes } from "./organization-routes.js";
+import { providerRoutes } from "./provider-routes.js";
+import { recordingRoutes } from "./recording-routes.js";
+import { serviceRoutes } from "./service-routes.js";
+import { trialRoutes } from "./trial-routes.js";
+
+/** The services that the REST API is a face of. */
+export interface ApiServices {
+  readonly accounts: Accounts;
+  readonly agentChats: AgentChats;
+  readonly agents: Agents;
+  readonly apiKeys: ApiKeys;
+  readonly auditTrail: AuditTrail;
+  readonly callReports: CallReports;
+  readonly recordings: Recordings;
+  readonly outboundCalls: Pick<OutboundCalls, "place">;
+  readonly modelSearch: ModelSearch;
+  readonly organizations: Organizations;
+  readonly plans: Plans;
+  readonly providerChecks: ProviderChecks;
+  readonly providers: Providers;
+}
+
+/** A handler for every row of the route table; a row without one does not compile. */
+export function allRoutes(
+  services: ApiServices,
+  clock: Clock,
+  isDraining: () => boolean,
+): Handlers<RouteId> {
+  return {
+    ...serviceRoutes({ ...services, clock, isDraining }),
+    ...accountRoutes(services.accounts),
+    ...organizationRoutes(services),
+    ...agentRoutes(services.agents),
+    ...auditRoutes(services.auditTrail),
+    ...callRoutes(services.callReports, services.outboundCalls),
+    ...recordingRoutes(services.recordings),
+    ...apiKeyRoutes(services.apiKeys),
+    ...providerRoutes(services.providers),
+    ...trialRoutes(services),
+  };
+}

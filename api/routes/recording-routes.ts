@@ -1,0 +1,11 @@
+import type { Recordings } from "../../engine/calls/recordings.js";
+import type { Handlers } from "../http/api-endpoint.js";
+
+export function recordingRoutes(
+  recordings: Pick<Recordings, "open">,
+): Handlers<"getCallRecording"> {
+  return {
+    getCallRecording: ({ tenant, id }) =>
+      recordings.open({ orgId: tenant.organization.id, callId: id }),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Organizations } from "../../engine/tenancy/organizations.js";
+import type { Plans } from "../../engine/tenancy/plans.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { type Handlers, OtherAnswer } from "../http/api-endpoint.js";
+
+export interface ServiceParts {
+  readonly plans: Plans;
+  readonly organizations: Organizations;
+  readonly clock: Clock;
+  readonly isDraining: () => boolean;
+}
+
+export function serviceRoutes({
+  plans,
+  organizations,
+  clock,
+  isDraining,
+}: ServiceParts): Handlers<"getHealth" | "listPlans" | "getSetupStatus"> {
+  return {
+    getHealth: () => {
+      const timestamp = clock.epochMs();
+      return isDraining()
+        ? new OtherAnswer(503, { status: "draining", timestamp })
+        : { status: "ok", timestamp };
+    },
+    listPlans: async () =>
+      (await plans.listPublic()).map(({ slug, name, description, pricing, limits, features }) => ({
+        slug,
+        name,
+        description,
+        pricing,
+        limits,
+        features,
+      })),
+    getSetupStatus: () => organizations.setupStatus(),
+  };
+}

@@ -1,0 +1,52 @@
+import type { EndReason } from "../../engine/session/ending.js";
+import type { RefusalReason } from "../../engine/session/open-refusal.js";
+
+/** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */
+export const CLOSE_UNAUTHORIZED = 4001;
+export const CLOSE_RATE_LIMITED = 4029;
+export const CLOSE_TOO_BIG = 1009;
+export const CLOSE_INTERNAL_ERROR = 1011;
+
+export const CLOSE_CODE_BY_REFUSAL: Readonly<Record<RefusalReason, number>> = {
+  agentNotFound: 4005,
+  providerUnavailable: 4004,
+  modelNotAllowed: 4003,
+  limitReached: CLOSE_RATE_LIMITED,
+  vendorFailed: CLOSE_INTERNAL_ERROR,
+  overloaded: CLOSE_RATE_LIMITED,
+  callerLeft: 1000,
+  serverStopping: 1012,
+};
+
+export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
+  callerLeft: 1000,
+  agentHungUp: 1000,
+  transferred: 1000,
+  durationLimit: 1000,
+  callerIdle: 1000,
+  callerTooSlow: 1013,
+  callerProtocol: CLOSE_TOO_BIG,
+  languageModelFailed: CLOSE_INTERNAL_ERROR,
+  speechFailed: CLOSE_INTERNAL_ERROR,
+  listeningFailed: CLOSE_INTERNAL_ERROR,
+  serverStopping: 1012,
+  overloaded: 1013,
+  internalError: CLOSE_INTERNAL_ERROR,
+  busy: 1000,
+  noAnswer: 1000,
+  vendorFailed: CLOSE_INTERNAL_ERROR,
+  machine: 1000,
+};
+
+/** RFC 6455 gives a close frame 125 bytes, two of them the code. */
+const CLOSE_REASON_BYTES_MAX = 123;
+
+export function closeReason(message: string): string {
+  const bytes = Buffer.from(message);
+  if (bytes.length <= CLOSE_REASON_BYTES_MAX) return message;
+  // A character that the cut went through is dropped: a close frame must be whole UTF-8.
+  return bytes
+    .subarray(0, CLOSE_REASON_BYTES_MAX)
+    .toString()
+    .replace(/\uFFFD+$/, "");
+}

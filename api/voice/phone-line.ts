@@ -1,0 +1,230 @@
+import { dtmfTones } from "../../engine/audio/dtmf.js";
+import { encodeLine, type LineEncoding, silenceByte } from "../../engine/audio/line-encoding.js";
+import { decodeAlaw } from "../../engine/audio/mulaw.js";
+import type { PacedLine, Pacer } from "../../engine/audio/pacer.js";
+import type { CallAudioTap } from "../../engine/session/call-audio-tap.js";
+import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
+import type { ClientMessage } from "../../engine/session/effects.js";
+import type { Ending } from "../../engine/session/ending.js";
+import type { Session } from "../../engine/session/session.js";
+import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
+import type { PhoneEvent, PhoneWire, WireFrame } from "./telephony/adapter.js";
+import { bytesPerSample, FRAME_MS } from "./telephony/phone-format.js";
+
+/** A telephone takes 8 kB a second; this much unread means that the vendor does not read any more. */
+const UNREAD_BYTES_MAX = 256 * 1024;
+/** Set before the session is there; more of the caller's first words and keys than this are lost. */
+const EARLY_EVENTS_MAX = 100;
+const DIGITS_MARK = "digits";
+const FRAMES_PER_SECOND = 1_000 / FRAME_MS;
+
+/** The part of a socket that a line uses. */
+export interface PhoneSocket {
+  send(message: WireFrame, isBinary: boolean): void;
+  end(code: number, reason: string): void;
+  getBufferedAmount(): number;
+}
+
+const VENDOR_TOO_SLOW: Ending = {
+  reason: "callerTooSlow",
+  status: "failed",
+  message: "the telephony vendor does not read what it is sent",
+};
+
+/** One telephone call's media stream: the vendor's wire on one side, the session on the other, the pacer between. */
+export class PhoneLine implements CallerChannel {
+  readonly #socket: PhoneSocket;
+  readonly #wire: PhoneWire;
+  readonly #encoding: LineEncoding;
+  readonly #paced: PacedLine;
+  readonly #gone = new AbortController();
+  readonly #onTransfer: (to: string) => Promise<void>;
+  #session: Session | undefined;
+  #tap: CallAudioTap | undefined;
+  /** Audio, and keys as texts, in the order in which they came. */
+  #early: (Uint8Array | string)[] = [];
+  #isOpen = true;
+  /** Audio stands still for either reason, and goes on when there is none. */
+  #sessionHolds = false;
+  #vendorIsFull = false;
+
+  /** `wire` has been started; `onTransfer` takes the call over when the agent hands it on; it never rejects. */
+  constructor(
+    socket: PhoneSocket,
+    wire: PhoneWire,
+    pacer: Pacer,
+    onTransfer: (to: string) => Promise<void>,
+  ) {
+    this.#socket = socket;
+    this.#wire = wire;
+    this.#onTransfer = onTransfer;
+    this.#encoding = lineEncoding(wire);
+    const { codec, sampleRateHz } = wire.format;
+    const frameBytes = (sampleRateHz * bytesPerSample(codec)) / FRAMES_PER_SECOND;
+    this.#paced = pacer.open(
+      { frameBytes, silence: silenceByte(this.#encoding) },
+      {
+        frame: (bytes) => {
+          this.#sendAll(wire.audio(bytes));
+          this.#tap?.agent(bytes);
+        },
+        mark: (name) => this.#sendAll(wire.mark(name)),
+      },
+    );
+  }
+
+  get encoding(): LineEncoding {
+    return this.#encoding;
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** From now on it is told what the caller hears. */
+  observe(tap: CallAudioTap | undefined): void {
+    this.#tap = tap;
+  }
+
+  connect(session: Session): void {
+    this.#session = session;
+    for (const early of this.#early) {
+      if (typeof early === "string") session.pressKey(early);
+      else session.hear(early);
+    }
+    this.#early = [];
+  }
+
+  take(event: PhoneEvent): void {
+    switch (event.type) {
+      case "audio":
+        return this.#hear(event.bytes);
+      case "digit":
+        return this.#press(event.digit);
+      case "markReached":
+        if (event.heard) this.#sentenceHeard(event.name);
+        return;
+      case "flow":
+        this.#vendorIsFull = !event.isOpen;
+        return this.#holdOrGoOn();
+      case "ended":
+        return this.close(CLOSE_CODE_BY_ENDING.callerLeft, "the call has ended");
+      case "started":
+      case "cleared":
+      case "ignored":
+        return;
+    }
+  }
+
+  send(message: ClientMessage): void {
+    if (message.type !== "audioStop") return;
+    this.#sessionHolds = false;
+    this.#vendorIsFull = false;
+    this.#paced.clear();
+    const clearing = this.#wire.clear();
+    this.#sendAll(clearing);
+    // A vendor that cannot clear plays what it has.
+    if (clearing.length > 0) this.#tap?.agentCut();
+  }
+
+  sendAudio(audio: Uint8Array, { turnId, index }: SentenceId): void {
+    if (this.#isOpen) this.#paced.enqueue(audio, `${turnId}.${index}`);
+  }
+
+  holdAudio(): void {
+    this.#sessionHolds = true;
+    this.#holdOrGoOn();
+  }
+
+  resumeAudio(): void {
+    this.#sessionHolds = false;
+    this.#holdOrGoOn();
+  }
+
+  sendDigits(digits: string): boolean {
+    if (!this.#isOpen) return false;
+    return this.#paced.enqueue(encodeLine(dtmfTones(digits), this.#encoding), DIGITS_MARK);
+  }
+
+  end(ending: Ending): void {
+    if (!this.#isOpen) return;
+    if (ending.transferTo !== undefined) return void this.#handOn(ending.transferTo, ending);
+    this.#sendAll(this.#wire.hangUp());
+    this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+  }
+
+  /** The stream stays open until the vendor has taken the call: closing it would hang up. */
+  async #handOn(to: string, ending: Ending): Promise<void> {
+    this.#paced.close();
+    await this.#onTransfer(to);
+    this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#paced.close();
+    this.#socket.end(code, closeReason(reason));
+    this.#gone.abort();
+    this.#session?.hangUp();
+  }
+
+  /** The socket is closed, by whichever side. */
+  socketClosed(): void {
+    if (this.#isOpen) this.#paced.close();
+    this.#isOpen = false;
+    this.#gone.abort();
+    this.#session?.hangUp();
+    this.#session = undefined;
+  }
+
+  #hear(bytes: Uint8Array): void {
+    const audio = forRecognizer(bytes, this.#encoding);
+    if (this.#session !== undefined) this.#session.hear(audio);
+    else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(Uint8Array.from(audio));
+  }
+
+  #press(digit: string): void {
+    if (this.#session !== undefined) this.#session.pressKey(digit);
+    else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(digit);
+  }
+
+  #sentenceHeard(mark: string): void {
+    const [turnId, index] = mark.split(".").map(Number);
+    if (turnId === undefined || index === undefined) return;
+    this.#session?.sentenceHeard({ turnId, index });
+  }
+
+  #holdOrGoOn(): void {
+    if (this.#sessionHolds || this.#vendorIsFull) this.#paced.hold();
+    else this.#paced.resume();
+  }
+
+  #sendAll(frames: readonly WireFrame[]): void {
+    if (!this.#isOpen) return;
+    for (const frame of frames) this.#socket.send(frame, typeof frame !== "string");
+    if (this.#socket.getBufferedAmount() > UNREAD_BYTES_MAX) this.#session?.end(VENDOR_TOO_SLOW);
+  }
+}
+
+function lineEncoding({ format }: PhoneWire): LineEncoding {
+  if (format.codec !== "linear16") return format.codec;
+  return format.endian === "big" ? "l16be" : "l16";
+}
+
+/** µ-law as it is; everything else as 16-bit samples, low byte first. */
+function forRecognizer(bytes: Uint8Array, encoding: LineEncoding): Uint8Array {
+  switch (encoding) {
+    case "mulaw":
+    case "l16":
+      return bytes;
+    case "alaw":
+      return bytesOf(decodeAlaw(bytes));
+    case "l16be":
+      return Buffer.from(bytes).swap16();
+  }
+}
+
+function bytesOf(samples: Int16Array): Uint8Array {
+  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+}

@@ -1,0 +1,103 @@
+import { Failure } from "../../engine/failure.js";
+import type { Logger } from "../../engine/log.js";
+import type { StreamTokens } from "../../engine/security/stream-token.js";
+import type { SessionOpener } from "../../engine/session/session-opener.js";
+import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
+import type { Answer } from "../http/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import { STREAM_PATH, socketBase } from "./stream-address.js";
+import {
+  type CallDocuments,
+  DEFAULT_PHONE_VENDOR,
+  phoneVendor,
+} from "./telephony/phone-vendors.js";
+import { demandTwilioSignature, type SignatureOptions } from "./twilio-request.js";
+
+const WEBHOOK_PATH = "/api/telephony/voice";
+const CALL_REF_CHARACTERS_MAX = 64;
+
+export interface PhoneWebhookOptions extends SignatureOptions {
+  readonly apiKeys: ApiKeys;
+  readonly opener: SessionOpener;
+  readonly streamTokens: StreamTokens;
+  readonly log: Logger;
+}
+
+/**
+ * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…]`: the vendor asks what to do with a call, and is told to
+ * open a media stream here, with a token that is good for one stream and a minute; never with the API key.
+ */
+export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
+  return {
+    method: "post",
+    path: WEBHOOK_PATH,
+    headerNames: ["x-api-key", "x-twilio-signature", "host"],
+    readsBody: true,
+    isQuiet: false,
+    answer: (request) => answer(request, options),
+  };
+}
+
+async function answer(request: IncomingRequest, options: PhoneWebhookOptions): Promise<Answer> {
+  const query = new URLSearchParams(request.queryString);
+  const vendor = query.get("vendor") ?? DEFAULT_PHONE_VENDOR;
+  const { documents, callIdField } = phoneVendor(vendor) ?? {};
+  if (documents === undefined) {
+    throw new Failure(
+      "invalid",
+      "vendor: expected twilio, telnyx, signalwire, plivo, vonage or jambonz",
+    );
+  }
+  const body = Buffer.from(await request.body()).toString("utf8");
+  if (vendor === "twilio") demandTwilioSignature(request, WEBHOOK_PATH, body, options);
+  const tenant = await authenticate(request, query, options.apiKeys);
+  const agentId = query.get("agent_id") ?? undefined;
+  const refusal = await options.opener.refusal({ tenant, agentId });
+  if (refusal !== undefined) {
+    options.log.info({ reason: refusal.reason }, "a telephone call was refused");
+    return document(documents, documents.farewell({ text: sorry(refusal.message) }));
+  }
+  const token = options.streamTokens.mint({
+    orgId: tenant.organization.id,
+    agentId: agentId ?? "",
+    callerRef: callRef(body, callIdField),
+  });
+  const path = vendor === DEFAULT_PHONE_VENDOR ? STREAM_PATH : `${STREAM_PATH}/${vendor}`;
+  const url = `${socketBase(request, options.publicBaseUrl)}${path}`;
+  return document(documents, documents.connect({ url, parameters: { token } }));
+}
+
+function document({ contentType }: CallDocuments, body: string): Answer {
+  return { status: 200, contentType, body };
+}
+
+async function authenticate(
+  request: IncomingRequest,
+  query: URLSearchParams,
+  apiKeys: ApiKeys,
+): Promise<Tenant> {
+  const apiKey = request.header("x-api-key") || (query.get("api_key") ?? "");
+  const tenant = apiKey === "" ? undefined : await apiKeys.authenticate(apiKey);
+  if (tenant === undefined) {
+    throw new Failure("unauthenticated", "api_key: expected a valid API key that is not revoked");
+  }
+  if (tenant.organization.status !== "active") {
+    throw new Failure("forbidden", "the organization is pending: it has not been activated yet");
+  }
+  if (!tenant.scopes.includes("voice")) {
+    throw new Failure("forbidden", 'the API key lacks the scope "voice"');
+  }
+  return tenant;
+}
+
+/** The vendor's id of the call, where the body is a form or JSON that has one. */
+function callRef(body: string, field: string | undefined): string {
+  if (field === undefined) return "";
+  const value = new URLSearchParams(body).get(field) ?? "";
+  return /^[\x21-\x7e]+$/.test(value) && value.length <= CALL_REF_CHARACTERS_MAX ? value : "";
+}
+
+function sorry(reason: string): string {
+  return `This call cannot be taken: ${reason}. Goodbye.`;
+}

@@ -1,0 +1,83 @@
+import type { PhoneWire } from "./adapter.js";
+import { asteriskWire } from "./asterisk-websocket.js";
+import { jambonzWire } from "./jambonz.js";
+import { jambonzConnect, jambonzSayAndHangUp } from "./jambonz-verbs.js";
+import { plivoWire } from "./plivo.js";
+import { plivoConnect, plivoSayAndHangUp } from "./plivo-xml.js";
+import { signalwireWire } from "./signalwire.js";
+import type { Farewell, StreamTarget } from "./stream-address.js";
+import { telnyxWire } from "./telnyx.js";
+import { twilioWire } from "./twilio.js";
+import { sayAndHangUp, signalwireConnect, telnyxConnect, twilioConnect } from "./twiml.js";
+import { vonageWire } from "./vonage.js";
+import { vonageConnect, vonageSayAndHangUp } from "./vonage-ncco.js";
+
+/** The documents that a vendor's webhook is answered with. */
+export interface CallDocuments {
+  readonly contentType: string;
+  connect(target: StreamTarget): string;
+  farewell(farewell: Farewell): string;
+}
+
+export interface PhoneVendor {
+  newWire(): PhoneWire;
+  /** Absent where calls are sent here by the exchange's own configuration. */
+  readonly documents?: CallDocuments;
+  /** The field of the webhook's body that names the call; the stream names it again. */
+  readonly callIdField?: string;
+}
+
+const XML = "text/xml; charset=utf-8";
+const JSON_DOCUMENT = "application/json; charset=utf-8";
+const RATE_HZ = 8_000;
+
+/** Every vendor of telephone calls, by the name that addresses carry. */
+export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
+  twilio: {
+    newWire: twilioWire,
+    documents: { contentType: XML, connect: twilioConnect, farewell: sayAndHangUp },
+    callIdField: "CallSid",
+  },
+  telnyx: {
+    newWire: () => telnyxWire(),
+    documents: { contentType: XML, connect: telnyxConnect, farewell: sayAndHangUp },
+  },
+  signalwire: {
+    newWire: () => signalwireWire(),
+    documents: {
+      contentType: XML,
+      connect: (target) => signalwireConnect(target),
+      farewell: sayAndHangUp,
+    },
+    callIdField: "CallSid",
+  },
+  plivo: {
+    newWire: () => plivoWire(),
+    documents: { contentType: XML, connect: plivoConnect, farewell: plivoSayAndHangUp },
+    callIdField: "CallUUID",
+  },
+  vonage: {
+    newWire: vonageWire,
+    documents: {
+      contentType: JSON_DOCUMENT,
+      connect: (target) => vonageConnect(target, RATE_HZ),
+      farewell: vonageSayAndHangUp,
+    },
+  },
+  jambonz: {
+    newWire: jambonzWire,
+    documents: {
+      contentType: JSON_DOCUMENT,
+      connect: (target) => jambonzConnect(target, RATE_HZ),
+      farewell: jambonzSayAndHangUp,
+    },
+    callIdField: "call_sid",
+  },
+  asterisk: { newWire: asteriskWire },
+};
+
+export const DEFAULT_PHONE_VENDOR = "twilio";
+
+export function phoneVendor(name: string): PhoneVendor | undefined {
+  return Object.hasOwn(PHONE_VENDORS, name) ? PHONE_VENDORS[name] : undefined;
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+
+const positive = v.pipe(v.number(), v.minValue(0));
+const Budget = v.strictObject({
+  title: v.string(),
+  unit: v.string(),
+  /** The number that was promised; told, and gating only where it is `absoluteMax` too. */
+  absolute: positive,
+  absoluteMax: v.optional(positive),
+  ratioMax: v.optional(positive),
+  ratioMin: v.optional(positive),
+  why: v.string(),
+});
+const Budgets = v.strictObject({
+  addedLatencyP50: Budget,
+  addedLatencyP99: Budget,
+  bargeInP99: Budget,
+  cpuPerCallSecond: Budget,
+  residentPerCall: Budget,
+  phoneLatencyP50: Budget,
+  phoneLatencyP99: Budget,
+  phoneBargeInP99: Budget,
+  phoneJitterP99: Budget,
+  phoneCpuPerCallSecond: Budget,
+  phoneResidentPerCall: Budget,
+  phoneMp3LatencyP99: Budget,
+  phoneMp3CpuPerCallSecond: Budget,
+  phoneMp3ResidentPerCall: Budget,
+  fullPhoneLatencyP99: Budget,
+  fullPhoneMissedReplies: Budget,
+  inboundFrame: Budget,
+  transitionRate: Budget,
+  startUpFresh: Budget,
+  startUpAgain: Budget,
+  soakHeapGrowth: Budget,
+  soakResidentGrowth: Budget,
+  soakHandleGrowth: Budget,
+  soakTimerGrowth: Budget,
+  soakFailures: Budget,
+  soakLeftovers: Budget,
+});
+export type Budget = v.InferOutput<typeof Budget>;
+export type Budgets = v.InferOutput<typeof Budgets>;
+export type MeasureName = keyof Budgets;
+
+/** The file lies beside the sources; the compiled code, one folder further down. */
+const FILE_URL = new URL("../../bench/budgets.json", import.meta.url);
+
+/** Throws when the file does not hold exactly the known budgets. */
+export function readBudgets(): Budgets {
+  return v.parse(Budgets, JSON.parse(readFileSync(FILE_URL, "utf8")));
+}
+
+export interface Measurement {
+  readonly name: MeasureName;
+  readonly measured: number;
+  /** The same of the reference, in the same run; absent where there is none. */
+  readonly reference?: number;
+}
+
+export interface Verdict extends Measurement {
+  readonly budget: Budget;
+  readonly ratio: number | undefined;
+  readonly isMet: boolean;
+}
+
+/** A number that could not be measured is a miss. */
+export function judge(measurement: Measurement, budget: Budget): Verdict {
+  const { measured, reference } = measurement;
+  const ratio = reference === undefined ? undefined : measured / reference;
+  const { absoluteMax, ratioMax, ratioMin } = budget;
+  const isMet =
+    (absoluteMax === undefined || measured <= absoluteMax) &&
+    (ratioMax === undefined || (ratio !== undefined && ratio <= ratioMax)) &&
+    (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin)) &&
+    Number.isFinite(measured);
+  return { ...measurement, budget, ratio, isMet };
+}
+
+/** What gates, in words. */
+export function bound({ absoluteMax, ratioMax, ratioMin, unit }: Budget): string {
+  if (absoluteMax !== undefined) return `≤ ${absoluteMax} ${unit}`.trim();
+  return ratioMax === undefined ? `ratio ≥ ${ratioMin ?? 0}` : `ratio ≤ ${ratioMax}`;
+}

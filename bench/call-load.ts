@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Caller } from "../engine/sandbox/caller.js";
+import { Conversation, type ConversationOptions, type Talker } from "./conversation.js";
+import { Inspector } from "./inspector.js";
+import type { Phrase } from "./phrases.js";
+import { cpuMs, residentBytes } from "./process-usage.js";
+import { median } from "./quantile.js";
+import type { ServerStand, VendorStand } from "./stand.js";
+import { type TurnSigns, type TurnTiming, TurnTimings } from "./turn-timing.js";
+
+export interface LoadPlan {
+  readonly callers: number;
+  readonly settleMs: number;
+  readonly measureMs: number;
+  readonly turnPeriodMs: number;
+  readonly interruptEvery: number;
+}
+
+/** Everybody is connected within this time, so that the handshakes do not fall into one moment. */
+const RAMP_MS = 4_000;
+/** Calls before the idle memory is read: code is compiled, pools are open. */
+const WARM_UP_CALLERS = 20;
+const WARM_UP_MS = 6_000;
+const AFTER_WARM_UP_MS = 3_000;
+const SAMPLE_MS = 1_000;
+/** The collector gives pages back to the system on a thread of its own. */
+const PAGES_RETURNED_MS = 1_000;
+const LAST_REPLIES_MS = 2_000;
+
+export interface CallLoadResult {
+  readonly timings: readonly TurnTiming[];
+  readonly bargeInsMs: readonly number[];
+  readonly cpuMsPerCallSecond: number;
+  /** Over idle, both after a full collection: what a call holds, without the collector's own room. */
+  readonly residentBytesPerCall: number;
+  /** The same with the garbage of the load, as the system sees it: grows with the collector's room, not with calls. */
+  readonly uncollectedBytesPerCall: number;
+  readonly idleResidentBytes: number;
+  readonly turnCount: number;
+  /** Turns that were spoken in the window and could not be followed through the journal. */
+  readonly lostCount: number;
+  readonly missedReplies: number;
+}
+
+/** How many phrases a load needs: each is used once. */
+export function phrasesNeeded(plan: LoadPlan): number {
+  const durationMs = WARM_UP_MS + RAMP_MS + plan.settleMs + plan.measureMs + LAST_REPLIES_MS;
+  const turnsPerCaller = Math.ceil(durationMs / plan.turnPeriodMs) + 1;
+  return Math.ceil(plan.callers * turnsPerCaller * (1 + 1 / plan.interruptEvery));
+}
+
+/** Who calls, and by what the turns of such calls are known. */
+export interface LoadCallers {
+  connect(): Promise<Talker>;
+  readonly signs: TurnSigns;
+  /** Called where the measured time begins, and where it ends. */
+  measuring?(isOn: boolean): void;
+}
+
+export function webCallers({ url, apiKey }: ServerStand): LoadCallers {
+  const signs = { voice: "openaiSpeech", stop: "audioStop" } as const;
+  return {
+    signs,
+    async connect() {
+      const caller = await Caller.connect({ url, apiKey, keepsAudio: false });
+      return {
+        get events() {
+          return caller.events;
+        },
+        say: ({ text, audio }) => caller.play(text, audio),
+        until: (predicate, timeoutMs) => caller.until(predicate, timeoutMs),
+        hangUp: () => caller.hangUp(),
+      };
+    },
+  };
+}
+
+/** Has `plan.callers` talk with the server at the same time, and measures it from outside. */
+export async function runCallLoad(
+  server: ServerStand,
+  vendors: VendorStand,
+  phrases: readonly Phrase[],
+  plan: LoadPlan,
+  callers: LoadCallers = webCallers(server),
+): Promise<CallLoadResult> {
+  const unused = phrases.values();
+  const options: ConversationOptions = {
+    connect: () => callers.connect(),
+    turnPeriodMs: plan.turnPeriodMs,
+    interruptEvery: plan.interruptEvery,
+    nextPhrase: () => {
+      const { value, done } = unused.next();
+      if (done) throw new RangeError("the load needs more phrases than were made");
+      return value;
+    },
+  };
+  await warmUp(options);
+  const { pid } = server.process;
+  const idleResidentBytes = await collectedBytes(server);
+  await fetch(`${vendors.deskUrl}/journal`, { method: "DELETE" });
+
+  const conversations = await connectAll(options, plan.callers);
+  const talks = conversations.map((one, index) => one.talk(index / conversations.length));
+  await sleep(plan.settleMs);
+  callers.measuring?.(true);
+  const fromNs = process.hrtime.bigint();
+  const cpuBeforeMs = cpuMs(pid);
+  const resident: number[] = [];
+  for (let atMs = 0; atMs < plan.measureMs; atMs += SAMPLE_MS) {
+    await sleep(SAMPLE_MS);
+    resident.push(residentBytes(pid));
+  }
+  const toNs = process.hrtime.bigint();
+  callers.measuring?.(false);
+  const callSeconds = (plan.callers * Number(toNs - fromNs)) / 1e9;
+  const cpuMsPerCallSecond = (cpuMs(pid) - cpuBeforeMs) / callSeconds;
+  await sleep(LAST_REPLIES_MS);
+  const busyResidentBytes = await collectedBytes(server);
+  const journal: unknown = await (await fetch(`${vendors.deskUrl}/journal`)).json();
+  await Promise.all(conversations.map((one) => one.end()));
+  await Promise.all(talks);
+  return {
+    ...followTurns(new TurnTimings(journal, callers.signs), conversations, fromNs, toNs),
+    cpuMsPerCallSecond,
+    residentBytesPerCall: (busyResidentBytes - idleResidentBytes) / plan.callers,
+    uncollectedBytesPerCall: (median(resident) - idleResidentBytes) / plan.callers,
+    idleResidentBytes,
+  };
+}
+
+async function warmUp(options: ConversationOptions): Promise<void> {
+  const turnPeriodMs = WARM_UP_MS;
+  const conversations = await connectAll({ ...options, turnPeriodMs }, WARM_UP_CALLERS);
+  const talks = conversations.map((one) => one.talk(0));
+  await sleep(WARM_UP_MS - SAMPLE_MS);
+  await Promise.all(conversations.map((one) => one.end()));
+  await Promise.all(talks);
+  await sleep(AFTER_WARM_UP_MS);
+}
+
+async function collectedBytes({ process }: ServerStand): Promise<number> {
+  const inspector = await Inspector.attach(process.inspectorUrl ?? "");
+  await inspector.liveHeapBytes();
+  inspector.close();
+  await sleep(PAGES_RETURNED_MS);
+  return residentBytes(process.pid);
+}
+
+function connectAll(options: ConversationOptions, count: number): Promise<Conversation[]> {
+  const begun = Array.from({ length: count }, async (_, index) => {
+    await sleep((RAMP_MS * index) / count);
+    return Conversation.begin(options);
+  });
+  return Promise.all(begun);
+}
+
+/** The turns that were spoken between two moments, as far as the journal tells of them. */
+export function followTurns(
+  timings: TurnTimings,
+  conversations: readonly Conversation[],
+  fromNs: bigint,
+  toNs: bigint,
+): Pick<CallLoadResult, "timings" | "bargeInsMs" | "turnCount" | "lostCount" | "missedReplies"> {
+  const found: TurnTiming[] = [];
+  const bargeInsMs: number[] = [];
+  let turnCount = 0;
+  let missedReplies = 0;
+  for (const { turns, events, missedReplies: missed } of conversations) {
+    missedReplies += missed;
+    for (const turn of turns) {
+      const { endNs } = turn.utterance;
+      if (endNs < fromNs || endNs > toNs) continue;
+      turnCount += 1;
+      const timing = timings.ofTurn(turn, events);
+      if (timing !== undefined) found.push(timing);
+      const bargeInMs = turn.interrupts ? timings.bargeInMs(turn, events) : undefined;
+      if (bargeInMs !== undefined) bargeInsMs.push(bargeInMs);
+    }
+  }
+  const lostCount = turnCount - found.length;
+  return { timings: found, bargeInsMs, turnCount, lostCount, missedReplies };
+}

@@ -1,0 +1,60 @@
+import * as v from "valibot";
+import type { LoadCallers } from "./call-load.js";
+import { phoneCallers } from "./phone-callers.js";
+import type { PhoneJitter } from "./phone-jitter.js";
+import { type ServerStand, startRelayStand, type VendorStand } from "./stand.js";
+import type { TurnSigns } from "./turn-timing.js";
+
+const Providers = v.array(
+  v.object({ _id: v.string(), category: v.string(), providerKey: v.string() }),
+);
+const Made = v.object({ _id: v.string() });
+
+const SPEECH = {
+  openaiSpeech: { providerKey: "openai", modelId: "gpt-4o-mini-tts" },
+  elevenlabs: { providerKey: "elevenlabs", modelId: "eleven_flash_v2_5" },
+} as const;
+
+export function startPhoneRelayStand(vendors: VendorStand): Promise<ServerStand> {
+  return startRelayStand(vendors, undefined, "phone-relay.js");
+}
+
+export function callersOfRelay({ url }: ServerStand, jitter: PhoneJitter): LoadCallers {
+  return phoneCallers({ streamUrl: url.replace(/^http/, "ws"), voice: "elevenlabs" }, jitter);
+}
+
+/** Callers of an agent that is made for them, with this vendor's voice. */
+export async function callersOfServer(
+  server: ServerStand,
+  voice: TurnSigns["voice"],
+  jitter: PhoneJitter,
+): Promise<LoadCallers> {
+  const agentId = await createAgent(server, voice);
+  const query = new URLSearchParams({ api_key: server.apiKey, agent_id: agentId });
+  const webhookUrl = `${server.url}/api/telephony/voice?${query.toString()}`;
+  return phoneCallers({ webhookUrl, voice }, jitter);
+}
+
+async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Promise<string> {
+  const providers = v.parse(Providers, await ask(server, "/api/dashboard/providers"));
+  const idOf = (category: string, providerKey: string) =>
+    providers.find((one) => one.category === category && one.providerKey === providerKey)?._id;
+  const { providerKey, modelId } = SPEECH[voice];
+  const agent = {
+    name: "Agent",
+    llmProviderId: idOf("llm", "openai"),
+    llmModelId: "gpt-4o-mini",
+    ttsProviderId: idOf("tts", providerKey),
+    ttsModelId: modelId,
+    sttProviderId: idOf("stt", "deepgram"),
+  };
+  return v.parse(Made, await ask(server, "/api/dashboard/agents", agent))._id;
+}
+
+async function ask({ url, apiKey }: ServerStand, path: string, body?: object): Promise<unknown> {
+  const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+  const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const answer = await fetch(`${url}${path}`, { headers, ...sent });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}

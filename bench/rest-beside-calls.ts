@@ -1,0 +1,113 @@
+import { pathToFileURL } from "node:url";
+import { type CallLoadResult, type LoadPlan, phrasesNeeded, runCallLoad } from "./call-load.js";
+import { pinThisProcess } from "./child-process.js";
+import { type Phrase, phrases } from "./phrases.js";
+import { startPreparedVendors } from "./prepared-vendors.js";
+import { quantile } from "./quantile.js";
+import { Asking, type AskingResult } from "./rest-client.js";
+import type { RestData } from "./rest-data.js";
+import {
+  CALLS,
+  type RestRequest,
+  restRequests,
+  startRestServer,
+  withRestData,
+} from "./rest-load.js";
+import type { ServerStand, VendorStand } from "./stand.js";
+
+const PLAN: LoadPlan = {
+  callers: 100,
+  settleMs: 4_000,
+  measureMs: 30_000,
+  turnPeriodMs: 9_000,
+  interruptEvery: 4,
+};
+/** Of each of the requests: some hundred people with a dashboard open. */
+const DASHBOARDS = { connections: 4, perSecond: 50 };
+const INSPECTED = ["--inspect=127.0.0.1:0"];
+
+export interface BesideCalls {
+  readonly alone: CallLoadResult;
+  readonly beside: CallLoadResult;
+  readonly requests: readonly (AskingResult & { readonly name: string })[];
+}
+
+/** The same calls twice, alone and beside dashboards: on a new server each time, with the same database before it. */
+export async function measureBesideCalls(plan: LoadPlan = PLAN): Promise<BesideCalls> {
+  const spoken = phrases(phrasesNeeded(plan));
+  const vendors = await startPreparedVendors(spoken);
+  try {
+    const alone = await onServer(vendors, (stand) => runCallLoad(stand, vendors, spoken, plan));
+    const both = await onServer(vendors, (stand, data) =>
+      together(stand, data, vendors, spoken, plan),
+    );
+    return { alone, ...both };
+  } finally {
+    await vendors.process.stop();
+  }
+}
+
+async function together(
+  stand: ServerStand,
+  data: RestData,
+  vendors: VendorStand,
+  spoken: readonly Phrase[],
+  plan: LoadPlan,
+) {
+  const asked = restRequests(data).filter(({ depth }) => depth === undefined);
+  const asking = await Promise.all(
+    asked.map((request) => Asking.start({ url: stand.url, ...request }, DASHBOARDS)),
+  );
+  try {
+    const beside = await runCallLoad(stand, vendors, spoken, plan);
+    return { beside, requests: await resultsOf(asking, asked) };
+  } catch (error) {
+    await resultsOf(asking, asked);
+    throw error;
+  }
+}
+
+function resultsOf(asking: readonly Asking[], asked: readonly RestRequest[]) {
+  return Promise.all(
+    asking.map(async (one, index) => ({
+      ...(await one.stop()),
+      name: asked[index]?.name ?? "",
+    })),
+  );
+}
+
+function onServer<Result>(
+  vendors: VendorStand,
+  use: (stand: ServerStand, data: RestData) => Promise<Result>,
+): Promise<Result> {
+  return withRestData(CALLS, async (dataDir, data) => {
+    const process = await startRestServer(dataDir, vendors.urls, INSPECTED);
+    const close = () => process.stop();
+    try {
+      return await use({ url: process.ready, apiKey: data.apiKey, process, close }, data);
+    } finally {
+      await close();
+    }
+  });
+}
+
+export function addedP99Ms({ timings }: CallLoadResult): number {
+  return quantile(
+    timings.map(({ totalMs }) => totalMs),
+    0.99,
+  );
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  pinThisProcess();
+  const { alone, beside, requests } = await measureBesideCalls();
+  const [before, after] = [addedP99Ms(alone), addedP99Ms(beside)];
+  console.log(
+    `${PLAN.callers} calls, added latency p99: ${before.toFixed(2)} ms alone (${alone.turnCount} turns), ${after.toFixed(2)} ms beside dashboards (${beside.turnCount} turns): ${(after / before).toFixed(2)} times`,
+  );
+  for (const { name, perSecond, p50Ms, p99Ms } of requests) {
+    console.log(
+      `${name}: ${Math.round(perSecond)}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
+    );
+  }
+}

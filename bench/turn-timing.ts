@@ -1,0 +1,120 @@
+import * as v from "valibot";
+import type { Happening, SpokenTurn } from "./conversation.js";
+
+const Nanoseconds = v.pipe(
+  v.string(),
+  v.transform((digits) => BigInt(digits)),
+);
+const Journal = v.array(
+  v.object({
+    vendor: v.string(),
+    kind: v.string(),
+    atNs: Nanoseconds,
+    request: v.number(),
+    text: v.optional(v.string(), ""),
+  }),
+);
+export type JournalEntry = v.InferOutput<typeof Journal>[number];
+
+/** What Parley added to one turn, in ms: the vendors' own time lies between the parts and is not in them. */
+export interface TurnTiming {
+  /** Last frame with speech sent by the caller, until the recognizer had it. */
+  readonly audioMs: number;
+  /** End of speech told by the recognizer, until the model had the question. */
+  readonly questionMs: number;
+  /** End of the first sentence told by the model, until the voice had it. */
+  readonly sentenceMs: number;
+  /** Last byte of its audio sent by the voice, until the caller had it. */
+  readonly playMs: number;
+  readonly totalMs: number;
+}
+
+interface Marks {
+  readonly speechHeardNs: bigint;
+  readonly speechFinalNs: bigint;
+  readonly stream: number;
+}
+
+/** By what a turn is known on its kind of line. */
+export interface TurnSigns {
+  /** The vendor of the agent's voice, as the journal names it. */
+  readonly voice: "openaiSpeech" | "elevenlabs";
+  /** What tells the caller to fall silent. */
+  readonly stop: "audioStop" | "clear";
+}
+
+/** Finds the turns of callers again in what the vendors wrote down, by the words that occur only once. */
+export class TurnTimings {
+  readonly #signs: TurnSigns;
+  readonly #marksByText = new Map<string, Marks>();
+  readonly #requestByText = new Map<string, JournalEntry>();
+  readonly #lastByteNs = new Map<number, bigint>();
+  readonly #interims = new Map<number, bigint[]>();
+
+  /** Takes the JSON of the sandbox's journal. */
+  constructor(journal: unknown, signs: TurnSigns) {
+    this.#signs = signs;
+    const speechHeardNs = new Map<number, bigint>();
+    for (const entry of v.parse(Journal, journal)) {
+      const { vendor, kind, request, text, atNs } = entry;
+      if (kind === "lastSpeech") speechHeardNs.set(request, atNs);
+      else if (kind === "event") this.#noteEvent(entry, speechHeardNs.get(request));
+      else if (kind === "lastByte") this.#lastByteNs.set(request, atNs);
+      else if (kind === "request") this.#noteRequest(`${vendor} ${text}`, entry);
+    }
+  }
+
+  /** Undefined when a part was not found: the turn was cut off, or its words were not heard as one turn. */
+  ofTurn(turn: SpokenTurn, events: readonly Happening[]): TurnTiming | undefined {
+    const { text, firstSentence } = turn.phrase;
+    const marks = this.#marksByText.get(text);
+    const question = this.#requestByText.get(`openai ${text}`);
+    const sentence = this.#requestByText.get(`${this.#signs.voice} ${firstSentence}`);
+    if (marks === undefined || question === undefined || sentence === undefined) return undefined;
+    const replied = this.#lastByteNs.get(question.request);
+    const spoken = this.#lastByteNs.get(sentence.request);
+    // The simulator notes its last byte right after it has been sent: the MP3 may be there a moment before.
+    const played = events.find(({ type, atNs }) => type === "audio" && atNs > sentence.atNs);
+    if (replied === undefined || spoken === undefined || played === undefined) return undefined;
+    const audioMs = msBetween(turn.utterance.endNs, marks.speechHeardNs);
+    const questionMs = msBetween(marks.speechFinalNs, question.atNs);
+    const sentenceMs = msBetween(replied, sentence.atNs);
+    const playMs = msBetween(spoken, played.atNs);
+    const totalMs = audioMs + questionMs + sentenceMs + playMs;
+    return { audioMs, questionMs, sentenceMs, playMs, totalMs };
+  }
+
+  /** From the first guess at the interrupting words until the caller was told to fall silent. */
+  bargeInMs(turn: SpokenTurn, events: readonly Happening[]): number | undefined {
+    const { startNs, endNs } = turn.utterance;
+    const stream = this.#marksByText.get(turn.phrase.text)?.stream;
+    const heardNs = this.#interims.get(stream ?? -1)?.find((atNs) => atNs > startNs);
+    const stopped = events.find(
+      ({ type, atNs }) => type === this.#signs.stop && atNs > startNs && atNs < endNs,
+    );
+    if (heardNs === undefined || stopped === undefined) return undefined;
+    return msBetween(heardNs, stopped.atNs);
+  }
+
+  /** Of sentences the first request: one that was cut off may be said again later. */
+  #noteRequest(key: string, entry: JournalEntry): void {
+    if (entry.vendor === this.#signs.voice && this.#requestByText.has(key)) return;
+    this.#requestByText.set(key, entry);
+  }
+
+  #noteEvent({ text, request, atNs }: JournalEntry, speechHeardNs: bigint | undefined): void {
+    const [kind = "", ...words] = text.split(": ");
+    if (kind === "interim") {
+      const known = this.#interims.get(request);
+      if (known === undefined) this.#interims.set(request, [atNs]);
+      else known.push(atNs);
+    } else if (kind === "speech_final" && speechHeardNs !== undefined) {
+      const marks = { speechHeardNs, speechFinalNs: atNs, stream: request };
+      this.#marksByText.set(words.join(": "), marks);
+    }
+  }
+}
+
+function msBetween(fromNs: bigint, toNs: bigint): number {
+  return Number(toNs - fromNs) / 1e6;
+}

@@ -1,0 +1,260 @@
+import { existsSync } from "node:fs";
+import * as v from "valibot";
+
+/** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
+export interface Config {
+  readonly isProduction: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly publicBaseUrl: string | undefined;
+  /** Absent only outside production: then they are made and kept in `dataDir`. */
+  readonly jwtSecret: string | undefined;
+  readonly encryptionKey: string | undefined;
+  /** Earlier ones, which verify and open but never sign or seal. */
+  readonly jwtSecretsOld: readonly string[];
+  readonly encryptionKeysOld: readonly string[];
+  readonly jwtExpiresIn: string;
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly vendorKeys: VendorKeys;
+  readonly vendorUrls: VendorUrls;
+  readonly twilio: TwilioConfig;
+  readonly sandbox: "auto" | "on" | "off";
+  readonly allowPrivateProviders: boolean;
+  readonly authRequestsPerMinute: number;
+  readonly requestsPerMinute: number;
+  /** Tests of providers and chats with agents, by organization. */
+  readonly vendorRequestsPerMinute: number;
+  readonly voiceConnectionsPerMinute: number;
+  readonly callsMax: number;
+  readonly eventLoopDelayMaxMs: number;
+  readonly drainTimeoutMs: number;
+  readonly speechCacheBytes: number;
+  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+}
+
+/** The platform's own account with the telephony vendor; calls come in without it too. */
+export interface TwilioConfig {
+  readonly accountSid: string | undefined;
+  readonly authToken: string | undefined;
+  readonly baseUrl: string;
+}
+
+/** The database's file, in `dataDir`. */
+export const DATABASE_FILE = "parley.db";
+
+export interface VendorKeys {
+  readonly deepgram: string | undefined;
+  readonly openai: string | undefined;
+  readonly groq: string | undefined;
+  readonly elevenlabs: string | undefined;
+}
+
+export interface VendorUrls {
+  readonly deepgram: string;
+  readonly openai: string;
+  readonly groq: string;
+  readonly ollama: string;
+  readonly elevenlabs: string;
+  /** Undefined: the client's own, which changes with the vendor. */
+  readonly edge: string | undefined;
+}
+
+/** All that is wrong with the environment, one line each. */
+export class ConfigFault extends Error {
+  override readonly name = "ConfigFault";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`the configuration is wrong:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads `.env` where there is one, then the environment, which wins. Throws a ConfigFault. Commands that need no secrets
+ * do not demand them in production either.
+ */
+export function readConfig(secrets: "required" | "optional" = "required"): Config {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  return parseConfig(process.env, secrets);
+}
+
+const text = v.optional(v.string());
+/** A forged token or broken text is tried with every one of them. */
+const OLD_KEYS_MAX = 10;
+
+const secretText = v.pipe(v.string(), v.minLength(32, "expected 32 characters or more"));
+const keyText = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{64}$/i, "expected 64 hexadecimal characters"),
+);
+const list = v.pipe(
+  v.optional(v.string(), ""),
+  v.transform((words) =>
+    words
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== ""),
+  ),
+);
+
+function oldKeys(each: typeof secretText | typeof keyText) {
+  const tooMany = `expected at most ${OLD_KEYS_MAX}, with commas between`;
+  return v.pipe(list, v.maxLength(OLD_KEYS_MAX, tooMany), v.array(each));
+}
+
+const flag = v.pipe(
+  v.optional(v.picklist(["true", "false", "1", "0"], "expected true or false"), "false"),
+  v.transform((word) => word === "true" || word === "1"),
+);
+
+function wholeNumber(fallback: number, min: number, max: number) {
+  const message = `expected a whole number from ${min} to ${max}`;
+  return v.pipe(
+    v.optional(
+      v.pipe(v.string(), v.regex(/^\d+$/, message), v.transform(Number)),
+      String(fallback),
+    ),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+function address(protocols: readonly string[]) {
+  const expected = `expected an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`;
+  const isAddress = (value: string) =>
+    URL.canParse(value) && protocols.includes(new URL(value).protocol);
+  return v.pipe(v.string(), v.check(isAddress, expected));
+}
+
+const httpUrl = address(["http:", "https:"]);
+const webSocketUrl = address(["ws:", "wss:"]);
+
+const Environment = v.object({
+  NODE_ENV: v.optional(
+    v.picklist(["development", "production", "test"], "expected development, production or test"),
+    "development",
+  ),
+  HOST: v.optional(v.string(), "0.0.0.0"),
+  PORT: wholeNumber(8080, 0, 65_535),
+  DATA_DIR: v.optional(v.string(), "./data"),
+  PUBLIC_BASE_URL: v.optional(httpUrl),
+  JWT_SECRET: v.optional(secretText),
+  JWT_SECRET_OLD: oldKeys(secretText),
+  ENCRYPTION_KEY: v.optional(keyText),
+  ENCRYPTION_KEY_OLD: oldKeys(keyText),
+  JWT_EXPIRES_IN: v.optional(
+    v.pipe(v.string(), v.regex(/^[1-9]\d*[smhd]$/, "expected a form like 30m, 1h or 7d")),
+    "1h",
+  ),
+  TRUSTED_PROXIES: list,
+  CORS_ORIGINS: list,
+  DEEPGRAM_API_KEY: text,
+  OPENAI_API_KEY: text,
+  GROQ_API_KEY: text,
+  ELEVENLABS_API_KEY: text,
+  DEEPGRAM_URL: v.optional(webSocketUrl, "wss://api.deepgram.com"),
+  OPENAI_BASE_URL: v.optional(httpUrl, "https://api.openai.com/v1"),
+  GROQ_BASE_URL: v.optional(httpUrl, "https://api.groq.com/openai/v1"),
+  OLLAMA_BASE_URL: v.optional(httpUrl, "http://127.0.0.1:11434"),
+  ELEVENLABS_BASE_URL: v.optional(httpUrl, "https://api.elevenlabs.io"),
+  EDGE_TTS_URL: v.optional(webSocketUrl),
+  TWILIO_ACCOUNT_SID: text,
+  TWILIO_AUTH_TOKEN: text,
+  TWILIO_BASE_URL: v.optional(httpUrl, "https://api.twilio.com"),
+  SANDBOX: v.optional(v.picklist(["auto", "on", "off"], "expected auto, on or off"), "auto"),
+  ALLOW_PRIVATE_PROVIDERS: flag,
+  AUTH_REQUESTS_PER_MINUTE: wholeNumber(10, 1, 1_000_000),
+  REQUESTS_PER_MINUTE: wholeNumber(600, 1, 10_000_000),
+  VENDOR_REQUESTS_PER_MINUTE: wholeNumber(20, 1, 1_000_000),
+  VOICE_CONNECTIONS_PER_MINUTE: wholeNumber(30, 1, 1_000_000),
+  CALLS_MAX: wholeNumber(0, 0, 100_000),
+  EVENT_LOOP_DELAY_MAX_MS: wholeNumber(100, 0, 10_000),
+  DRAIN_TIMEOUT_SEC: wholeNumber(30, 0, 7_200),
+  SPEECH_CACHE_MB: wholeNumber(32, 0, 4_096),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ["debug", "info", "warn", "error", "silent"],
+      "expected debug, info, warn, error or silent",
+    ),
+    "info",
+  ),
+});
+
+/** An empty variable counts as one that is not set. */
+export function parseConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  secrets: "required" | "optional" = "required",
+): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = v.safeParse(Environment, given);
+  const faults = parsed.success
+    ? []
+    : parsed.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  if (given["NODE_ENV"] === "production" && secrets === "required") {
+    faults.push(...missingInProduction(given));
+  }
+  if (!parsed.success || faults.length > 0) throw new ConfigFault(faults);
+  return configOf(parsed.output);
+}
+
+function missingInProduction(given: Readonly<Record<string, unknown>>): string[] {
+  const faults: string[] = [];
+  for (const name of ["JWT_SECRET", "ENCRYPTION_KEY"]) {
+    if (given[name] === undefined) faults.push(`${name}: required in production`);
+  }
+  if (given["SANDBOX"] === "on") faults.push("SANDBOX: there is no sandbox in production");
+  return faults;
+}
+
+function configOf(env: v.InferOutput<typeof Environment>): Config {
+  const isProduction = env.NODE_ENV === "production";
+  return {
+    isProduction,
+    host: env.HOST,
+    port: env.PORT,
+    dataDir: env.DATA_DIR,
+    publicBaseUrl: env.PUBLIC_BASE_URL,
+    jwtSecret: env.JWT_SECRET,
+    encryptionKey: env.ENCRYPTION_KEY,
+    jwtSecretsOld: env.JWT_SECRET_OLD,
+    encryptionKeysOld: env.ENCRYPTION_KEY_OLD,
+    jwtExpiresIn: env.JWT_EXPIRES_IN,
+    trustedProxies: env.TRUSTED_PROXIES,
+    corsOrigins: env.CORS_ORIGINS,
+    vendorKeys: {
+      deepgram: env.DEEPGRAM_API_KEY,
+      openai: env.OPENAI_API_KEY,
+      groq: env.GROQ_API_KEY,
+      elevenlabs: env.ELEVENLABS_API_KEY,
+    },
+    vendorUrls: {
+      deepgram: env.DEEPGRAM_URL,
+      openai: env.OPENAI_BASE_URL,
+      groq: env.GROQ_BASE_URL,
+      ollama: env.OLLAMA_BASE_URL,
+      elevenlabs: env.ELEVENLABS_BASE_URL,
+      edge: env.EDGE_TTS_URL,
+    },
+    twilio: {
+      accountSid: env.TWILIO_ACCOUNT_SID,
+      authToken: env.TWILIO_AUTH_TOKEN,
+      baseUrl: env.TWILIO_BASE_URL,
+    },
+    sandbox: isProduction ? "off" : env.SANDBOX,
+    allowPrivateProviders: env.ALLOW_PRIVATE_PROVIDERS,
+    authRequestsPerMinute: env.AUTH_REQUESTS_PER_MINUTE,
+    requestsPerMinute: env.REQUESTS_PER_MINUTE,
+    vendorRequestsPerMinute: env.VENDOR_REQUESTS_PER_MINUTE,
+    voiceConnectionsPerMinute: env.VOICE_CONNECTIONS_PER_MINUTE,
+    callsMax: env.CALLS_MAX,
+    eventLoopDelayMaxMs: env.EVENT_LOOP_DELAY_MAX_MS,
+    drainTimeoutMs: env.DRAIN_TIMEOUT_SEC * 1_000,
+    speechCacheBytes: env.SPEECH_CACHE_MB * 1024 * 1024,
+    logLevel: env.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,156 @@
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import type { VendorLines } from "../session/agent-vendors.js";
+import type { Mind } from "../session/effect-runner.js";
+import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
+import type { Tenant } from "../tenancy/tenant.js";
+import { vendorWords } from "../tenancy/vendor-words.js";
+import type { Clock } from "../time/clock.js";
+import { type ChatMessage, VendorError } from "../vendors/contracts.js";
+
+/** Longer than any reply that a caller would listen to. */
+export const CHAT_REPLY_MAX_MS = 60_000;
+/** One user tries one agent at a time, in a tab or two. */
+export const CHATS_OF_ORGANIZATION_MAX = 5;
+/** Calls come first: more chats than this are refused rather than share the vendors' connections with them. */
+export const CHATS_MAX = 50;
+const RETRY_AFTER_SEC = 5;
+
+export interface ChatUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** The model could not answer; the message is in plain words, for the people of the organization. */
+export class ChatFailed extends Error {
+  override readonly name = "ChatFailed";
+}
+
+/** One reply that has a place and waits to be asked for. */
+export interface AgentChat {
+  /** Once. Calls `onText` with every piece of the reply, in order. Rejects with a `ChatFailed`. */
+  reply(onText: (text: string) => void): Promise<ChatUsage>;
+}
+
+export interface AgentChatsOptions {
+  readonly agents: Pick<Agents, "forCall">;
+  readonly vendors: Pick<VendorLines, "mindOf">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Lets people try an agent in text: its prompt and its language model as in a call, without ears and voice. */
+export class AgentChats {
+  readonly #options: AgentChatsOptions;
+  readonly #countByOrgId = new Map<string, number>();
+  #count = 0;
+
+  constructor(options: AgentChatsOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. Failure
+   * `notFound`; `conflict`: the agent is not active, with the reason; `rateLimited`, `unavailable`: too many at once.
+   */
+  async begin(
+    tenant: Tenant,
+    agentId: string,
+    messages: readonly ChatMessage[],
+    signal: AbortSignal,
+  ): Promise<AgentChat> {
+    const forCall = await this.#agentFor(tenant, agentId);
+    const release = this.#takePlace(tenant.organization.id);
+    if (signal.aborted) release();
+    else signal.addEventListener("abort", release, { once: true });
+    return {
+      reply: async (onText) => {
+        try {
+          return await this.#ask(forCall, messages, onText, signal);
+        } finally {
+          signal.removeEventListener("abort", release);
+          release();
+        }
+      },
+    };
+  }
+
+  async #agentFor(tenant: Tenant, agentId: string): Promise<AgentForCall> {
+    try {
+      return await this.#options.agents.forCall(tenant, agentId);
+    } catch (error) {
+      if (!(error instanceof AgentUnavailable)) throw error;
+      if (error.status === "notFound") throw new Failure("notFound", "there is no such agent");
+      throw new Failure("conflict", `the agent is not active: ${error.message}`);
+    }
+  }
+
+  #takePlace(orgId: string): () => void {
+    const retryAfterSec = RETRY_AFTER_SEC;
+    const ownCount = this.#countByOrgId.get(orgId) ?? 0;
+    if (ownCount >= CHATS_OF_ORGANIZATION_MAX) {
+      const message = `an organization can have ${CHATS_OF_ORGANIZATION_MAX} chats at the same time`;
+      throw new Failure("rateLimited", message, { retryAfterSec });
+    }
+    if (this.#count >= CHATS_MAX) {
+      throw new Failure("unavailable", "too many chats at the same time", { retryAfterSec });
+    }
+    this.#count += 1;
+    this.#countByOrgId.set(orgId, ownCount + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#givePlaceBack(orgId);
+    };
+  }
+
+  #givePlaceBack(orgId: string): void {
+    this.#count -= 1;
+    const left = (this.#countByOrgId.get(orgId) ?? 0) - 1;
+    if (left > 0) this.#countByOrgId.set(orgId, left);
+    else this.#countByOrgId.delete(orgId);
+  }
+
+  async #ask(
+    forCall: AgentForCall,
+    messages: readonly ChatMessage[],
+    onText: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<ChatUsage> {
+    const { clock, log, vendors } = this.#options;
+    const deadline = new AbortController();
+    const cancel = clock.after(CHAT_REPLY_MAX_MS, () => deadline.abort());
+    try {
+      const mind = vendors.mindOf(forCall);
+      const either = AbortSignal.any([signal, deadline.signal]);
+      const { promptTokens, completionTokens } = await complete(mind, messages, onText, either);
+      return { promptTokens, completionTokens };
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      const { vendor, fault } = error;
+      if (!signal.aborted) log.warn({ agentId: forCall.agent.id, vendor, fault }, "a chat failed");
+      const words = deadline.signal.aborted
+        ? `the reply took longer than ${CHAT_REPLY_MAX_MS / 1_000} s`
+        : vendorWords(error, forCall.llm.orgId !== null);
+      throw new ChatFailed(words, { cause: error });
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function complete(
+  { client, modelId, systemPrompt, temperature, maxTokens }: Mind,
+  messages: readonly ChatMessage[],
+  onText: (text: string) => void,
+  signal: AbortSignal,
+) {
+  const prompt: ChatMessage = { role: "system", content: systemPrompt };
+  const request = { modelId, messages: [prompt, ...messages], temperature, maxTokens };
+  return client.complete(request, onText, signal);
+}

@@ -1,0 +1,123 @@
+import type { CallStore } from "../../storage/call-store.js";
+import type { Logger } from "../log.js";
+import type { Mind } from "../session/effect-runner.js";
+import { parseSummary, summaryMessages } from "../speech/call-summary.js";
+import type { Clock } from "../time/clock.js";
+
+/** Summaries are worth less than the replies of calls in progress, so they get few of the vendor's requests. */
+const SUMMARIES_AT_ONCE_MAX = 4;
+/** Ended calls that wait for a summary; beyond it calls keep their transcript and go without one. */
+const SUMMARIES_WAITING_MAX = 1_000;
+const SUMMARY_TIMEOUT_MS = 30_000;
+const SUMMARY_TOKENS_MAX = 300;
+const SUMMARY_CHARS_MAX = 8_000;
+
+export interface SummaryTask {
+  readonly orgId: string;
+  readonly callId: string;
+  readonly mind: Mind;
+}
+
+/** Has ended calls summed up by the language model of their own agent, off the path of every call. */
+export class CallSummaries {
+  readonly #calls: CallStore;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #waiting: SummaryTask[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+
+  constructor(calls: CallStore, clock: Clock, log: Logger) {
+    this.#calls = calls;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  add(task: SummaryTask): void {
+    if (this.#abort.signal.aborted || this.#waiting.length >= SUMMARIES_WAITING_MAX) {
+      this.#log.warn({ callId: task.callId }, "the call goes without a summary: too many wait");
+      return;
+    }
+    this.#waiting.push(task);
+    this.#next();
+  }
+
+  /** Lets those under way finish until `timeoutMs`; what waits behind them is given up, and logged. */
+  async close(timeoutMs: number): Promise<void> {
+    let cancel = () => {};
+    const deadline = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(timeoutMs, resolve);
+    });
+    await Promise.race([this.#idle(), deadline]);
+    cancel();
+    if (this.#waiting.length > 0) {
+      this.#log.warn(
+        { count: this.#waiting.length },
+        "calls go without a summary: the server stops",
+      );
+    }
+    this.#waiting.length = 0;
+    this.#abort.abort();
+    await Promise.all(this.#underWay);
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #next(): void {
+    while (this.#underWay.size < SUMMARIES_AT_ONCE_MAX) {
+      const task = this.#waiting.shift();
+      if (task === undefined) return;
+      const work = this.#summarize(task)
+        .catch((error: unknown) => {
+          this.#log.warn({ callId: task.callId, error }, "the call could not be summarized");
+        })
+        .finally(() => {
+          this.#underWay.delete(work);
+          this.#next();
+        });
+      this.#underWay.add(work);
+    }
+  }
+
+  async #summarize({ orgId, callId, mind }: SummaryTask): Promise<void> {
+    const call = await this.#calls.findById(orgId, callId);
+    if (call === undefined || !call.transcript.some((message) => message.role === "user")) return;
+    const answer = await this.#ask(mind, summaryMessages(call.transcript));
+    const summary = parseSummary(answer);
+    if (summary.summary === undefined && summary.sentiment === undefined) {
+      throw new Error("the model's answer holds no summary");
+    }
+    await this.#calls.saveSummary(callId, summary);
+  }
+
+  async #ask(mind: Mind, messages: ReturnType<typeof summaryMessages>): Promise<string> {
+    const abort = new AbortController();
+    const stop = () => abort.abort();
+    const cancel = this.#clock.after(SUMMARY_TIMEOUT_MS, stop);
+    // A signal that is aborted already calls nobody.
+    if (this.#abort.signal.aborted) stop();
+    this.#abort.signal.addEventListener("abort", stop);
+    let answer = "";
+    const { modelId } = mind;
+    const request = { modelId, messages, temperature: 0, maxTokens: SUMMARY_TOKENS_MAX };
+    try {
+      await mind.client.complete(
+        request,
+        (text) => {
+          if (answer.length < SUMMARY_CHARS_MAX) answer += text;
+        },
+        abort.signal,
+      );
+      return answer;
+    } finally {
+      cancel();
+      this.#abort.signal.removeEventListener("abort", stop);
+    }
+  }
+}

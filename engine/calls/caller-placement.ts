@@ -1,0 +1,98 @@
+import type { AudioTrack } from "./audio-track.js";
+
+/** A longer silence on the line is one; a shorter one is the network's unevenness. */
+export const GAP_MS = 60;
+/** How far the caller's clock may run away from ours before a sample is left out or said twice. */
+const SLIP_TOLERANCE_MS = 8;
+/** One sample in so many: a change of pitch by a hundredth of a semitone's tenth, which nobody hears. */
+const SLIP_EVERY_SAMPLES = 160;
+/** A line that gives more than this ahead of time is flooding; what is too much is left out. */
+export const CALLER_AHEAD_MAX_MS = 5_000;
+
+interface Chunk {
+  readonly pcm: Int16Array;
+  /** Where the call was when the last of it arrived. */
+  readonly arrivedAt: number;
+}
+
+/**
+ * Finds the positions of the caller's audio, which comes in chunks that were late by this or that: it is contiguous
+ * unless nothing that follows makes up for a delay. So a chunk waits a while for those after it.
+ */
+export class CallerPlacement {
+  readonly #track: AudioTrack;
+  readonly #gapSamples: number;
+  readonly #toleranceSamples: number;
+  readonly #aheadSamplesMax: number;
+  #waiting: Chunk[] = [];
+  #waitingSamples = 0;
+  /** Where the last chunk that was placed ends. */
+  #endsAt: number | undefined;
+
+  constructor(track: AudioTrack, rateHz: number) {
+    this.#track = track;
+    this.#gapSamples = (GAP_MS * rateHz) / 1_000;
+    this.#toleranceSamples = (SLIP_TOLERANCE_MS * rateHz) / 1_000;
+    this.#aheadSamplesMax = (CALLER_AHEAD_MAX_MS * rateHz) / 1_000;
+  }
+
+  add(pcm: Int16Array, arrivedAt: number): void {
+    if (this.#waitingSamples + pcm.length > this.#aheadSamplesMax) return;
+    this.#waiting.push({ pcm, arrivedAt });
+    this.#waitingSamples += pcm.length;
+  }
+
+  /** Places what is left: with nothing after it, only a gap can be told from a delay. */
+  finish(): void {
+    this.settle(Number.POSITIVE_INFINITY, this.#gapSamples);
+  }
+
+  /** Places every chunk that arrived until then; those after it tell how late it was. */
+  settle(arrivedUntil: number, toleranceSamples = this.#toleranceSamples): void {
+    const starts = this.#latestStarts();
+    let count = 0;
+    for (const [index, chunk] of this.#waiting.entries()) {
+      if (chunk.arrivedAt > arrivedUntil) break;
+      this.#place(chunk, starts[index] ?? chunk.arrivedAt, toleranceSamples);
+      this.#waitingSamples -= chunk.pcm.length;
+      count += 1;
+    }
+    this.#waiting.splice(0, count);
+  }
+
+  /** Where each chunk has to begin at the latest, so that it and all after it, without gaps, end before they arrived. */
+  #latestStarts(): readonly number[] {
+    const starts: number[] = Array.from({ length: this.#waiting.length });
+    let latestEnd = Number.POSITIVE_INFINITY;
+    for (let index = this.#waiting.length - 1; index >= 0; index -= 1) {
+      const chunk = this.#waiting[index];
+      if (chunk === undefined) continue;
+      latestEnd = Math.min(latestEnd, chunk.arrivedAt) - chunk.pcm.length;
+      starts[index] = latestEnd;
+    }
+    return starts;
+  }
+
+  #place({ pcm, arrivedAt }: Chunk, latestStart: number, toleranceSamples: number): void {
+    const endsAt = this.#endsAt ?? latestStart;
+    const lag = latestStart - endsAt;
+    if (lag > this.#gapSamples) return this.#put(latestStart, pcm);
+    if (endsAt > arrivedAt + this.#aheadSamplesMax) return;
+    this.#put(endsAt, Math.abs(lag) > toleranceSamples ? slipped(pcm, lag) : pcm);
+  }
+
+  #put(at: number, pcm: Int16Array): void {
+    this.#track.place(at, pcm);
+    this.#endsAt = at + pcm.length;
+  }
+}
+
+/** A few samples longer or shorter, to make up for the lag. */
+function slipped(pcm: Int16Array, lag: number): Int16Array {
+  const slip = Math.min(Math.abs(lag), Math.ceil(pcm.length / SLIP_EVERY_SAMPLES));
+  const length = Math.max(1, pcm.length + Math.sign(lag) * Math.floor(slip));
+  return Int16Array.from(
+    { length },
+    (_, index) => pcm[Math.floor((index * pcm.length) / length)] ?? 0,
+  );
+}

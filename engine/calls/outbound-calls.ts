@@ -1,0 +1,238 @@
+import { UniqueViolation } from "../../storage/unique-violation.js";
+import { Failure, type FailureKind } from "../failure.js";
+import type { Logger } from "../log.js";
+import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
+import type { CallSlots } from "../session/call-slots.js";
+import { NOTHING_SAID } from "../session/effects.js";
+import type { Ending } from "../session/ending.js";
+import type { LiveCall, LiveCalls } from "../session/live-calls.js";
+import type { RefusalReason } from "../session/open-refusal.js";
+import type { SessionOpener } from "../session/session-opener.js";
+import type { Tenant } from "../tenancy/tenant.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { VendorError } from "../vendors/contracts.js";
+import { TwilioRefusal } from "../vendors/twilio-calls.js";
+import type { CallJournal } from "./call-journal.js";
+import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
+import type { OutboundTelephony } from "./outbound-telephony.js";
+
+/** The vendor's own default: some ten rings. */
+const RING_TIMEOUT_SEC = 60;
+/** A call that waits in the vendor's queue, rings, and is answered tells so by then. */
+export const OUTCOME_MAX_MS = 5 * 60 * 1_000;
+
+const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
+  agentNotFound: "notFound",
+  providerUnavailable: "conflict",
+  modelNotAllowed: "forbidden",
+  limitReached: "rateLimited",
+  vendorFailed: "unavailable",
+  overloaded: "unavailable",
+  callerLeft: "unavailable",
+  serverStopping: "unavailable",
+};
+
+export interface OutboundOrder {
+  readonly agentId: string;
+  /** E.164. */
+  readonly to: string;
+  /** E.164. */
+  readonly from: string;
+  /** Hangs up on answering machines. */
+  readonly detectMachine: boolean;
+}
+
+export interface QueuedCall {
+  /** Of the call record that is there once the call is answered or has failed; its `sessionId` too. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly status: "queued";
+}
+
+export interface OutboundSurroundings {
+  /** Absent: `missing` says which settings calls cannot be placed without. */
+  readonly telephony: OutboundTelephony | undefined;
+  readonly missing: readonly string[];
+  readonly tokens: OutboundTokens;
+  readonly opener: Pick<SessionOpener, "refusal">;
+  readonly slots: CallSlots;
+  readonly liveCalls: LiveCalls;
+  readonly journal: CallJournal;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+/** A call that has not reached its agent yet. There are never more than the plans' slots. */
+interface Ringing {
+  readonly claims: OutboundClaims;
+  readonly cancelTimer: CancelTimer;
+  /** The vendor's id of the call, once it has told it. */
+  callRef: string | undefined;
+}
+
+/** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
+export class OutboundCalls {
+  readonly #around: OutboundSurroundings;
+  readonly #ringing = new Map<string, Ringing>();
+  /** Calls whose session is being opened, with how each is to end as soon as it is. */
+  readonly #connecting = new Map<string, Ending | undefined>();
+
+  constructor(around: OutboundSurroundings) {
+    this.#around = around;
+  }
+
+  get ringingCount(): number {
+    return this.#ringing.size;
+  }
+
+  /** Takes the call's slot while it rings. Rejects with a Failure: limits, agent, settings, the vendor's refusal. */
+  async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
+    const { telephony, missing, opener, newId, log } = this.#around;
+    if (telephony === undefined) {
+      throw new Failure("unavailable", `calls cannot be placed: ${missing.join(", ")} is not set`);
+    }
+    const { agentId } = order;
+    const refusal = await opener.refusal({ tenant, agentId });
+    if (refusal !== undefined) throw new Failure(KIND_BY_REFUSAL[refusal.reason], refusal.message);
+    const orgId = tenant.organization.id;
+    const claims = { callId: newId(), orgId, agentId };
+    this.#reserve(tenant, claims);
+    try {
+      const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {
+        ringTimeoutSec: RING_TIMEOUT_SEC,
+      });
+      this.#placed(claims, callRef);
+    } catch (error) {
+      this.#release(claims.callId);
+      throw failureOf(error, log);
+    }
+    log.info({ callId: claims.callId, orgId, agentId }, "a call was placed");
+    return { id: claims.callId, agentId, status: "queued" };
+  }
+
+  /** Which call an answer is for, as long as it waits for one. */
+  answering(token: string): OutboundClaims | undefined {
+    const claims = this.#around.tokens.verify(token);
+    return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
+  }
+
+  /**
+   * The call's media stream is there: `open` makes its session, in the slot that the call holds. Undefined when no such
+   * call waits; rejects as `open` does, and the call is then recorded as failed.
+   */
+  async connect<Session extends LiveCall>(
+    callId: string,
+    orgId: string,
+    open: () => Promise<Session>,
+  ): Promise<Session | undefined> {
+    const ringing = this.#ringing.get(callId);
+    if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
+    this.#ringing.delete(callId);
+    ringing.cancelTimer();
+    this.#connecting.set(callId, undefined);
+    try {
+      const session = await open();
+      const ending = this.#connecting.get(callId);
+      if (ending !== undefined) session.end(ending);
+      return session;
+    } catch (error) {
+      await this.#fail(ringing.claims, NOT_CONNECTED);
+      throw error;
+    } finally {
+      this.#connecting.delete(callId);
+    }
+  }
+
+  /** What the vendor tells of a call, any number of times and in any order. False for a token that is not good. */
+  async report(token: string, report: OutboundReport): Promise<boolean> {
+    const claims = this.#around.tokens.verify(token);
+    if (claims === undefined) return false;
+    const ending = endingOf(report);
+    if (ending === undefined) return true;
+    const { callId } = claims;
+    const ringing = this.#ringing.get(callId);
+    if (ringing !== undefined) {
+      if (ending.reason === "machine") this.#hangUp(ringing);
+      await this.#fail(claims, ending);
+    } else if (this.#connecting.has(callId)) {
+      if (ending.reason === "machine") this.#connecting.set(callId, ending);
+    } else if (this.#around.liveCalls.has(callId)) {
+      if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
+    } else if (ending !== NOT_CONNECTED) await this.#record(claims, ending);
+    return true;
+  }
+
+  #reserve({ organization, plan }: Tenant, claims: OutboundClaims): void {
+    const { slots, liveCalls, clock } = this.#around;
+    const { maxConcurrentCalls } = plan.limits;
+    const { callId } = claims;
+    if (!slots.acquire(organization.id, callId, maxConcurrentCalls)) {
+      const message = `the plan allows ${maxConcurrentCalls} calls at the same time`;
+      throw new Failure("rateLimited", message);
+    }
+    const giveUp = (ending: Ending) => {
+      const ringing = this.#ringing.get(callId);
+      if (ringing === undefined) return;
+      this.#hangUp(ringing);
+      void this.#fail(claims, ending);
+    };
+    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
+    this.#ringing.set(callId, { claims, cancelTimer, callRef: undefined });
+    // It counts as a call from here on: a server that stops waits for it, and then hangs up.
+    liveCalls.add({ callId, end: giveUp });
+  }
+
+  #placed({ callId }: OutboundClaims, callRef: string): void {
+    const ringing = this.#ringing.get(callId);
+    if (ringing !== undefined) ringing.callRef = callRef;
+    else if (!this.#around.liveCalls.has(callId)) this.#cancel(callId, callRef);
+  }
+
+  #hangUp({ claims, callRef }: Ringing): void {
+    if (callRef !== undefined) this.#cancel(claims.callId, callRef);
+  }
+
+  #cancel(callId: string, callRef: string): void {
+    this.#around.telephony?.hangUp(callRef).catch((error: unknown) => {
+      this.#around.log.error({ callId, error }, "a placed call could not be hung up");
+    });
+  }
+
+  async #fail(claims: OutboundClaims, ending: Ending): Promise<void> {
+    this.#release(claims.callId);
+    await this.#record(claims, ending);
+  }
+
+  #release(callId: string): void {
+    this.#ringing.get(callId)?.cancelTimer();
+    this.#ringing.delete(callId);
+    this.#around.liveCalls.remove(callId);
+    this.#around.slots.release(callId);
+  }
+
+  /** Nothing, when the call has its record already: a report that came twice, or after a session. */
+  async #record(claims: OutboundClaims, ending: Ending): Promise<void> {
+    const { journal, newId, log } = this.#around;
+    const { callId } = claims;
+    const call = { ...claims, sessionId: callId, historyKey: newId(), channel: "phone" } as const;
+    try {
+      (await journal.begin(call)).ended({ ...ending, status: "failed" }, NOTHING_SAID);
+    } catch (error) {
+      if (error instanceof UniqueViolation) return;
+      log.error({ callId, error }, "a call that failed could not be stored");
+    }
+  }
+}
+
+function failureOf(error: unknown, log: Logger): unknown {
+  if (!(error instanceof VendorError)) return error;
+  log.warn({ vendor: error.vendor, reason: error.message }, "a call could not be placed");
+  const options = { cause: error };
+  if (!(error instanceof TwilioRefusal) || error.code === undefined || error.retryable) {
+    return new Failure("unavailable", "the telephony vendor does not take calls now", options);
+  }
+  const words = `the telephony vendor refused the call with its error ${error.code}`;
+  const isOrder = error.fault === "refused";
+  return new Failure(isOrder ? "invalid" : "unavailable", words, options);
+}

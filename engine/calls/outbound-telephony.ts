@@ -1,0 +1,69 @@
+import { TwilioCalls } from "../vendors/twilio-calls.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { OutboundOrder } from "./outbound-calls.js";
+
+/** Where the vendor asks what to do with a placed call that was answered. */
+export const ANSWER_PATH = "/api/telephony/answer";
+/** Where the vendor tells what became of it. */
+export const STATUS_PATH = "/api/telephony/status";
+
+export interface OutboundSettings {
+  readonly twilio: {
+    readonly accountSid: string | undefined;
+    readonly authToken: string | undefined;
+    readonly baseUrl: string;
+  };
+  readonly publicBaseUrl: string | undefined;
+}
+
+/** The vendor's REST API; undefined without the account. */
+export function twilioCalls(
+  { twilio }: OutboundSettings,
+  context: VendorContext,
+): TwilioCalls | undefined {
+  const { accountSid, authToken, baseUrl } = twilio;
+  if (accountSid === undefined || authToken === undefined) return undefined;
+  return new TwilioCalls({ accountSid, authToken, baseUrl }, context);
+}
+
+/** The settings without which no call can be placed, by their names. */
+export function missingSettings({ twilio, publicBaseUrl }: OutboundSettings): readonly string[] {
+  const needed = {
+    TWILIO_ACCOUNT_SID: twilio.accountSid,
+    TWILIO_AUTH_TOKEN: twilio.authToken,
+    PUBLIC_BASE_URL: publicBaseUrl,
+  };
+  return Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
+}
+
+/** The vendor's account together with the addresses of ours that it is given. */
+export class OutboundTelephony {
+  readonly #calls: TwilioCalls;
+  readonly #base: string;
+
+  constructor(calls: TwilioCalls, publicBaseUrl: string) {
+    this.#calls = calls;
+    this.#base = publicBaseUrl.replace(/\/$/, "");
+  }
+
+  /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
+  place(
+    { to, from, detectMachine }: OutboundOrder,
+    token: string,
+    { ringTimeoutSec }: { readonly ringTimeoutSec: number },
+  ): Promise<string> {
+    return this.#calls.place({
+      to,
+      from,
+      detectMachine,
+      ringTimeoutSec,
+      answerUrl: `${this.#base}${ANSWER_PATH}?token=${token}`,
+      statusUrl: `${this.#base}${STATUS_PATH}?token=${token}`,
+    });
+  }
+
+  /** A call that still rings. */
+  hangUp(callRef: string): Promise<void> {
+    return this.#calls.hangUp(callRef, "ringing");
+  }
+}

@@ -1,0 +1,159 @@
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { WAV_FRAME_BYTES, WAV_HEADER_BYTES, wavHeader, wavRateHz } from "./wav-header.js";
+
+/** Audio that the disk has not taken yet, some ten seconds of a call: a disk that is so slow will not catch up. */
+export const FILE_BACKLOG_BYTES_MAX = 512 * 1024;
+/** The sizes in the file are of 32 bits, and many players take them for signed: nine hours of a web call. */
+export const RECORDING_BYTES_MAX = 2 ** 31 - 1;
+/** What follows the name of a file that is not whole. */
+const UNFINISHED = ".part";
+
+/** Only the server's own account reads what was said. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+export interface FinishedFile {
+  readonly bytes: number;
+  readonly durationSec: number;
+}
+
+/** A WAV file that is written while its call goes on, one block after another, without anybody waiting. */
+export class RecordingFile {
+  readonly #path: string;
+  readonly #rateHz: number;
+  readonly #onFault: (error: unknown) => void;
+  #handle: FileHandle | undefined;
+  #work: Promise<void>;
+  #sizeBytes = WAV_HEADER_BYTES;
+  #backlogBytes = 0;
+  #hasFailed = false;
+
+  /** Nothing is done before `ready`. `onFault` is told once when that or the disk fails; what is written then is dropped. */
+  constructor(
+    path: string,
+    rateHz: number,
+    ready: Promise<void>,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#path = path;
+    this.#rateHz = rateHz;
+    this.#onFault = onFault;
+    this.#work = this.#guard(async () => {
+      await ready;
+      await this.#create();
+    });
+  }
+
+  /** False, and nothing is taken, when the disk is too slow or the file too long. */
+  write(block: Uint8Array): boolean {
+    if (this.#hasFailed) return true;
+    const backlogBytes = this.#backlogBytes + block.byteLength;
+    if (backlogBytes > FILE_BACKLOG_BYTES_MAX) return false;
+    if (this.#sizeBytes + block.byteLength > RECORDING_BYTES_MAX) return false;
+    this.#backlogBytes = backlogBytes;
+    this.#sizeBytes += block.byteLength;
+    this.#work = this.#work.then(() =>
+      this.#guard(async () => {
+        await this.#handle?.appendFile(block);
+        this.#backlogBytes -= block.byteLength;
+      }),
+    );
+    return true;
+  }
+
+  /** Resolves when the file is whole under its name; with undefined when the disk did not take all of it. */
+  async finish(): Promise<FinishedFile | undefined> {
+    await this.#work;
+    let finished: FinishedFile | undefined;
+    await this.#guard(async () => {
+      await this.#handle?.close();
+      this.#handle = undefined;
+      finished = await repairRecording(this.#path);
+    });
+    await this.#handle?.close();
+    return finished;
+  }
+
+  async #create(): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true, mode: FOLDER_MODE });
+    this.#handle = await open(this.#path + UNFINISHED, "wx", FILE_MODE);
+    await this.#handle.appendFile(wavHeader(this.#rateHz, 0));
+  }
+
+  async #guard(step: () => Promise<void>): Promise<void> {
+    if (this.#hasFailed) return;
+    try {
+      await step();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#onFault(error);
+    }
+  }
+}
+
+/**
+ * Writes the sizes into a file that was left unfinished, by its length, and gives it its name. Undefined when there is
+ * none, or nothing in it; rejects when the disk refuses.
+ */
+export async function repairRecording(path: string): Promise<FinishedFile | undefined> {
+  const handle = await openIfThere(path + UNFINISHED, "r+");
+  if (handle === undefined) return describeRecording(path);
+  let isWhole = false;
+  try {
+    isWhole = await writeSizes(handle);
+  } finally {
+    await handle.close();
+  }
+  if (!isWhole) return undefined;
+  await rename(path + UNFINISHED, path);
+  return describeRecording(path);
+}
+
+/** Undefined when there is no such file. */
+async function describeRecording(path: string): Promise<FinishedFile | undefined> {
+  const handle = await openIfThere(path, "r");
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read(Buffer.alloc(WAV_HEADER_BYTES), 0, WAV_HEADER_BYTES, 0);
+    const rateHz = wavRateHz(buffer);
+    if (rateHz === undefined) return undefined;
+    const samples = (size - WAV_HEADER_BYTES) / WAV_FRAME_BYTES;
+    return { bytes: size, durationSec: Math.round((samples / rateHz) * 1_000) / 1_000 };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeSizes(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  const { buffer } = await handle.read(Buffer.alloc(WAV_HEADER_BYTES), 0, WAV_HEADER_BYTES, 0);
+  const rateHz = wavRateHz(buffer);
+  const frames = Math.floor((size - WAV_HEADER_BYTES) / WAV_FRAME_BYTES);
+  if (rateHz === undefined || frames <= 0) return false;
+  const dataBytes = frames * WAV_FRAME_BYTES;
+  await handle.truncate(WAV_HEADER_BYTES + dataBytes);
+  const header = wavHeader(rateHz, dataBytes);
+  await handle.write(header, 0, header.length, 0);
+  return true;
+}
+
+/** Undefined when there is no such file. */
+export async function openIfThere(
+  path: string,
+  flags: "r" | "r+",
+): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whole or not; nothing happens when there is none. */
+export async function removeRecording(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(path + UNFINISHED, { force: true });
+}

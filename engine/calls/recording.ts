@@ -1,0 +1,184 @@
+import { decodeLine } from "../audio/line-encoding.js";
+import { mp3Stream } from "../audio/mp3-frames.js";
+import type { CallAudioTap } from "../session/call-audio-tap.js";
+import type { LineAudio } from "../session/line-audio.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { AudioTrack } from "./audio-track.js";
+import { CallerPlacement } from "./caller-placement.js";
+import { WAV_CHANNELS } from "./wav-header.js";
+
+const FLUSH_MS = 1_000;
+/** So long the caller's audio waits to be placed: what follows shows whether a silence is one. */
+const PLACEMENT_MS = 1_000;
+/** Written no earlier, so that audio held back by the network for two seconds finds its place free. */
+const HOLD_MS = 3_000;
+/** The session sends ten seconds ahead and then at most a sentence, which can have two minutes. */
+export const AGENT_AHEAD_MAX_MS = 140_000;
+const CALLER = 0;
+const AGENT = 1;
+
+/** How the two sides of the line are written. The caller's 16-bit samples have their low byte first. */
+export type RecordedFormat = Pick<LineAudio, "encoding" | "sampleRateHz" | "speech">;
+
+/** Where the samples go. */
+export interface RecordingSink {
+  /** Stereo samples of 16 bits; false, and nothing is taken, when there can be no more. */
+  write(block: Uint8Array): boolean;
+}
+
+export interface RecordingSurroundings {
+  readonly clock: Clock;
+  /** A whole MP3 as samples at the recording's rate. */
+  readonly decodeMp3: (mp3: Uint8Array) => Promise<Int16Array>;
+  /** The recording stands still from now on, for this reason. */
+  readonly onBroken: (reason: string) => void;
+  /** A sentence is missing in it. */
+  readonly onSentenceLost: (error: unknown) => void;
+  /** All of it has been given to the sink. */
+  readonly onWhole: () => void;
+}
+
+interface Sentence {
+  readonly at: number;
+  /** Where it is cut. */
+  until: number;
+}
+
+/**
+ * One call as a stereo signal, the caller left, the agent right, by the call's clock: the n-th sample is the n-th of the
+ * call, so the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten.
+ */
+export class Recording implements CallAudioTap {
+  readonly #format: RecordedFormat;
+  readonly #sink: RecordingSink;
+  readonly #around: RecordingSurroundings;
+  readonly #startedAtMs: number;
+  readonly #callerTrack = new AudioTrack();
+  readonly #agentTrack = new AudioTrack();
+  readonly #placement: CallerPlacement;
+  readonly #sentences = new Set<Sentence>();
+  readonly #stopFlushing: CancelTimer;
+  #agentEndsAt = 0;
+  #writtenTo = 0;
+  /** Where the call has ended. */
+  #endsAt: number | undefined;
+  #isOver = false;
+
+  constructor(format: RecordedFormat, sink: RecordingSink, around: RecordingSurroundings) {
+    this.#format = format;
+    this.#sink = sink;
+    this.#around = around;
+    this.#startedAtMs = around.clock.monotonicMs();
+    this.#placement = new CallerPlacement(this.#callerTrack, format.sampleRateHz);
+    this.#stopFlushing = around.clock.every(FLUSH_MS, () => this.#flush());
+  }
+
+  /** Audio that is held in memory, of both sides. */
+  get heldSamples(): number {
+    return this.#callerTrack.heldSamples + this.#agentTrack.heldSamples;
+  }
+
+  caller(audio: Uint8Array): void {
+    if (this.#isStopped) return;
+    const encoding = this.#format.encoding === "mulaw" ? "mulaw" : "l16";
+    this.#placement.add(decodeLine(audio, encoding), this.#now());
+  }
+
+  agent(audio: Uint8Array): void {
+    if (this.#isStopped) return;
+    const at = Math.max(this.#now(), this.#agentEndsAt);
+    const aheadSamples = at - this.#now();
+    if (aheadSamples > this.#samples(AGENT_AHEAD_MAX_MS)) {
+      return this.#break("more of the agent's audio was sent ahead than a recording holds");
+    }
+    const { speech } = this.#format;
+    if (speech === "mp3") return this.#addSentence(at, audio);
+    const pcm = decodeLine(audio, speech);
+    this.#agentTrack.place(at, pcm);
+    this.#agentEndsAt = at + pcm.length;
+  }
+
+  agentCut(): void {
+    if (!this.#isStopped) this.#cutAgent(this.#now());
+  }
+
+  end(): void {
+    if (this.#isStopped) return;
+    this.#endsAt = this.#now();
+    this.#stopFlushing();
+    this.#cutAgent(this.#endsAt);
+    this.#finishWhenDecoded();
+  }
+
+  get #isStopped(): boolean {
+    return this.#isOver || this.#endsAt !== undefined;
+  }
+
+  #addSentence(at: number, mp3: Uint8Array): void {
+    const length = Math.round(this.#samples(mp3Stream(mp3).durationMs));
+    this.#agentEndsAt = at + length;
+    const sentence = { at, until: at + length };
+    this.#sentences.add(sentence);
+    this.#around
+      .decodeMp3(mp3)
+      .then(
+        (pcm) => this.#agentTrack.place(at, pcm.subarray(0, Math.max(0, sentence.until - at))),
+        (error: unknown) => this.#around.onSentenceLost(error),
+      )
+      .finally(() => {
+        this.#sentences.delete(sentence);
+        this.#finishWhenDecoded();
+      });
+  }
+
+  #cutAgent(position: number): void {
+    this.#agentEndsAt = Math.min(this.#agentEndsAt, position);
+    this.#agentTrack.cutFrom(position);
+    for (const sentence of this.#sentences) sentence.until = Math.min(sentence.until, position);
+  }
+
+  #flush(): void {
+    const now = this.#now();
+    this.#placement.settle(now - this.#samples(PLACEMENT_MS));
+    this.#writeTo(now - this.#samples(HOLD_MS));
+  }
+
+  #finishWhenDecoded(): void {
+    if (this.#isOver || this.#endsAt === undefined || this.#sentences.size > 0) return;
+    this.#placement.finish();
+    const blockSamples = this.#samples(FLUSH_MS);
+    while (!this.#isOver && this.#writtenTo < this.#endsAt) {
+      this.#writeTo(Math.min(this.#endsAt, this.#writtenTo + blockSamples));
+    }
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#around.onWhole();
+  }
+
+  #writeTo(position: number): void {
+    if (position <= this.#writtenTo) return;
+    const block = new Int16Array((position - this.#writtenTo) * WAV_CHANNELS);
+    this.#callerTrack.take(this.#writtenTo, block, CALLER);
+    this.#agentTrack.take(this.#writtenTo, block, AGENT);
+    this.#writtenTo = position;
+    if (this.#sink.write(new Uint8Array(block.buffer))) return;
+    this.#break("the disk is too slow for it, or it is as long as a file can be");
+  }
+
+  #break(reason: string): void {
+    this.#isOver = true;
+    this.#stopFlushing();
+    this.#callerTrack.cutFrom(0);
+    this.#agentTrack.cutFrom(0);
+    this.#around.onBroken(reason);
+  }
+
+  /** In samples of the call's clock. */
+  #now(): number {
+    return Math.round(this.#samples(this.#around.clock.monotonicMs() - this.#startedAtMs));
+  }
+
+  #samples(durationMs: number): number {
+    return (durationMs * this.#format.sampleRateHz) / 1_000;
+  }
+}

@@ -1,0 +1,33 @@
+/** RIFF, `fmt ` and `data` of PCM without anything between, as Microsoft and IBM wrote it down in 1991. */
+export const WAV_HEADER_BYTES = 44;
+export const WAV_CHANNELS = 2;
+const BITS_PER_SAMPLE = 16;
+/** Of one moment on both channels. */
+export const WAV_FRAME_BYTES = (WAV_CHANNELS * BITS_PER_SAMPLE) / 8;
+const RATE_AT = 24;
+
+/** Of stereo audio of 16 bits with so many bytes of samples. */
+export function wavHeader(rateHz: number, dataBytes: number): Buffer {
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(WAV_HEADER_BYTES - 8 + dataBytes, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(WAV_CHANNELS, 22);
+  header.writeUInt32LE(rateHz, RATE_AT);
+  header.writeUInt32LE(rateHz * WAV_FRAME_BYTES, 28);
+  header.writeUInt16LE(WAV_FRAME_BYTES, 32);
+  header.writeUInt16LE(BITS_PER_SAMPLE, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(dataBytes, 40);
+  return header;
+}
+
+/** Of a header that `wavHeader` has made; undefined when these bytes are none. */
+export function wavRateHz(header: Buffer): number | undefined {
+  if (header.length < WAV_HEADER_BYTES) return undefined;
+  const rateHz = header.readUInt32LE(RATE_AT);
+  const isOurs = rateHz > 0 && header.subarray(36, 40).toString("latin1") === "data";
+  return isOurs ? rateHz : undefined;
+}

@@ -1,0 +1,42 @@
+/** The kinds of refusal that a caller of a service has to tell apart; the edge maps each to a status. */
+export type FailureKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "notFound"
+  | "conflict"
+  | "rateLimited"
+  | "unavailable";
+
+/** One wrong field of a request: where it stands and what was expected. */
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface FailureOptions extends ErrorOptions {
+  readonly details?: readonly FieldFault[];
+  /** Fields that the answer carries beside `error`, for example the agents that use a provider. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly retryAfterSec?: number;
+}
+
+/**
+ * An expected refusal, in words that the requester may read. It is a result, not a bug: it is answered,
+ * never logged as an error. Anything else that is thrown is a bug or an outage.
+ */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly kind: FailureKind;
+  readonly details: readonly FieldFault[] | undefined;
+  readonly extra: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterSec: number | undefined;
+
+  constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.kind = kind;
+    this.details = options.details;
+    this.extra = options.extra;
+    this.retryAfterSec = options.retryAfterSec;
+  }
+}

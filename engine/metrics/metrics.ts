@@ -1,0 +1,130 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { TurnReport } from "../session/effects.js";
+import type { Ending } from "../session/ending.js";
+import type { VendorError } from "../vendors/contracts.js";
+
+const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
+const STAGES = [
+  "sttMs",
+  "llmFirstTokenMs",
+  "llmSentenceMs",
+  "ttsFirstByteMs",
+  "ttsRestMs",
+  "totalMs",
+] as const;
+
+/** What is read when it is asked for. */
+export interface MetricsSources {
+  readonly callsActive: () => number;
+  readonly storageRequestsWaiting: () => number;
+  readonly speechCacheBytes: () => number;
+  readonly summariesWaiting: () => number;
+}
+
+/** The process in numbers, for Prometheus. Labels come from small fixed sets, never from callers or tenants. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #calls = this.#counter("parley_calls_total", "Calls that ended", ["channel", "reason"]);
+  readonly #refusals = this.#counter("parley_calls_refused_total", "Calls that were refused", [
+    "reason",
+  ]);
+  readonly #turns = this.#counter("parley_turns_total", "Turns of the assistant", [
+    "kind",
+    "outcome",
+  ]);
+  readonly #interruptions = this.#counter(
+    "parley_interruptions_total",
+    "Replies that callers interrupted",
+    [],
+  );
+  readonly #vendorErrors = this.#counter("parley_vendor_errors_total", "Failed vendor requests", [
+    "category",
+    "vendor",
+    "fault",
+  ]);
+  readonly #deafSeconds = this.#counter(
+    "parley_stt_deaf_seconds_total",
+    "Time without a speech recognizer",
+    [],
+  );
+  readonly #stages = new Histogram({
+    name: "parley_turn_stage_seconds",
+    help: "What callers waited for a reply, by stage; `total` is the sum",
+    labelNames: ["stage"],
+    buckets: STAGE_BUCKETS_SEC,
+    registers: [this.#registry],
+  });
+  readonly #setUp = new Histogram({
+    name: "parley_call_setup_seconds",
+    help: "From the caller's connection to the session being ready",
+    buckets: STAGE_BUCKETS_SEC,
+    registers: [this.#registry],
+  });
+
+  constructor(sources: MetricsSources) {
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 10 });
+    this.#gauge("parley_calls_active", "Calls in progress", sources.callsActive);
+    this.#gauge(
+      "parley_storage_requests_waiting",
+      "Requests to the storage thread",
+      sources.storageRequestsWaiting,
+    );
+    this.#gauge("parley_speech_cache_bytes", "Audio in the speech cache", sources.speechCacheBytes);
+    this.#gauge(
+      "parley_summaries_waiting",
+      "Ended calls that wait for a summary",
+      sources.summariesWaiting,
+    );
+  }
+
+  callReady(setUpMs: number): void {
+    this.#setUp.observe(setUpMs / 1_000);
+  }
+
+  callRefused(reason: string): void {
+    this.#refusals.inc({ reason });
+  }
+
+  callEnded(channel: string, ending: Ending): void {
+    this.#calls.inc({ channel, reason: ending.reason });
+  }
+
+  turnEnded(report: TurnReport): void {
+    this.#turns.inc({ kind: report.kind, outcome: report.outcome });
+    if (report.outcome === "interrupted") this.#interruptions.inc();
+    for (const stage of STAGES) {
+      const durationMs = report[stage];
+      if (durationMs === undefined) continue;
+      this.#stages.observe({ stage: stage.replace(/Ms$/, "") }, durationMs / 1_000);
+    }
+  }
+
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
+    this.#vendorErrors.inc({ category, vendor: error.vendor, fault: error.fault });
+  }
+
+  listenerWasDeaf(durationMs: number): void {
+    this.#deafSeconds.inc(durationMs / 1_000);
+  }
+
+  /** In Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read());
+      },
+    });
+    this.#registry.registerMetric(gauge);
+  }
+}

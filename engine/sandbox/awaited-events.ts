@@ -1,0 +1,83 @@
+const EVENTS_MAX = 10_000;
+const UNTIL_MS = 5000;
+const STORY_EVENTS = 12;
+
+interface Waiting<Event> {
+  readonly predicate: (event: Event) => boolean;
+  readonly resolve: (event: Event) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** What has happened to a caller, and who waits for what is to come. Of more than 10,000 events the oldest are forgotten. */
+export class AwaitedEvents<Event> {
+  readonly #describe: (event: Event) => string;
+  readonly #waiting: Waiting<Event>[] = [];
+  #events: Event[] = [];
+  /** Events before this one have been answered to `until`. */
+  #seen = 0;
+  #isOver = false;
+
+  constructor(describe: (event: Event) => string) {
+    this.#describe = describe;
+  }
+
+  get all(): readonly Event[] {
+    return this.#events;
+  }
+
+  add(event: Event): void {
+    this.#events.push(event);
+    if (this.#events.length > EVENTS_MAX) {
+      this.#events = this.#events.slice(EVENTS_MAX / 10);
+      this.#seen = Math.max(0, this.#seen - EVENTS_MAX / 10);
+    }
+    const index = this.#waiting.findIndex(({ predicate }) => predicate(event));
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    if (waiting === undefined) return;
+    clearTimeout(waiting.timer);
+    this.#seen = this.#events.length;
+    waiting.resolve(event);
+  }
+
+  /** No more come: whoever still waits is told so. */
+  end(): void {
+    this.#isOver = true;
+    for (const { timer, reject } of this.#waiting.splice(0)) {
+      clearTimeout(timer);
+      reject(new Error(`the call ended: ${this.#story()}`));
+    }
+  }
+
+  /**
+   * The next event that fits, among those that came since the last one answered here and those to come. Rejects when it
+   * does not come in time, or the call ends before.
+   */
+  until(predicate: (event: Event) => boolean, timeoutMs = UNTIL_MS): Promise<Event> {
+    const index = this.#events.findIndex((event, n) => n >= this.#seen && predicate(event));
+    const event = this.#events[index];
+    if (event !== undefined) {
+      this.#seen = index + 1;
+      return Promise.resolve(event);
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) {
+        reject(new Error(`the call is over: ${this.#story()}`));
+        return;
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(new Error(`nothing of that kind within ${timeoutMs} ms: ${this.#story()}`));
+      }, timeoutMs);
+      const waiting: Waiting<Event> = { predicate, resolve, reject, timer };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  /** The last events in a few words, for a test that waited in vain. */
+  #story(): string {
+    return (
+      this.#events.slice(-STORY_EVENTS).map(this.#describe).join(", ") || "nothing has happened"
+    );
+  }
+}

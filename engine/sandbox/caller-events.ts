@@ -1,0 +1,32 @@
+import * as v from "valibot";
+
+const ServerMessage = v.variant("type", [
+  v.object({ type: v.literal("connected"), agentName: v.string(), historyKey: v.string() }),
+  v.object({
+    type: v.literal("transcript"),
+    payload: v.object({
+      role: v.picklist(["user", "assistant"]),
+      text: v.string(),
+      isFinal: v.boolean(),
+    }),
+  }),
+  v.object({ type: v.literal("audioStop") }),
+  v.object({ type: v.literal("audioEnd") }),
+  v.object({ type: v.literal("error"), payload: v.object({ message: v.string() }) }),
+]);
+
+/** All that can happen to a caller: the service's messages, an MP3 in a binary frame, a text that is none, the end. */
+export type CallerEvent =
+  | v.InferOutput<typeof ServerMessage>
+  | { readonly type: "audio"; readonly mp3: Uint8Array }
+  | { readonly type: "unreadable"; readonly text: string }
+  | { readonly type: "closed"; readonly code: number; readonly reason: string };
+
+/** With the time of arrival on the machine's monotonic clock. */
+export type Received<Event extends CallerEvent = CallerEvent> = Event & { readonly atNs: bigint };
+
+/** `unreadable` for anything that the service is not specified to send. */
+export function parseServerMessage(text: string): CallerEvent {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ServerMessage), text);
+  return parsed.success ? parsed.output : { type: "unreadable", text };
+}

@@ -1,0 +1,297 @@
+import { LRUCache } from "lru-cache";
+import { WebSocket } from "ws";
+import { type CallerEvent, parseServerMessage, type Received } from "./caller-events.js";
+import { type HeardReply, Loudspeaker } from "./loudspeaker.js";
+import { FRAME_MS, microphoneClock } from "./microphone-clock.js";
+import { bytesOf } from "./telephone-audio.js";
+import { encodeSpeech } from "./tone-code.js";
+
+export interface CallerOptions {
+  /** Where the server listens: `ws://` or `http://`; `/ws/voice` is added when there is no path. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly agentId?: string;
+  /** The `historyKey` of an earlier call. */
+  readonly sessionId?: string;
+  /** False saves the memory of the received MP3s in load tests: `heard` then tells nothing. */
+  readonly keepsAudio?: boolean;
+}
+
+/** When the first and the last frame of an utterance were sent, on the machine's monotonic clock. */
+export interface Utterance {
+  readonly text: string;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+}
+
+const SAMPLE_RATE_HZ = 16_000;
+const FRAME_BYTES = (SAMPLE_RATE_HZ * 2 * FRAME_MS) / 1000;
+const SILENCE = Buffer.alloc(FRAME_BYTES);
+/** A server that does not read loses audio, as on a real line, and not this process its memory. */
+const UNSENT_BYTES_MAX = 1024 * 1024;
+const EVENTS_MAX = 10_000;
+/** Only a test that fails waits so long; one on a machine with other work may wait for seconds. */
+const UNTIL_MS = 20_000;
+/** Callers of a load test say the same few things: some ten minutes of speech. */
+const SPEECH_BYTES_MAX = 16 * 1024 * 1024;
+
+const speechCache = new LRUCache<string, Buffer>({
+  maxSize: SPEECH_BYTES_MAX,
+  sizeCalculation: (pcm) => pcm.length + 1,
+});
+
+interface Speaking {
+  readonly text: string;
+  readonly pcm: Buffer;
+  at: number;
+  startNs: bigint;
+  readonly resolve: (utterance: Utterance) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Waiting {
+  readonly predicate: (event: Received) => boolean;
+  readonly resolve: (event: Received) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** A browser with a microphone and a loudspeaker, on the real voice WebSocket. It speaks the tone code. */
+export class Caller {
+  readonly #socket: WebSocket;
+  readonly #keepsAudio: boolean;
+  readonly #loudspeaker = new Loudspeaker();
+  readonly #speaking: Speaking[] = [];
+  readonly #waiting: Waiting[] = [];
+  #events: Received[] = [];
+  /** Events before this one have been answered to `until`. */
+  #seen = 0;
+  #stopMicrophone: (() => void) | undefined;
+  #isMuted = false;
+  #historyKey: string | undefined;
+
+  /** Connects and waits until the service says `connected`; rejects with its close code and reason otherwise. */
+  static async connect(options: CallerOptions): Promise<Caller> {
+    const caller = Caller.dial(options);
+    const event = await caller.until(({ type }) => type === "connected" || type === "closed");
+    if (event.type === "closed") throw new Error(`refused: ${event.code} ${event.reason}`);
+    return caller;
+  }
+
+  /** Connects without waiting for anything: for calls that are to be refused. */
+  static dial(options: CallerOptions): Caller {
+    return new Caller(options);
+  }
+
+  private constructor({ url, apiKey, agentId, sessionId, keepsAudio = true }: CallerOptions) {
+    const address = new URL(url.replace(/^http/, "ws"));
+    if (address.pathname === "/") address.pathname = "/ws/voice";
+    address.searchParams.set("api_key", apiKey);
+    if (agentId !== undefined) address.searchParams.set("agent_id", agentId);
+    if (sessionId !== undefined) address.searchParams.set("session_id", sessionId);
+    this.#keepsAudio = keepsAudio;
+    this.#socket = new WebSocket(address, {
+      perMessageDeflate: false,
+      // A mask of zeros is legal, and spares hundreds of callers the masking of every frame.
+      generateMask: (mask) => mask.fill(0),
+    });
+    this.#socket.on("message", (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    // The close that follows tells it.
+    this.#socket.on("error", () => undefined);
+    this.#socket.on("close", (code, reason) => this.#closed(code, reason.toString("utf8")));
+  }
+
+  get events(): readonly Received[] {
+    return this.#events;
+  }
+
+  /** Of the service; undefined before `connected`. */
+  get historyKey(): string | undefined {
+    return this.#historyKey;
+  }
+
+  /** When all that was received will have been played, on the clock of the events. */
+  get playbackEndsNs(): bigint | undefined {
+    return this.#loudspeaker.endsNs;
+  }
+
+  /** Speaks in real time after what it is saying; resolves when the last frame is sent. */
+  say(text: string): Promise<Utterance> {
+    return this.play(text, speechOf(text));
+  }
+
+  /** Speaks now, instead of what it was saying: those are rejected. */
+  interrupt(text: string): Promise<Utterance> {
+    this.#stopTalking("interrupted by the caller's own words");
+    return this.say(text);
+  }
+
+  /** Any sound, as 16-bit samples of 16 kHz, for example a voice that is not in the tone code. */
+  play(name: string, pcm: Buffer): Promise<Utterance> {
+    return new Promise((resolve, reject) => {
+      if (this.#socket.readyState > WebSocket.OPEN) reject(new Error("the call is over"));
+      else this.#speaking.push({ text: name, pcm, at: 0, startNs: 0n, resolve, reject });
+    });
+  }
+
+  /** A muted microphone sends nothing at all, not even silence. */
+  mute(isMuted = true): void {
+    this.#isMuted = isMuted;
+  }
+
+  /** Leaves what the server sends in the network, as a client that hangs does. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
+  /** A frame as it stands, past the microphone. */
+  send(data: string | Uint8Array): void {
+    this.#socket.send(data);
+  }
+
+  /**
+   * The next event that fits, among those that came since the last one answered here and those to come. Rejects when it
+   * does not come in time, or the call ends before.
+   */
+  until(predicate: (event: Received) => boolean, timeoutMs = UNTIL_MS): Promise<Received> {
+    const index = this.#events.findIndex((event, n) => n >= this.#seen && predicate(event));
+    const event = this.#events[index];
+    if (event !== undefined) {
+      this.#seen = index + 1;
+      return Promise.resolve(event);
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#socket.readyState === WebSocket.CLOSED) {
+        reject(new Error(`the call is over: ${this.#story()}`));
+        return;
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(new Error(`nothing of that kind within ${timeoutMs} ms: ${this.#story()}`));
+      }, timeoutMs);
+      const waiting: Waiting = { predicate, resolve, reject, timer };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  /** What every received MP3 says, and what of it was played until now, oldest first. */
+  heard(): Promise<readonly HeardReply[]> {
+    return this.#loudspeaker.heard(process.hrtime.bigint());
+  }
+
+  /** Resolves when the socket is closed. */
+  async hangUp(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#socket.once("close", () => resolve());
+    });
+    this.#socket.resume();
+    this.#socket.close(1000);
+    await closed;
+  }
+
+  /** Breaks the connection without a word. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    const atNs = process.hrtime.bigint();
+    if (isBinary) {
+      const mp3 = this.#keepsAudio ? data : new Uint8Array();
+      if (this.#keepsAudio) this.#loudspeaker.play(data, atNs);
+      this.#happen({ type: "audio", mp3, atNs });
+      return;
+    }
+    const message = parseServerMessage(data.toString("utf8"));
+    if (message.type === "audioStop") this.#loudspeaker.stop(atNs);
+    if (message.type === "connected") {
+      this.#historyKey = message.historyKey;
+      this.#stopMicrophone ??= microphoneClock.add(() => this.#sendFrame());
+    }
+    this.#happen({ ...message, atNs });
+  }
+
+  #happen(event: Received): void {
+    this.#events.push(event);
+    if (this.#events.length > EVENTS_MAX) {
+      this.#events = this.#events.slice(EVENTS_MAX / 10);
+      this.#seen = Math.max(0, this.#seen - EVENTS_MAX / 10);
+    }
+    const index = this.#waiting.findIndex(({ predicate }) => predicate(event));
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    if (waiting === undefined) return;
+    clearTimeout(waiting.timer);
+    this.#seen = this.#events.length;
+    waiting.resolve(event);
+  }
+
+  #sendFrame(): void {
+    if (this.#isMuted || this.#socket.readyState !== WebSocket.OPEN) return;
+    const [speaking] = this.#speaking;
+    const isClogged = this.#socket.bufferedAmount > UNSENT_BYTES_MAX;
+    if (speaking === undefined) {
+      if (!isClogged) this.#socket.send(SILENCE);
+      return;
+    }
+    if (!isClogged)
+      this.#socket.send(speaking.pcm.subarray(speaking.at, speaking.at + FRAME_BYTES));
+    const nowNs = process.hrtime.bigint();
+    if (speaking.at === 0) speaking.startNs = nowNs;
+    speaking.at += FRAME_BYTES;
+    if (speaking.at < speaking.pcm.length) return;
+    this.#speaking.shift();
+    speaking.resolve({ text: speaking.text, startNs: speaking.startNs, endNs: nowNs });
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#stopMicrophone?.();
+    this.#stopTalking(`the call ended: ${code} ${reason}`);
+    const atNs = process.hrtime.bigint();
+    this.#loudspeaker.stop(atNs);
+    this.#happen({ type: "closed", code, reason, atNs });
+    for (const { timer, reject } of this.#waiting.splice(0)) {
+      clearTimeout(timer);
+      reject(new Error(`the call ended: ${this.#story()}`));
+    }
+  }
+
+  #stopTalking(reason: string): void {
+    for (const { reject } of this.#speaking.splice(0)) reject(new Error(reason));
+  }
+
+  /** The last events in a few words, for a test that waited in vain. */
+  #story(): string {
+    return this.#events.slice(-12).map(describe).join(", ") || "nothing has happened";
+  }
+}
+
+function describe(event: CallerEvent): string {
+  switch (event.type) {
+    case "transcript":
+      return `${event.payload.role}${event.payload.isFinal ? "" : "…"} "${event.payload.text}"`;
+    case "error":
+      return `error "${event.payload.message}"`;
+    case "closed":
+      return `closed ${event.code} ${event.reason}`;
+    case "audio":
+      return `audio of ${event.mp3.length} bytes`;
+    case "unreadable":
+      return `unreadable ${event.text.slice(0, 80)}`;
+    case "connected":
+    case "audioStop":
+    case "audioEnd":
+      return event.type;
+  }
+}
+
+/** In whole frames. */
+function speechOf(text: string): Buffer {
+  const known = speechCache.get(text);
+  if (known !== undefined) return known;
+  const spoken = bytesOf(encodeSpeech(text, SAMPLE_RATE_HZ));
+  const pcm = Buffer.alloc(Math.ceil(spoken.length / FRAME_BYTES) * FRAME_BYTES);
+  spoken.copy(pcm);
+  speechCache.set(text, pcm);
+  return pcm;
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Vendors take large conversations; this is far above any that fits a voice call. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+/** The other side has gone away: there is nobody to answer. */
+export class ExchangeAborted extends Error {
+  override readonly name = "ExchangeAborted";
+}
+
+/** One HTTP request to a simulator, and its answer. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  /** What stands behind the prefix of the vendor, with the query. */
+  readonly url: URL;
+  readonly #response: ServerResponse;
+  readonly #aborted = new AbortController();
+
+  constructor(request: IncomingMessage, response: ServerResponse, url: URL) {
+    this.request = request;
+    this.url = url;
+    this.#response = response;
+    response.on("error", () => this.#aborted.abort());
+    response.on("close", () => {
+      if (!response.writableFinished) this.#aborted.abort();
+    });
+  }
+
+  get isAborted(): boolean {
+    return this.#aborted.signal.aborted;
+  }
+
+  /** Tells once when the other side goes away before the whole answer is out. */
+  whenAborted(action: () => void): void {
+    this.#aborted.signal.addEventListener("abort", action, { once: true });
+  }
+
+  get hasStarted(): boolean {
+    return this.#response.headersSent;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  get bearer(): string | undefined {
+    return /^Bearer +(\S+)$/i.exec(this.header("authorization") ?? "")?.[1];
+  }
+
+  /** The parsed body, or undefined when it is not JSON or too large. */
+  async readJson(): Promise<unknown> {
+    try {
+      return JSON.parse((await this.readText()) ?? "");
+    } catch (error) {
+      if (error instanceof ExchangeAborted) throw error;
+      return undefined;
+    }
+  }
+
+  /** Undefined when it is too large. */
+  async readText(): Promise<string | undefined> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of this.request) {
+        if (!Buffer.isBuffer(chunk)) continue;
+        bytes += chunk.length;
+        if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+      }
+    } catch (cause) {
+      throw new ExchangeAborted("the request broke off", { cause });
+    }
+    return bytes > BODY_BYTES_MAX ? undefined : Buffer.concat(chunks).toString("utf8");
+  }
+
+  answerJson(status: number, body: unknown, headers: Record<string, string> = {}): void {
+    this.#response.writeHead(status, { "content-type": "application/json", ...headers });
+    this.#response.end(JSON.stringify(body));
+  }
+
+  answerText(status: number, body: string, headers: Record<string, string> = {}): void {
+    this.#response.writeHead(status, { "content-type": "text/plain", ...headers });
+    this.#response.end(body);
+  }
+
+  start(headers: Record<string, string>): void {
+    this.#response.writeHead(200, headers);
+    this.#response.flushHeaders();
+  }
+
+  /** Waits for the reader when it is slow. Throws ExchangeAborted when it has gone. */
+  async write(chunk: string | Uint8Array): Promise<void> {
+    if (this.isAborted) throw new ExchangeAborted();
+    if (this.#response.write(chunk)) return;
+    await this.#orAborted(
+      new Promise<void>((resolve) => {
+        this.#response.once("drain", resolve);
+      }),
+    );
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Breaks the connection as a crashing vendor would; what was written before still arrives. */
+  disconnect(): void {
+    if (this.hasStarted) this.#response.socket?.destroySoon();
+    else this.#response.destroy();
+  }
+
+  async pause(delayMs: number): Promise<void> {
+    if (delayMs <= 0) return;
+    await sleep(delayMs, undefined, { signal: this.#aborted.signal }).catch((cause: unknown) => {
+      throw new ExchangeAborted("gone", { cause });
+    });
+  }
+
+  /** Says nothing more until the other side gives up. */
+  async stall(): Promise<never> {
+    await this.#orAborted(new Promise<never>(() => undefined));
+    throw new ExchangeAborted();
+  }
+
+  async #orAborted(wait: Promise<void>): Promise<void> {
+    const { signal } = this.#aborted;
+    if (signal.aborted) throw new ExchangeAborted();
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(new ExchangeAborted());
+      signal.addEventListener("abort", onAbort);
+    });
+    try {
+      await Promise.race([wait, aborted]);
+    } finally {
+      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import * as v from "valibot";
+
+const delay = v.pipe(v.number(), v.minValue(0), v.maxValue(600_000));
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/**
+ * `fault` spoils what the vendor does from now on; `after` lets so many requests pass first, and `times` ends the fault
+ * by itself after so many. A Deepgram fault counts connections if it is about the handshake, else what it spoils.
+ */
+const faultCount = {
+  after: v.exactOptional(count),
+  times: v.exactOptional(v.pipe(count, v.minValue(1))),
+};
+
+export const DEEPGRAM_FAULTS = [
+  "unauthorized",
+  "paymentRequired",
+  "forbidden",
+  "rateLimited",
+  "serverError",
+  "stallHandshake",
+  "silent",
+  "slow",
+  "neverSpeechFinal",
+  "utteranceEndOnly",
+  "doubleSpeechFinal",
+  "emptyFinals",
+  "falseSpeechStarted",
+  "staleUtteranceEnd",
+  "missingFlags",
+  "unknownMessages",
+  "garbageJson",
+  "dropMidCall",
+  "closeMidCall",
+  "refuseAudio",
+  "noAnswerToFinalize",
+  "noAnswerToClose",
+] as const;
+
+export const CHAT_FAULTS = [
+  "unauthorized",
+  "badRequest",
+  "notFound",
+  "rateLimited",
+  "quotaExceeded",
+  "serverError",
+  "overloaded",
+  "stallBeforeFirstByte",
+  "stallMidStream",
+  "disconnectBeforeFirstByte",
+  "disconnectMidStream",
+  "slow",
+  "garbageJson",
+  "emptyReply",
+  "longReply",
+  "errorMidStream",
+  "endWithoutDone",
+  "fragmented",
+  // Asks for the first tool that is offered, again and again.
+  "toolLoop",
+  // Not of Ollama, whose arguments are objects.
+  "brokenArguments",
+] as const;
+
+export const SPEECH_FAULTS = [
+  "unauthorized",
+  "badRequest",
+  "rateLimited",
+  "quotaExceeded",
+  "serverError",
+  "stallBeforeFirstByte",
+  "stallMidStream",
+  "disconnectBeforeFirstByte",
+  "disconnectMidStream",
+  "slow",
+  "garbage",
+  "emptyAudio",
+] as const;
+
+export const EDGE_FAULTS = [
+  "unauthorized",
+  "clockSkew",
+  "rateLimited",
+  "serverError",
+  "stallBeforeFirstByte",
+  "stallMidStream",
+  "disconnectBeforeFirstByte",
+  "disconnectMidStream",
+  "slow",
+  "garbage",
+  "turnEndWithoutAudio",
+  "closeWithoutTurnEnd",
+  "neverTurnEnd",
+] as const;
+
+const DeepgramSettings = v.strictObject({
+  ...faultCount,
+  fault: v.exactOptional(v.picklist(DEEPGRAM_FAULTS)),
+  /** From the audio that decides an event to the event. */
+  latencyMs: v.exactOptional(delay),
+  /** Of audio, between two interim results; the first comes with the first word. */
+  interimIntervalMs: v.exactOptional(delay),
+  /** Of audio, after which a segment is closed although the caller still speaks. */
+  segmentMs: v.exactOptional(delay),
+  /** Without any message until NET-0001. */
+  idleTimeoutMs: v.exactOptional(delay),
+  /** Of keep-alives without audio until NET-0000. */
+  noAudioTimeoutMs: v.exactOptional(delay),
+});
+
+const ChatSettings = v.strictObject({
+  ...faultCount,
+  fault: v.exactOptional(v.picklist(CHAT_FAULTS)),
+  firstTokenMs: v.exactOptional(delay),
+  tokenIntervalMs: v.exactOptional(delay),
+});
+
+const speechDelays = {
+  firstByteMs: v.exactOptional(delay),
+  /** Zero, the default, is as fast as the socket takes it. Real time is 6000 for MP3. */
+  bytesPerSecond: v.exactOptional(count),
+};
+
+const SpeechSettings = v.strictObject({
+  ...faultCount,
+  ...speechDelays,
+  fault: v.exactOptional(v.picklist(SPEECH_FAULTS)),
+});
+
+const EdgeSettings = v.strictObject({
+  ...faultCount,
+  ...speechDelays,
+  fault: v.exactOptional(v.picklist(EDGE_FAULTS)),
+  /** How far the vendor's clock is ahead of this machine's: tokens are checked, and `Date` is told, by it. */
+  skewMs: v.exactOptional(v.pipe(v.number(), v.minValue(-86_400_000), v.maxValue(86_400_000))),
+});
+
+/** The body of PUT /sandbox/faults: a vendor that is named gets exactly these settings, the others keep theirs. */
+export const FaultsPatch = v.strictObject({
+  deepgram: v.exactOptional(DeepgramSettings),
+  openai: v.exactOptional(ChatSettings),
+  groq: v.exactOptional(ChatSettings),
+  ollama: v.exactOptional(ChatSettings),
+  elevenlabs: v.exactOptional(SpeechSettings),
+  openaiSpeech: v.exactOptional(SpeechSettings),
+  edge: v.exactOptional(EdgeSettings),
+});
+
+export type DeepgramSettings = Readonly<v.InferOutput<typeof DeepgramSettings>>;
+export type ChatSettings = Readonly<v.InferOutput<typeof ChatSettings>>;
+export type SpeechSettings = Readonly<v.InferOutput<typeof SpeechSettings>>;
+export type EdgeSettings = Readonly<v.InferOutput<typeof EdgeSettings>>;
+
+export type DeepgramFault = (typeof DEEPGRAM_FAULTS)[number];
+export type ChatFault = (typeof CHAT_FAULTS)[number];
+export type SpeechFault = (typeof SPEECH_FAULTS)[number];
+export type EdgeFault = (typeof EDGE_FAULTS)[number];
+
+/** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy, fast vendor. */
+export interface SandboxFaults {
+  deepgram: DeepgramSettings;
+  openai: ChatSettings;
+  groq: ChatSettings;
+  ollama: ChatSettings;
+  elevenlabs: SpeechSettings;
+  openaiSpeech: SpeechSettings;
+  edge: EdgeSettings;
+}
+
+export type SandboxVendor = keyof SandboxFaults;
+export type ChatVendor = "openai" | "groq" | "ollama";
+
+export function noFaults(): SandboxFaults {
+  return {
+    deepgram: {},
+    openai: {},
+    groq: {},
+    ollama: {},
+    elevenlabs: {},
+    openaiSpeech: {},
+    edge: {},
+  };
+}
+
+/** Delays of a good day on the internet, for trying the product by hand. */
+export function lifelikeDelays(): SandboxFaults {
+  const chat = { firstTokenMs: 250, tokenIntervalMs: 12 };
+  const speech = { firstByteMs: 150, bytesPerSecond: 60_000 };
+  return {
+    deepgram: { latencyMs: 80 },
+    openai: chat,
+    groq: { firstTokenMs: 120, tokenIntervalMs: 4 },
+    ollama: chat,
+    elevenlabs: { ...speech, firstByteMs: 100 },
+    openaiSpeech: speech,
+    edge: speech,
+  };
+}
+
+type FaultOf<Vendor extends SandboxVendor> = NonNullable<SandboxFaults[Vendor]["fault"]>;
+
+/**
+ * The fault that spoils this request, counted; undefined when it goes well. `among` names the faults that can apply at
+ * this point: others are neither counted nor told.
+ */
+export function takeFault<Vendor extends SandboxVendor>(
+  faults: SandboxFaults,
+  vendor: Vendor,
+  among?: readonly FaultOf<Vendor>[],
+): FaultOf<Vendor> | undefined {
+  const settings: SandboxFaults[Vendor] = faults[vendor];
+  const fault = settings.fault as FaultOf<Vendor> | undefined;
+  if (fault === undefined || (among !== undefined && !among.includes(fault))) return undefined;
+  if (settings.after !== undefined && settings.after > 0) {
+    faults[vendor] = { ...settings, after: settings.after - 1 };
+    return undefined;
+  }
+  if (settings.times === undefined) return fault;
+  const { fault: _fault, times, after: _after, ...delays } = settings;
+  faults[vendor] = times > 1 ? { ...settings, times: times - 1 } : delays;
+  return fault;
+}

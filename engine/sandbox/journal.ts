@@ -1,0 +1,64 @@
+import type { SandboxVendor } from "./faults.js";
+
+export type JournalKind =
+  | "request"
+  | "firstByte"
+  | "lastByte"
+  | "aborted"
+  | "fault"
+  | "opened"
+  | "event"
+  | "lastSpeech"
+  | "closed";
+
+export interface JournalEntry {
+  readonly vendor: SandboxVendor;
+  /** `aborted`: the client went away, or was disconnected by a fault, before the whole answer was out. */
+  readonly kind: JournalKind;
+  /** Nanoseconds of the machine's monotonic clock (process.hrtime.bigint) as decimals: the same clock in every process. */
+  readonly atNs: string;
+  /** Entries of one request, or of one Deepgram stream, have the same number. */
+  readonly request: number;
+  /** What was asked: the caller's words, the text to speak, the type and transcript of an event. */
+  readonly text?: string;
+}
+
+/** The journal of a few minutes of several hundred calls; older entries make room. */
+const ENTRIES_MAX = 200_000;
+
+/** What the simulated vendors did and when, so that a benchmark can take their delays off. */
+export class Journal {
+  readonly #isOn: boolean;
+  #entries: JournalEntry[] = [];
+  #requests = 0;
+
+  constructor(isOn: boolean) {
+    this.#isOn = isOn;
+  }
+
+  get entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  nextRequest(): number {
+    this.#requests += 1;
+    return this.#requests;
+  }
+
+  record(
+    vendor: SandboxVendor,
+    kind: JournalKind,
+    request: number,
+    text?: string,
+    atNs: bigint = process.hrtime.bigint(),
+  ): void {
+    if (!this.#isOn) return;
+    const entry = { vendor, kind, atNs: atNs.toString(), request };
+    this.#entries.push(text === undefined ? entry : { ...entry, text });
+    if (this.#entries.length > ENTRIES_MAX) this.#entries = this.#entries.slice(ENTRIES_MAX / 10);
+  }
+
+  clear(): void {
+    this.#entries = [];
+  }
+}

@@ -1,0 +1,58 @@
+import { hearMp3, mp3DurationMs } from "./mp3-ear.js";
+
+/** One MP3 that came, and what of it was played. */
+export interface HeardReply {
+  /** All that the MP3 says. */
+  readonly text: string;
+  /** The whole words that were played until now, or until playback was stopped. */
+  readonly heardText: string;
+  readonly arrivedNs: bigint;
+}
+
+interface Playing {
+  readonly mp3: Uint8Array;
+  readonly arrivedNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  stoppedNs: bigint | undefined;
+}
+
+/** A long call's worth; the oldest are forgotten first. */
+const MP3S_MAX = 2000;
+
+/** Plays one MP3 after another in real time, on paper: nothing sounds, but it is known what would have been heard. */
+export class Loudspeaker {
+  readonly #playing: Playing[] = [];
+
+  play(mp3: Uint8Array, atNs: bigint): void {
+    const before = this.#playing.at(-1);
+    const freeNs = before === undefined ? atNs : (before.stoppedNs ?? before.endNs);
+    const startNs = freeNs > atNs ? freeNs : atNs;
+    const endNs = startNs + BigInt(Math.round(mp3DurationMs(mp3) * 1e6));
+    this.#playing.push({ mp3, arrivedNs: atNs, startNs, endNs, stoppedNs: undefined });
+    if (this.#playing.length > MP3S_MAX) this.#playing.shift();
+  }
+
+  /** Silence at once; what waited is thrown away. */
+  stop(atNs: bigint): void {
+    for (const playing of this.#playing) {
+      if (playing.endNs > atNs) playing.stoppedNs ??= atNs;
+    }
+  }
+
+  /** When what has come until now will have been played; undefined when nothing has come. */
+  get endsNs(): bigint | undefined {
+    const last = this.#playing.at(-1);
+    return last?.stoppedNs ?? last?.endNs;
+  }
+
+  async heard(atNs: bigint): Promise<readonly HeardReply[]> {
+    const replies = [...this.#playing].map(async ({ mp3, arrivedNs, startNs, stoppedNs }) => {
+      const untilNs = stoppedNs ?? atNs;
+      const playedMs = Math.max(0, Number(untilNs - startNs) / 1e6);
+      const text = await hearMp3(mp3);
+      return { text, heardText: await hearMp3(mp3, playedMs), arrivedNs };
+    });
+    return Promise.all(replies);
+  }
+}

@@ -1,0 +1,100 @@
+import { createHmac } from "node:crypto";
+
+/** What a phone call is about when it reaches the webhook. */
+export interface RingingCall {
+  readonly callSid: string;
+  readonly accountSid: string;
+  readonly from: string;
+  readonly to: string;
+  /** Signs the request as the vendor does. */
+  readonly authToken: string | undefined;
+}
+
+export interface StreamInstruction {
+  readonly url: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Asks the webhook what to do with a call, as Twilio would. Rejects with `refused: "…"` and the words that the caller would
+ * hear, or with the status when it is not 200.
+ */
+export async function askWebhook(url: string, call: RingingCall): Promise<StreamInstruction> {
+  const fields = {
+    CallSid: call.callSid,
+    AccountSid: call.accountSid,
+    From: call.from,
+    To: call.to,
+    Called: call.to,
+    Caller: call.from,
+    CallStatus: "ringing",
+    Direction: "inbound",
+    ApiVersion: "2010-04-01",
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
+      ...signatureHeader(url, fields, call.authToken),
+    },
+    body: new URLSearchParams(fields).toString(),
+  });
+  const document = await response.text();
+  if (response.status !== 200) throw new Error(`the webhook answered ${response.status}`);
+  return readDocument(document);
+}
+
+export function signatureHeader(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  authToken: string | undefined,
+): Readonly<Record<string, string>> {
+  if (authToken === undefined) return {};
+  const signed = Object.entries(fields)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flat();
+  const hmac = createHmac("sha1", authToken).update([url, ...signed].join(""));
+  return { "x-twilio-signature": hmac.digest("base64") };
+}
+
+/** Attributes may hold anything but their quote. */
+const STREAM =
+  /<Connect>\s*<Stream\b((?:[^>"]|"[^"]*")*?)(?:\/>|>((?:[^<"]|"[^"]*"|<(?!\/Stream))*)<\/Stream>)/;
+const PARAMETER = /<Parameter\b((?:[^>"]|"[^"]*")*?)\/?>/g;
+
+/** Reads the few elements of TwiML that a call with an agent is made of. */
+export function readDocument(document: string): StreamInstruction {
+  const stream = STREAM.exec(document);
+  if (stream === null) {
+    const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
+    throw new Error(words === undefined ? "not TwiML" : `refused: "${unescapeXml(words)}"`);
+  }
+  const [, attributes = "", content = ""] = stream;
+  const parameters: Record<string, string> = {};
+  for (const [, inner = ""] of content.matchAll(PARAMETER)) {
+    parameters[attribute(inner, "name")] = attribute(inner, "value");
+  }
+  const url = attribute(attributes, "url");
+  if (url.includes("?")) throw new Error("31920: a stream's url must not have a query");
+  return { url, parameters };
+}
+
+function attribute(text: string, name: string): string {
+  return unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? "");
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["lt", "<"],
+  ["gt", ">"],
+  ["amp", "&"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(String(hex), 16));
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    return ENTITIES.get(String(name)) ?? String(whole);
+  });
+}

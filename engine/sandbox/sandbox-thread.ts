@@ -1,0 +1,13 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type SandboxOptions, startSandbox } from "./sandbox.js";
+
+/** The thread's side of `startSandboxThread`: tells the addresses once, closes on any message. */
+const port = parentPort;
+if (port === null) throw new Error("sandbox-thread is run by startSandboxThread");
+
+const options: SandboxOptions = workerData;
+const sandbox = await startSandbox(options);
+port.postMessage(sandbox.urls);
+port.once("message", () => {
+  void sandbox.close().then(() => port.close());
+});

@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { ChatCompletionsSimulator } from "./chat-completions-simulator.js";
+import { ControlDesk } from "./control-desk.js";
+import { DeepgramSimulator } from "./deepgram-simulator.js";
+import { EdgeSimulator } from "./edge-simulator.js";
+import { ElevenLabsSimulator } from "./elevenlabs-simulator.js";
+import { Exchange, ExchangeAborted } from "./exchange.js";
+import { noFaults, type SandboxFaults } from "./faults.js";
+import { Journal, type JournalEntry } from "./journal.js";
+import { OllamaSimulator } from "./ollama-simulator.js";
+import { OpenAiSpeechSimulator } from "./openai-speech-simulator.js";
+import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
+
+export interface SandboxOptions {
+  readonly host?: string;
+  /** Zero, the default, takes any that is free. */
+  readonly port?: number;
+  readonly faults?: Partial<SandboxFaults>;
+  /** The one key that the vendors with keys take; without it any key that is not empty is good. */
+  readonly apiKey?: string;
+  /** Keeps a journal of requests and events. */
+  readonly journal?: boolean;
+}
+
+/** What stands for each vendor's base address in the settings of the server. */
+export interface SandboxUrls {
+  readonly deepgram: string;
+  readonly openai: string;
+  readonly groq: string;
+  readonly ollama: string;
+  readonly elevenlabs: string;
+  readonly edge: string;
+}
+
+export interface Sandbox {
+  readonly port: number;
+  readonly urls: SandboxUrls;
+  readonly faults: SandboxFaults;
+  readonly journal: readonly JournalEntry[];
+  readonly openConnections: number;
+  close(): Promise<void>;
+}
+
+/** Starts all simulated vendors on one port. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { host = "127.0.0.1", port = 0 } = options;
+  const journal = new Journal(options.journal ?? false);
+  const faults = Object.assign(noFaults(), options.faults);
+  const context: SandboxContext = { faults, journal, apiKey: options.apiKey };
+  const sockets = new Set<Duplex>();
+  const routes = routesOf(context);
+  const desk = new ControlDesk(context, () => sockets.size);
+  routes.push(["/sandbox", desk]);
+  const server = createServer({ keepAliveTimeout: 60_000 });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("request", (request, response) => serve(routes, request, response));
+  server.on("upgrade", (request, socket, head) => upgrade(routes, request, socket, head));
+  const actualPort = await listen(server, host, port);
+  const urls = urlsAt(`${host}:${actualPort}`);
+  desk.urls = urls;
+  return {
+    port: actualPort,
+    urls,
+    faults,
+    get journal() {
+      return journal.entries;
+    },
+    get openConnections() {
+      return sockets.size;
+    },
+    async close() {
+      for (const [, simulator] of routes) simulator.close?.();
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+type Routes = [prefix: string, simulator: Simulator][];
+
+/** The first prefix that fits wins: speech stands before the rest of OpenAI. */
+function routesOf(context: SandboxContext): Routes {
+  return [
+    ["/deepgram", new DeepgramSimulator(context)],
+    ["/openai/v1/audio/speech", new OpenAiSpeechSimulator(context)],
+    ["/openai/v1", new ChatCompletionsSimulator(context, "openai")],
+    ["/groq/openai/v1", new ChatCompletionsSimulator(context, "groq")],
+    ["/ollama", new OllamaSimulator(context)],
+    ["/elevenlabs", new ElevenLabsSimulator(context)],
+    ["/edge", new EdgeSimulator(context)],
+  ];
+}
+
+function urlsAt(authority: string): SandboxUrls {
+  return {
+    deepgram: `ws://${authority}/deepgram`,
+    openai: `http://${authority}/openai/v1`,
+    groq: `http://${authority}/groq/openai/v1`,
+    ollama: `http://${authority}/ollama`,
+    elevenlabs: `http://${authority}/elevenlabs`,
+    edge: `ws://${authority}/edge/consumer/speech/synthesize/readaloud/edge/v1`,
+  };
+}
+
+function find(routes: Routes, target: string): [Simulator, URL] | undefined {
+  const [path = "", query = ""] = target.split(/\?(.*)/s, 2);
+  const route = routes.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));
+  if (route === undefined) return undefined;
+  return [route[1], new URL(`http://sandbox${path.slice(route[0].length)}?${query}`)];
+}
+
+function serve(routes: Routes, request: IncomingMessage, response: ServerResponse): void {
+  const [simulator, url] = find(routes, request.url ?? "/") ?? [];
+  const exchange = new Exchange(request, response, url ?? new URL("http://sandbox/"));
+  if (simulator?.handleRequest === undefined) {
+    exchange.answerJson(404, { error: "the sandbox has nothing here" });
+    return;
+  }
+  simulator.handleRequest(exchange).catch((error: unknown) => {
+    if (error instanceof ExchangeAborted) return;
+    console.error("a simulator failed", error);
+    if (exchange.hasStarted) exchange.disconnect();
+    else exchange.answerJson(500, { error: "the simulator failed" });
+  });
+}
+
+function upgrade(routes: Routes, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const [simulator, url] = find(routes, request.url ?? "/") ?? [];
+  // The other side may reset the connection at any time; there is nobody to tell.
+  socket.on("error", () => undefined);
+  if (simulator?.handleUpgrade === undefined || url === undefined) {
+    refuseUpgrade({ request, socket, head, url: new URL("http://sandbox/") }, 404, "");
+  } else simulator.handleUpgrade({ request, socket, head, url });
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the sandbox has no port");
+  return address.port;
+}

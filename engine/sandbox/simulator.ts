@@ -1,0 +1,50 @@
+import type { IncomingMessage } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Exchange } from "./exchange.js";
+import type { SandboxFaults } from "./faults.js";
+import type { Journal } from "./journal.js";
+
+/** What all simulators of one sandbox share. */
+export interface SandboxContext {
+  readonly faults: SandboxFaults;
+  readonly journal: Journal;
+  /** The one key that is good, or any when it is undefined. */
+  readonly apiKey: string | undefined;
+}
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** What stands behind the prefix of the vendor, with the query. */
+  readonly url: URL;
+}
+
+/** One vendor, reached under its own path. It owns the sockets that it accepts until `close`. */
+export interface Simulator {
+  handleRequest?(exchange: Exchange): Promise<void>;
+  handleUpgrade?(upgrade: Upgrade): void;
+  close?(): void;
+}
+
+export function isGoodKey(context: SandboxContext, key: string | undefined): boolean {
+  if (key === undefined || key === "") return false;
+  return context.apiKey === undefined || context.apiKey === key;
+}
+
+/** Answers an upgrade with an ordinary HTTP answer. */
+export function refuseUpgrade(
+  { socket }: Upgrade,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}

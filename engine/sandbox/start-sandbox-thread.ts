@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { lifelikeDelays } from "./faults.js";
+import type { SandboxOptions, SandboxUrls } from "./sandbox.js";
+
+export interface SandboxThread {
+  readonly urls: SandboxUrls;
+  close(): Promise<void>;
+}
+
+/** Runs the sandbox in a thread of this process, with the delays of real vendors unless others are given. */
+export async function startSandboxThread(options: SandboxOptions = {}): Promise<SandboxThread> {
+  const worker = new Worker(new URL("./sandbox-thread.js", import.meta.url), {
+    workerData: { faults: lifelikeDelays(), ...options },
+  });
+  // `once` rejects when the thread fails instead.
+  const [urls]: SandboxUrls[] = await once(worker, "message");
+  if (urls === undefined) throw new Error("the sandbox thread told no addresses");
+  return {
+    urls,
+    async close() {
+      const exited = once(worker, "exit");
+      worker.postMessage("close");
+      await exited;
+    },
+  };
+}

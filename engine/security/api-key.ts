@@ -1,0 +1,28 @@
+import { createHash, randomBytes } from "node:crypto";
+
+const KEY_PREFIX = "vk_";
+const RANDOM_BYTES = 24;
+const DISPLAYED_LENGTH = 10;
+const KEY_FORMAT = /^vk_[0-9a-f]{48}$/;
+
+export interface NewApiKey {
+  /** To be shown once and never stored. */
+  readonly rawKey: string;
+  readonly keyHash: string;
+  readonly keyPrefix: string;
+}
+
+export function newApiKey(): NewApiKey {
+  const rawKey = `${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString("hex")}`;
+  return { rawKey, keyHash: hashApiKey(rawKey), keyPrefix: rawKey.slice(0, DISPLAYED_LENGTH) };
+}
+
+/** SHA-256 of the whole key, hex. Needs no salt and no slowness: the key itself is 192 random bits. */
+export function hashApiKey(rawKey: string): string {
+  return createHash("sha256").update(rawKey).digest("hex");
+}
+
+/** Spares the database the look-up of what cannot be a key. */
+export function isApiKey(text: string): boolean {
+  return KEY_FORMAT.test(text);
+}

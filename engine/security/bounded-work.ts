@@ -1,0 +1,49 @@
+import { Failure } from "../failure.js";
+
+export interface BoundedWorkOptions {
+  readonly runningMax: number;
+  readonly waitingMax: number;
+  /** What a refused requester is told, and after how many seconds to come back. */
+  readonly refusal: string;
+  readonly retryAfterSec: number;
+}
+
+/** Runs expensive work a few at a time, in order of arrival, and refuses at once what it could only queue for too long. */
+export class BoundedWork {
+  readonly #options: BoundedWorkOptions;
+  readonly #waiting: (() => void)[] = [];
+  #runningCount = 0;
+
+  constructor(options: BoundedWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with a Failure `unavailable` when `waitingMax` others wait already. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#enter();
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    const { runningMax, waitingMax, refusal, retryAfterSec } = this.#options;
+    if (this.#runningCount < runningMax) {
+      this.#runningCount += 1;
+      return;
+    }
+    if (this.#waiting.length >= waitingMax) {
+      throw new Failure("unavailable", refusal, { retryAfterSec });
+    }
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The place goes straight to the next in line, so that a newcomer cannot take it in between. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#runningCount -= 1;
+    else next();
+  }
+}

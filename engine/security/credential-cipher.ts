@@ -1,0 +1,105 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
+import * as v from "valibot";
+import type { JsonObject } from "../../storage/records.js";
+
+const ALGORITHM = "aes-256-gcm";
+const IV_BYTES = 12;
+/** Also demanded when opening: GCM would take a shorter tag, which is easier to forge. */
+const AUTH_TAG_BYTES = 16;
+const KEY_FORMAT = /^[0-9a-f]{64}$/i;
+const SEALED_FORMAT = /^([0-9a-f]{24}):([0-9a-f]{32}):((?:[0-9a-f]{2})+)$/;
+
+const Credentials = v.record(v.string(), v.unknown());
+
+/**
+ * Seals providers' credentials as `<iv_hex>:<authTag_hex>:<ciphertext_hex>` (AES-256-GCM over their JSON). Sealed text does not
+ * name its key, so opening tries all of them, the current one first.
+ */
+export class CredentialCipher {
+  readonly #current: KeyObject;
+  readonly #old: readonly KeyObject[];
+
+  /**
+   * @param currentKeyHex 32 bytes as 64 hex characters; throws on anything else.
+   * @param oldKeysHex Earlier keys, which open but never seal.
+   */
+  constructor(currentKeyHex: string, oldKeysHex: readonly string[] = []) {
+    this.#current = keyOf(currentKeyHex);
+    this.#old = oldKeysHex.map(keyOf);
+  }
+
+  get oldKeyCount(): number {
+    return this.#old.length;
+  }
+
+  seal(plain: JsonObject): string {
+    return this.#sealText(JSON.stringify(plain));
+  }
+
+  /** Throws when the text was tampered with, was sealed under none of the keys or is not of the format. */
+  open(sealed: string): JsonObject {
+    if (!SEALED_FORMAT.test(sealed)) {
+      throw new Error("the sealed credentials are not of the stored format");
+    }
+    const opened = this.#openText(sealed);
+    if (opened === undefined) throw new Error("the sealed credentials open with none of the keys");
+    return v.parse(Credentials, JSON.parse(opened.text));
+  }
+
+  /** Which key opens the text: 0 the current one, 1 the first of the old ones; undefined: none does. */
+  keyPosition(sealed: string): number | undefined {
+    return this.#openText(sealed)?.keyPosition;
+  }
+
+  /** The same credentials, byte for byte, under the current key; undefined when no key opens them. */
+  reseal(sealed: string): string | undefined {
+    const opened = this.#openText(sealed);
+    return opened && this.#sealText(opened.text);
+  }
+
+  #sealText(text: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#current, iv, { authTagLength: AUTH_TAG_BYTES });
+    const ciphertextHex = cipher.update(text, "utf8", "hex") + cipher.final("hex");
+    return `${iv.toString("hex")}:${cipher.getAuthTag().toString("hex")}:${ciphertextHex}`;
+  }
+
+  #openText(sealed: string): { readonly text: string; readonly keyPosition: number } | undefined {
+    for (const [keyPosition, key] of [this.#current, ...this.#old].entries()) {
+      const text = openWith(key, sealed);
+      if (text !== undefined) return { text, keyPosition };
+    }
+    return undefined;
+  }
+}
+
+function openWith(key: KeyObject, sealed: string): string | undefined {
+  const [, ivHex, authTagHex, ciphertextHex] = SEALED_FORMAT.exec(sealed) ?? [];
+  if (ivHex === undefined || authTagHex === undefined || ciphertextHex === undefined) {
+    return undefined;
+  }
+  const iv = Buffer.from(ivHex, "hex");
+  const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: AUTH_TAG_BYTES });
+  decipher.setAuthTag(Buffer.from(authTagHex, "hex"));
+  // Not as text before the tag is checked: under a wrong key these are random bytes.
+  const opened = decipher.update(ciphertextHex, "hex");
+  try {
+    return Buffer.concat([opened, decipher.final()]).toString("utf8");
+  } catch {
+    // The only thing that `final` can find wrong with GCM: the tag does not fit this key and this text.
+    return undefined;
+  }
+}
+
+function keyOf(keyHex: string): KeyObject {
+  if (!KEY_FORMAT.test(keyHex)) {
+    throw new Error("the encryption key must be 64 hexadecimal characters");
+  }
+  return createSecretKey(keyHex, "hex");
+}

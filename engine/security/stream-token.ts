@@ -1,0 +1,151 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
+import type { Clock } from "../time/clock.js";
+
+/** Whom a media stream is for: decided by the webhook, believed by the stream. */
+export interface StreamClaims {
+  readonly orgId: string;
+  readonly agentId: string;
+  /** The vendor's id of the call; empty when it has none. */
+  readonly callerRef: string;
+}
+
+/** What a stream says of itself beside its token; left out, it is not compared. */
+export interface StreamPresented {
+  readonly agentId?: string;
+  readonly callerRef?: string;
+}
+
+export type TokenRefusal =
+  | "malformed"
+  | "forged"
+  | "expired"
+  | "fromTheFuture"
+  | "used"
+  | "otherAgent"
+  | "otherCall"
+  | "overloaded";
+
+export type Redeemed =
+  | { readonly claims: StreamClaims; readonly refusal?: undefined }
+  | { readonly claims?: undefined; readonly refusal: TokenRefusal };
+
+/** A vendor opens the stream within seconds of the webhook's answer. */
+export const STREAM_TOKEN_LIFETIME_MS = 60_000;
+/** How far the clocks of two servers may be apart. */
+export const CLOCK_SKEW_MAX_MS = 5000;
+/** Ids of ours are UUIDs, those of vendors have 34 to 64 characters. */
+export const CLAIM_LENGTH_MAX = 64;
+/** Vendors take 500 characters for a parameter's name and value together. */
+export const STREAM_TOKEN_LENGTH_MAX = 480;
+/** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
+const USED_MAX = 100_000;
+
+const KEY_LABEL = "parley: telephony stream token, version 1";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const SIGNATURE_HEX = 64;
+const FORMAT = /^(?:[0-9a-f]{2})+$/;
+const SECRET_LENGTH_MIN = 32;
+
+const Content = v.tuple([
+  v.string(),
+  v.string(),
+  v.string(),
+  v.pipe(v.number(), v.safeInteger()),
+  v.string(),
+]);
+
+export interface StreamTokensOptions {
+  /** At least 32 characters; the key is derived from it and is no key of anything else. */
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly usedMax?: number;
+}
+
+/**
+ * One-time tokens that lead from the webhook's answer to its media stream: valid for a minute, for one stream, in this
+ * process. They hold only digits and the letters a to f, since some vendors pass nothing else on unharmed.
+ */
+export class StreamTokens {
+  readonly #key: Buffer;
+  readonly #clock: Clock;
+  readonly #usedMax: number;
+  /** By nonce, when it may be forgotten, on the clock that nobody can set back. The oldest come first. */
+  readonly #usedUntilMs = new Map<string, number>();
+
+  constructor({ secret, clock, usedMax = USED_MAX }: StreamTokensOptions) {
+    if (secret.length < SECRET_LENGTH_MIN) {
+      throw new Error(`the signing secret must have at least ${SECRET_LENGTH_MIN} characters`);
+    }
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", KEY_LABEL, KEY_BYTES));
+    this.#clock = clock;
+    this.#usedMax = usedMax;
+  }
+
+  get usedCount(): number {
+    return this.#usedUntilMs.size;
+  }
+
+  /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
+  mint({ orgId, agentId, callerRef }: StreamClaims): string {
+    for (const claim of [orgId, agentId, callerRef]) {
+      if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
+        throw new RangeError(
+          `an id in a stream token has at most ${CLAIM_LENGTH_MAX} plain characters`,
+        );
+      }
+    }
+    const expiresMs = this.#clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
+    const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+    const content = Buffer.from(JSON.stringify([orgId, agentId, callerRef, expiresMs, nonce]));
+    const token = content.toString("hex") + this.#sign(content).toString("hex");
+    if (token.length > STREAM_TOKEN_LENGTH_MAX) {
+      throw new RangeError("the ids together are too long for a stream token");
+    }
+    return token;
+  }
+
+  /** Uses the token up; a refused one stays as it was, so that a wrong guess beside it does not cost the caller his call. */
+  redeem(token: string, presented: StreamPresented = {}): Redeemed {
+    if (token.length > STREAM_TOKEN_LENGTH_MAX || token.length <= SIGNATURE_HEX) {
+      return { refusal: "malformed" };
+    }
+    if (!FORMAT.test(token)) return { refusal: "malformed" };
+    const content = Buffer.from(token.slice(0, -SIGNATURE_HEX), "hex");
+    const signature = Buffer.from(token.slice(-SIGNATURE_HEX), "hex");
+    if (!timingSafeEqual(signature, this.#sign(content))) return { refusal: "forged" };
+    const [orgId, agentId, callerRef, expiresMs, nonce] = v.parse(
+      Content,
+      JSON.parse(content.toString("utf8")),
+    );
+    const leftMs = expiresMs - this.#clock.epochMs();
+    if (leftMs <= 0) return { refusal: "expired" };
+    if (leftMs > STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS) return { refusal: "fromTheFuture" };
+    if ((presented.agentId ?? agentId) !== agentId) return { refusal: "otherAgent" };
+    // A webhook that names no call binds its token to none, though the stream may name one.
+    const isBound = callerRef !== "" && presented.callerRef !== undefined;
+    if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
+    const refusal = this.#use(nonce);
+    return refusal === undefined ? { claims: { orgId, agentId, callerRef } } : { refusal };
+  }
+
+  /** When memory is full of tokens that could still be shown again, new ones are refused instead of old ones forgotten. */
+  #use(nonce: string): TokenRefusal | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [old, untilMs] of this.#usedUntilMs) {
+      if (untilMs > nowMs) break;
+      this.#usedUntilMs.delete(old);
+    }
+    if (this.#usedUntilMs.has(nonce)) return "used";
+    if (this.#usedUntilMs.size >= this.#usedMax) return "overloaded";
+    // Twice the longest time that a token can have left, for a clock that is set back in between.
+    const keptMs = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
+    this.#usedUntilMs.set(nonce, nowMs + keptMs);
+    return undefined;
+  }
+
+  #sign(content: Uint8Array): Buffer {
+    return createHmac("sha256", this.#key).update(content).digest();
+  }
+}

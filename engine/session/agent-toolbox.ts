@@ -1,0 +1,61 @@
+import type { AgentRecord, AgentTool } from "../../storage/records.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import { openToolHeaders } from "../tenancy/agent-tools.js";
+import type { ToolCall } from "../vendors/contracts.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { CallerChannel } from "./caller-channel.js";
+import { runHttpTool } from "./http-tool.js";
+import type { SessionTool } from "./state.js";
+import { digitsToSend, toolDefinitions } from "./tool-definitions.js";
+import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "./toolbox.js";
+
+/** What the session itself has to know of an agent's tools: which of them end the call. */
+export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {
+  return tools.map((tool) => {
+    const name = nameOf(tool);
+    if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };
+    return { kind: tool.type, name };
+  });
+}
+
+function nameOf(tool: AgentTool): string {
+  return tool.type === "http" ? tool.name : tool.type;
+}
+
+/** The agent's tools at work. The values of their headers are opened here, when the call begins. */
+export function agentToolbox(
+  agent: AgentRecord,
+  cipher: CredentialCipher,
+  context: VendorContext,
+): Toolbox {
+  if (agent.tools.length === 0) return EMPTY_TOOLBOX;
+  const headers = openToolHeaders(agent, cipher);
+  return {
+    definitions: toolDefinitions(agent.tools),
+    run: (call, caller, signal) => run(agent, headers, context, call, caller, signal),
+  };
+}
+
+function run(
+  agent: AgentRecord,
+  headers: ReturnType<typeof openToolHeaders>,
+  context: VendorContext,
+  call: ToolCall,
+  caller: CallerChannel,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  // Models make names up; what the agent does not have is not done.
+  const tool = agent.tools.find((each) => nameOf(each) === call.name);
+  if (tool?.type === "sendDigits") return Promise.resolve(sendDigits(call, caller));
+  if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
+  const { argumentsJson } = call;
+  const request = { tool, headers: headers.get(tool.name) ?? {}, argumentsJson };
+  return runHttpTool(request, context, signal);
+}
+
+function sendDigits({ argumentsJson }: ToolCall, caller: CallerChannel): ToolOutcome {
+  const asked = digitsToSend(argumentsJson);
+  if (!("digits" in asked)) return { content: JSON.stringify({ ok: false, error: asked.error }) };
+  if (caller.sendDigits(asked.digits)) return { content: JSON.stringify({ ok: true }) };
+  return { content: JSON.stringify({ ok: false, error: "this line has no keys" }) };
+}

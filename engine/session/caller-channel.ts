@@ -1,0 +1,22 @@
+import type { ClientMessage } from "./effects.js";
+import type { Ending } from "./ending.js";
+
+/** Which sentence of which turn some audio is. */
+export interface SentenceId {
+  readonly turnId: number;
+  readonly index: number;
+}
+
+/** The way to the caller, whatever carries it. None of these throws; after `end` all of them do nothing. */
+export interface CallerChannel {
+  /** `audioStop` also drops whatever audio has not been played yet. */
+  send(message: ClientMessage): void;
+  /** One whole sentence, in the format that the session was opened for. The bytes are not changed afterwards. */
+  sendAudio(audio: Uint8Array, sentence: SentenceId): void;
+  /** Only of a channel that paces its audio: it stands still, and goes on from there. */
+  holdAudio(): void;
+  resumeAudio(): void;
+  /** Keys pressed on behalf of the agent; false where the line cannot do that. */
+  sendDigits(digits: string): boolean;
+  end(ending: Ending): void;
+}

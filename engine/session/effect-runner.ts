@@ -1,0 +1,238 @@
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import {
+  type ChatMessage,
+  type LanguageModel,
+  type ToolCall,
+  VendorError,
+} from "../vendors/contracts.js";
+import type { CallerChannel } from "./caller-channel.js";
+import type { SessionEffect, TurnSave } from "./effects.js";
+import type { Ending } from "./ending.js";
+import type { SessionEvent, TimerName } from "./events.js";
+import { speakSentence, type Voice } from "./sentence-speaker.js";
+import type { EffectPerformer } from "./session-actor.js";
+import type { SpeechCache } from "./speech-cache.js";
+import type { Toolbox } from "./toolbox.js";
+
+export interface Mind {
+  readonly vendor: string;
+  readonly client: LanguageModel;
+  readonly modelId: string;
+  readonly systemPrompt: string;
+  readonly temperature: number;
+  readonly maxTokens: number;
+}
+
+/** Where a call is written down, and who is told of its end. */
+export interface CallRecorder {
+  turnSaved(save: TurnSave): void;
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
+  ended(ending: Ending, save: TurnSave): void;
+}
+
+export interface EffectSurroundings {
+  readonly clock: Clock;
+  readonly mind: Mind;
+  readonly voice: Voice;
+  readonly toolbox: Toolbox;
+  readonly cache: SpeechCache;
+  readonly caller: CallerChannel;
+  readonly recorder: CallRecorder;
+  readonly log: Logger;
+}
+
+interface TurnWork {
+  readonly model: AbortController;
+  readonly syntheses: Map<number, AbortController>;
+  readonly audio: Map<number, Uint8Array>;
+}
+
+type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+
+/** Performs the effects of one call's transitions: the only place of the session where something happens. */
+export class EffectRunner implements EffectPerformer {
+  readonly #around: EffectSurroundings;
+  readonly #startedAtMs: number;
+  readonly #timers = new Map<TimerName, CancelTimer>();
+  readonly #turns = new Map<number, TurnWork>();
+  #deliver: (event: SessionEvent) => void = () => {};
+
+  constructor(around: EffectSurroundings, startedAtMs: number) {
+    this.#around = around;
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** Where the answers go; set once, before the first effect. */
+  deliverTo(deliver: (event: SessionEvent) => void): void {
+    this.#deliver = deliver;
+  }
+
+  /** Stamps what happened with the call's clock and hands it to the actor. */
+  report(event: Unstamped<SessionEvent>): void {
+    this.#deliver({ ...event, atMs: this.#onCallClock(this.#around.clock.monotonicMs()) });
+  }
+
+  perform(effect: SessionEffect): void {
+    switch (effect.type) {
+      case "send":
+        return this.#around.caller.send(effect.message);
+      case "askModel":
+        return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
+      case "runTool":
+        return this.#runTool(effect.turnId, effect.call);
+      case "synthesize":
+        return this.#synthesize(effect.turnId, effect.index, effect.text);
+      case "play":
+        return this.#play(effect.turnId, effect.index);
+      case "holdAudio":
+        return this.#around.caller.holdAudio();
+      case "resumeAudio":
+        return this.#around.caller.resumeAudio();
+      case "abortTurn":
+        return this.#abortTurn(effect.turnId);
+      case "stopModel":
+        return this.#turns.get(effect.turnId)?.model.abort();
+      case "startTimer":
+        return this.#startTimer(effect.timer, effect.delayMs);
+      case "cancelTimer":
+        return this.#cancelTimer(effect.timer);
+      case "saveTurn":
+        return this.#around.recorder.turnSaved(effect.save);
+      case "end":
+        return this.#end(effect.ending, effect.save);
+    }
+  }
+
+  /** Stops everything under way; also after a crash, when no transition asks for it. */
+  dispose(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
+  }
+
+  #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
+    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.mind;
+    const tools = this.#around.toolbox.definitions;
+    const messages = [{ role: "system", content: systemPrompt } as const, ...conversation];
+    const { signal } = this.#workOf(turnId).model;
+    client
+      .complete(
+        { modelId, messages, temperature, maxTokens, ...(tools.length > 0 ? { tools } : {}) },
+        (text) => this.report({ type: "replyToken", turnId, text }),
+        signal,
+      )
+      .then(
+        ({ promptTokens, completionTokens, toolCalls }) => {
+          const tokens = promptTokens + completionTokens;
+          this.report({ type: "replyDone", turnId, tokens, toolCalls });
+        },
+        (error: unknown) => {
+          if (signal.aborted) return;
+          const retryable = this.#noteFailure("llm", this.#around.mind.vendor, error);
+          this.report({ type: "replyFailed", turnId, retryable });
+        },
+      );
+  }
+
+  #runTool(turnId: number, call: ToolCall): void {
+    const { signal } = this.#workOf(turnId).model;
+    this.#around.toolbox.run(call, this.#around.caller, signal).then(
+      ({ content, spoken }) =>
+        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken }),
+      (error: unknown) => {
+        if (signal.aborted) return;
+        this.#around.log.error({ error, tool: call.name }, "a tool broke its contract");
+        const content = "The tool failed.";
+        this.report({ type: "toolDone", turnId, callId: call.id, content });
+      },
+    );
+  }
+
+  #synthesize(turnId: number, index: number, text: string): void {
+    const work = this.#workOf(turnId);
+    const abort = new AbortController();
+    work.syntheses.set(index, abort);
+    const { voice, cache, clock } = this.#around;
+    speakSentence(voice, text, cache, clock, abort.signal).then(
+      ({ audio, durationMs, firstByteAtMs }) => {
+        if (abort.signal.aborted) return;
+        work.syntheses.delete(index);
+        work.audio.set(index, audio);
+        const firstByte = this.#onCallClock(firstByteAtMs);
+        this.report({
+          type: "sentenceSpoken",
+          turnId,
+          index,
+          durationMs,
+          firstByteAtMs: firstByte,
+        });
+      },
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        work.syntheses.delete(index);
+        const retryable = this.#noteFailure("tts", voice.vendor, error);
+        this.report({ type: "sentenceFailed", turnId, index, retryable });
+      },
+    );
+  }
+
+  #play(turnId: number, index: number): void {
+    const audio = this.#turns.get(turnId)?.audio;
+    const sentence = audio?.get(index);
+    if (sentence === undefined) throw new Error(`sentence ${index} of turn ${turnId} has no audio`);
+    audio?.delete(index);
+    this.#around.caller.sendAudio(sentence, { turnId, index });
+  }
+
+  #abortTurn(turnId: number): void {
+    const work = this.#turns.get(turnId);
+    if (work === undefined) return;
+    this.#turns.delete(turnId);
+    work.model.abort();
+    for (const synthesis of work.syntheses.values()) synthesis.abort();
+  }
+
+  #startTimer(timer: TimerName, delayMs: number): void {
+    this.#timers.get(timer)?.();
+    const fire = () => {
+      this.#timers.delete(timer);
+      this.report({ type: "timerFired", timer });
+    };
+    this.#timers.set(timer, this.#around.clock.after(delayMs, fire));
+  }
+
+  #cancelTimer(timer: TimerName): void {
+    this.#timers.get(timer)?.();
+    this.#timers.delete(timer);
+  }
+
+  #end(ending: Ending, save: TurnSave): void {
+    this.dispose();
+    this.#around.caller.end(ending);
+    this.#around.recorder.ended(ending, save);
+  }
+
+  /** The newest turn is the only one that work is begun for; what is left of older ones is let go. */
+  #workOf(turnId: number): TurnWork {
+    const known = this.#turns.get(turnId);
+    if (known !== undefined) return known;
+    for (const older of this.#turns.keys()) this.#abortTurn(older);
+    const work = { model: new AbortController(), syntheses: new Map(), audio: new Map() };
+    this.#turns.set(turnId, work);
+    return work;
+  }
+
+  #noteFailure(category: "llm" | "tts", vendor: string, error: unknown): boolean {
+    if (error instanceof VendorError) {
+      this.#around.recorder.vendorFailed(category, error);
+      return error.retryable;
+    }
+    this.#around.log.error({ vendor, category, error }, "a vendor client broke its contract");
+    return false;
+  }
+
+  #onCallClock(monotonicMs: number): number {
+    return monotonicMs - this.#startedAtMs;
+  }
+}

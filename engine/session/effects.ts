@@ -1,0 +1,98 @@
+import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
+import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
+import type { Ending } from "./ending.js";
+import type { TimerName } from "./events.js";
+
+/** What the caller's client is told; the edge writes it as the contract's JSON. */
+export type ClientMessage =
+  | { readonly type: "connected" }
+  | {
+      readonly type: "transcript";
+      readonly role: "user" | "assistant";
+      readonly text: string;
+      readonly isFinal: boolean;
+    }
+  | { readonly type: "audioStop" }
+  | { readonly type: "audioEnd" }
+  | { readonly type: "error"; readonly message: string };
+
+/** Something that was really said, at its moment on the call's clock. */
+export interface SaidMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  readonly atMs: number;
+}
+
+export type TurnKind = "greeting" | "reply" | "apology" | "resumed";
+export type TurnOutcome = "played" | "interrupted" | "superseded" | "failed" | "cutOff";
+
+/**
+ * One turn as it is kept in the call's metadata. For a reply the parts sum to `totalMs`, what the caller waited from
+ * the end of the own words to the first audio sent; a part that was not reached is absent, and so is then the total.
+ */
+export interface TurnReport {
+  readonly turn: number;
+  readonly kind: TurnKind;
+  readonly outcome: TurnOutcome;
+  readonly sttMs?: number;
+  readonly llmFirstTokenMs?: number;
+  readonly llmSentenceMs?: number;
+  readonly ttsFirstByteMs?: number;
+  readonly ttsRestMs?: number;
+  readonly totalMs?: number;
+}
+
+export interface TurnSave {
+  readonly messages: readonly SaidMessage[];
+  readonly metrics: CallMetrics;
+  readonly report: TurnReport | undefined;
+  readonly history: readonly HistoryMessage[];
+}
+
+/** What a transition asks to be done; performed in order, after the new state is in place. */
+export type SessionEffect =
+  | { readonly type: "send"; readonly message: ClientMessage }
+  | {
+      readonly type: "askModel";
+      readonly turnId: number;
+      readonly history: readonly HistoryMessage[];
+      /** What the model asked for in this turn, and what came of it. */
+      readonly toolMessages: readonly ChatMessage[];
+    }
+  | { readonly type: "runTool"; readonly turnId: number; readonly call: ToolCall }
+  | {
+      readonly type: "synthesize";
+      readonly turnId: number;
+      readonly index: number;
+      readonly text: string;
+    }
+  | { readonly type: "play"; readonly turnId: number; readonly index: number }
+  /** Only of paced audio: stands still where it is, and goes on from there. */
+  | { readonly type: "holdAudio" }
+  | { readonly type: "resumeAudio" }
+  /** Stops the model and every synthesis of the turn, and forgets its audio. */
+  | { readonly type: "abortTurn"; readonly turnId: number }
+  /** Stops only the model: what it has said is enough. */
+  | { readonly type: "stopModel"; readonly turnId: number }
+  | { readonly type: "startTimer"; readonly timer: TimerName; readonly delayMs: number }
+  | { readonly type: "cancelTimer"; readonly timer: TimerName }
+  | { readonly type: "saveTurn"; readonly save: TurnSave }
+  | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
+
+/** Of a call in which nothing has happened yet. */
+export const NO_METRICS: CallMetrics = {
+  ttfbMs: 0,
+  avgLatencyMs: 0,
+  totalTokens: 0,
+  ttsChars: 0,
+  interruptions: 0,
+  turnCount: 0,
+};
+
+/** Of a call that ended before its first word. */
+export const NOTHING_SAID: TurnSave = {
+  messages: [],
+  metrics: NO_METRICS,
+  report: undefined,
+  history: [],
+};

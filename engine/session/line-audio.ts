@@ -1,0 +1,84 @@
+import type { AudioPool } from "../audio/audio-pool.js";
+import { bytesPerSample, LINE_RATE_HZ, type LineEncoding } from "../audio/line-encoding.js";
+import { mp3Stream } from "../audio/mp3-frames.js";
+import type { ListenOptions, SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
+import type { SpokenSentence } from "./speech-cache.js";
+
+/** What a vendor is asked for, and how its answer becomes what the caller's line takes. */
+export interface SentenceFormat {
+  /** Tells one result from another in the speech cache. */
+  readonly name: string;
+  readonly request: SpeechFormat;
+  /** `durationMs` 0 when there is nothing in it to be heard. Rejects when it cannot be converted. */
+  finish(answer: Uint8Array, signal: AbortSignal): SpokenSentence | Promise<SpokenSentence>;
+}
+
+/** The audio of one kind of line, both ways. */
+export interface LineAudio {
+  readonly encoding: ListenOptions["encoding"];
+  readonly sampleRateHz: number;
+  /** How the line takes the agent's speech; MP3 as whole sentences. */
+  readonly speech: LineEncoding | "mp3";
+  /** Of what the recognizer is given. */
+  readonly bytesPerMs: number;
+  /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
+  readonly isPaced: boolean;
+  sentenceFormat(client: TextToSpeech): SentenceFormat;
+}
+
+const MP3_SENTENCES: SentenceFormat = {
+  name: "mp3",
+  request: "mp3",
+  finish: (answer) => {
+    const { audio, durationMs } = mp3Stream(answer);
+    return { audio, durationMs };
+  },
+};
+
+/** A browser: PCM of 16 bits at 16 kHz in, MP3 at 24 kHz out. */
+export const WEB_LINE: LineAudio = {
+  encoding: "linear16",
+  sampleRateHz: 16_000,
+  speech: "mp3",
+  bytesPerMs: 32,
+  isPaced: false,
+  sentenceFormat: () => MP3_SENTENCES,
+};
+
+/** A telephone at 8 kHz. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples. */
+export function phoneLine(encoding: LineEncoding, pool: () => AudioPool): LineAudio {
+  const isMulaw = encoding === "mulaw";
+  return {
+    encoding: isMulaw ? "mulaw" : "linear16",
+    sampleRateHz: LINE_RATE_HZ,
+    speech: encoding,
+    bytesPerMs: isMulaw ? 8 : 16,
+    isPaced: true,
+    sentenceFormat: (client) =>
+      isMulaw && client.formats.includes("mulaw")
+        ? MULAW_SENTENCES
+        : convertedSentences(encoding, pool),
+  };
+}
+
+const MULAW_SENTENCES: SentenceFormat = {
+  name: "mulaw",
+  request: "mulaw",
+  finish: (audio) => spoken(audio, "mulaw"),
+};
+
+function convertedSentences(encoding: LineEncoding, pool: () => AudioPool): SentenceFormat {
+  return {
+    name: encoding,
+    request: "mp3",
+    finish: async (answer, signal) => {
+      const format = { from: "mp3", to: encoding } as const;
+      return spoken(await pool().speech(answer, format, signal), encoding);
+    },
+  };
+}
+
+function spoken(audio: Uint8Array, encoding: LineEncoding): SpokenSentence {
+  const samples = audio.byteLength / bytesPerSample(encoding);
+  return { audio, durationMs: (samples * 1_000) / LINE_RATE_HZ };
+}

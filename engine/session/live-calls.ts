@@ -1,0 +1,48 @@
+import type { Ending } from "./ending.js";
+
+/** What the registry has to be able to ask of a call. */
+export interface LiveCall {
+  readonly callId: string;
+  end(ending: Ending): void;
+}
+
+/** The calls of this process, from the moment they are opened to the end of their last effect. */
+export class LiveCalls {
+  readonly #calls = new Map<string, LiveCall>();
+  #onEmpty: (() => void)[] = [];
+
+  get count(): number {
+    return this.#calls.size;
+  }
+
+  has(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
+  find(callId: string): LiveCall | undefined {
+    return this.#calls.get(callId);
+  }
+
+  add(call: LiveCall): void {
+    this.#calls.set(call.callId, call);
+  }
+
+  remove(callId: string): void {
+    this.#calls.delete(callId);
+    if (this.#calls.size > 0) return;
+    const waiting = this.#onEmpty;
+    this.#onEmpty = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  endAll(ending: Ending): void {
+    const calls = Array.from(this.#calls.values());
+    for (const call of calls) call.end(ending);
+  }
+
+  /** Resolves when no call is left. */
+  empty(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+}

@@ -1,0 +1,77 @@
+import type { HistoryMessage } from "../../storage/records.js";
+import type { CallEntry } from "../calls/call-journal.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import type { AgentVendors } from "./agent-vendors.js";
+import type { CallAudioTap } from "./call-audio-tap.js";
+import type { CallSlots } from "./call-slots.js";
+import type { CallerChannel } from "./caller-channel.js";
+import { type CallRecorder, EffectRunner } from "./effect-runner.js";
+import type { TurnSave } from "./effects.js";
+import type { Ending } from "./ending.js";
+import type { LiveCalls } from "./live-calls.js";
+import { Session } from "./session.js";
+import { SessionActor } from "./session-actor.js";
+import type { SpeechCache } from "./speech-cache.js";
+import { newSession, type SessionSettings } from "./state.js";
+
+export interface SessionParts {
+  readonly callId: string;
+  readonly settings: SessionSettings;
+  readonly history: readonly HistoryMessage[];
+  readonly vendors: AgentVendors;
+  readonly caller: CallerChannel;
+  readonly entry: CallEntry;
+  readonly bytesPerMs: number;
+  /** Of a call that is recorded. */
+  readonly tap: CallAudioTap | undefined;
+}
+
+export interface AssemblySurroundings {
+  readonly cache: SpeechCache;
+  readonly liveCalls: LiveCalls;
+  readonly slots: CallSlots;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const INTERNAL_ERROR: Ending = {
+  reason: "internalError",
+  status: "failed",
+  message: "internal error",
+};
+
+/** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
+export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
+  const { callId, settings, history, caller, entry } = parts;
+  const { mind, voice, toolbox } = parts.vendors;
+  const { cache, clock, liveCalls, slots, log } = around;
+  const recorder: CallRecorder = {
+    turnSaved: (save) => entry.turnSaved(save),
+    vendorFailed: (category, error) => entry.vendorFailed(category, error),
+    ended: (ending, save) => {
+      session.release();
+      liveCalls.remove(callId);
+      slots.release(callId);
+      entry.ended(ending, save);
+    },
+  };
+  const surroundings = { clock, mind, voice, toolbox, cache, caller, recorder, log };
+  const runner = new EffectRunner(surroundings, clock.monotonicMs());
+  const actor = new SessionActor(newSession(settings, history), runner, (error) => {
+    log.error({ callId, error }, "the session broke; the call is ended");
+    caller.send({ type: "error", message: INTERNAL_ERROR.message });
+    caller.end(INTERNAL_ERROR);
+    recorder.ended(INTERNAL_ERROR, rescue(actor));
+  });
+  runner.deliverTo((event) => actor.send(event));
+  const session: Session = new Session(callId, runner, entry, parts.bytesPerMs, parts.tap);
+  entry.attach(mind, () => session.heardMs);
+  return session;
+}
+
+/** What can still be kept of a call whose transition threw. */
+function rescue(actor: SessionActor): TurnSave {
+  const { unsaved, metrics, history } = actor.state;
+  return { messages: unsaved, metrics, report: undefined, history };
+}

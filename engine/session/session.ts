@@ -1,0 +1,126 @@
+import type {
+  SpeechListener,
+  SpeechStream,
+  Transcript,
+  VendorError,
+} from "../vendors/contracts.js";
+import type { CallAudioTap } from "./call-audio-tap.js";
+import type { SentenceId } from "./caller-channel.js";
+import type { EffectRunner } from "./effect-runner.js";
+import { CALLER_LEFT, type Ending } from "./ending.js";
+import type { LiveCall } from "./live-calls.js";
+
+export interface SpeechLog {
+  vendorFailed(category: "stt", error: VendorError): void;
+  wasDeaf(durationMs: number): void;
+}
+
+/**
+ * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
+ * recognizer hears becomes events of the actor.
+ */
+export class Session implements LiveCall, SpeechListener {
+  readonly callId: string;
+  readonly #runner: EffectRunner;
+  readonly #speechLog: SpeechLog;
+  readonly #bytesPerMs: number;
+  readonly #tap: CallAudioTap | undefined;
+  #stream: SpeechStream | undefined;
+  #heardBytes = 0;
+  #ended = false;
+
+  constructor(
+    callId: string,
+    runner: EffectRunner,
+    speechLog: SpeechLog,
+    bytesPerMs: number,
+    tap?: CallAudioTap,
+  ) {
+    this.callId = callId;
+    this.#runner = runner;
+    this.#speechLog = speechLog;
+    this.#bytesPerMs = bytesPerMs;
+    this.#tap = tap;
+  }
+
+  /** Audio that the recognizer was given, in ms. */
+  get heardMs(): number {
+    return this.#heardBytes / this.#bytesPerMs;
+  }
+
+  begin(stream: SpeechStream, resumed: boolean): void {
+    if (this.#ended) {
+      stream.close();
+      return;
+    }
+    this.#stream = stream;
+    this.#runner.report({ type: "opened", resumed });
+  }
+
+  /** Whole samples of the caller's audio, in the format that the session was opened for. */
+  hear(audio: Uint8Array): void {
+    this.#heardBytes += audio.byteLength;
+    this.#tap?.caller(audio);
+    this.#stream?.write(audio);
+  }
+
+  /** A key of the caller's telephone. */
+  pressKey(digit: string): void {
+    this.#runner.report({ type: "digit", digit });
+  }
+
+  /** The telephone has played this sentence to its end. */
+  sentenceHeard({ turnId, index }: SentenceId): void {
+    this.#runner.report({ type: "sentenceHeard", turnId, index });
+  }
+
+  hangUp(): void {
+    this.end(CALLER_LEFT);
+  }
+
+  end(ending: Ending): void {
+    if (!this.#ended) this.#runner.report({ type: "endRequested", ending });
+  }
+
+  /** Called once, when the last effect has been performed: lets the recognizer finish, or cuts it off. */
+  release(): void {
+    this.#ended = true;
+    this.#runner.dispose();
+    this.#tap?.end();
+    const stream = this.#stream;
+    this.#stream = undefined;
+    void stream?.finish();
+  }
+
+  onSpeechStarted(): void {
+    this.#runner.report({ type: "speechStarted" });
+  }
+
+  onTranscript(transcript: Transcript): void {
+    const endedAgoMs = this.#agoMs(transcript.lastWordEndMs);
+    this.#runner.report({ type: "transcript", ...transcript, endedAgoMs });
+  }
+
+  onUtteranceEnd(lastWordEndMs: number): void {
+    const endedAgoMs = this.#agoMs(lastWordEndMs);
+    this.#runner.report({ type: "utteranceEnd", lastWordEndMs, endedAgoMs });
+  }
+
+  onLost(error: VendorError): void {
+    this.#speechLog.vendorFailed("stt", error);
+  }
+
+  onRecovered(deafMs: number): void {
+    this.#speechLog.wasDeaf(deafMs);
+  }
+
+  onFailed(error: VendorError): void {
+    this.#speechLog.vendorFailed("stt", error);
+    this.#runner.report({ type: "listeningFailed" });
+  }
+
+  /** Audio arrives in real time, so what came after a word tells how long ago it was said. */
+  #agoMs(lastWordEndMs: number | undefined): number {
+    return lastWordEndMs === undefined ? 0 : Math.max(0, this.heardMs - lastWordEndMs);
+  }
+}

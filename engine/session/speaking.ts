@@ -1,0 +1,175 @@
+import type { SessionEffect, TurnKind } from "./effects.js";
+import type { Ending } from "./ending.js";
+import type { SentenceFailedEvent, SentenceSpokenEvent } from "./events.js";
+import { recordSent } from "./playback-ledger.js";
+import type { SessionState } from "./state.js";
+import { newTurn, type Sentence, type Turn } from "./turn.js";
+
+/** Two at once keep the next sentence ready while one plays; more would only be thrown away at an interruption. */
+const SENTENCES_IN_SYNTHESIS_MAX = 2;
+/** Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. */
+const SPEECH_AHEAD_MAX_MS = 10_000;
+const SYNTHESIS_ATTEMPTS_MAX = 2;
+/** Where the telephone tells what was heard, its word is waited for this much longer than the clock would. */
+const MARK_SLACK_MS = 1_500;
+/** Silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
+export const STALL_MAX_MS = 7_000;
+
+/** Says sentences that no model has to make: greeting, apology, the rest of what was cut off by mistake. */
+export function beginScripted(
+  state: SessionState,
+  kind: Exclude<TurnKind, "reply">,
+  texts: readonly string[],
+  atMs: number,
+  out: SessionEffect[],
+  ending?: Ending,
+): SessionState {
+  const id = state.lastTurnId + 1;
+  const turn: Turn = {
+    ...newTurn({
+      id,
+      kind,
+      userText: kind === "resumed" ? state.unanswered : "",
+      callerEndedAtMs: atMs,
+      decidedAtMs: atMs,
+      attempt: 1,
+    }),
+    generating: false,
+    sentences: texts.map(newSentence),
+    firstSentenceAtMs: atMs,
+    ending,
+  };
+  const unanswered = kind === "resumed" ? "" : state.unanswered;
+  out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
+  return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
+}
+
+export function newSentence(text: string): Sentence {
+  return { text, attempt: 1, durationMs: undefined };
+}
+
+/** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
+export function advanceSpeech(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const sent = sendReady(turn, atMs, out);
+  const asked = askForSpeech(sent, atMs, out);
+  if (state.heldAtMs === undefined) {
+    const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
+    watchPlayback(asked, asked.sentCount > turn.sentCount, atMs, slackMs, out);
+  }
+  const charsAsked = charsBetween(asked.sentences, turn.askedCount, asked.askedCount);
+  if (charsAsked === 0) return { ...state, turn: asked };
+  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + charsAsked };
+  return { ...state, metrics, turn: asked };
+}
+
+export function onSentenceSpoken(
+  state: SessionState,
+  turn: Turn,
+  event: SentenceSpokenEvent,
+  out: SessionEffect[],
+): SessionState {
+  const sentence = turn.sentences[event.index];
+  if (sentence === undefined || sentence.durationMs !== undefined) return state;
+  const spoken = { ...sentence, durationMs: event.durationMs };
+  const firstByteAtMs = event.index === 0 ? event.firstByteAtMs : turn.firstByteAtMs;
+  const sentences = turn.sentences.with(event.index, spoken);
+  return advanceSpeech(state, { ...turn, sentences, firstByteAtMs }, event.atMs, out);
+}
+
+export function onSentenceFailed(
+  state: SessionState,
+  turn: Turn,
+  event: SentenceFailedEvent,
+  out: SessionEffect[],
+): SessionState {
+  const sentence = turn.sentences[event.index];
+  if (sentence === undefined || sentence.durationMs !== undefined) return state;
+  if (!event.retryable || sentence.attempt >= SYNTHESIS_ATTEMPTS_MAX) {
+    const hopeless = !event.retryable && event.index === 0;
+    return giveUpRest(state, { ...turn, hopeless }, event.index, event.atMs, out);
+  }
+  const again = { ...sentence, attempt: sentence.attempt + 1 };
+  const { turnId, index } = event;
+  out.push({ type: "synthesize", turnId, index, text: sentence.text });
+  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + sentence.text.length };
+  return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };
+}
+
+/** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
+export function giveUpRest(
+  state: SessionState,
+  turn: Turn,
+  index: number,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (turn.generating) out.push({ type: "stopModel", turnId: turn.id });
+  const sentences = turn.sentences.slice(0, Math.max(index, turn.sentCount));
+  const askedCount = Math.min(turn.askedCount, sentences.length);
+  const cut: Turn = { ...turn, sentences, askedCount, generating: false, faulty: true };
+  return advanceSpeech(state, cut, atMs, out);
+}
+
+function sendReady(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  let { ledger, sentCount } = turn;
+  for (const sentence of turn.sentences.slice(sentCount)) {
+    if (sentence.durationMs === undefined) break;
+    ledger = recordSent(ledger, sentence.text, sentence.durationMs, atMs);
+    out.push({ type: "play", turnId: turn.id, index: sentCount });
+    sentCount += 1;
+    const text = ledger.sent.map((sent) => sent.text).join(" ");
+    out.push({
+      type: "send",
+      message: { type: "transcript", role: "assistant", text, isFinal: false },
+    });
+  }
+  if (sentCount === turn.sentCount) return turn;
+  return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
+}
+
+function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  const mayAsk = turn.ledger.endsAtMs - atMs < SPEECH_AHEAD_MAX_MS;
+  if (!mayAsk) {
+    const delayMs = turn.ledger.endsAtMs - atMs - SPEECH_AHEAD_MAX_MS + 1;
+    out.push({ type: "startTimer", timer: "ahead", delayMs });
+    return turn;
+  }
+  let askedCount = turn.askedCount;
+  while (
+    askedCount < turn.sentences.length &&
+    askedCount - turn.sentCount < SENTENCES_IN_SYNTHESIS_MAX
+  ) {
+    const text = turn.sentences[askedCount]?.text ?? "";
+    out.push({ type: "synthesize", turnId: turn.id, index: askedCount, text });
+    askedCount += 1;
+  }
+  return askedCount === turn.askedCount ? turn : { ...turn, askedCount };
+}
+
+/** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead line. */
+function watchPlayback(
+  turn: Turn,
+  progressed: boolean,
+  atMs: number,
+  slackMs: number,
+  out: SessionEffect[],
+): void {
+  const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
+  if (!turn.generating && turn.sentCount === turn.sentences.length) {
+    out.push({ type: "cancelTimer", timer: "stall" });
+    out.push({ type: "startTimer", timer: "playback", delayMs: leftMs + slackMs });
+  } else if (progressed) {
+    out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
+  }
+}
+
+function charsBetween(sentences: readonly Sentence[], from: number, to: number): number {
+  let chars = 0;
+  for (const sentence of sentences.slice(from, to)) chars += sentence.text.length;
+  return chars;
+}

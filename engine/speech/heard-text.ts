@@ -1,0 +1,32 @@
+/** Scripts without spaces are cut between characters, everything else between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/**
+ * The part of `text` that can have been heard when `fraction` (0 to 1) of its audio was played: whole words only, never
+ * more than that share of the characters. '' when not even the first word was over.
+ */
+export function heardPart(text: string, fraction: number): string {
+  if (!(fraction > 0)) return "";
+  if (fraction >= 1) return text;
+  const end = Math.floor(text.length * fraction);
+  return text.slice(0, lastBorder(text, end)).trimEnd();
+}
+
+/** The latest index, at most `end`, at which nothing is torn apart. */
+function lastBorder(text: string, end: number): number {
+  for (let index = end; index > 0; index -= 1) {
+    if (isBorder(text, index)) return index;
+  }
+  return 0;
+}
+
+function isBorder(text: string, index: number): boolean {
+  const before = text.charAt(index - 1);
+  const after = text.charAt(index);
+  if (/\s/.test(before) || /\s/.test(after)) return true;
+  if (!UNSPACED.test(before) && !UNSPACED.test(after)) return false;
+  return graphemes.segment(text).containing(index)?.index === index;
+}

@@ -1,0 +1,60 @@
+import { isHighSurrogate, isSpace, isWideClauseMark } from "./character-class.js";
+
+const EM_DASH = 0x2014;
+/** After one of these and a space a new clause begins. Hyphen only between two spaces. */
+const CLAUSE_MARKS = new Set(Array.from(",;:–—", (mark) => mark.charCodeAt(0)));
+const HYPHEN = 45;
+/** Clauses begin with these, so the cut goes before them. English, Spanish, French, German. */
+const CONJUNCTIONS = [
+  "and ",
+  "but ",
+  "or ",
+  "y ",
+  "pero ",
+  "et ",
+  "mais ",
+  "und ",
+  "aber ",
+  "oder ",
+];
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/**
+ * The latest place in (from, to] where one clause ends and another begins, or -1. Reads nothing after `to`, and the
+ * character at `to` only to see that it is a space.
+ */
+export function lastClauseEnd(text: string, from: number, to: number): number {
+  for (let index = to; index > from; index -= 1) {
+    const before = text.charCodeAt(index - 1);
+    if (isWideClauseMark(before) || (before === EM_DASH && index < to)) return index;
+    if (!isSpace(text.charCodeAt(index))) continue;
+    if (CLAUSE_MARKS.has(before)) return index;
+    if (before === HYPHEN && isSpace(text.charCodeAt(index - 2))) return index;
+    if (CONJUNCTIONS.some((word) => startsWithin(text, word, index + 1, to))) return index;
+  }
+  return -1;
+}
+
+function startsWithin(text: string, word: string, at: number, to: number): boolean {
+  return at + word.length - 1 <= to && text.startsWith(word, at);
+}
+
+/** Where to cut text[start, to) when it must be cut: the end of a clause, else of a word, else of a whole character. */
+export function forcedCut(text: string, start: number, to: number): number {
+  const half = start + Math.floor((to - start) / 2);
+  const clause = lastClauseEnd(text, half, to);
+  if (clause > start) return clause;
+  for (let index = to; index > half; index -= 1) {
+    if (isSpace(text.charCodeAt(index))) return index;
+  }
+  return characterBorder(text, start, to);
+}
+
+/** Never inside a grapheme, unless that one alone is longer than what may be kept; never inside a surrogate pair. */
+function characterBorder(text: string, start: number, to: number): number {
+  const window = text.slice(start, to + 2);
+  const grapheme = graphemes.segment(window).containing(to - start);
+  if (grapheme !== undefined && grapheme.index > 0) return start + grapheme.index;
+  return isHighSurrogate(text.charCodeAt(to - 1)) ? to - 1 : to;
+}

@@ -1,0 +1,177 @@
+import {
+  isHighSurrogate,
+  isSpace,
+  isTerminator,
+  isWideClauseMark,
+  weightOf,
+} from "./character-class.js";
+import { boundaryAt, NOT_A_BOUNDARY, UNDECIDED } from "./sentence-boundary.js";
+import { forcedCut, lastClauseEnd } from "./sentence-cut.js";
+
+// Lengths below are weights: a Latin letter counts 1, a character of a wide script 3 (it takes as long to say).
+
+/** A sentence may not grow past this, so that memory and the wait for its audio stay bounded. About 20 s of speech. */
+export const SENTENCE_WEIGHT_MAX = 300;
+/** The caller waits for the first sentence in silence: past this it is cut at the end of a clause. */
+export const FIRST_SENTENCE_WEIGHT = 80;
+/** A later sentence below this ("Yes!") goes with the next one: a synthesis of its own would sound chopped. */
+export const SHORT_SENTENCE_WEIGHT = 12;
+/** No clause below this is cut off. */
+const CLAUSE_WEIGHT_MIN = 20;
+
+/** Begin with EMPTY_SPLITTER; every state is a value that stays good. */
+export interface SplitterState {
+  /** What was not given out yet, without leading spaces. */
+  readonly pending: string;
+  /** Up to here `pending` holds no undecided boundary. */
+  readonly scanned: number;
+  /** The weight of `pending` up to `scanned`. */
+  readonly weight: number;
+  /** Whether any sentence was given out. */
+  readonly begun: boolean;
+}
+
+export interface SplitStep {
+  readonly state: SplitterState;
+  /** Trimmed; each holds at least one letter or digit; markup is still in them. */
+  readonly sentences: readonly string[];
+}
+
+export const EMPTY_SPLITTER: SplitterState = { pending: "", scanned: 0, weight: 0, begun: false };
+
+const NONE: readonly string[] = [];
+const SPOKEN = /[\p{L}\p{N}]/u;
+
+/**
+ * Takes the next piece of the stream. The sentences do not depend on how the stream is cut into pieces. A sentence is
+ * given out as soon as the characters after it prove that it has ended.
+ */
+export function splitToken(state: SplitterState, text: string): SplitStep {
+  if (state.pending === "" || state.scanned < state.pending.length) return scan(state, text);
+  const limit = state.begun ? SENTENCE_WEIGHT_MAX : FIRST_SENTENCE_WEIGHT;
+  let weight = state.weight;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (isTerminator(code)) return scan(state, text);
+    weight += weightOf(code);
+  }
+  if (weight > limit) return scan(state, text);
+  const pending = state.pending + text;
+  return {
+    state: { pending, scanned: pending.length, weight, begun: state.begun },
+    sentences: NONE,
+  };
+}
+
+/** The stream has ended: what is left, or undefined when nothing of it can be spoken. */
+export function splitEnd(state: SplitterState): string | undefined {
+  const rest = state.pending.trim();
+  return SPOKEN.test(rest) ? rest : undefined;
+}
+
+/** Where the sentence being read begins and how far it was read; lives only inside `scan`. */
+interface Reading {
+  start: number;
+  index: number;
+  weight: number;
+  begun: boolean;
+  sentences: string[];
+}
+
+function scan(state: SplitterState, token: string): SplitStep {
+  const text = state.pending === "" ? token.trimStart() : state.pending + token;
+  const reading: Reading = {
+    start: 0,
+    index: state.scanned,
+    weight: state.weight,
+    begun: state.begun,
+    sentences: [],
+  };
+  while (reading.index < text.length) {
+    if (!readCharacter(reading, text)) break;
+  }
+  const { start, index, weight, begun, sentences } = reading;
+  return {
+    state: { pending: text.slice(start), scanned: index - start, weight, begun },
+    sentences,
+  };
+}
+
+/** Moves on by a character, a boundary or a cut; false when the next characters must be known first. */
+function readCharacter(reading: Reading, text: string): boolean {
+  const { start, index } = reading;
+  const code = text.charCodeAt(index);
+  if (isTerminator(code)) {
+    const end = boundaryAt(text, start, index);
+    if (end === UNDECIDED) return false;
+    if (end !== NOT_A_BOUNDARY) {
+      endSentence(reading, text, end);
+      return true;
+    }
+  }
+  const weight = reading.weight + weightOf(code);
+  if (weight > SENTENCE_WEIGHT_MAX) {
+    // Half a pair does not tell where its character ends.
+    if (index + 1 === text.length && isHighSurrogate(code)) return false;
+    cutSentence(reading, text, forcedCut(text, start, index));
+    return true;
+  }
+  if (!reading.begun && mayCutClause(reading.weight, weight, code)) {
+    const cut = lastClauseEnd(text, clauseMinEnd(text, start), index);
+    if (cut > start) {
+      cutSentence(reading, text, cut);
+      return true;
+    }
+  }
+  reading.weight = weight;
+  reading.index = index + 1;
+  return true;
+}
+
+/** When the limit is passed, and from then on wherever a clause may have ended. */
+function mayCutClause(weightBefore: number, weight: number, code: number): boolean {
+  if (weight <= FIRST_SENTENCE_WEIGHT) return false;
+  return weightBefore <= FIRST_SENTENCE_WEIGHT || isSpace(code) || isWideClauseMark(code);
+}
+
+function clauseMinEnd(text: string, start: number): number {
+  let index = start;
+  for (let weight = 0; weight < CLAUSE_WEIGHT_MIN && index < text.length; index += 1) {
+    weight += weightOf(text.charCodeAt(index));
+  }
+  return index;
+}
+
+function endSentence(reading: Reading, text: string, end: number): void {
+  let weight = reading.weight;
+  for (let index = reading.index; index < end; index += 1)
+    weight += weightOf(text.charCodeAt(index));
+  const isShort = reading.begun && weight < SHORT_SENTENCE_WEIGHT;
+  if (isShort || !SPOKEN.test(text.slice(reading.start, end))) {
+    reading.weight = weight;
+    reading.index = end;
+    return;
+  }
+  cutSentence(reading, text, end);
+}
+
+/** Text without a letter or a digit is dropped here when it grows past the limit: there is nothing to say in it. */
+function cutSentence(reading: Reading, text: string, end: number): void {
+  const sentence = text.slice(reading.start, end).trim();
+  if (SPOKEN.test(sentence)) {
+    reading.sentences.push(sentence);
+    reading.begun = true;
+  }
+  let start = end;
+  while (start < text.length && isSpace(text.charCodeAt(start))) start += 1;
+  reading.start = start;
+  reading.index = start;
+  reading.weight = 0;
+}
+
+/** A whole text at once. */
+export function sentencesOf(text: string): readonly string[] {
+  const split = splitToken(EMPTY_SPLITTER, text);
+  const rest = splitEnd(split.state);
+  return rest === undefined ? split.sentences : [...split.sentences, rest];
+}

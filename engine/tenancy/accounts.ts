@@ -1,0 +1,162 @@
+import type { Database } from "../../storage/database.js";
+import type { AuditActor, OrganizationRecord, UserRecord } from "../../storage/records.js";
+import { UniqueViolation } from "../../storage/unique-violation.js";
+import { Failure } from "../failure.js";
+import type { AccessTokens } from "../security/access-token.js";
+import { hashPassword, verifyPassword } from "../security/password.js";
+import type { Clock } from "../time/clock.js";
+import { auditEntry } from "./audit-entry.js";
+import { canonicalEmail } from "./email-address.js";
+import { ALL_SCOPES, type Tenant } from "./tenant.js";
+
+const DEFAULT_ORGANIZATION_NAME = "Organization";
+const SIGN_UP_PLAN_SLUG = "free";
+
+/** Hash of nothing that anybody knows: checked for unknown e-mails, so that they take as long as known ones. */
+const NOBODYS_PASSWORD_HASH =
+  "f6be43f442f0ff4b2d29c7735405fff1:" +
+  "68b63e95aa345a3daa6ed58026b83b8dc1924acd91d444804f63007f1baecd0c" +
+  "35a718cd7754407abfb532fe761bc353c9faab5a2f47c890b9be08dc5dbb57f5";
+
+export interface SignUp {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly orgName?: string | undefined;
+}
+
+export interface NewOwner extends SignUp {
+  readonly status: OrganizationRecord["status"];
+  readonly planSlug: string;
+}
+
+export interface Account {
+  readonly user: UserRecord;
+  readonly organization: OrganizationRecord;
+}
+
+export interface SignedIn extends Account {
+  readonly token: string;
+}
+
+export interface AccountsOptions {
+  readonly database: Pick<Database, "organizations" | "plans" | "users">;
+  readonly tokens: AccessTokens;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** Users and how they prove who they are. */
+export class Accounts {
+  readonly #database: AccountsOptions["database"];
+  readonly #tokens: AccessTokens;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+
+  constructor({ database, tokens, clock, newId }: AccountsOptions) {
+    this.#database = database;
+    this.#tokens = tokens;
+    this.#clock = clock;
+    this.#newId = newId;
+  }
+
+  /** Creates a pending organization on the free plan with its first user. Failure `conflict`: the e-mail is taken. */
+  async signUp(signUp: SignUp): Promise<SignedIn> {
+    const account = await this.createOwner({
+      ...signUp,
+      status: "pending",
+      planSlug: SIGN_UP_PLAN_SLUG,
+    });
+    return { ...account, token: await this.#issueToken(account.user) };
+  }
+
+  /**
+   * An organization with its owner, both or neither; made by the owner unless the actor is given. Failure `conflict`: the e-mail is taken; `notFound`: no such plan.
+   */
+  async createOwner(owner: NewOwner, actor?: AuditActor): Promise<Account> {
+    const plan = await this.#database.plans.findBySlug(owner.planSlug);
+    if (plan === undefined) throw new Failure("notFound", `there is no plan "${owner.planSlug}"`);
+    const email = canonicalEmail(owner.email);
+    const passwordHash = await hashPassword(owner.password);
+    const nowMs = this.#clock.epochMs();
+    const organization: OrganizationRecord = {
+      id: this.#newId(),
+      name: owner.orgName ?? DEFAULT_ORGANIZATION_NAME,
+      planId: plan.id,
+      status: owner.status,
+      ownerEmail: email,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const user: UserRecord = {
+      id: this.#newId(),
+      orgId: organization.id,
+      email,
+      passwordHash,
+      name: owner.name,
+      role: "admin",
+      createdAtMs: nowMs,
+    };
+    const entry = auditEntry({
+      id: this.#newId(),
+      atMs: nowMs,
+      actor: actor ?? { type: "user", id: user.id },
+      action: "organization.create",
+      target: {
+        type: "organization",
+        id: organization.id,
+        orgId: organization.id,
+        name: organization.name,
+      },
+    });
+    try {
+      await this.#database.organizations.insertWithOwner(organization, user, entry);
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw emailTaken();
+      throw error;
+    }
+    return { user, organization };
+  }
+
+  /** Failure `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
+  async signIn({ email, password }: Pick<SignUp, "email" | "password">): Promise<SignedIn> {
+    const user = await this.#database.users.findByEmail(canonicalEmail(email));
+    const matches = await verifyPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
+    if (user === undefined || !matches) {
+      throw new Failure("unauthenticated", "the e-mail or the password is wrong");
+    }
+    const organization = await this.#database.organizations.findById(user.orgId);
+    if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
+    return { user, organization, token: await this.#issueToken(user) };
+  }
+
+  async whoAmI(userId: string): Promise<Account | undefined> {
+    const user = await this.#database.users.findById(userId);
+    if (user === undefined) return undefined;
+    const organization = await this.#database.organizations.findById(user.orgId);
+    return organization === undefined ? undefined : { user, organization };
+  }
+
+  /** Undefined for a token that is not ours, has expired, or whose user is gone. Pending organizations are returned too. */
+  async authenticateUser(
+    token: string,
+  ): Promise<{ readonly tenant: Tenant; readonly user: UserRecord } | undefined> {
+    const claims = await this.#tokens.verify(token);
+    if (claims === undefined) return undefined;
+    const found = await this.#database.users.findWithOwner(claims.userId);
+    if (found === undefined || found.user.orgId !== claims.orgId) return undefined;
+    const { user, organization, plan } = found;
+    const tenant = { organization, plan, userId: user.id, apiKeyId: undefined, scopes: ALL_SCOPES };
+    return { tenant, user };
+  }
+
+  #issueToken(user: UserRecord): Promise<string> {
+    return this.#tokens.issue({ userId: user.id, orgId: user.orgId, email: user.email });
+  }
+}
+
+function emailTaken(): Failure {
+  return new Failure("conflict", "email: an account with this e-mail exists already", {
+    details: [{ path: "email", message: "an account with this e-mail exists already" }],
+  });
+}

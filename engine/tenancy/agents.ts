@@ -1,0 +1,247 @@
+import type { AgentReplacement } from "../../storage/agent-store.js";
+import type { Database } from "../../storage/database.js";
+import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
+import type { AgentRecord, AuditRecord, ProviderRecord } from "../../storage/records.js";
+import { Failure, type FieldFault } from "../failure.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import type { Clock } from "../time/clock.js";
+import {
+  type AgentStanding,
+  type AgentStatus,
+  accessFaults,
+  agentLimitReason,
+  agentStanding,
+  type ProvidersById,
+  providerIdsOf,
+  sttModelId,
+} from "./agent-access.js";
+import {
+  type AgentInput,
+  type AgentPatch,
+  type AgentReferences,
+  changedAgentFields,
+  newAgent,
+  patchedAgent,
+} from "./agent-input.js";
+import { sealedTools } from "./agent-tools.js";
+import { actorOf, auditEntry } from "./audit-entry.js";
+import type { Tenant } from "./tenant.js";
+
+export type AgentView = AgentRecord & AgentStanding;
+
+/** What a call needs; credentials are still sealed. */
+export interface AgentForCall {
+  readonly agent: AgentRecord;
+  readonly llm: ProviderRecord;
+  readonly tts: ProviderRecord;
+  readonly stt: ProviderRecord;
+  readonly sttModelId: string;
+}
+
+/** The agent takes no calls now; the message may be told to the caller. */
+export class AgentUnavailable extends Error {
+  override readonly name = "AgentUnavailable";
+  readonly status: "notFound" | Exclude<AgentStatus, "active">;
+
+  constructor(status: AgentUnavailable["status"], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface AgentsOptions {
+  readonly database: Pick<Database, "agents" | "providers">;
+  readonly cipher: CredentialCipher;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+export class Agents {
+  readonly #database: AgentsOptions["database"];
+  readonly #cipher: CredentialCipher;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+
+  constructor({ database, cipher, clock, newId }: AgentsOptions) {
+    this.#database = database;
+    this.#cipher = cipher;
+    this.#clock = clock;
+    this.#newId = newId;
+  }
+
+  /** In creation order. */
+  async list(tenant: Tenant): Promise<readonly AgentView[]> {
+    const agents = await this.#database.agents.list(tenant.organization.id);
+    const providersById = await this.#providersOf(agents);
+    return agents.map((agent, position) => ({
+      ...agent,
+      ...agentStanding(agent, position, tenant.plan, providersById),
+    }));
+  }
+
+  /** Failure `notFound`. */
+  async get(tenant: Tenant, id: string): Promise<AgentView> {
+    const agent = await this.#find(tenant, id);
+    return this.#view(tenant, agent);
+  }
+
+  /** Failure `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
+  async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
+    await this.#demandAccess(tenant, input);
+    const nowMs = this.#clock.epochMs();
+    const identity = {
+      id: this.#newId(),
+      orgId: tenant.organization.id,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const tools = sealedTools(input.tools ?? [], this.#cipher);
+    const agent = { ...newAgent(identity, input), ...tools };
+    const { maxAgents } = tenant.plan.limits;
+    const entry = this.#entry(tenant, "agent.create", agent);
+    const inserted = await this.#explained(tenant, agent, () =>
+      this.#database.agents.insert(agent, maxAgents, entry),
+    );
+    if (!inserted) throw new Failure("forbidden", agentLimitReason(tenant.plan));
+    return this.#view(tenant, agent);
+  }
+
+  /** Refusals as of `create`, and Failure `notFound`. An agent that is switched off may keep what it could not be given now. */
+  async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
+    const agent = await this.#find(tenant, id);
+    const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
+    const patched = { ...patchedAgent(agent, patch, this.#clock.epochMs()), ...tools };
+    if (patched.active || !sameReferences(agent, patched)) {
+      await this.#demandAccess(tenant, patched);
+    }
+    const changes = changedAgentFields(agent, patched);
+    const entry = this.#entry(tenant, "agent.update", patched, changes);
+    const stored = await this.#explained(tenant, patched, () =>
+      this.#database.agents.update(tenant.organization.id, id, replacement(agent, patched), entry),
+    );
+    if (stored === undefined) throw noSuchAgent();
+    return this.#view(tenant, stored);
+  }
+
+  /** Failure `notFound`. */
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    const agent = await this.#find(tenant, id);
+    const entry = this.#entry(tenant, "agent.delete", agent);
+    const removed = await this.#database.agents.remove(tenant.organization.id, id, entry);
+    if (!removed) throw noSuchAgent();
+  }
+
+  /** Without an id: the first in creation order that is switched on. Throws AgentUnavailable, with the reason. */
+  async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
+    const agents = await this.#database.agents.list(tenant.organization.id);
+    const position = agents.findIndex((each) =>
+      agentId === undefined ? each.active : each.id === agentId,
+    );
+    const agent = agents[position];
+    if (agent === undefined) {
+      throw new AgentUnavailable(
+        "notFound",
+        agentId === undefined ? "the organization has no active agent" : "there is no such agent",
+      );
+    }
+    const providersById = await this.#providersOf([agent]);
+    const standing = agentStanding(agent, position, tenant.plan, providersById);
+    if (standing.status !== "active") {
+      const reason = standing.pauseReason ?? "the agent is switched off";
+      throw new AgentUnavailable(standing.status, reason);
+    }
+    const llm = providersById.get(agent.llmProviderId);
+    const tts = providersById.get(agent.ttsProviderId);
+    const stt = providersById.get(agent.sttProviderId);
+    if (llm === undefined || tts === undefined || stt === undefined) {
+      throw new Error(`agent ${agent.id} is active without its providers`);
+    }
+    return { agent, llm, tts, stt, sttModelId: sttModelId(tenant.plan, stt) };
+  }
+
+  #entry(
+    tenant: Tenant,
+    action: "agent.create" | "agent.update" | "agent.delete",
+    { id, orgId, name }: AgentRecord,
+    changes: readonly string[] = [],
+  ): AuditRecord {
+    const target = { type: "agent", id, orgId, name } as const;
+    const atMs = this.#clock.epochMs();
+    return auditEntry({
+      id: this.#newId(),
+      atMs,
+      actor: actorOf(tenant),
+      action,
+      target,
+      changes,
+    });
+  }
+
+  async #find(tenant: Tenant, id: string): Promise<AgentRecord> {
+    const agent = await this.#database.agents.findById(tenant.organization.id, id);
+    if (agent === undefined) throw noSuchAgent();
+    return agent;
+  }
+
+  async #view(tenant: Tenant, agent: AgentRecord): Promise<AgentView> {
+    const [agents, providersById] = await Promise.all([
+      this.#database.agents.list(tenant.organization.id),
+      this.#providersOf([agent]),
+    ]);
+    const position = agents.findIndex((each) => each.id === agent.id);
+    return { ...agent, ...agentStanding(agent, position, tenant.plan, providersById) };
+  }
+
+  async #providersOf(agents: readonly AgentReferences[]): Promise<ProvidersById> {
+    const ids = new Set(agents.flatMap(providerIdsOf));
+    const providers = await this.#database.providers.findMany([...ids]);
+    return new Map(providers.map((provider) => [provider.id, provider]));
+  }
+
+  /** A provider can be removed between the check and the write: then the check has the words for it. */
+  async #explained<Result>(
+    tenant: Tenant,
+    references: AgentReferences,
+    write: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof ForeignKeyViolation) await this.#demandAccess(tenant, references);
+      throw error;
+    }
+  }
+
+  async #demandAccess(tenant: Tenant, references: AgentReferences): Promise<void> {
+    const providersById = await this.#providersOf([references]);
+    const { organization, plan } = tenant;
+    const { refused, gated } = accessFaults(organization.id, plan, references, providersById);
+    if (refused.length > 0) throw new Failure("invalid", sentenceOf(refused), { details: refused });
+    if (gated.length > 0) throw new Failure("forbidden", sentenceOf(gated), { details: gated });
+  }
+}
+
+/** Sealed text that stays is not written: it may have been sealed anew meanwhile. */
+function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement {
+  if (patched.sealedToolHeaders !== agent.sealedToolHeaders) return patched;
+  const { sealedToolHeaders: _unchanged, ...others } = patched;
+  return others;
+}
+
+function sameReferences(a: AgentReferences, b: AgentReferences): boolean {
+  return (
+    a.llmProviderId === b.llmProviderId &&
+    a.llmModelId === b.llmModelId &&
+    a.ttsProviderId === b.ttsProviderId &&
+    a.ttsModelId === b.ttsModelId &&
+    a.sttProviderId === b.sttProviderId
+  );
+}
+
+function sentenceOf(faults: readonly FieldFault[]): string {
+  return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
+}
+
+function noSuchAgent(): Failure {
+  return new Failure("notFound", "there is no such agent");
+}

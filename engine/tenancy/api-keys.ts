@@ -1,0 +1,115 @@
+import { LRUCache } from "lru-cache";
+import type { Database } from "../../storage/database.js";
+import type { ApiKeyRecord, ApiKeyScope, AuditActor, AuditRecord } from "../../storage/records.js";
+import { Failure } from "../failure.js";
+import { hashApiKey, isApiKey, newApiKey } from "../security/api-key.js";
+import type { Clock } from "../time/clock.js";
+import { auditEntry, SERVER_ACTOR } from "./audit-entry.js";
+import { ALL_SCOPES, type Tenant } from "./tenant.js";
+
+/** `lastUsedAt` is for a human eye; a write for every request would cost more than the request. */
+const LAST_USED_RESOLUTION_MS = 60_000;
+/** Keys whose last write is remembered; one that falls out is only written once too often. */
+const RECENTLY_TOUCHED_MAX = 10_000;
+/** Far above any honest use; keeps the list that the dashboard shows small. */
+const ACTIVE_KEYS_MAX = 100;
+
+export interface ApiKeyInput {
+  readonly name: string;
+  readonly scopes?: readonly ApiKeyScope[] | undefined;
+}
+
+export interface CreatedApiKey {
+  readonly record: ApiKeyRecord;
+  /** Shown to the user once; it cannot be had again. */
+  readonly rawKey: string;
+}
+
+export interface ApiKeysOptions {
+  readonly database: Pick<Database, "apiKeys">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Told of a failed write of `lastUsedAt`, which no request waits for. */
+  readonly onBackgroundError: (error: unknown) => void;
+}
+
+export class ApiKeys {
+  readonly #database: ApiKeysOptions["database"];
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #onBackgroundError: (error: unknown) => void;
+  readonly #touchedAtMsById = new LRUCache<string, number>({ max: RECENTLY_TOUCHED_MAX });
+
+  constructor({ database, clock, newId, onBackgroundError }: ApiKeysOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#onBackgroundError = onBackgroundError;
+  }
+
+  /** Newest first, revoked ones included. */
+  list(orgId: string): Promise<readonly ApiKeyRecord[]> {
+    return this.#database.apiKeys.list(orgId);
+  }
+
+  /** Opens both voice and dashboard unless scopes are given. Failure `forbidden` beyond 100 keys that are not revoked. */
+  async create(orgId: string, input: ApiKeyInput, actor = SERVER_ACTOR): Promise<CreatedApiKey> {
+    // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
+    const keys = await this.#database.apiKeys.list(orgId);
+    if (keys.filter((key) => key.revokedAtMs === null).length >= ACTIVE_KEYS_MAX) {
+      throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
+    }
+    const { rawKey, keyHash, keyPrefix } = newApiKey();
+    const record: ApiKeyRecord = {
+      id: this.#newId(),
+      orgId,
+      keyHash,
+      keyPrefix,
+      name: input.name,
+      scopes: input.scopes ?? ALL_SCOPES,
+      lastUsedAtMs: null,
+      createdAtMs: this.#clock.epochMs(),
+      revokedAtMs: null,
+    };
+    await this.#database.apiKeys.insert(record, this.#entry(actor, "apiKey.create", record));
+    return { record, rawKey };
+  }
+
+  /** From now on the key opens nothing. Revoking it again changes nothing. Failure `notFound`: no such key here. */
+  async revoke(orgId: string, id: string, actor = SERVER_ACTOR): Promise<void> {
+    const key = await this.#database.apiKeys.findById(orgId, id);
+    if (key === undefined) throw new Failure("notFound", "there is no such API key");
+    const entry = this.#entry(actor, "apiKey.revoke", key);
+    await this.#database.apiKeys.revoke(orgId, id, entry.atMs, entry);
+  }
+
+  /** Undefined for an unknown or revoked key. Tenants of pending organizations are returned too. */
+  async authenticate(rawKey: string): Promise<Tenant | undefined> {
+    if (!isApiKey(rawKey)) return undefined;
+    const found = await this.#database.apiKeys.findWithOwner(hashApiKey(rawKey));
+    if (found === undefined || found.key.revokedAtMs !== null) return undefined;
+    const { key, organization, plan } = found;
+    this.#noteUse(key);
+    return { organization, plan, userId: undefined, apiKeyId: key.id, scopes: key.scopes };
+  }
+
+  #entry(
+    actor: AuditActor,
+    action: "apiKey.create" | "apiKey.revoke",
+    { id, orgId, name }: ApiKeyRecord,
+  ): AuditRecord {
+    const target = { type: "apiKey", id, orgId, name } as const;
+    return auditEntry({ id: this.#newId(), atMs: this.#clock.epochMs(), actor, action, target });
+  }
+
+  #noteUse(key: ApiKeyRecord): void {
+    const nowMs = this.#clock.epochMs();
+    const touchedAtMs = Math.max(
+      key.lastUsedAtMs ?? Number.NEGATIVE_INFINITY,
+      this.#touchedAtMsById.get(key.id) ?? Number.NEGATIVE_INFINITY,
+    );
+    if (nowMs - touchedAtMs < LAST_USED_RESOLUTION_MS) return;
+    this.#touchedAtMsById.set(key.id, nowMs);
+    this.#database.apiKeys.touch(key.id, nowMs).catch(this.#onBackgroundError);
+  }
+}

@@ -1,0 +1,62 @@
+import type { AuditAction, AuditActor, AuditRecord } from "../../storage/records.js";
+import type { Tenant } from "./tenant.js";
+
+type TargetType = AuditRecord["targetType"];
+
+/** What was changed, as its record names it. */
+export interface AuditTarget<Type extends TargetType = TargetType> {
+  readonly type: Type;
+  readonly id: string;
+  /** null = the platform's. */
+  readonly orgId: string | null;
+  readonly name: string;
+}
+
+/** Stands for what the platform does where no person is known to have asked for it. */
+export const SERVER_ACTOR: AuditActor = { type: "administrator", id: "server" };
+
+export interface AuditedChange<Type extends TargetType> {
+  readonly id: string;
+  readonly atMs: number;
+  readonly actor: AuditActor;
+  readonly action: Extract<AuditAction, `${Type}.${string}`>;
+  readonly target: AuditTarget<Type>;
+  readonly changes?: readonly string[];
+}
+
+export function auditEntry<Type extends TargetType>(change: AuditedChange<Type>): AuditRecord {
+  const { id, atMs, actor, action, target, changes = [] } = change;
+  return {
+    id,
+    orgId: target.orgId,
+    atMs,
+    actor,
+    action,
+    targetType: target.type,
+    targetId: target.id,
+    targetName: target.name,
+    changes,
+  };
+}
+
+/** Whoever signed in, or the key that a program came with. */
+export function actorOf({ userId, apiKeyId }: Pick<Tenant, "userId" | "apiKeyId">): AuditActor {
+  if (userId !== undefined) return { type: "user", id: userId };
+  if (apiKeyId !== undefined) return { type: "apiKey", id: apiKeyId };
+  throw new Error("a change needs somebody who makes it: the tenant has neither user nor API key");
+}
+
+/** Names of the fields in which two versions of a record differ; inside a nested object, like `persona.greeting`. */
+export function changedFields(before: object, after: object): readonly string[] {
+  const earlier = new Map<string, unknown>(Object.entries(before));
+  return Object.entries(after).flatMap(([name, value]: [string, unknown]) => {
+    const was = earlier.get(name);
+    if (JSON.stringify(was) === JSON.stringify(value)) return [];
+    if (!isNested(was) || !isNested(value)) return [name];
+    return changedFields(was, value).map((inner) => `${name}.${inner}`);
+  });
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

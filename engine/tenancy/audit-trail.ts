@@ -1,0 +1,73 @@
+import type { Database } from "../../storage/database.js";
+import type { AuditRecord } from "../../storage/records.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { canonicalEmail } from "./email-address.js";
+import type { Tenant } from "./tenant.js";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** A year to look back on, and a month to notice that one should. */
+export const AUDIT_RETENTION_MS = 400 * DAY_MS;
+const PURGE_PERIOD_MS = 60 * 60 * 1_000;
+
+export interface AuditPage {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface AuditEntries {
+  /** Newest first. */
+  readonly items: readonly AuditRecord[];
+  readonly total: number;
+}
+
+export interface AuditTrailOptions {
+  readonly database: Pick<Database, "audit" | "organizations">;
+  readonly clock: Clock;
+}
+
+/** Who changed what in an organization. Written by the stores together with the change itself, so it has no gaps. */
+export class AuditTrail {
+  readonly #database: AuditTrailOptions["database"];
+  readonly #clock: Clock;
+
+  constructor({ database, clock }: AuditTrailOptions) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  list(tenant: Tenant, page: AuditPage): Promise<AuditEntries> {
+    return this.#database.audit.list(tenant.organization.id, page);
+  }
+
+  /** For the platform's administrator. Failure `notFound`: nobody with this e-mail owns an organization. */
+  async listOfOwner(ownerEmail: string, page: AuditPage): Promise<AuditEntries> {
+    const email = canonicalEmail(ownerEmail);
+    const organization = await this.#database.organizations.findByOwnerEmail(email);
+    if (organization === undefined) {
+      throw new Failure("notFound", "nobody with this e-mail owns an organization");
+    }
+    return this.#database.audit.list(organization.id, page);
+  }
+
+  /** For the platform's administrator: the newest of all organizations and of the platform's own providers. */
+  listNewest(limit: number): Promise<readonly AuditRecord[]> {
+    return this.#database.audit.listNewest(limit);
+  }
+
+  /** Removes what is older than the retention, now and every hour, until it is cancelled. */
+  startPurging(log: Logger): CancelTimer {
+    void this.#purge(log);
+    return this.#clock.every(PURGE_PERIOD_MS, () => void this.#purge(log));
+  }
+
+  async #purge(log: Logger): Promise<void> {
+    try {
+      const count = await this.#database.audit.purge(this.#clock.epochMs() - AUDIT_RETENTION_MS);
+      if (count > 0) log.info({ count }, "old audit entries were removed");
+    } catch (error) {
+      log.warn({ error }, "old audit entries could not be removed");
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import type { Database } from "../../storage/database.js";
+import type {
+  AuditAction,
+  AuditActor,
+  AuditRecord,
+  Category,
+  OrganizationRecord,
+  PlanRecord,
+} from "../../storage/records.js";
+import { Failure } from "../failure.js";
+import type { Clock } from "../time/clock.js";
+import type { Account, Accounts } from "./accounts.js";
+import type { ApiKeys, CreatedApiKey } from "./api-keys.js";
+import { actorOf, auditEntry, SERVER_ACTOR } from "./audit-entry.js";
+import { canonicalEmail } from "./email-address.js";
+import { findOrganizationWithPlan, type Tenant } from "./tenant.js";
+
+const GENERATED_PASSWORD_BYTES = 15;
+
+export interface OrganizationWithPlan {
+  readonly organization: OrganizationRecord;
+  readonly plan: PlanRecord;
+}
+
+export interface SetUp {
+  readonly orgName: string;
+  readonly email: string;
+  /** Left out: one is made up. */
+  readonly password?: string | undefined;
+  /** The owner's name; left out: `Administrator`. */
+  readonly name?: string | undefined;
+  /** Left out: `free`. */
+  readonly planSlug?: string | undefined;
+}
+
+export interface SetUpResult extends Account {
+  readonly password: string;
+  readonly apiKey: CreatedApiKey;
+}
+
+export interface SetupStatus {
+  readonly setupComplete: boolean;
+  readonly hasOrganization: boolean;
+  /** How many active providers there are. */
+  readonly providers: Readonly<Record<Category, number>>;
+}
+
+export interface OrganizationsOptions {
+  readonly database: Pick<Database, "organizations" | "plans" | "providers">;
+  readonly accounts: Accounts;
+  readonly apiKeys: ApiKeys;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Who stands in the audit trail for what the platform does to organizations. Left out: the server itself. */
+  readonly administratorId?: string;
+}
+
+export class Organizations {
+  readonly #database: OrganizationsOptions["database"];
+  readonly #accounts: Accounts;
+  readonly #apiKeys: ApiKeys;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #administrator: AuditActor;
+
+  constructor(options: OrganizationsOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#apiKeys = options.apiKeys;
+    this.#clock = options.clock;
+    this.#newId = options.newId;
+    const { administratorId: id } = options;
+    this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
+  }
+
+  /** Undefined when there is no such organization. */
+  find(orgId: string): Promise<OrganizationWithPlan | undefined> {
+    return findOrganizationWithPlan(this.#database, orgId);
+  }
+
+  describe({ organization, plan }: Tenant): OrganizationWithPlan {
+    return { organization, plan };
+  }
+
+  async rename(tenant: Tenant, name: string): Promise<OrganizationWithPlan> {
+    const before = tenant.organization;
+    const entry = this.#entry(
+      actorOf(tenant),
+      "organization.rename",
+      { ...before, name },
+      name === before.name ? [] : ["name"],
+    );
+    const organization = await this.#database.organizations.rename(
+      before.id,
+      name,
+      entry.atMs,
+      entry,
+    );
+    if (organization === undefined) throw new Failure("notFound", "the organization is gone");
+    return { organization, plan: tenant.plan };
+  }
+
+  /** For the platform's administrator: every organization with the slug of its plan. */
+  list(): ReturnType<Database["organizations"]["list"]> {
+    return this.#database.organizations.list();
+  }
+
+  /** For the platform's administrator. Failure `notFound`: nobody with this e-mail owns an organization. */
+  activate(ownerEmail: string): Promise<OrganizationRecord> {
+    return this.#setStatus(ownerEmail, "active");
+  }
+
+  /** As `activate`; every door but sign-in closes at once. */
+  suspend(ownerEmail: string): Promise<OrganizationRecord> {
+    return this.#setStatus(ownerEmail, "pending");
+  }
+
+  /** As `activate`; Failure `notFound` for an unknown plan too. Agents that the plan does not allow become paused. */
+  async changePlan(ownerEmail: string, planSlug: string): Promise<OrganizationRecord> {
+    const organization = await this.#findOwned(ownerEmail);
+    const plan = await this.#database.plans.findBySlug(planSlug);
+    if (plan === undefined) {
+      const known = (await this.#database.plans.list()).map(({ slug }) => slug).join(", ");
+      throw new Failure("notFound", `there is no plan "${planSlug}"; there are: ${known}`);
+    }
+    const changes = organization.planId === plan.id ? [] : ["planId"];
+    const action = "organization.changePlan";
+    const entry = this.#entry(this.#administrator, action, organization, changes);
+    await this.#database.organizations.setPlan(organization.id, plan.id, entry.atMs, entry);
+    return { ...organization, planId: plan.id, updatedAtMs: entry.atMs };
+  }
+
+  /** An active organization with its owner and an API key. Failure `conflict`: the e-mail is taken. */
+  async setUp({ orgName, email, password, name, planSlug }: SetUp): Promise<SetUpResult> {
+    const ownerPassword = password ?? randomBytes(GENERATED_PASSWORD_BYTES).toString("base64url");
+    const owner = {
+      orgName,
+      email,
+      password: ownerPassword,
+      name: name ?? "Administrator",
+      status: "active",
+      planSlug: planSlug ?? "free",
+    } as const;
+    const account = await this.#accounts.createOwner(owner, this.#administrator);
+    const orgId = account.organization.id;
+    const apiKey = await this.#apiKeys.create(orgId, { name: "Setup" }, this.#administrator);
+    return { ...account, password: ownerPassword, apiKey };
+  }
+
+  async setupStatus(): Promise<SetupStatus> {
+    const [activeCount, providers] = await Promise.all([
+      this.#database.organizations.countActive(),
+      this.#database.providers.countActiveByCategory(),
+    ]);
+    const hasOrganization = activeCount > 0 || (await this.list()).length > 0;
+    const hasEveryCategory = providers.llm > 0 && providers.tts > 0 && providers.stt > 0;
+    return { setupComplete: activeCount > 0 && hasEveryCategory, hasOrganization, providers };
+  }
+
+  async #setStatus(
+    ownerEmail: string,
+    status: OrganizationRecord["status"],
+  ): Promise<OrganizationRecord> {
+    const organization = await this.#findOwned(ownerEmail);
+    const action = status === "active" ? "organization.activate" : "organization.suspend";
+    const changes = organization.status === status ? [] : ["status"];
+    const entry = this.#entry(this.#administrator, action, organization, changes);
+    await this.#database.organizations.setStatus(organization.id, status, entry.atMs, entry);
+    return { ...organization, status, updatedAtMs: entry.atMs };
+  }
+
+  #entry(
+    actor: AuditActor,
+    action: Extract<AuditAction, `organization.${string}`>,
+    { id, name }: OrganizationRecord,
+    changes: readonly string[],
+  ): AuditRecord {
+    const atMs = this.#clock.epochMs();
+    const target = { type: "organization", id, orgId: id, name } as const;
+    return auditEntry({ id: this.#newId(), atMs, actor, action, target, changes });
+  }
+
+  async #findOwned(ownerEmail: string): Promise<OrganizationRecord> {
+    const email = canonicalEmail(ownerEmail);
+    const organization = await this.#database.organizations.findByOwnerEmail(email);
+    if (organization === undefined) {
+      throw new Failure("notFound", "nobody with this e-mail owns an organization");
+    }
+    return organization;
+  }
+}

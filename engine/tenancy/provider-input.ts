@@ -1,0 +1,118 @@
+import type {
+  Category,
+  JsonObject,
+  ProviderModel,
+  ProviderRecord,
+  RegistryRecord,
+  RegistrySetting,
+} from "../../storage/records.js";
+import type { FieldFault } from "../failure.js";
+
+/** A new provider of an organization, as its user gives it. */
+export interface ProviderInput {
+  readonly category: Category;
+  readonly providerKey: string;
+  readonly name: string;
+  readonly credentials?: JsonObject | undefined;
+  readonly models: readonly ProviderModel[];
+  readonly settings?: JsonObject | undefined;
+}
+
+/** Settings merge key by key, a null removes one; credentials, which nobody can read back, are replaced as a whole. */
+export type ProviderPatch = {
+  readonly [Key in "name" | "credentials" | "models" | "settings"]?: ProviderInput[Key] | undefined;
+} & { readonly active?: boolean | undefined };
+
+/** Marks a global provider that speaks to the sandbox; not for tenants to set. */
+export const SANDBOX_SETTING = "sandbox";
+
+const URL_PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
+/** What a header can carry: anything else would fail in the middle of the first call. */
+const KEY_FORMAT = /^[\x21-\x7e]+$/;
+
+export function mergedSettings(settings: JsonObject, patch: JsonObject | undefined): JsonObject {
+  const merged = Object.entries({ ...settings, ...patch });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+}
+
+export function settingFaults(
+  known: readonly RegistrySetting[],
+  settings: JsonObject,
+): readonly FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (SANDBOX_SETTING in settings) {
+    faults.push({ path: `settings.${SANDBOX_SETTING}`, message: "is reserved" });
+  }
+  for (const { key, type, required } of known) {
+    const value = settings[key];
+    if (value === undefined) {
+      if (required) faults.push({ path: `settings.${key}`, message: "is required" });
+    } else if (!isOfType(value, type)) {
+      faults.push({ path: `settings.${key}`, message: `expected ${expectation(type)}` });
+    }
+  }
+  return faults;
+}
+
+export function modelFaults(models: readonly ProviderModel[]): readonly FieldFault[] {
+  const seen = new Set<string>();
+  const faults: FieldFault[] = [];
+  for (const [index, { modelId }] of models.entries()) {
+    if (seen.has(modelId)) {
+      faults.push({ path: `models.${index}.modelId`, message: `"${modelId}" is listed twice` });
+    }
+    seen.add(modelId);
+  }
+  return faults;
+}
+
+export function credentialFaults(
+  entry: Pick<RegistryRecord, "displayName" | "requiresKey">,
+  credentials: JsonObject | undefined,
+): readonly FieldFault[] {
+  const path = "credentials.apiKey";
+  const apiKey = credentials?.["apiKey"];
+  if (apiKey === undefined) {
+    return entry.requiresKey ? [{ path, message: `${entry.displayName} requires an API key` }] : [];
+  }
+  if (typeof apiKey === "string" && KEY_FORMAT.test(apiKey)) return [];
+  return [{ path, message: "expected a text of printable ASCII characters without blanks" }];
+}
+
+/**
+ * Names of the fields that a patch changes. Credentials cannot be compared, so giving them is changing them; the keys of
+ * settings are the user's own words and are not named.
+ */
+export function changedProviderFields(
+  before: ProviderRecord,
+  { name, active, models, credentials }: ProviderPatch,
+  settings: JsonObject,
+): readonly string[] {
+  const given = { name, active, models, settings };
+  const fields = ["name", "active", "models", "settings"] as const;
+  const changed = fields.filter((field) => {
+    const value = given[field];
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(before[field]);
+  });
+  return credentials === undefined ? changed : [...changed, "credentials"];
+}
+
+export function isSandboxed(provider: Pick<ProviderRecord, "settings">): boolean {
+  return provider.settings[SANDBOX_SETTING] === true;
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (typeof value !== "string") return typeof value === type;
+  return type === "url" ? isVendorUrl(value) : type === "string" && value !== "";
+}
+
+function isVendorUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return URL_PROTOCOLS.has(url.protocol) && url.username === "" && url.password === "";
+}
+
+function expectation(type: string): string {
+  if (type === "url") return "an http, https, ws or wss address without user name";
+  return type === "string" ? "a text that is not empty" : `a ${type}`;
+}

@@ -1,0 +1,51 @@
+import type { Database } from "../../storage/database.js";
+import type { Logger } from "../log.js";
+import type { AccessTokens } from "../security/access-token.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import type { Clock } from "../time/clock.js";
+import { Accounts } from "./accounts.js";
+import { Agents } from "./agents.js";
+import { ApiKeys } from "./api-keys.js";
+import { AuditTrail } from "./audit-trail.js";
+import { ModelSearch } from "./model-search.js";
+import { Organizations } from "./organizations.js";
+import { Plans } from "./plans.js";
+import { Providers } from "./providers.js";
+
+export interface TenancyOptions {
+  readonly database: Database;
+  readonly cipher: CredentialCipher;
+  readonly tokens: AccessTokens;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+/** The services about who may do what: organizations and all that belongs to them. */
+export interface Tenancy {
+  readonly accounts: Accounts;
+  readonly agents: Agents;
+  readonly apiKeys: ApiKeys;
+  readonly auditTrail: AuditTrail;
+  readonly modelSearch: ModelSearch;
+  readonly organizations: Organizations;
+  readonly plans: Plans;
+  readonly providers: Providers;
+}
+
+export function newTenancy(options: TenancyOptions): Tenancy {
+  const onBackgroundError = (error: unknown) =>
+    options.log.warn({ error }, "lastUsedAt could not be stored");
+  const accounts = new Accounts(options);
+  const apiKeys = new ApiKeys({ ...options, onBackgroundError });
+  return {
+    accounts,
+    agents: new Agents(options),
+    apiKeys,
+    auditTrail: new AuditTrail(options),
+    modelSearch: new ModelSearch(options),
+    organizations: new Organizations({ ...options, accounts, apiKeys }),
+    plans: new Plans(options),
+    providers: new Providers(options),
+  };
+}

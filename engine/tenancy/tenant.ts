@@ -1,0 +1,30 @@
+import type { Database } from "../../storage/database.js";
+import type { ApiKeyScope, OrganizationRecord, PlanRecord } from "../../storage/records.js";
+
+export const ALL_SCOPES: readonly ApiKeyScope[] = ["voice", "dashboard"];
+
+/** On whose behalf a request is made. The organization may still be `pending`: the edge decides what that opens. */
+export interface Tenant {
+  readonly organization: OrganizationRecord;
+  readonly plan: PlanRecord;
+  /** Only for a signed-in user. */
+  readonly userId: string | undefined;
+  /** Only for an API key. */
+  readonly apiKeyId: string | undefined;
+  /** A user carries both. */
+  readonly scopes: readonly ApiKeyScope[];
+}
+
+export type TenantStores = Pick<Database, "organizations" | "plans">;
+
+/** The organization with its plan; undefined when the organization is unknown. */
+export async function findOrganizationWithPlan(
+  stores: TenantStores,
+  orgId: string,
+): Promise<Pick<Tenant, "organization" | "plan"> | undefined> {
+  const organization = await stores.organizations.findById(orgId);
+  if (organization === undefined) return undefined;
+  const plan = await stores.plans.findById(organization.planId);
+  if (plan === undefined) throw new Error(`organization ${orgId} refers to a plan that is missing`);
+  return { organization, plan };
+}

@@ -1,0 +1,184 @@
+import type { JsonObject } from "../../storage/records.js";
+
+/**
+ * What the engine asks of a vendor, and promises that every client keeps: it is aborted at once and for good by its
+ * signal, calls nothing back after that, fails only with a VendorError, and holds no more memory than its named limits.
+ */
+
+/** `retryable` faults may pass by themselves; the others need the operator. */
+export type VendorFault =
+  | "unauthorized"
+  | "refused"
+  | "quotaExceeded"
+  | "notFound"
+  | "rateLimited"
+  | "unavailable"
+  | "timeout"
+  | "disconnected"
+  | "badAnswer"
+  | "aborted";
+
+const RETRYABLE: ReadonlySet<VendorFault> = new Set([
+  "rateLimited",
+  "unavailable",
+  "timeout",
+  "disconnected",
+  "badAnswer",
+]);
+
+export interface VendorErrorOptions extends ErrorOptions {
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  /** The vendor's own id of the request, for its support. */
+  readonly requestId?: string;
+}
+
+/** The message is for the operator's log: the vendor's words, shortened, without credentials or what was said. */
+export class VendorError extends Error {
+  override readonly name = "VendorError";
+  readonly vendor: string;
+  readonly fault: VendorFault;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(
+    vendor: string,
+    fault: VendorFault,
+    message: string,
+    options: VendorErrorOptions = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.vendor = vendor;
+    this.fault = fault;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.requestId = options.requestId;
+  }
+
+  get retryable(): boolean {
+    return RETRYABLE.has(this.fault);
+  }
+}
+
+/** Something that the model may ask to have done. `parameters` is a JSON schema of an object. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+/** What the model asks for; the arguments are its words, and may be no JSON at all. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly argumentsJson: string;
+}
+
+export type ChatMessage =
+  | { readonly role: "system" | "user"; readonly content: string }
+  | {
+      readonly role: "assistant";
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCall[];
+    }
+  /** The result of one call of the assistant message before it. */
+  | { readonly role: "tool"; readonly toolCallId: string; readonly content: string };
+
+export interface CompletionRequest {
+  readonly modelId: string;
+  readonly messages: readonly ChatMessage[];
+  readonly temperature: number;
+  readonly maxTokens: number;
+  readonly tools?: readonly ToolDefinition[];
+}
+
+export interface Completion {
+  readonly finishReason: "stop" | "length" | "other";
+  /** Absent or empty: the reply is all there is. */
+  readonly toolCalls?: readonly ToolCall[];
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface LanguageModel {
+  /** Calls `onToken` with every non-empty piece of text, in order; resolves when the vendor says it is done. */
+  complete(
+    request: CompletionRequest,
+    onToken: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Completion>;
+  /** Opens a connection ahead of the first request; a failure is left to that request. */
+  warm(): void;
+}
+
+/** `mp3` is MPEG audio at 24 kHz mono; `mulaw` is headerless µ-law at 8 kHz, only from clients that list it. */
+export type SpeechFormat = "mp3" | "mulaw";
+
+export interface SpeechRequest {
+  readonly text: string;
+  readonly modelId: string;
+  /** 1 = the voice's own speed. */
+  readonly speed: number;
+  /** BCP-47, for example `en-US`. */
+  readonly language: string;
+  readonly format: SpeechFormat;
+}
+
+export interface TextToSpeech {
+  readonly formats: readonly SpeechFormat[];
+  /** Calls `onChunk` with audio bytes as they come (the callee may keep them); resolves after the last. */
+  synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  warm(): void;
+}
+
+export interface ListenOptions {
+  readonly language: string;
+  readonly modelId: string;
+  readonly encoding: "linear16" | "mulaw";
+  readonly sampleRateHz: number;
+  readonly endpointingMs: number;
+}
+
+export interface Transcript {
+  readonly text: string;
+  /** These words will not change any more. */
+  readonly isFinal: boolean;
+  /** The vendor heard `endpointingMs` of silence after them. Implies isFinal. */
+  readonly speechFinal: boolean;
+  /** Where the last word ends, in ms of audio since the stream was opened, reconnects included; undefined without words. */
+  readonly lastWordEndMs: number | undefined;
+}
+
+export interface SpeechListener {
+  onSpeechStarted(): void;
+  onTranscript(transcript: Transcript): void;
+  onUtteranceEnd(lastWordEndMs: number): void;
+  /** The connection broke; audio is kept (the newest two seconds) and will be replayed. */
+  onLost(error: VendorError): void;
+  onRecovered(deafMs: number): void;
+  /** It will not come back; nothing follows. */
+  onFailed(error: VendorError): void;
+}
+
+export interface SpeechStream {
+  /** Copies what it keeps: the caller may reuse the bytes. Never throws. */
+  write(audio: Uint8Array): void;
+  /** Tells the vendor that no more audio comes, waits (bounded) for its last results, then closes. */
+  finish(): Promise<void>;
+  /** Closes at once. */
+  close(): void;
+}
+
+export interface SpeechToText {
+  /** Resolves when the vendor takes audio; rejects with a VendorError. */
+  open(
+    options: ListenOptions,
+    listener: SpeechListener,
+    signal: AbortSignal,
+  ): Promise<SpeechStream>;
+}

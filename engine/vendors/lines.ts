@@ -1,0 +1,74 @@
+import { StringDecoder } from "node:string_decoder";
+
+/** More text without a line end than a vendor has reason to send. */
+export class OverlongLineError extends Error {
+  override readonly name = "OverlongLineError";
+
+  constructor(maxChars: number) {
+    super(`longer than ${maxChars} characters`);
+  }
+}
+
+/**
+ * Cuts a stream of UTF-8 bytes into lines ended by LF, CR LF or CR, wherever the chunks are cut.
+ * A line may hold at most `lineMaxChars`; a longer one makes `write` throw an
+ * OverlongLineError, so memory stays bounded.
+ */
+export class LineSplitter {
+  readonly #decoder = new StringDecoder("utf8");
+  readonly #lineMaxChars: number;
+  #rest = "";
+  #afterCarriageReturn = false;
+  #begun = false;
+
+  constructor(lineMaxChars: number) {
+    this.#lineMaxChars = lineMaxChars;
+  }
+
+  /** Stops early when `onLine` returns true; the lines after it are lost. */
+  write(chunk: Uint8Array, onLine: (line: string) => boolean): boolean {
+    let text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    if (text === "") return false;
+    if (!this.#begun) {
+      this.#begun = true;
+      if (text.startsWith("\uFEFF")) text = text.slice(1);
+    }
+    if (this.#afterCarriageReturn && text.startsWith("\n")) text = text.slice(1);
+    this.#afterCarriageReturn = text.endsWith("\r");
+    return this.#split(text, onLine);
+  }
+
+  /** The last line, when the stream ended without a line end. */
+  end(): string | undefined {
+    const rest = this.#rest + this.#decoder.end();
+    this.#rest = "";
+    return rest === "" ? undefined : rest;
+  }
+
+  #split(text: string, onLine: (line: string) => boolean): boolean {
+    const hasCarriageReturns = text.includes("\r");
+    let from = 0;
+    for (;;) {
+      const lineFeed = text.indexOf("\n", from);
+      const carriageReturn = hasCarriageReturns ? text.indexOf("\r", from) : -1;
+      const atCarriageReturn =
+        carriageReturn !== -1 && (lineFeed === -1 || carriageReturn < lineFeed);
+      const end = atCarriageReturn ? carriageReturn : lineFeed;
+      if (end === -1) break;
+      const line = this.#rest + text.slice(from, end);
+      this.#rest = "";
+      this.#checkLength(line);
+      from = atCarriageReturn && text[end + 1] === "\n" ? end + 2 : end + 1;
+      if (onLine(line)) return true;
+    }
+    this.#rest += text.slice(from);
+    this.#checkLength(this.#rest);
+    return false;
+  }
+
+  #checkLength(line: string): void {
+    if (line.length > this.#lineMaxChars) {
+      throw new OverlongLineError(this.#lineMaxChars);
+    }
+  }
+}

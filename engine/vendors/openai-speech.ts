@@ -1,0 +1,80 @@
+import * as v from "valibot";
+import type { SpeechRequest, TextToSpeech } from "./contracts.js";
+import { refuseOpenAi } from "./openai-refusal.js";
+import { downloadSpeech } from "./speech-download.js";
+import {
+  type Endpoint,
+  endpointOf,
+  parseSettings,
+  requireApiKey,
+  type VendorContext,
+  type VendorSettings,
+} from "./vendor-settings.js";
+import { warmConnection } from "./warm-connection.js";
+
+const VENDOR = "openai";
+
+/** The documented range; a value outside it would refuse the whole sentence. */
+const SPEED_MIN = 0.25;
+const SPEED_MAX = 4;
+
+const settingsEntries = {
+  voice: v.optional(v.pipe(v.string(), v.nonEmpty()), "alloy"),
+  /** How to speak, for models that take directions (not tts-1 and tts-1-hd). */
+  instructions: v.optional(v.pipe(v.string(), v.maxLength(4_096))),
+};
+
+/** OpenAI's speech endpoint, and others that copy it. */
+export class OpenAiSpeech implements TextToSpeech {
+  readonly formats = ["mp3"] as const;
+  readonly #context: VendorContext;
+  readonly #endpoint: Endpoint;
+  readonly #apiKey: string;
+  readonly #clientOwned: boolean;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
+
+  constructor(given: VendorSettings, context: VendorContext) {
+    this.#context = context;
+    this.#endpoint = endpointOf(VENDOR, given, "https://api.openai.com/v1");
+    this.#apiKey = requireApiKey(VENDOR, given);
+    this.#clientOwned = given.clientOwned;
+    this.#settings = parseSettings(VENDOR, settingsEntries, given);
+  }
+
+  synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { voice, instructions } = this.#settings;
+    const takesDirections = instructions !== undefined && !request.modelId.startsWith("tts-1");
+    return downloadSpeech(
+      {
+        vendor: VENDOR,
+        dispatcher: this.#context.connections.for(this.#clientOwned),
+        clock: this.#context.clock,
+        origin: this.#endpoint.origin,
+        path: `${this.#endpoint.path}/audio/speech`,
+        headers: {
+          authorization: `Bearer ${this.#apiKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({
+          model: request.modelId,
+          voice,
+          input: request.text,
+          response_format: "mp3",
+          speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed)),
+          ...(takesDirections ? { instructions } : {}),
+        }),
+        refuse: refuseOpenAi(VENDOR, this.#apiKey),
+      },
+      onChunk,
+      signal,
+    );
+  }
+
+  warm(): void {
+    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+  }
+}

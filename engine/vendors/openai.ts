@@ -1,0 +1,40 @@
+import * as v from "valibot";
+import {
+  ChatCompletions,
+  type ChatDialect,
+  REASONING_HEADROOM_TOKENS,
+} from "./chat-completions.js";
+import type { CompletionRequest, LanguageModel } from "./contracts.js";
+import { parseSettings, type VendorContext, type VendorSettings } from "./vendor-settings.js";
+
+/** Families that think before they speak: they refuse a temperature other than their own. */
+const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*chat))/;
+
+const settingsEntries = {
+  reasoningEffort: v.optional(v.picklist(["none", "minimal", "low", "medium", "high"]), "low"),
+};
+
+export function openAi(given: VendorSettings, context: VendorContext): LanguageModel {
+  const { reasoningEffort } = parseSettings("openai", settingsEntries, given);
+  const dialect: ChatDialect = {
+    vendor: "openai",
+    publicUrl: "https://api.openai.com/v1",
+    parameters: (request) => ({
+      stream_options: { include_usage: true },
+      ...(REASONING_MODEL.test(request.modelId)
+        ? reasoningParameters(request, reasoningEffort)
+        : {
+            max_completion_tokens: request.maxTokens,
+            temperature: request.temperature,
+          }),
+    }),
+  };
+  return new ChatCompletions(dialect, given, context);
+}
+
+function reasoningParameters(request: CompletionRequest, effort: string) {
+  return {
+    max_completion_tokens: request.maxTokens + REASONING_HEADROOM_TOKENS,
+    reasoning_effort: effort,
+  };
+}

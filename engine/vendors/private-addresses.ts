@@ -1,0 +1,103 @@
+import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import { BlockList, isIP } from "node:net";
+
+/** IPv4 networks that are not the public internet. Source: the IANA special-purpose address registry. */
+const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+];
+
+/** The same for IPv6. `::` covers unspecified, loopback and the old IPv4-compatible form. */
+const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
+  ["::", 96],
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+  ["5f00::", 16],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["fec0::", 10],
+  ["ff00::", 8],
+];
+
+/** Thrown while connecting, before a byte is sent. */
+export class PrivateAddressError extends Error {
+  override readonly name = "PrivateAddressError";
+  readonly code = "PRIVATE_ADDRESS";
+
+  constructor() {
+    super("the address is private, loopback or link-local, which this provider may not use");
+  }
+}
+
+const privateNetworks = buildPrivateNetworks();
+
+/** Whether an IP address is anything but a public one. Text that is no IP address counts as private. */
+export function isPrivateAddress(address: string): boolean {
+  const bare = address.split("%", 1)[0] ?? "";
+  const family = isIP(bare);
+  if (family === 0) return true;
+  return privateNetworks.check(bare, family === 6 ? "ipv6" : "ipv4");
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/**
+ * A `lookup` for net.connect that leaves only public addresses. It decides about the very addresses that are then
+ * connected to, so a name that changes its mind between two look-ups gains nothing.
+ */
+export function lookupPublic(
+  hostname: string,
+  options: LookupOptions,
+  callback: LookupCallback,
+): void {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) {
+      callback(error, []);
+      return;
+    }
+    const allowed = addresses.filter(({ address }) => !isPrivateAddress(address));
+    const first = allowed[0];
+    if (first === undefined) callback(new PrivateAddressError(), []);
+    else if (options.all === true) callback(null, allowed);
+    else callback(null, first.address, first.family);
+  });
+}
+
+function buildPrivateNetworks(): BlockList {
+  const networks = new BlockList();
+  for (const [network, prefix] of PRIVATE_IPV4) {
+    // A rule for IPv4 also matches its IPv4-mapped IPv6 form.
+    networks.addSubnet(network, prefix, "ipv4");
+    const [high, low] = hexPairs(network);
+    // NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses carry an IPv4 address that a gateway connects to.
+    networks.addSubnet(`64:ff9b::${high}:${low}`, 96 + prefix, "ipv6");
+    networks.addSubnet(`2002:${high}:${low}::`, 16 + prefix, "ipv6");
+  }
+  for (const [network, prefix] of PRIVATE_IPV6) networks.addSubnet(network, prefix, "ipv6");
+  return networks;
+}
+
+function hexPairs(ipv4: string): [string, string] {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
+  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+}

@@ -1,0 +1,145 @@
+import * as v from "valibot";
+import { VendorError } from "./contracts.js";
+import { postStream, type RefusedAnswer } from "./http-stream.js";
+import { faultOfStatus } from "./vendor-fault.js";
+import { parseAnswer, tryParse } from "./vendor-json.js";
+import type { VendorContext } from "./vendor-settings.js";
+
+const VENDOR = "twilio";
+const API_VERSION = "2010-04-01";
+/** The vendor answers within a second or so; nobody waits on the line for these requests. */
+const ANSWER_MAX_MS = 10_000;
+/** The record of a call is some 2 kB. */
+const ANSWER_MAX_BYTES = 64 * 1024;
+const STATUS_GONE = 404;
+const CALL_SID = /^CA[0-9a-f]{32}$/i;
+const EVENTS = ["initiated", "ringing", "answered", "completed"];
+
+/** What was begun at the vendor is waited for: whoever gave up would not know whether somebody's telephone rings. */
+const NEVER_ABORTED = new AbortController().signal;
+
+const Placed = v.object({ sid: v.pipe(v.string(), v.regex(CALL_SID)) });
+const Refusal = v.object({ code: v.optional(v.nullable(v.number())) });
+
+export interface TwilioAccount {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly baseUrl: string;
+}
+
+export interface CallToPlace {
+  /** E.164. */
+  readonly to: string;
+  /** E.164, a number of the account. */
+  readonly from: string;
+  /** Asked what to do when somebody answers. */
+  readonly answerUrl: string;
+  readonly statusUrl: string;
+  /** Told to `statusUrl` while the call already goes on. */
+  readonly detectMachine: boolean;
+  readonly ringTimeoutSec: number;
+}
+
+/** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
+export class TwilioRefusal extends VendorError {
+  /** As listed at https://www.twilio.com/docs/api/errors; undefined when it gave none. */
+  readonly code: number | undefined;
+
+  constructor(status: number, code: number | undefined) {
+    const words = `${VENDOR} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
+    super(VENDOR, faultOfStatus(status), words, { status });
+    this.code = code;
+  }
+}
+
+/** Twilio's REST API of calls (https://www.twilio.com/docs/voice/api/call-resource). Rejects with a VendorError. */
+export class TwilioCalls {
+  readonly #account: TwilioAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: TwilioAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  /** Resolves with the vendor's id of the call when it is queued. */
+  async place(call: CallToPlace): Promise<string> {
+    const form = new URLSearchParams({
+      To: call.to,
+      From: call.from,
+      Url: call.answerUrl,
+      Method: "POST",
+      StatusCallback: call.statusUrl,
+      StatusCallbackMethod: "POST",
+      Timeout: String(call.ringTimeoutSec),
+    });
+    for (const event of EVENTS) form.append("StatusCallbackEvent", event);
+    if (call.detectMachine) {
+      form.append("MachineDetection", "Enable");
+      form.append("AsyncAmd", "true");
+      form.append("AsyncAmdStatusCallback", call.statusUrl);
+      form.append("AsyncAmdStatusCallbackMethod", "POST");
+    }
+    return parseAnswer(VENDOR, Placed, await this.#post("Calls.json", form)).sid;
+  }
+
+  /** `ringing`: nobody has answered yet. A call that has ended already is a success. */
+  async hangUp(callSid: string, state: "ringing" | "answered"): Promise<void> {
+    const status = state === "ringing" ? "canceled" : "completed";
+    try {
+      await this.#update(callSid, { Status: status });
+    } catch (error) {
+      if (!(error instanceof TwilioRefusal) || error.status !== STATUS_GONE) throw error;
+    }
+  }
+
+  /** The call leaves what it is doing, a media stream for one, for the document. */
+  async redirect(callSid: string, twiml: string): Promise<void> {
+    await this.#update(callSid, { Twiml: twiml });
+  }
+
+  async #update(callSid: string, fields: Readonly<Record<string, string>>): Promise<void> {
+    const path = `Calls/${encodeURIComponent(callSid)}.json`;
+    await this.#post(path, new URLSearchParams(fields));
+  }
+
+  async #post(path: string, form: URLSearchParams): Promise<string> {
+    const { accountSid, authToken, baseUrl } = this.#account;
+    const { clock, connections } = this.#context;
+    const base = new URL(baseUrl);
+    const account = `${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}`;
+    const chunks: Buffer[] = [];
+    await postStream(
+      {
+        vendor: VENDOR,
+        dispatcher: connections.for(false),
+        clock,
+        origin: base.origin,
+        path: `${base.pathname.replace(/\/$/, "")}/${account}/${path}`,
+        headers: {
+          accept: "application/json",
+          authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
+          "content-type": "application/x-www-form-urlencoded",
+        },
+        body: form.toString(),
+        limits: {
+          firstByteMs: ANSWER_MAX_MS,
+          betweenBytesMs: ANSWER_MAX_MS,
+          totalMs: ANSWER_MAX_MS,
+          replyMaxBytes: ANSWER_MAX_BYTES,
+        },
+        refuse,
+      },
+      (chunk) => {
+        chunks.push(chunk);
+        return false;
+      },
+      NEVER_ABORTED,
+    );
+    return Buffer.concat(chunks).toString("utf8");
+  }
+}
+
+function refuse({ status, body }: RefusedAnswer): VendorError {
+  return new TwilioRefusal(status, tryParse(Refusal, body)?.value.code ?? undefined);
+}

@@ -1,0 +1,77 @@
+import * as v from "valibot";
+import type { JsonObject } from "../../storage/records.js";
+import type { Clock } from "../time/clock.js";
+import type { Connections } from "./connections.js";
+import { VendorError } from "./contracts.js";
+
+/** What a stored provider says about one vendor, with its credentials opened. */
+export interface VendorSettings {
+  /** Wins over `settings.baseUrl`; without both the vendor's public address is used. */
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly settings: JsonObject;
+  /** Owned by an organization, not by the platform: it may not reach private addresses. */
+  readonly clientOwned: boolean;
+}
+
+/** What all clients of the process share. */
+export interface VendorContext {
+  readonly clock: Clock;
+  readonly connections: Connections;
+}
+
+/** Where a vendor listens, split the way requests need it. */
+export interface Endpoint {
+  readonly origin: string;
+  /** Without a slash at its end; empty for the root. */
+  readonly path: string;
+}
+
+const baseUrlField = { baseUrl: v.optional(v.string()) };
+
+/** Reads the fields that a client knows and ignores the rest; a wrong one is a `refused` VendorError that names it. */
+export function parseSettings<Entries extends v.ObjectEntries>(
+  vendor: string,
+  entries: Entries,
+  given: VendorSettings,
+): v.InferOutput<v.ObjectSchema<Entries, undefined>> {
+  const parsed = v.safeParse(v.object(entries), given.settings);
+  if (parsed.success) return parsed.output;
+  const issue = parsed.issues[0];
+  const field = v.getDotPath(issue) ?? "settings";
+  throw new VendorError(vendor, "refused", `${vendor}: setting ${field}: ${issue.message}`);
+}
+
+/** @throws VendorError `refused` when the address is not one of the given protocols. */
+export function endpointOf(
+  vendor: string,
+  given: VendorSettings,
+  publicUrl: string,
+  protocols: readonly string[] = ["http:", "https:"],
+): Endpoint {
+  const configured = given.baseUrl ?? parseSettings(vendor, baseUrlField, given).baseUrl;
+  const url = parseUrl(configured === undefined || configured === "" ? publicUrl : configured);
+  if (url === undefined || !protocols.includes(url.protocol)) {
+    const allowed = protocols.map((protocol) => `${protocol}//`).join(" or ");
+    throw new VendorError(vendor, "refused", `${vendor}: the base URL must begin with ${allowed}`);
+  }
+  const path = url.pathname;
+  let end = path.length;
+  while (end > 0 && path[end - 1] === "/") end--;
+  return {
+    origin: url.origin === "null" ? `${url.protocol}//${url.host}` : url.origin,
+    path: path.slice(0, end),
+  };
+}
+
+/** @throws VendorError `unauthorized` when there is no key: the vendor would only say the same later. */
+export function requireApiKey(vendor: string, given: VendorSettings): string {
+  if (given.apiKey === undefined || given.apiKey === "") {
+    throw new VendorError(vendor, "unauthorized", `${vendor}: no API key is configured`);
+  }
+  return given.apiKey;
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pino } from "pino";
+import { type HttpConfig, startServer } from "./api/http/start-server.js";
+import { openVoiceDoors } from "./api/voice/voice-doors.js";
+import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
+import { AgentChats } from "./engine/calls/agent-chats.js";
+import { CallReports } from "./engine/calls/call-reports.js";
+import type { Logger } from "./engine/log.js";
+import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
+import { AccessTokens } from "./engine/security/access-token.js";
+import { CredentialCipher } from "./engine/security/credential-cipher.js";
+import { developmentKeys } from "./engine/security/development-keys.js";
+import { CallCenter } from "./engine/session/call-center.js";
+import { type Demo, ensureDemo } from "./engine/tenancy/demo-organization.js";
+import { ProviderChecks } from "./engine/tenancy/provider-check.js";
+import { seedPlatform } from "./engine/tenancy/seeding.js";
+import { newTenancy } from "./engine/tenancy/tenancy.js";
+import { type Clock, SystemClock } from "./engine/time/clock.js";
+import { within } from "./engine/time/deadline.js";
+import { type Database, openDatabase } from "./storage/database.js";
+
+const MINUTE_MS = 60_000;
+/** REST requests in flight when the server stops. */
+const LAST_REQUESTS_MAX_MS = 5_000;
+
+export interface Parley {
+  readonly port: number;
+  readonly usesSandbox: boolean;
+  readonly demo: Demo | undefined;
+  readonly database: Database;
+  readonly calls: CallCenter;
+  /** Drains, then takes the parts down in reverse; further calls wait for the first. */
+  stop(drainTimeoutMs?: number): Promise<void>;
+}
+
+/** Builds every part in order and starts it. Rejects when one of them cannot start. */
+export async function startParley(
+  config: Config,
+  log: Logger,
+  clock: Clock = new SystemClock(),
+): Promise<Parley> {
+  const newId = randomUUID;
+  const { dataDir } = config;
+  await mkdir(dataDir, { recursive: true });
+  const keys = await installationKeys(config, log);
+  const sandbox = wantsSandbox(config) ? await startSandboxThread() : undefined;
+
+  const filePath = join(dataDir, DATABASE_FILE);
+  const database = await openDatabase({ filePath, onFailure: onStorageFailure });
+  const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
+  const { vendorKeys, jwtExpiresIn: expiresIn } = config;
+  await seedPlatform({
+    database,
+    cipher,
+    clock,
+    newId,
+    vendorKeys,
+    sandbox: sandbox !== undefined,
+  });
+
+  const { jwtSecret: secret } = keys;
+  const oldSecrets = config.jwtSecretsOld;
+  const tokens = new AccessTokens({ secret, oldSecrets, expiresIn, clock });
+  const tenancy = newTenancy({ database, cipher, tokens, clock, newId, log });
+  const demo = config.isProduction
+    ? undefined
+    : await ensureDemo({ database, ...tenancy, dataDir });
+
+  const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
+  const { agents } = tenancy;
+  const shared = { database, agents, cipher, platformUrls, clock, newId, log };
+  const calls = new CallCenter({ ...config, ...keys, ...shared, runId: newId() });
+  await calls.recover();
+  const stopPurging = tenancy.auditTrail.startPurging(log);
+
+  let closeDoors = () => Promise.resolve();
+  const { server, port } = await startServer({
+    config: httpConfig(config),
+    services: {
+      ...tenancy,
+      callReports: new CallReports({ database, clock }),
+      recordings: calls.recordings,
+      outboundCalls: calls.outbound,
+      agentChats: new AgentChats({ ...tenancy, vendors: calls.vendors, clock, log }),
+      providerChecks: new ProviderChecks({ ...tenancy, vendors: calls.vendors, clock }),
+    },
+    logger: log,
+    clock,
+    newId,
+    isDraining: () => calls.isStopping,
+    metricsText: () => calls.metrics.text(),
+    extend: (http, edge) => {
+      const doors = { ...config, ...keys, server: http, edge, tenancy, calls, clock, log };
+      closeDoors = openVoiceDoors({ ...doors, twilioAuthToken: config.twilio.authToken });
+    },
+  });
+
+  let stopped: Promise<void> | undefined;
+  function stop(drainTimeoutMs = config.drainTimeoutMs): Promise<void> {
+    stopped ??= takeDown(drainTimeoutMs);
+    return stopped;
+  }
+
+  async function takeDown(drainTimeoutMs: number): Promise<void> {
+    await calls.drain(drainTimeoutMs);
+    await closeDoors();
+    await within(clock, LAST_REQUESTS_MAX_MS, server.drain());
+    await calls.close();
+    stopPurging();
+    server.close();
+    await database.close();
+    await sandbox?.close();
+    log.info({}, "stopped");
+  }
+
+  function onStorageFailure(error: Error): void {
+    log.error({ error }, "storage failed; the server stops");
+    process.exitCode = 1;
+    void stop(0);
+  }
+
+  return { port, usesSandbox: sandbox !== undefined, demo, database, calls, stop };
+}
+
+function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
+  if (isProduction || sandbox === "off") return false;
+  return sandbox === "on" || Object.values(vendorKeys).every((key) => key === undefined);
+}
+
+async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, log: Logger) {
+  if (jwtSecret !== undefined && encryptionKey !== undefined) return { jwtSecret, encryptionKey };
+  const made = await developmentKeys(dataDir);
+  log.warn(
+    { dataDir },
+    "JWT_SECRET or ENCRYPTION_KEY is not set: using keys made for this data folder",
+  );
+  return {
+    jwtSecret: jwtSecret ?? made.jwtSecret,
+    encryptionKey: encryptionKey ?? made.encryptionKey,
+  };
+}
+
+function httpConfig({
+  authRequestsPerMinute,
+  requestsPerMinute,
+  vendorRequestsPerMinute,
+  ...config
+}: Config): HttpConfig {
+  return {
+    ...config,
+    authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
+    generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
+    vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },
+  };
+}
+
+function greet(
+  { host, publicBaseUrl, dataDir }: Config,
+  { port, demo, usesSandbox }: Parley,
+): void {
+  const base = publicBaseUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const lines = [
+    `Parley listens on ${base}`,
+    `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : "real"}`,
+    `  API         ${base}/api/docs`,
+  ];
+  if (demo !== undefined) {
+    lines.push(`  first call  npm run call${port === 8080 ? "" : ` -- --url ${base}`}`);
+    lines.push(
+      `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
+    );
+  }
+  process.stdout.write(`\n${lines.join("\n")}\n\n`);
+}
+
+function newLogger({ logLevel }: Config): Logger {
+  const options = {
+    level: logLevel,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { error: pino.stdSerializers.err },
+  };
+  return pino(options, pino.destination({ fd: 1, sync: false, minLength: 0 }));
+}
+
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = newLogger(config);
+  const parley = await startParley(config, log);
+  if (!config.isProduction) greet(config, parley);
+  let signalCount = 0;
+  const onSignal = () => {
+    signalCount += 1;
+    // A second signal is an operator who does not want to wait for the calls.
+    if (signalCount > 1) parley.calls.endAll();
+    void parley.stop().then(() => process.exit());
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  process.on("unhandledRejection", (error) => {
+    log.error({ error }, "a promise was rejected and nobody waited for it; calls go on");
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  main().catch((error: unknown) => {
+    console.error(error instanceof ConfigFault ? error.message : error);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,206 @@
+import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
+import * as v from "valibot";
+import type { AtomicRequests } from "./atomic-requests.js";
+import { auditOf } from "./audit-store.js";
+import { insertWhen } from "./conditional-insert.js";
+import { jsonObject, readJson, stringList, writeJson } from "./json-column.js";
+import type { AgentRecord, AuditRecord } from "./records.js";
+import type { AgentRow, Tables } from "./tables.js";
+
+const persona = v.object({
+  systemPrompt: v.string(),
+  greeting: v.string(),
+  personality: v.string(),
+  language: v.string(),
+  guardrails: v.string(),
+});
+const llmConfig = v.object({ temperature: v.number(), maxTokens: v.number() });
+const ttsConfig = v.object({ speed: v.number() });
+const thresholds = v.object({
+  silenceTimeoutMs: v.number(),
+  maxCallDurationSec: v.number(),
+  interruptionSensitivity: v.picklist(["low", "medium", "high"]),
+  endpointingMs: v.number(),
+});
+const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
+const tools = v.array(
+  v.variant("type", [
+    v.object({ type: v.literal("hangup") }),
+    v.object({
+      type: v.literal("transfer"),
+      to: v.string(),
+      description: v.exactOptional(v.string()),
+    }),
+    v.object({ type: v.literal("sendDigits") }),
+    v.object({
+      type: v.literal("http"),
+      name: v.string(),
+      description: v.string(),
+      parameters: jsonObject,
+      url: v.string(),
+      method: v.picklist(["GET", "POST"]),
+      headerNames: stringList,
+      timeoutMs: v.number(),
+      speak: v.boolean(),
+    }),
+  ]),
+);
+
+/** Sealed headers that are left out stay as they are, so that no update undoes a change of the key that seals them. */
+export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders"> &
+  Partial<Pick<AgentRecord, "sealedToolHeaders">>;
+
+export interface AgentReference {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+}
+
+/** Inserting or updating an agent throws `ForeignKeyViolation` when one of its providers does not exist (any more). */
+export class AgentStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** False when the organization has `maxAgents` agents already, active or not. */
+  async insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
+    const owned = this.#db
+      .selectFrom("agents")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("orgId", "=", agent.orgId);
+    const [{ changes }] = await this.#atomic.run([
+      insertWhen(this.#db, "agents", rowOf(agent), sql`${owned} < ${maxAgents}`),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  async findById(orgId: string, id: string): Promise<AgentRecord | undefined> {
+    const row = await this.#agents()
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** In the order of creation. */
+  async list(orgId: string): Promise<AgentRecord[]> {
+    const rows = await this.#agents()
+      .where("orgId", "=", orgId)
+      .orderBy("createdAtMs")
+      .orderBy("sequence")
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  /** Replaces everything but id, organization and time of creation. Undefined when there is no such agent. */
+  async update(
+    orgId: string,
+    id: string,
+    replacement: AgentReplacement,
+    entry?: AuditRecord,
+  ): Promise<AgentRecord | undefined> {
+    const { id: _id, orgId: _orgId, createdAtMs: _createdAtMs, ...changes } = rowOf(replacement);
+    const [{ rows }] = await this.#atomic.run([
+      this.#db
+        .updateTable("agents")
+        .set(changes)
+        .where("id", "=", id)
+        .where("orgId", "=", orgId)
+        .returningAll(),
+      ...auditOf(this.#db, entry),
+    ]);
+    return rows[0] && recordOf(rows[0]);
+  }
+
+  /** False when there is no such agent. Its calls are kept. */
+  async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.run([
+      this.#db.deleteFrom("agents").where("id", "=", id).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** The agents of all organizations that use the provider for anything. */
+  listReferencing(providerId: string): Promise<AgentReference[]> {
+    return this.#db
+      .selectFrom("agents")
+      .select(["id", "orgId", "name"])
+      .where((where) =>
+        where.or([
+          where("llmProviderId", "=", providerId),
+          where("ttsProviderId", "=", providerId),
+          where("sttProviderId", "=", providerId),
+        ]),
+      )
+      .orderBy("sequence")
+      .execute();
+  }
+
+  async countActive(orgId: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("agents")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("orgId", "=", orgId)
+      .where("active", "=", 1)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  #agents() {
+    return this.#db.selectFrom("agents").selectAll();
+  }
+}
+
+function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
+  return {
+    id: agent.id,
+    orgId: agent.orgId,
+    name: agent.name,
+    persona: writeJson(agent.persona),
+    llmProviderId: agent.llmProviderId,
+    llmModelId: agent.llmModelId,
+    llmConfig: writeJson(agent.llmConfig),
+    ttsProviderId: agent.ttsProviderId,
+    ttsModelId: agent.ttsModelId,
+    ttsConfig: writeJson(agent.ttsConfig),
+    sttProviderId: agent.sttProviderId,
+    thresholds: writeJson(agent.thresholds),
+    tools: writeJson(agent.tools),
+    ...(agent.sealedToolHeaders === undefined
+      ? {}
+      : { sealedToolHeaders: agent.sealedToolHeaders }),
+    recording: writeJson(agent.recording),
+    active: Number(agent.active),
+    createdAtMs: agent.createdAtMs,
+    updatedAtMs: agent.updatedAtMs,
+  };
+}
+
+function recordOf(row: Selectable<AgentRow>): AgentRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    name: row.name,
+    persona: readJson("agents.persona", persona, row.persona),
+    llmProviderId: row.llmProviderId,
+    llmModelId: row.llmModelId,
+    llmConfig: readJson("agents.llmConfig", llmConfig, row.llmConfig),
+    ttsProviderId: row.ttsProviderId,
+    ttsModelId: row.ttsModelId,
+    ttsConfig: readJson("agents.ttsConfig", ttsConfig, row.ttsConfig),
+    sttProviderId: row.sttProviderId,
+    thresholds: readJson("agents.thresholds", thresholds, row.thresholds),
+    tools: readJson("agents.tools", tools, row.tools),
+    sealedToolHeaders: row.sealedToolHeaders,
+    recording: readJson("agents.recording", recording, row.recording),
+    active: row.active === 1,
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+  };
+}

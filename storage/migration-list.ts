@@ -1,0 +1,13 @@
+import type { Migration } from "kysely";
+import * as firstTables from "./migrations/001-first-tables.js";
+import * as auditTrail from "./migrations/002-audit-trail.js";
+import * as agentTools from "./migrations/003-agent-tools.js";
+import * as recordings from "./migrations/004-recordings.js";
+
+/** Every migration by name; they run in the order of the names, and one that was released is never changed. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  "001-first-tables": firstTables,
+  "002-audit-trail": auditTrail,
+  "003-agent-tools": agentTools,
+  "004-recordings": recordings,
+};

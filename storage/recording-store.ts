@@ -1,0 +1,93 @@
+import { type Kysely, sql } from "kysely";
+import type { AtomicRequests } from "./atomic-requests.js";
+import { writeJson } from "./json-column.js";
+import type { JsonObject } from "./records.js";
+import type { Tables } from "./tables.js";
+
+/** Which file is meant. */
+export interface RecordingKey {
+  readonly callId: string;
+  readonly orgId: string;
+}
+
+/** What is known of the files that calls were recorded into; what there is to be heard stands in a call's metadata too. */
+export class RecordingStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** To be called before there is a file. */
+  async begin({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
+    await this.#db
+      .insertInto("recordings")
+      .values({ callId, orgId, isFinished: 0, expiresAtMs })
+      .execute();
+  }
+
+  /** The file can be heard; `facts` become the call's `metadata.recording`. */
+  async finish({ callId, orgId }: RecordingKey, facts: JsonObject): Promise<void> {
+    await this.#atomic.run([
+      this.#db
+        .updateTable("recordings")
+        .set({ isFinished: 1 })
+        .where("callId", "=", callId)
+        .where("orgId", "=", orgId),
+      this.#patch({ callId, orgId }, facts),
+    ]);
+  }
+
+  /** To be called when there is no file any more. */
+  async remove({ callId, orgId }: RecordingKey): Promise<void> {
+    await this.#atomic.run([
+      this.#db.deleteFrom("recordings").where("callId", "=", callId).where("orgId", "=", orgId),
+      this.#patch({ callId, orgId }, null),
+    ]);
+  }
+
+  async isFinished({ callId, orgId }: RecordingKey): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("recordings")
+      .select("isFinished")
+      .where("callId", "=", callId)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row?.isFinished === 1;
+  }
+
+  /** In the order of their ids, those after `afterCallId`. */
+  listUnfinished(afterCallId: string, limit: number): Promise<readonly RecordingKey[]> {
+    return this.#db
+      .selectFrom("recordings")
+      .select(["callId", "orgId"])
+      .where("isFinished", "=", 0)
+      .where("callId", ">", afterCallId)
+      .orderBy("callId")
+      .limit(limit)
+      .execute();
+  }
+
+  /** The oldest first. */
+  listExpired(nowMs: number, limit: number): Promise<readonly RecordingKey[]> {
+    return this.#db
+      .selectFrom("recordings")
+      .select(["callId", "orgId"])
+      .where("expiresAtMs", "<=", nowMs)
+      .where("isFinished", "=", 1)
+      .orderBy("expiresAtMs")
+      .limit(limit)
+      .execute();
+  }
+
+  #patch({ callId, orgId }: RecordingKey, recording: JsonObject | null) {
+    const change = writeJson({ recording });
+    return this.#db
+      .updateTable("calls")
+      .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${change})` })
+      .where("id", "=", callId)
+      .where("orgId", "=", orgId);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Kysely } from "kysely";
+import * as v from "valibot";
+import { providerModels, readJson, writeJson } from "./json-column.js";
+import type { RegistryRecord } from "./records.js";
+import type { Tables } from "./tables.js";
+
+const settings = v.array(
+  v.object({ key: v.string(), label: v.string(), type: v.string(), required: v.boolean() }),
+);
+
+export class RegistryStore {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** False when the catalog has this category and vendor already, which are then left as they are. */
+  async insertIfAbsent(entry: RegistryRecord): Promise<boolean> {
+    const result = await this.#db
+      .insertInto("registry")
+      .values({
+        category: entry.category,
+        providerKey: entry.providerKey,
+        displayName: entry.displayName,
+        requiresKey: Number(entry.requiresKey),
+        models: writeJson(entry.models),
+        settings: writeJson(entry.settings),
+        createdAtMs: entry.createdAtMs,
+      })
+      .onConflict((conflict) => conflict.columns(["category", "providerKey"]).doNothing())
+      .executeTakeFirst();
+    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  }
+
+  /** In the order of insertion. */
+  async list(): Promise<RegistryRecord[]> {
+    const rows = await this.#db.selectFrom("registry").selectAll().orderBy("sequence").execute();
+    return rows.map((row) => ({
+      category: row.category,
+      providerKey: row.providerKey,
+      displayName: row.displayName,
+      requiresKey: row.requiresKey === 1,
+      models: readJson("registry.models", providerModels, row.models),
+      settings: readJson("registry.settings", settings, row.settings),
+      createdAtMs: row.createdAtMs,
+    }));
+  }
+}

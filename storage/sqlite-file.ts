@@ -1,0 +1,72 @@
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
+import { Kysely, Migrator, SqliteDialect } from "kysely";
+import { messageOf } from "./fault.js";
+import { migrations } from "./migration-list.js";
+
+export type SqliteFile = Sqlite.Database;
+
+/** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
+export const BUSY_TIMEOUT_MS = 5000;
+
+/** Pages kept in memory: enough for the hot indexes of millions of calls, small beside a hundred sessions. */
+const PAGE_CACHE_KIB = 16 * 1024;
+
+/**
+ * The thread checkpoints earlier, between two groups; this many pages in the log (16 MiB) make SQLite do it inside a commit,
+ * so that the log stays bounded even if the thread is never idle.
+ */
+const FORCED_CHECKPOINT_PAGES = 4096;
+
+/** After a long backup had held the log open, the file is cut back to this size. */
+const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The database holds transcripts and password hashes: only its owner may read it. SQLite gives its side files the same mode. */
+export const FILE_MODE = 0o600;
+
+/** Opens or creates the database and brings its schema up to date. Throws when the file is of a newer release. */
+export async function openSqliteFile(filePath: string): Promise<SqliteFile> {
+  mkdirSync(dirname(filePath), { recursive: true });
+  createFile(filePath);
+  const file = new Sqlite(filePath, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    file.pragma("journal_mode = WAL");
+    // In WAL mode a killed process loses nothing; only a power cut can cost the last commits, never the file.
+    file.pragma("synchronous = NORMAL");
+    file.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
+    file.pragma("temp_store = MEMORY");
+    // Through a memory map, a disk error would end the process; through reads it fails one request.
+    file.pragma("mmap_size = 0");
+    file.pragma(`wal_autocheckpoint = ${FORCED_CHECKPOINT_PAGES}`);
+    file.pragma(`journal_size_limit = ${LOG_FILE_BYTES_MAX}`);
+    await migrate(file);
+    file.pragma("foreign_keys = ON");
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** One that exists is not even opened: closing it again would drop the locks that this process has on it. */
+function createFile(filePath: string): void {
+  if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));
+}
+
+/** All missing migrations are one transaction, taken at once, so that two processes may open a new file together. */
+async function migrate(file: SqliteFile): Promise<void> {
+  file.exec("BEGIN IMMEDIATE");
+  // Never destroyed: that would close the file, and there is nothing else to release.
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: file }) });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    if (file.inTransaction) file.exec("ROLLBACK");
+    throw new Error(`its schema could not be brought up to date: ${messageOf(error)}`);
+  }
+  file.exec("COMMIT");
+}

@@ -1,0 +1,203 @@
+import type { Generated } from "kysely";
+import type {
+  AuditActor,
+  AuditRecord,
+  CallChannel,
+  CallStatus,
+  Category,
+  OrganizationRecord,
+  Sentiment,
+  UsageRecord,
+  UserRecord,
+} from "./records.js";
+
+/** The order of creation, given by SQLite. */
+interface Sequenced {
+  readonly sequence: Generated<number>;
+}
+
+/** 0 or 1: SQLite has no booleans. */
+export type Flag = number;
+
+/** Text that `writeJson` has made and `readJson` reads. */
+export type Json = string;
+
+export interface PlanRow extends Sequenced {
+  id: string;
+  slug: string;
+  name: string;
+  description: string;
+  custom: Flag;
+  public: Flag;
+  pricing: Json;
+  limits: Json;
+  models: Json;
+  features: Json;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+export interface OrganizationRow extends Sequenced, OrganizationRecord {}
+
+export interface UserRow extends Sequenced, UserRecord {}
+
+export interface ApiKeyRow extends Sequenced {
+  id: string;
+  orgId: string;
+  keyHash: string;
+  keyPrefix: string;
+  name: string;
+  scopes: Json;
+  lastUsedAtMs: number | null;
+  createdAtMs: number;
+  revokedAtMs: number | null;
+}
+
+export interface RegistryRow extends Sequenced {
+  category: Category;
+  providerKey: string;
+  displayName: string;
+  requiresKey: Flag;
+  models: Json;
+  settings: Json;
+  createdAtMs: number;
+}
+
+export interface ProviderRow extends Sequenced {
+  id: string;
+  orgId: string | null;
+  category: Category;
+  providerKey: string;
+  name: string;
+  sealedCredentials: string | null;
+  models: Json;
+  settings: Json;
+  active: Flag;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+export interface AgentRow extends Sequenced {
+  id: string;
+  orgId: string;
+  name: string;
+  persona: Json;
+  llmProviderId: string;
+  llmModelId: string;
+  llmConfig: Json;
+  ttsProviderId: string;
+  ttsModelId: string;
+  ttsConfig: Json;
+  sttProviderId: string;
+  thresholds: Json;
+  tools: Json;
+  sealedToolHeaders: string | null;
+  recording: Json;
+  active: Flag;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+export interface CallRow extends Sequenced {
+  id: string;
+  orgId: string;
+  agentId: string;
+  sessionId: string;
+  /** The run of the server that has the call. */
+  runId: string;
+  channel: CallChannel;
+  status: CallStatus;
+  startedAtMs: number;
+  endedAtMs: number | null;
+  durationSec: number | null;
+  ttfbMs: number;
+  avgLatencyMs: number;
+  totalTokens: number;
+  ttsChars: number;
+  interruptions: number;
+  turnCount: number;
+  summary: string | null;
+  sentiment: Sentiment | null;
+  metadata: Json;
+  lastSavedAtMs: number;
+  createdAtMs: number;
+}
+
+export interface TranscriptMessageRow extends Sequenced {
+  callId: string;
+  role: "user" | "assistant";
+  text: string;
+  timestamp: number;
+}
+
+export interface CallTurnRow extends Sequenced {
+  callId: string;
+  turn: Json;
+}
+
+/** Kept by triggers on `calls`. */
+export interface CallTotalRow {
+  orgId: string;
+  agentId: string;
+  status: CallStatus;
+  calls: number;
+  durationSec: number;
+}
+
+export interface RunRow {
+  id: string;
+  heartbeatAtMs: number;
+}
+
+export interface SessionHistoryRow {
+  orgId: string;
+  key: string;
+  messages: Json;
+  savedAtMs: number;
+}
+
+export interface RecordingRow {
+  callId: string;
+  orgId: string;
+  isFinished: Flag;
+  expiresAtMs: number;
+}
+
+export interface AuditEntryRow extends Sequenced {
+  id: string;
+  orgId: string | null;
+  atMs: number;
+  actorType: AuditActor["type"];
+  actorId: string;
+  action: AuditRecord["action"];
+  targetType: AuditRecord["targetType"];
+  targetId: string;
+  targetName: string;
+  changes: Json;
+}
+
+/** Kept by triggers on `auditEntries`. */
+export interface AuditTotalRow {
+  orgId: string;
+  entries: number;
+}
+
+export interface Tables {
+  plans: PlanRow;
+  organizations: OrganizationRow;
+  users: UserRow;
+  apiKeys: ApiKeyRow;
+  registry: RegistryRow;
+  providers: ProviderRow;
+  agents: AgentRow;
+  calls: CallRow;
+  transcriptMessages: TranscriptMessageRow;
+  callTurns: CallTurnRow;
+  callTotals: CallTotalRow;
+  runs: RunRow;
+  dailyUsage: UsageRecord;
+  sessionHistory: SessionHistoryRow;
+  recordings: RecordingRow;
+  auditEntries: AuditEntryRow;
+  auditTotals: AuditTotalRow;
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { adminCommand } from "../../../api/commands/admin-command.js";
+import { TestServer } from "../../system/test-server.js";
+import { ran } from "./recording-terminal.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+const admin = (...args: readonly string[]) =>
+  ran(
+    adminCommand(() => ({ dataDir: server.dataDir, port: 0 })),
+    ...args,
+  );
+
+async function signUp(email: string, orgName = "Acme"): Promise<string> {
+  const { token } = await server.tenancy.accounts.signUp({
+    name: "Owner",
+    email,
+    orgName,
+    password: "correct horse",
+  });
+  return token;
+}
+
+async function statusOf(headers: Readonly<Record<string, string>>): Promise<number> {
+  const answer = await fetch(`${server.url}/api/dashboard/organization`, { headers });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+describe("on the store of a running server", () => {
+  test("an organization is opened and closed at once", async () => {
+    const token = await signUp("ann@example.com");
+    const headers = { authorization: `Bearer ${token}` };
+    assert.equal(await statusOf(headers), 403);
+
+    const activated = await admin("org", "activate", " Ann@Example.com");
+    assert.equal(activated.errors, "");
+    assert.equal(activated.output, '"Acme" of ann@example.com is now active (before: pending).\n');
+    assert.equal(await statusOf(headers), 200);
+
+    const again = await admin("org", "activate", "ann@example.com");
+    assert.equal(again.output, '"Acme" of ann@example.com is active already.\n');
+
+    const suspended = await admin("org", "suspend", "ann@example.com");
+    assert.equal(suspended.output, '"Acme" of ann@example.com is now pending (before: active).\n');
+    assert.equal(await statusOf(headers), 403);
+  });
+
+  test("an organization moves to another plan", async () => {
+    const token = await signUp("ben@example.com");
+    await admin("org", "activate", "ben@example.com");
+    const moved = await admin("org", "plan", "ben@example.com", "pro");
+    assert.equal(moved.exitCode, 0);
+    assert.equal(moved.output, '"Acme" of ben@example.com now has the plan pro (before: free).\n');
+    const answer = await fetch(`${server.url}/api/dashboard/organization`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.match(await answer.text(), /"planSlug":"pro"/);
+
+    const again = await admin("org", "plan", "ben@example.com", "pro");
+    assert.equal(again.output, '"Acme" of ben@example.com has the plan pro already.\n');
+  });
+
+  test("the list shows every organization, and no name can play tricks on the terminal", async () => {
+    await signUp("eve@example.com", "Evil \u001b[2J\u202etxt");
+    const { output, exitCode } = await admin("org", "list");
+    assert.equal(exitCode, 0);
+    const lines = output.split("\n");
+    assert.match(lines[0] ?? "", /^status +plan +owner +organization +since$/);
+    const row = lines.find((line) => line.includes("eve@example.com")) ?? "";
+    assert.match(row, /^pending +free +eve@example\.com +Evil \[2J txt +\d{4}-\d\d-\d\d$/);
+  });
+
+  test("setup makes an active organization whose key opens the server at once", async () => {
+    const { output, errors, exitCode } = await admin(
+      "setup",
+      "--name",
+      "First",
+      "--email",
+      "first@example.com",
+      "--plan",
+      "starter",
+    );
+    assert.equal(errors, "");
+    assert.equal(exitCode, 0);
+    assert.match(output, /^"First" is active, with the plan starter\.$/m);
+    const apiKey = /^ {2}API key {3}(vk_[0-9a-f]{48})$/m.exec(output)?.[1] ?? "";
+    assert.equal(await statusOf({ "x-api-key": apiKey }), 200);
+    const password = /^ {2}password {2}(\S{16,})$/m.exec(output)?.[1] ?? "";
+    const signedIn = await server.tenancy.accounts.signIn({ email: "first@example.com", password });
+    assert.equal(signedIn.organization.name, "First");
+  });
+
+  test("a password that was given is not printed", async () => {
+    const { output } = await admin(
+      "setup",
+      "--name",
+      "Own",
+      "--email",
+      "own@example.com",
+      "--password",
+      "a long secret",
+    );
+    assert.doesNotMatch(output, /password|secret/);
+  });
+
+  test("what cannot be done is told in one line", async () => {
+    const wishes: readonly (readonly [wish: readonly string[], reason: RegExp])[] = [
+      [["org", "activate", "nobody@example.com"], /^nobody with this e-mail owns an organization$/],
+      [["org", "plan", "own@example.com", "huge"], /^there is no plan "huge"; there are: free, /],
+      [
+        ["setup", "--name", "Twice", "--email", "own@example.com"],
+        /^email: an account with this e-mail exists already$/,
+      ],
+    ];
+    for (const [wish, reason] of wishes) {
+      const { exitCode, output, errors } = await admin(...wish);
+      assert.equal(exitCode, 1);
+      assert.equal(output, "");
+      assert.match(errors.trimEnd(), reason);
+    }
+  });
+
+  test("a command line that is not understood changes nothing", async () => {
+    const wishes: readonly (readonly string[])[] = [
+      [],
+      ["org"],
+      ["org", "activate"],
+      ["org", "activate", "a@example.com", "b@example.com"],
+      ["org", "list", "--all"],
+      ["fly"],
+      ["setup", "--name", "Only"],
+      ["setup", "--name", " ", "--email", "x@example.com"],
+      ["setup", "--name", "Bad", "--email", "nobody", "--password", "short"],
+    ];
+    for (const wish of wishes) {
+      const { exitCode, output, errors } = await admin(...wish);
+      assert.equal(exitCode, 2, wish.join(" "));
+      assert.equal(output, "");
+      assert.match(errors, /^.+\n--help tells what can be given\.\n$/);
+    }
+    const { errors } = await admin("setup", "--email", "nobody", "--password", "short");
+    assert.match(errors, /--name: expected .+; --email: expected .+; --password: expected .+/);
+    assert.doesNotMatch(errors, /short/);
+  });
+
+  test("--help tells every command", async () => {
+    const { exitCode, output } = await admin("--help");
+    assert.equal(exitCode, 0);
+    for (const word of ["org list", "org activate", "org suspend", "org plan", "setup"]) {
+      assert.ok(output.includes(word), word);
+    }
+  });
+});
+
+describe("on an empty data folder", () => {
+  let dataDir: string;
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "parley-admin-"));
+  });
+  after(() => rm(dataDir, { recursive: true }));
+
+  test("only setup makes a database", async () => {
+    const command = adminCommand(() => ({ dataDir, port: 0 }));
+    const early = await ran(command, "org", "list");
+    assert.equal(early.exitCode, 1);
+    assert.match(early.errors, /^there is no database .*parley\.db: start the server once/);
+
+    const made = await ran(command, "setup", "--name", "First", "--email", "first@example.com");
+    assert.equal(made.exitCode, 0);
+    const { output } = await ran(command, "org", "list");
+    assert.match(output, /^active +free +first@example\.com +First /m);
+  });
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readCallOptions } from "../../../api/commands/call/call-options.js";
+import { UsageFault } from "../../../api/commands/command-fault.js";
+
+test("texts and interruptions are said in the order in which they are given", () => {
+  const { steps } = readCallOptions([
+    "--text",
+    " one ",
+    "--interrupt",
+    "two",
+    "--key",
+    "k",
+    "--text=three",
+  ]);
+  assert.deepEqual(steps, [
+    { kind: "say", text: "one" },
+    { kind: "interrupt", text: "two" },
+    { kind: "say", text: "three" },
+  ]);
+});
+
+test("without words it is a conversation of three turns with an interruption", () => {
+  const kinds = readCallOptions([]).steps.map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["say", "say", "interrupt"]);
+  assert.deepEqual(readCallOptions(["--interactive"]).steps, []);
+});
+
+test("what cannot be meant is refused before anybody is called", () => {
+  const wrong: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
+    [["--text", "  "], /nothing to say/],
+    [["--text"], /--text/],
+    [["--wrong"], /--wrong/],
+    [["stray"], /stray/],
+    [["--quiet", "--json"], /either --quiet or --json/],
+    [["--url", "127.0.0.1:8080"], /expected an address/],
+    [["--url", "ftp://127.0.0.1"], /expected an address/],
+  ];
+  for (const [args, message] of wrong) {
+    assert.throws(() => readCallOptions(args), { name: UsageFault.name, message });
+  }
+});
+
+test("as much as can be said in a call is taken, and not a word more", () => {
+  const longest = "x".repeat(1000);
+  assert.equal(readCallOptions(["--text", longest]).steps[0]?.text, longest);
+  assert.throws(() => readCallOptions(["--text", `${longest}x`]), { message: /at most 1000/ });
+  const most = Array.from({ length: 200 }, () => "--text=a");
+  assert.equal(readCallOptions(most).steps.length, 200);
+  assert.throws(() => readCallOptions([...most, "--text=a"]), { message: /at most 200/ });
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Endpoint } from "../../../api/http/endpoint.js";
+import { HttpServer } from "../../../api/http/server.js";
+import { Failure, type FailureKind } from "../../../engine/failure.js";
+import { EdgeOnLoopback, type EdgeSettings, endpoint, text } from "./edge-on-loopback.js";
+
+const THING = endpoint({ answer: () => text("a thing") });
+
+async function started(
+  t: TestContext,
+  endpoints: readonly Endpoint[] = [THING],
+  settings: EdgeSettings = {},
+): Promise<EdgeOnLoopback> {
+  const edge = await EdgeOnLoopback.start(endpoints, settings);
+  t.after(() => edge.close());
+  return edge;
+}
+
+test("an unknown path is 404 in the shape of every error", async (t) => {
+  const { client } = await started(t);
+  for (const path of ["/", "/api", "/api/thing/", "/api/%zz", "/api/thing/more", "/ws/voice"]) {
+    const answer = await client.get(path);
+    assert.equal(answer.status, 404, path);
+    assert.deepEqual(answer.body, { error: "no such path" });
+  }
+});
+
+test("a known path with another method is 405 and names the methods", async (t) => {
+  const other = endpoint({ method: "post", answer: () => text("made") });
+  const { client } = await started(t, [THING, other]);
+  for (const method of ["PUT", "DELETE", "PATCH", "PURGE"]) {
+    const answer = await client.send(method, "/api/thing", { body: { some: "body" } });
+    assert.equal(answer.status, 405, method);
+    assert.equal(answer.headers.allow, "GET, HEAD, POST, OPTIONS");
+  }
+});
+
+test("HEAD answers as GET does, without the body", async (t) => {
+  const { client } = await started(t);
+  const twice = [await client.send("HEAD", "/api/thing"), await client.send("HEAD", "/api/thing")];
+  for (const answer of twice) {
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers["content-length"], "7");
+    assert.equal(answer.text, "");
+  }
+  assert.equal((await client.send("HEAD", "/nowhere")).status, 404);
+});
+
+test("OPTIONS tells the methods", async (t) => {
+  const { client } = await started(t);
+  const answer = await client.send("OPTIONS", "/api/thing");
+  assert.equal(answer.status, 204);
+  assert.equal(answer.headers.allow, "GET, HEAD, OPTIONS");
+});
+
+test("every answer tells browsers to be careful with it", async (t) => {
+  const { client } = await started(t);
+  for (const path of ["/api/thing", "/nowhere"]) {
+    const { headers } = await client.get(path);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["x-frame-options"], "DENY");
+    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(headers["cache-control"], "no-store");
+    assert.equal(headers["content-security-policy"], "default-src 'none'; frame-ancestors 'none'");
+  }
+});
+
+test("a request id that makes sense is kept, another is replaced", async (t) => {
+  const { client } = await started(t);
+  const kept = await client.get("/api/thing", { "x-request-id": "trace-1.2_3" });
+  assert.equal(kept.headers["x-request-id"], "trace-1.2_3");
+  for (const wrong of ["", "a b", "x".repeat(65), 'a"b', "<script>"]) {
+    const { headers } = await client.get("/api/thing", { "x-request-id": wrong });
+    assert.match(String(headers["x-request-id"]), /^00000000test-\d+$/);
+  }
+});
+
+test("each kind of failure has its status", async (t) => {
+  const statuses: Readonly<Record<FailureKind, number>> = {
+    invalid: 400,
+    unauthenticated: 401,
+    forbidden: 403,
+    notFound: 404,
+    conflict: 409,
+    rateLimited: 429,
+    unavailable: 503,
+  };
+  const kinds = Object.keys(statuses) as FailureKind[];
+  const { client } = await started(
+    t,
+    kinds.map((kind) =>
+      endpoint({
+        path: `/api/${kind}`,
+        answer: () => {
+          throw new Failure(kind, "no", { extra: { agents: [] }, retryAfterSec: 2.1 });
+        },
+      }),
+    ),
+  );
+  for (const kind of kinds) {
+    const answer = await client.get(`/api/${kind}`);
+    assert.equal(answer.status, statuses[kind], kind);
+    assert.deepEqual(answer.body, { agents: [], error: "no" });
+    assert.equal(answer.headers["retry-after"], "3");
+    const challenge = answer.headers["www-authenticate"];
+    assert.equal(challenge, kind === "unauthenticated" ? 'Bearer realm="api"' : undefined);
+  }
+});
+
+test("a fault of ours is 500: the client gets the request id, the log gets the fault", async (t) => {
+  const fault = new Error("SELECT * FROM secrets failed");
+  const later = endpoint({ path: "/api/later", answer: () => Promise.reject(fault) });
+  const atOnce = endpoint({
+    path: "/api/at-once",
+    answer: () => {
+      throw fault;
+    },
+  });
+  const { client, logger } = await started(t, [later, atOnce]);
+  for (const path of ["/api/later", "/api/at-once"]) {
+    const answer = await client.get(path, { "x-request-id": `of${path.replaceAll("/", ".")}` });
+    assert.equal(answer.status, 500);
+    const requestId = answer.headers["x-request-id"];
+    assert.deepEqual(answer.body, { error: "internal error", requestId });
+    const line = logger.ofLevel("error").find(({ fields }) => fields["requestId"] === requestId);
+    assert.equal(line?.fields["error"], fault);
+  }
+});
+
+test("storage that is overloaded is 503 and asks to try again", async (t) => {
+  const overloaded = Object.assign(new Error("queue"), { name: "StorageOverloaded" });
+  const { client } = await started(t, [endpoint({ answer: () => Promise.reject(overloaded) })]);
+  const answer = await client.get("/api/thing");
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers["retry-after"], "1");
+});
+
+test("a request is logged with its route, and never with its query, keys or ids", async (t) => {
+  const path = "/api/things/:id";
+  const seen = endpoint({ path, headerNames: ["x-api-key"], answer: ({ id }) => text(id) });
+  const quiet = endpoint({ path: "/api/quiet", isQuiet: true, answer: () => text("") });
+  const { client, logger } = await started(t, [seen, quiet]);
+  const answer = await client.get("/api/things/a%20b?api_key=vk_1", { "x-api-key": "vk_2" });
+  await client.get("/api/quiet");
+  assert.equal(answer.text, "a b");
+  assert.deepEqual(logger.ofLevel("info"), [
+    {
+      level: "info",
+      message: "request",
+      fields: {
+        requestId: answer.headers["x-request-id"],
+        method: "get",
+        route: path,
+        status: 200,
+        durationMs: 0,
+      },
+    },
+  ]);
+  assert.equal(logger.ofLevel("debug").length, 1);
+});
+
+test("an id that cannot be decoded is empty, so that it finds nothing", async (t) => {
+  const seen = endpoint({ path: "/api/things/:id", answer: ({ id }) => text(`[${id}]`) });
+  const { client } = await started(t, [seen]);
+  assert.equal((await client.get("/api/things/%E0%A4%A")).text, "[]");
+});
+
+test("while draining, answers ask the client to connect elsewhere", async (t) => {
+  const { client } = await started(t, [THING], { isDraining: () => true });
+  assert.equal((await client.get("/api/thing")).headers.connection, "close");
+});
+
+test("two servers cannot share a port without noticing", async (t) => {
+  const { port } = await started(t);
+  const second = new HttpServer();
+  await assert.rejects(second.listen("127.0.0.1", port), /cannot listen on 127\.0\.0\.1:/);
+  second.close();
+});

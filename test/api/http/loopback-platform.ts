@@ -1,0 +1,230 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  DEFAULT_AUTH_LIMIT,
+  DEFAULT_GENERAL_LIMIT,
+  DEFAULT_VENDOR_LIMIT,
+  type HttpConfig,
+  type HttpParts,
+  startServer,
+} from "../../../api/http/start-server.js";
+import type { ApiServices } from "../../../api/routes/all-routes.js";
+import { AgentChats } from "../../../engine/calls/agent-chats.js";
+import { CallReports } from "../../../engine/calls/call-reports.js";
+import { Recordings } from "../../../engine/calls/recordings.js";
+import { Failure } from "../../../engine/failure.js";
+import { AccessTokens } from "../../../engine/security/access-token.js";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { type PlatformUrls, VendorLines } from "../../../engine/session/agent-vendors.js";
+import { Accounts } from "../../../engine/tenancy/accounts.js";
+import { Agents } from "../../../engine/tenancy/agents.js";
+import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
+import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
+import { ModelSearch } from "../../../engine/tenancy/model-search.js";
+import { Organizations } from "../../../engine/tenancy/organizations.js";
+import { Plans } from "../../../engine/tenancy/plans.js";
+import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
+import { Providers } from "../../../engine/tenancy/providers.js";
+import { seedPlatform } from "../../../engine/tenancy/seeding.js";
+import { Connections } from "../../../engine/vendors/connections.js";
+import { type Database, openDatabase } from "../../../storage/database.js";
+import type { ApiKeyScope } from "../../../storage/records.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { checkAgainstContract } from "../contract/contract-check.js";
+import { LoopbackClient } from "./loopback-client.js";
+
+export interface PlatformOptions {
+  readonly config?: Partial<HttpConfig>;
+  readonly isDraining?: () => boolean;
+  readonly metricsText?: () => string;
+  readonly extend?: HttpParts["extend"];
+  /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
+  readonly vendorUrls?: PlatformUrls;
+}
+
+/** An active organization with a user and a key, as a test needs it. */
+export interface Tenancy {
+  readonly orgId: string;
+  readonly email: string;
+  /** Ready-made headers. */
+  readonly byToken: Readonly<Record<string, string>>;
+  readonly byKey: Readonly<Record<string, string>>;
+}
+
+export const PASSWORD = "correct horse";
+
+/** No test is about these unless it says so. */
+const UNLIMITED = { usesMax: 1_000_000, windowMs: 60_000 };
+
+/** The port that nobody listens on: what a test reaches there would be real vendors otherwise. */
+const NOWHERE = "127.0.0.1:9";
+const NO_VENDORS: PlatformUrls = {
+  openai: `http://${NOWHERE}`,
+  groq: `http://${NOWHERE}`,
+  ollama: `http://${NOWHERE}`,
+  elevenlabs: `http://${NOWHERE}`,
+  deepgram: `ws://${NOWHERE}`,
+  edge: `ws://${NOWHERE}`,
+};
+
+/** The real server, services and database, on a port and a file of its own; the clock is moved by the test. */
+export class LoopbackPlatform {
+  readonly client: LoopbackClient;
+  readonly clock: VirtualClock;
+  readonly logger: RecordingLogger;
+  readonly database: Database;
+  readonly services: ApiServices;
+  readonly port: number;
+  readonly #stop: () => Promise<void>;
+  #tenancyCount = 0;
+
+  private constructor(
+    parts: Pick<LoopbackPlatform, "clock" | "logger" | "database" | "services" | "port">,
+    stop: () => Promise<void>,
+  ) {
+    this.clock = parts.clock;
+    this.logger = parts.logger;
+    this.database = parts.database;
+    this.services = parts.services;
+    this.port = parts.port;
+    this.client = new LoopbackClient(parts.port, checkAgainstContract);
+    this.#stop = stop;
+  }
+
+  static async start(options: PlatformOptions = {}): Promise<LoopbackPlatform> {
+    const folder = await mkdtemp(join(tmpdir(), "parley-edge-"));
+    const database = await openDatabase({ filePath: join(folder, "test.db") });
+    const clock = new VirtualClock();
+    const logger = new RecordingLogger();
+    const connections = new Connections({ clock, allowPrivateAddresses: true });
+    const vendorUrls = options.vendorUrls ?? NO_VENDORS;
+    const services = await buildServices({
+      database,
+      clock,
+      logger,
+      connections,
+      vendorUrls,
+      dataDir: folder,
+    });
+    const { server, port } = await startServer({
+      config: {
+        host: "127.0.0.1",
+        port: 0,
+        trustedProxies: [],
+        corsOrigins: [],
+        authLimit: UNLIMITED,
+        generalLimit: UNLIMITED,
+        vendorLimit: UNLIMITED,
+        ...options.config,
+      },
+      services,
+      logger,
+      clock,
+      newId: randomUUID,
+      isDraining: options.isDraining ?? (() => false),
+      metricsText: options.metricsText ?? (() => ""),
+      ...(options.extend === undefined ? {} : { extend: options.extend }),
+    });
+    const stop = async () => {
+      server.close();
+      await connections.close();
+      await database.close();
+      await rm(folder, { recursive: true });
+    };
+    return new LoopbackPlatform({ clock, logger, database, services, port }, stop);
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+    await this.#stop();
+  }
+
+  /** `planSlug`: what the organization may do; `status`: whether it has been activated. */
+  async newTenancy(
+    planSlug = "pro",
+    status: "active" | "pending" = "active",
+    scopes: readonly ApiKeyScope[] = ["voice", "dashboard"],
+  ): Promise<Tenancy> {
+    this.#tenancyCount += 1;
+    const email = `owner${this.#tenancyCount}@example.com`;
+    const account = await this.services.accounts.createOwner({
+      name: "Owner",
+      email,
+      password: PASSWORD,
+      status,
+      planSlug,
+    });
+    const orgId = account.organization.id;
+    const { rawKey } = await this.services.apiKeys.create(orgId, { name: "Test", scopes });
+    const { token } = await this.services.accounts.signIn({ email, password: PASSWORD });
+    return {
+      orgId,
+      email,
+      byToken: { authorization: `Bearer ${token}` },
+      byKey: { "x-api-key": rawKey },
+    };
+  }
+}
+
+export const CONTRACT_LIMITS = {
+  authLimit: DEFAULT_AUTH_LIMIT,
+  generalLimit: DEFAULT_GENERAL_LIMIT,
+  vendorLimit: DEFAULT_VENDOR_LIMIT,
+};
+
+interface ServiceParts {
+  readonly database: Database;
+  readonly clock: VirtualClock;
+  readonly logger: RecordingLogger;
+  readonly connections: Connections;
+  readonly vendorUrls: PlatformUrls;
+  readonly dataDir: string;
+}
+
+async function buildServices({
+  database,
+  clock,
+  logger: log,
+  connections,
+  vendorUrls,
+  dataDir,
+}: ServiceParts): Promise<ApiServices> {
+  const cipher = new CredentialCipher("0123456789abcdef".repeat(4));
+  const tokens = new AccessTokens({ secret: "s".repeat(32), expiresIn: "1h", clock });
+  const parts = { database, clock, newId: randomUUID, cipher };
+  await seedPlatform({ ...parts, vendorKeys: {}, sandbox: true });
+  const accounts = new Accounts({ ...parts, tokens });
+  const onBackgroundError = (error: unknown) => {
+    throw error;
+  };
+  const apiKeys = new ApiKeys({ ...parts, onBackgroundError });
+  const agents = new Agents(parts);
+  const providers = new Providers(parts);
+  const vendors = new VendorLines(cipher, vendorUrls, { clock, connections });
+  const audioPool = () => {
+    throw new Error("nothing is converted here");
+  };
+  return {
+    accounts,
+    apiKeys,
+    agentChats: new AgentChats({ agents, vendors, clock, log }),
+    agents,
+    auditTrail: new AuditTrail(parts),
+    callReports: new CallReports(parts),
+    recordings: new Recordings({ ...parts, dataDir, store: database.recordings, audioPool, log }),
+    outboundCalls: {
+      place: async (tenant, { agentId }) => {
+        await agents.get(tenant, agentId);
+        throw new Failure("unavailable", "no calls are placed here");
+      },
+    },
+    modelSearch: new ModelSearch(parts),
+    organizations: new Organizations({ ...parts, accounts, apiKeys }),
+    plans: new Plans(parts),
+    providerChecks: new ProviderChecks({ providers, vendors, clock }),
+    providers,
+  };
+}

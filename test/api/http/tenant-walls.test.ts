@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import type { Route } from "../../../api/contract/route.js";
+import { ROUTES } from "../../../api/contract/route-table.js";
+import { agentDraft, idIn } from "../routes/agent-drafts.js";
+import { callRecord } from "../routes/call-drafts.js";
+import { recordCall } from "../routes/recorded-call.js";
+import type { Received } from "./loopback-client.js";
+import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
+
+/** Routes with an id, by the part of the path that says of what. */
+const ownedPaths = ["agents", "providers", "calls", "api-keys"] as const;
+type Owned = (typeof ownedPaths)[number];
+
+const rows = Object.entries<Route>(ROUTES);
+const withId = rows.filter(([, { path }]) => path.includes(":id"));
+const withoutId = rows.filter(([, { path }]) => !path.includes(":id"));
+const OWN_PROVIDER = {
+  category: "llm",
+  providerKey: "ollama",
+  models: [{ modelId: "m", label: "M" }],
+};
+
+let platform: LoopbackPlatform;
+let victim: Tenancy;
+let stranger: Tenancy;
+let victimIds: Readonly<Record<Owned, string>>;
+/** What a stranger sends to each route, with ids of the victim wherever a body takes some. */
+let bodies: ReadonlyMap<string, unknown>;
+
+before(async () => {
+  platform = await LoopbackPlatform.start();
+  victim = await platform.newTenancy("pro");
+  stranger = await platform.newTenancy("pro");
+  victimIds = await belongings(victim);
+  const theirProvider = { llmProviderId: victimIds.providers, llmModelId: "m" };
+  bodies = new Map<string, unknown>([
+    ["signUp", { name: "Stranger", email: victim.email, password: "long enough" }],
+    ["signIn", { email: victim.email, password: "a wrong guess" }],
+    ["renameOrganization", { name: "Mine now" }],
+    ["createApiKey", { name: "Mine" }],
+    ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
+    ["updateAgent", { name: "Mine now", ...theirProvider }],
+    ["chatWithAgent", { messages: [{ role: "user", content: "Whose are you?" }] }],
+    ["createProvider", { ...OWN_PROVIDER, name: "Mine" }],
+    ["updateProvider", { name: "Mine now" }],
+  ]);
+});
+
+after(() => platform.close());
+
+async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, string>>> {
+  const { client, database, clock } = platform;
+  const draft = await agentDraft(platform, tenancy);
+  const agent = await client.post("/api/dashboard/agents", draft, tenancy.byKey);
+  const provider = await client.post(
+    "/api/dashboard/providers",
+    { ...OWN_PROVIDER, name: "Victim's" },
+    tenancy.byKey,
+  );
+  const keys = await client.get("/api/dashboard/api-keys", tenancy.byKey);
+  const callId = randomUUID();
+  const agentId = idIn(agent.body);
+  const startedAtMs = clock.epochMs();
+  const { orgId } = tenancy;
+  await database.calls.start(callRecord({ id: callId, orgId, agentId, startedAtMs }), "run");
+  await recordCall(platform, { orgId, callId });
+  return {
+    agents: agentId,
+    providers: idIn(provider.body),
+    calls: callId,
+    "api-keys": Object(keys.body)[0].id,
+  };
+}
+
+function ownedBy(path: string): string {
+  const owned = ownedPaths.find((name) => path.includes(`/${name}/`));
+  assert.ok(owned !== undefined, `${path}: this test does not know whose id it takes`);
+  return victimIds[owned];
+}
+
+function ask(
+  [id, { method, path, body }]: readonly [string, Route],
+  headers: Readonly<Record<string, string>>,
+  target = "",
+): Promise<Received> {
+  const sent = bodies.get(id);
+  assert.equal(sent !== undefined, body !== undefined, `${id}: this test needs a body to send`);
+  const filters = `?category=llm&limit=100&agentId=${victimIds.agents}`;
+  const fullPath = path.replace(":id", target) + (method === "get" ? filters : "");
+  return platform.client.send(method.toUpperCase(), fullPath, { headers, body: sent });
+}
+
+/** Everything that an organization can read, by every row of the table that reads. */
+async function everythingOf({ byToken }: Tenancy): Promise<ReadonlyMap<string, string>> {
+  const seen = new Map<string, string>();
+  for (const [id, route] of rows) {
+    if (route.method !== "get" || route.auth === "public") continue;
+    const target = route.path.includes(":id") ? ownedBy(route.path) : "";
+    const { status, text } = await ask([id, route], byToken, target);
+    assert.equal(status, 200, `${id}: ${text}`);
+    seen.set(id, text);
+  }
+  return seen;
+}
+
+function demandNothingOf({ orgId, email }: Tenancy, { text }: Received, what: string): void {
+  for (const secret of [...Object.values(victimIds), orgId, email, "Victim's"]) {
+    assert.ok(!text.includes(secret), `${what} shows ${secret}`);
+  }
+}
+
+test("with another organization's ids a stranger finds nothing, and changes nothing", async () => {
+  const untouched = await everythingOf(victim);
+  assert.ok(withId.length > 0);
+  for (const row of withId) {
+    const [id, { path }] = row;
+    for (const headers of [stranger.byKey, stranger.byToken]) {
+      const theirs = await ask(row, headers, ownedBy(path));
+      const nobodys = await ask(row, headers, randomUUID());
+      assert.equal(theirs.status, 404, id);
+      assert.deepEqual(theirs.body, nobodys.body);
+    }
+  }
+  assert.deepEqual(await everythingOf(victim), untouched);
+});
+
+test("whatever a stranger asks, nothing of another organization shows or changes", async () => {
+  const untouched = await everythingOf(victim);
+  const statuses = new Map<string, number>();
+  for (const row of withoutId) {
+    const [id, { auth }] = row;
+    for (const headers of [stranger.byKey, stranger.byToken]) {
+      const answer = await ask(row, headers);
+      demandNothingOf(victim, answer, id);
+      if (auth !== "user" || headers === stranger.byToken) statuses.set(id, answer.status);
+    }
+  }
+  const refused = { signUp: 409, signIn: 401, createAgent: 400, placeCall: 404 };
+  for (const [id, { success }] of withoutId) {
+    // The second of two providers has the name of the first.
+    const expected = id === "createProvider" ? 409 : success.status;
+    assert.equal(statuses.get(id), new Map(Object.entries(refused)).get(id) ?? expected, id);
+  }
+  assert.deepEqual(await everythingOf(victim), untouched);
+});
+
+test("an agent cannot be made of another organization's provider, or changed to it", async () => {
+  const { client } = platform;
+  const { byKey } = stranger;
+  const draft = await agentDraft(platform, stranger);
+  const agents = "/api/dashboard/agents";
+  const own = `${agents}/${idIn((await client.post(agents, draft, byKey)).body)}`;
+  for (const [method, path] of [
+    ["POST", agents],
+    ["PATCH", own],
+  ] as const) {
+    const using = (llmProviderId: string) =>
+      client.send(method, path, {
+        headers: byKey,
+        body: { ...draft, llmProviderId, llmModelId: "m" },
+      });
+    const theirs = await using(victimIds.providers);
+    const unknown = await using(randomUUID());
+    assert.deepEqual([theirs.status, theirs.body], [400, unknown.body]);
+  }
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
+import { agentDraft, idIn } from "./agent-drafts.js";
+
+const AGENTS = "/api/dashboard/agents";
+let platform: LoopbackPlatform;
+let tenancy: Tenancy;
+let draft: Awaited<ReturnType<typeof agentDraft>>;
+
+before(async () => {
+  platform = await LoopbackPlatform.start();
+  tenancy = await platform.newTenancy("pro");
+  draft = await agentDraft(platform, tenancy);
+});
+
+after(() => platform.close());
+
+test("an agent is created with the contract's defaults, read, changed and deleted", async () => {
+  const { client } = platform;
+  const { byKey } = tenancy;
+  const created = await client.post(AGENTS, draft, byKey);
+  assert.equal(created.status, 201, created.text);
+  const agentPath = `${AGENTS}/${idIn(created.body)}`;
+  const at = new Date(platform.clock.epochMs()).toISOString();
+  const { persona, ...rest } = Object(created.body);
+  assert.equal(persona.greeting, "Hello! How can I help you today?");
+  assert.deepEqual(rest, {
+    ...draft,
+    _id: idIn(created.body),
+    orgId: tenancy.orgId,
+    llmConfig: { temperature: 0.4, maxTokens: 200 },
+    ttsConfig: { speed: 1 },
+    thresholds: {
+      silenceTimeoutMs: 700,
+      maxCallDurationSec: 1_800,
+      interruptionSensitivity: "medium",
+      endpointingMs: 200,
+    },
+    tools: [],
+    recording: { enabled: false, retentionDays: 30 },
+    active: true,
+    status: "active",
+    pauseReason: null,
+    createdAt: at,
+    updatedAt: at,
+  });
+  assert.deepEqual((await client.get(agentPath, byKey)).body, created.body);
+  assert.deepEqual((await client.get(AGENTS, byKey)).body, [created.body]);
+
+  platform.clock.advance(1_000);
+  const body = { active: false, persona: { greeting: "Hi!" } };
+  const changed = await client.send("PATCH", agentPath, { headers: byKey, body });
+  assert.deepEqual(changed.body, {
+    ...Object(created.body),
+    persona: { ...persona, greeting: "Hi!" },
+    active: false,
+    status: "inactive",
+    updatedAt: new Date(platform.clock.epochMs()).toISOString(),
+  });
+
+  const deleted = await client.send("DELETE", agentPath, { headers: byKey });
+  assert.deepEqual([deleted.status, deleted.body], [200, { success: true }]);
+  assert.equal((await client.get(agentPath, byKey)).status, 404);
+  assert.equal((await client.send("DELETE", agentPath, { headers: byKey })).status, 404);
+});
+
+test("every field of an agent is checked and named", async () => {
+  const wrong: readonly (readonly [string, object])[] = [
+    ["name", { name: " " }],
+    ["llmProviderId", { llmProviderId: 5 }],
+    ["llmModelId", { llmModelId: "" }],
+    ["persona", { persona: "kind" }],
+    ["persona", { persona: [] }],
+    ["persona.systemPrompt", { persona: { systemPrompt: "x".repeat(32_001) } }],
+    ["llmConfig.temperature", { llmConfig: { temperature: 2.01 } }],
+    ["llmConfig.temperature", { llmConfig: { temperature: -0.1 } }],
+    ["llmConfig.maxTokens", { llmConfig: { maxTokens: 0 } }],
+    ["ttsConfig.speed", { ttsConfig: { speed: "fast" } }],
+    ["recording.retentionDays", { recording: { enabled: true, retentionDays: 3_651 } }],
+    ["thresholds.silenceTimeoutMs", { thresholds: { silenceTimeoutMs: 1.5 } }],
+    ["thresholds.maxCallDurationSec", { thresholds: { maxCallDurationSec: -1 } }],
+    ["thresholds.interruptionSensitivity", { thresholds: { interruptionSensitivity: "some" } }],
+  ];
+  for (const [path, fault] of wrong) {
+    const answer = await platform.client.post(AGENTS, { ...draft, ...fault }, tenancy.byKey);
+    assert.equal(answer.status, 400, path);
+    assert.ok(answer.text.startsWith(`{"error":"${path}: expected `), answer.text);
+  }
+});
+
+test("every field of a change is checked and named, the switch too", async () => {
+  const created = await platform.client.post(AGENTS, draft, tenancy.byKey);
+  const path = `${AGENTS}/${idIn(created.body)}`;
+  for (const body of [{ active: 1 }, { active: null }, { name: "" }, { persona: 7 }]) {
+    const answer = await platform.client.send("PATCH", path, { headers: tenancy.byKey, body });
+    assert.equal(answer.status, 400);
+    assert.ok(answer.text.startsWith(`{"error":"${Object.keys(body)[0]}: expected `), answer.text);
+  }
+});
+
+test("a provider or model that does not exist or fit is named", async () => {
+  const wrong: readonly (readonly [string, object])[] = [
+    ["llmProviderId", { llmProviderId: "nobody" }],
+    ["llmProviderId", { llmProviderId: draft.ttsProviderId }],
+    ["ttsModelId", { ttsModelId: "no-such-voice" }],
+  ];
+  for (const [path, fault] of wrong) {
+    const answer = await platform.client.post(AGENTS, { ...draft, ...fault }, tenancy.byKey);
+    assert.equal(answer.status, 400, answer.text);
+    assert.ok(answer.text.includes(path), answer.text);
+  }
+});
+
+test("of two agents at once, the plan's last place is given to one", async () => {
+  const free = await platform.newTenancy("free");
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => platform.client.post(AGENTS, draft, free.byToken)),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [201, 403, 403],
+  );
+});
+
+test("a model above the plan is refused", async () => {
+  const free = await platform.newTenancy("free");
+  const answer = await platform.client.post(
+    AGENTS,
+    { ...draft, llmModelId: "gpt-4o" },
+    free.byToken,
+  );
+  assert.equal(answer.status, 403);
+  assert.match(answer.text, /llmModelId/);
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
+import { agentDraft, idIn } from "./agent-drafts.js";
+
+const PROVIDERS = "/api/dashboard/providers";
+const DRAFT = {
+  category: "llm",
+  providerKey: "openai",
+  name: "Our own",
+  credentials: { apiKey: "sk-very-secret" },
+  models: [{ modelId: "gpt-4.1", label: "GPT-4.1" }],
+  settings: {},
+};
+let platform: LoopbackPlatform;
+let tenancy: Tenancy;
+
+before(async () => {
+  platform = await LoopbackPlatform.start();
+  tenancy = await platform.newTenancy("enterprise");
+});
+
+after(() => platform.close());
+
+test("a provider is created, read, changed and deleted, and its credentials are never shown", async () => {
+  const { client } = platform;
+  const { byToken } = tenancy;
+  const created = await client.post(PROVIDERS, DRAFT, byToken);
+  assert.equal(created.status, 201, created.text);
+  const path = `${PROVIDERS}/${idIn(created.body)}`;
+  const own = await client.get(`${PROVIDERS}?client=true`, byToken);
+  assert.deepEqual(own.body, [created.body]);
+  const all = await client.get(PROVIDERS, byToken);
+  assert.equal(Object(all.body).length, 8);
+  const shown = await client.get(path, byToken);
+  assert.deepEqual(shown.body, created.body);
+  const body = { name: "Renamed", active: false, credentials: { apiKey: "sk-other-secret" } };
+  const changed = await client.send("PATCH", path, { headers: byToken, body });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal(Object(changed.body).name, "Renamed");
+  for (const { text } of [created, own, all, shown, changed]) {
+    assert.doesNotMatch(text, /secret|credential|[0-9a-f]{24}:[0-9a-f]{32}:/i);
+  }
+  const deleted = await client.send("DELETE", path, { headers: byToken });
+  assert.deepEqual([deleted.status, deleted.body], [200, { success: true }]);
+  assert.equal((await client.get(path, byToken)).status, 404);
+});
+
+test("a name is taken once, also by two at once", async () => {
+  const twin = { ...DRAFT, name: "Twin" };
+  const answers = await Promise.all([
+    platform.client.post(PROVIDERS, twin, tenancy.byKey),
+    platform.client.post(PROVIDERS, twin, tenancy.byKey),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [201, 409],
+  );
+});
+
+test("a provider in use is kept, and the agents that use it are listed", async () => {
+  const { client } = platform;
+  const { byKey } = tenancy;
+  const created = await client.post(PROVIDERS, { ...DRAFT, name: "Used" }, byKey);
+  const id = idIn(created.body);
+  const draft = {
+    ...(await agentDraft(platform, tenancy)),
+    llmProviderId: id,
+    llmModelId: "gpt-4.1",
+  };
+  const agent = await client.post("/api/dashboard/agents", draft, byKey);
+  assert.equal(agent.status, 201, agent.text);
+  const refused = await client.send("DELETE", `${PROVIDERS}/${id}`, { headers: byKey });
+  assert.equal(refused.status, 409);
+  assert.deepEqual(Object(refused.body).agents, [{ _id: idIn(agent.body), name: draft.name }]);
+});
+
+test("the platform's providers cannot be changed or deleted", async () => {
+  const { llmProviderId } = await agentDraft(platform, tenancy);
+  const path = `${PROVIDERS}/${llmProviderId}`;
+  const headers = tenancy.byKey;
+  const changed = await platform.client.send("PATCH", path, { headers, body: { active: false } });
+  const deleted = await platform.client.send("DELETE", path, { headers });
+  assert.deepEqual([changed.status, deleted.status], [403, 403]);
+});
+
+test("a plan without own providers refuses them", async () => {
+  const free = await platform.newTenancy("free");
+  assert.equal((await platform.client.post(PROVIDERS, DRAFT, free.byKey)).status, 403);
+});
+
+test("every field of a provider is checked and named", async () => {
+  const wrong: readonly (readonly [string, object])[] = [
+    ["category", { category: "vision" }],
+    ["providerKey", { providerKey: "" }],
+    ["name", { name: null }],
+    ["credentials", { credentials: "sk" }],
+    ["credentials", { credentials: ["sk"] }],
+    ["models", { models: {} }],
+    ["models.0.label", { models: [{ modelId: "a" }] }],
+    ["models.1", { models: [{ modelId: "a", label: "A" }, 3] }],
+    ["settings", { settings: 1 }],
+  ];
+  for (const [path, fault] of wrong) {
+    const answer = await platform.client.post(PROVIDERS, { ...DRAFT, ...fault }, tenancy.byKey);
+    assert.equal(answer.status, 400, path);
+    assert.ok(answer.text.startsWith(`{"error":"${path}: expected `), answer.text);
+  }
+});
+
+test("the registry says which vendors there are", async () => {
+  const answer = await platform.client.get(`${PROVIDERS}/registry`, tenancy.byKey);
+  assert.equal(answer.status, 200);
+  assert.ok(Array.isArray(answer.body));
+  assert.deepEqual(
+    answer.body.map(({ category, providerKey }) => `${category} ${providerKey}`).sort(),
+    [
+      "llm groq",
+      "llm ollama",
+      "llm openai",
+      "stt deepgram",
+      "tts edge",
+      "tts elevenlabs",
+      "tts openai",
+    ],
+  );
+});

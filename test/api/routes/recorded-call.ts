@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import type { RecordingKey } from "../../../storage/recording-store.js";
+import type { LoopbackPlatform } from "../http/loopback-platform.js";
+
+const FORMAT = { sampleRateHz: 8_000, encoding: "linear16", speech: "l16" } as const;
+
+/** Gives a call that is stored a recording of so many seconds. */
+export async function recordCall(
+  { services: { recordings }, clock }: LoopbackPlatform,
+  key: RecordingKey,
+  seconds = 1,
+): Promise<void> {
+  const tap = recordings.begin(key, { recording: { enabled: true, retentionDays: 30 } }, FORMAT);
+  assert.ok(tap);
+  for (let frame = 0; frame < seconds * 50; frame += 1) {
+    clock.advance(20);
+    tap.caller(new Uint8Array(new Int16Array(160).fill(frame).buffer));
+  }
+  tap.end();
+  await recordings.close();
+}

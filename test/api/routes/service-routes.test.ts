@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { LoopbackPlatform } from "../http/loopback-platform.js";
+
+let platform: LoopbackPlatform;
+let isDraining = false;
+
+before(async () => {
+  platform = await LoopbackPlatform.start({
+    isDraining: () => isDraining,
+    metricsText: () => "calls_active 3\n",
+  });
+});
+
+after(() => platform.close());
+
+test("health tells whether the server takes calls", async () => {
+  const timestamp = platform.clock.epochMs();
+  const up = await platform.client.get("/api/health");
+  assert.deepEqual([up.status, up.body], [200, { status: "ok", timestamp }]);
+  isDraining = true;
+  const stopping = await platform.client.get("/api/health");
+  isDraining = false;
+  assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", timestamp }]);
+});
+
+test("the four standard plans are public, with the contract's limits", async () => {
+  const answer = await platform.client.get("/api/plans");
+  assert.equal(answer.status, 200);
+  assert.ok(Array.isArray(answer.body));
+  assert.deepEqual(
+    answer.body.map(({ slug, limits, features }) => [
+      slug,
+      ...Object.values(limits),
+      features.maxCustomProviders,
+    ]),
+    [
+      ["free", 1, 2, 300, 60, 0],
+      ["starter", 5, 10, 1_800, 1_000, 1],
+      ["pro", 25, 50, 3_600, 10_000, 5],
+      ["enterprise", 999, 500, 7_200, 100_000, 100],
+    ],
+  );
+});
+
+test("set-up is complete with an active organization and a provider of each kind", async () => {
+  const providers = { llm: 3, tts: 3, stt: 1 };
+  const before = await platform.client.get("/api/setup/status");
+  assert.deepEqual(before.body, { setupComplete: false, hasOrganization: false, providers });
+  await platform.newTenancy("free", "pending");
+  const pending = await platform.client.get("/api/setup/status");
+  assert.deepEqual(pending.body, { setupComplete: false, hasOrganization: true, providers });
+  await platform.newTenancy("free", "active");
+  const complete = await platform.client.get("/api/setup/status");
+  assert.deepEqual(complete.body, { setupComplete: true, hasOrganization: true, providers });
+});
+
+test("metrics are text for Prometheus", async () => {
+  const answer = await platform.client.get("/metrics");
+  assert.equal(answer.text, "calls_active 3\n");
+  assert.equal(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+});
+
+test("the API describes itself, as a document and as a page", async () => {
+  const document = await platform.client.get("/api/openapi.json");
+  assert.equal(document.headers["content-type"], "application/json; charset=utf-8");
+  assert.match(document.text, /^\{"openapi":"3\.1\.0"/);
+  const page = await platform.client.get("/api/docs");
+  assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
+  assert.match(String(page.headers["content-security-policy"]), /script-src 'sha256-/);
+});

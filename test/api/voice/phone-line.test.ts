@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PhoneLine } from "../../../api/voice/phone-line.js";
+import { twilioWire } from "../../../api/voice/telephony/twilio.js";
+import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
+import type { Ending } from "../../../engine/session/ending.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const MULAW_BYTES_PER_SEC = 8_000;
+const START = JSON.stringify({
+  event: "start",
+  start: { streamSid: "MZ1", callSid: "CA1", customParameters: {} },
+});
+
+/** A socket whose other end may stop reading. */
+class SlowSocket {
+  readonly closes: number[] = [];
+  sentBytes = 0;
+  unreadBytes = 0;
+  isRead = true;
+
+  send(message: string | Uint8Array): void {
+    this.sentBytes += message.length;
+    if (!this.isRead) this.unreadBytes += message.length;
+  }
+
+  end(code: number): void {
+    this.closes.push(code);
+  }
+
+  getBufferedAmount(): number {
+    return this.unreadBytes;
+  }
+}
+
+function openLine() {
+  const clock = new VirtualClock();
+  const pacer = new Pacer(clock);
+  const socket = new SlowSocket();
+  const wire = twilioWire();
+  wire.fromWire(Buffer.from(START), false);
+  const line = new PhoneLine(socket, wire, pacer, () => Promise.resolve());
+  return { clock, pacer, socket, line };
+}
+
+/** The part of a session that a line uses. */
+function recordingSession() {
+  const endings: Ending[] = [];
+  const session = {
+    end: (ending: Ending) => endings.push(ending),
+    hear: () => {},
+    hangUp: () => {},
+    pressKey: () => {},
+    sentenceHeard: () => {},
+  };
+  return { endings, session };
+}
+
+test("a vendor that never reads ends the call as too slow, long before memory matters", () => {
+  const { clock, socket, line } = openLine();
+  const { endings, session } = recordingSession();
+  line.connect(session as never);
+  socket.isRead = false;
+  for (let second = 0; second < 60 && endings.length === 0; second += 1) {
+    line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second });
+    clock.advance(1_000);
+  }
+  assert.equal(endings[0]?.reason, "callerTooSlow");
+  assert.ok(socket.unreadBytes < 512 * 1024, `${socket.unreadBytes} bytes wait`);
+});
+
+test("nothing is sent once the line is closed, and its pacer stands still", () => {
+  const { clock, pacer, socket, line } = openLine();
+  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  clock.advance(FRAME_MS);
+  assert.equal(pacer.lineCount, 1);
+  line.close(1000, "over");
+  const { sentBytes } = socket;
+  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 });
+  line.send({ type: "audioStop" });
+  assert.equal(line.sendDigits("1"), false);
+  clock.advance(10_000);
+  assert.equal(socket.sentBytes, sentBytes);
+  assert.deepEqual(socket.closes, [1000]);
+  assert.equal(pacer.lineCount, 0);
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.ok(line.gone.aborted);
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { errorMessage, voiceMessage } from "../../../api/voice/voice-message.js";
+import type { ClientMessage } from "../../../engine/session/effects.js";
+
+const LINE = { agentName: "Ada", historyKey: "key" };
+
+const CONTRACT: readonly (readonly [ClientMessage, unknown])[] = [
+  [{ type: "connected" }, { type: "connected", agentName: "Ada", historyKey: "key" }],
+  [
+    { type: "transcript", role: "user", text: 'say "hi"\n', isFinal: false },
+    { type: "transcript", payload: { role: "user", text: 'say "hi"\n', isFinal: false } },
+  ],
+  [
+    { type: "transcript", role: "assistant", text: "hi", isFinal: true },
+    { type: "transcript", payload: { role: "assistant", text: "hi", isFinal: true } },
+  ],
+  [{ type: "audioStop" }, { type: "audioStop" }],
+  [{ type: "audioEnd" }, { type: "audioEnd" }],
+  [
+    { type: "error", message: "no" },
+    { type: "error", payload: { message: "no" } },
+  ],
+];
+
+test("every message is the contract's JSON, without a field more", () => {
+  for (const [message, expected] of CONTRACT) {
+    assert.deepEqual(JSON.parse(voiceMessage(message, LINE)), expected);
+  }
+});
+
+test("an error can be told before there is a session", () => {
+  assert.deepEqual(JSON.parse(errorMessage("no")), { type: "error", payload: { message: "no" } });
+});

@@ -1,0 +1,125 @@
+import type { SessionEffect, TurnSave } from "../../engine/session/effects.js";
+import type { SessionEvent, TimerName } from "../../engine/session/events.js";
+import { SessionActor } from "../../engine/session/session-actor.js";
+import { newSession, type SessionSettings } from "../../engine/session/state.js";
+import type { CancelTimer } from "../../engine/time/clock.js";
+import type { HistoryMessage } from "../../storage/records.js";
+import { VirtualClock } from "./virtual-clock.js";
+
+type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+
+export const PLAIN_SETTINGS: SessionSettings = {
+  greeting: "Hello! How can I help you today?",
+  apology: "I am sorry, I could not answer that just now.",
+  sensitivity: "medium",
+  silenceTimeoutMs: 700,
+  durationMaxMs: 1_800_000,
+  isPaced: false,
+  tools: [],
+  systemPromptChars: 100,
+};
+
+/** A call whose effects are written down as lines instead of being performed; its timers run on a virtual clock. */
+export class RecordedCall {
+  readonly clock = new VirtualClock(0);
+  readonly actor: SessionActor;
+  readonly crashes: unknown[] = [];
+  readonly effects: SessionEffect[] = [];
+  readonly #timers = new Map<TimerName, CancelTimer>();
+  #lines: string[] = [];
+
+  constructor(settings: SessionSettings, history: readonly HistoryMessage[] = []) {
+    const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
+    this.actor = new SessionActor(newSession(settings, history), performer, (error) => {
+      this.crashes.push(error);
+    });
+  }
+
+  get pendingTimers(): readonly TimerName[] {
+    return [...this.#timers.keys()];
+  }
+
+  send(event: Unstamped<SessionEvent>): void {
+    this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
+  }
+
+  /** The effects since the last look, a line each; what a timer did carries its moment. */
+  takeLines(): string[] {
+    const lines = this.#lines;
+    this.#lines = [];
+    return lines;
+  }
+
+  #perform(effect: SessionEffect): void {
+    this.effects.push(effect);
+    if (effect.type === "startTimer") this.#startTimer(effect.timer, effect.delayMs);
+    if (effect.type === "cancelTimer") this.#cancelTimer(effect.timer);
+    if (effect.type === "end") {
+      for (const timer of this.#timers.keys()) this.#cancelTimer(timer);
+    }
+    this.#lines.push(describe(effect));
+  }
+
+  #startTimer(timer: TimerName, delayMs: number): void {
+    this.#timers.get(timer)?.();
+    const fire = () => {
+      this.#timers.delete(timer);
+      this.#lines.push(`-- at ${this.clock.monotonicMs()}: ${timer}`);
+      this.send({ type: "timerFired", timer });
+    };
+    this.#timers.set(timer, this.clock.after(delayMs, fire));
+  }
+
+  #cancelTimer(timer: TimerName): void {
+    this.#timers.get(timer)?.();
+    this.#timers.delete(timer);
+  }
+}
+
+function describe(effect: SessionEffect): string {
+  switch (effect.type) {
+    case "send":
+      return `send ${describeMessage(effect.message)}`;
+    case "askModel": {
+      const messages = [...effect.history, ...effect.toolMessages];
+      const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
+      return `ask model #${effect.turnId}: ${said}`;
+    }
+    case "synthesize":
+      return `synthesize #${effect.turnId}.${effect.index} "${effect.text}"`;
+    case "play":
+      return `play #${effect.turnId}.${effect.index}`;
+    case "runTool":
+      return `run tool #${effect.turnId} ${effect.call.name} ${effect.call.argumentsJson}`;
+    case "holdAudio":
+      return "hold audio";
+    case "resumeAudio":
+      return "resume audio";
+    case "abortTurn":
+      return `abort turn #${effect.turnId}`;
+    case "stopModel":
+      return `stop model #${effect.turnId}`;
+    case "startTimer":
+      return `start timer ${effect.timer} ${effect.delayMs}`;
+    case "cancelTimer":
+      return `cancel timer ${effect.timer}`;
+    case "saveTurn":
+      return `save ${describeSave(effect.save)}`;
+    case "end":
+      return `end ${effect.ending.status} ${effect.ending.reason}: ${describeSave(effect.save)}`;
+  }
+}
+
+function describeMessage(message: Extract<SessionEffect, { type: "send" }>["message"]): string {
+  if (message.type === "error") return `error "${message.message}"`;
+  if (message.type !== "transcript") return message.type;
+  return `${message.role} ${message.isFinal ? "final" : "partial"} "${message.text}"`;
+}
+
+function describeSave({ messages, metrics, report }: TurnSave): string {
+  const said = messages.map(({ role, text, atMs }) => `${role}@${atMs} "${text}"`).join(", ");
+  const { turnCount, interruptions, ttfbMs, avgLatencyMs, totalTokens, ttsChars } = metrics;
+  const counts = `turns ${turnCount}, interruptions ${interruptions}, ttfb ${ttfbMs}, latency ${avgLatencyMs}, tokens ${totalTokens}, chars ${ttsChars}`;
+  const turn = report === undefined ? "" : ` ${JSON.stringify(report)}`;
+  return `[${said}] {${counts}}${turn}`;
+}

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import {
+  FRAME_MS,
+  type PacedLine,
+  Pacer,
+  QUEUED_MAX_MS,
+  SEND_AHEAD_MS,
+} from "../../../engine/audio/pacer.js";
+import type { Clock } from "../../../engine/time/clock.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const FORMAT = { frameBytes: 160, silence: 0xff };
+const AHEAD_FRAMES = SEND_AHEAD_MS / FRAME_MS;
+
+function speech(frames: number, value = 1): Uint8Array {
+  return new Uint8Array(Math.round(frames * FORMAT.frameBytes)).fill(value);
+}
+
+function telephone() {
+  const clock = new VirtualClock(0);
+  const pacer = new Pacer(clock);
+  const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
+  const line: PacedLine = pacer.open(FORMAT, {
+    frame: (bytes) =>
+      sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
+    mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
+  });
+  return { clock, pacer, line, sent, frames: () => sent.filter(({ what }) => what === "frame") };
+}
+
+test("the first frames leave at once, the rest in real time", () => {
+  const { clock, line, frames } = telephone();
+  line.enqueue(speech(50), "a");
+  assert.equal(frames().length, AHEAD_FRAMES);
+  clock.advance(100);
+  assert.equal(frames().length, AHEAD_FRAMES + 5);
+  clock.advance(50 * FRAME_MS);
+  assert.equal(frames().length, 50);
+  assert.equal(line.underrunCount, 0);
+});
+
+test("the mark follows the last frame of its sentence, which is filled up with silence", () => {
+  const { clock, line, sent } = telephone();
+  line.enqueue(speech(1.5), "a");
+  line.enqueue(speech(1, 2), "b");
+  clock.advance(100);
+  assert.deepEqual(
+    sent.map(({ what }) => what),
+    ["frame", "frame", "a", "frame", "b"],
+  );
+  assert.ok(
+    sent.every(({ what, bytes }) => what !== "frame" || bytes.length === FORMAT.frameBytes),
+  );
+  assert.deepEqual(sent[1]?.bytes.subarray(80), new Uint8Array(80).fill(0xff));
+});
+
+test("after a clear nothing of what was queued leaves, and the next sentence leaves at once", () => {
+  const { clock, line, frames, sent } = telephone();
+  line.enqueue(speech(100), "old");
+  clock.advance(40);
+  line.clear();
+  const before = frames().length;
+  clock.advance(1_000);
+  assert.equal(frames().length, before);
+  line.enqueue(speech(2, 9), "new");
+  assert.equal(frames().at(-1)?.bytes[0], 9);
+  assert.ok(!sent.some(({ what }) => what === "old"));
+});
+
+test("while it is held nothing leaves, and then it goes on where it stood", () => {
+  const { clock, line, frames } = telephone();
+  const audio = Uint8Array.from({ length: 40 * FORMAT.frameBytes }, (_, at) =>
+    Math.floor(at / FORMAT.frameBytes),
+  );
+  line.enqueue(audio, "a");
+  clock.advance(100);
+  line.hold();
+  const before = frames().length;
+  clock.advance(500);
+  assert.equal(frames().length, before);
+  line.resume();
+  clock.advance(2_000);
+  assert.deepEqual(
+    frames().map(({ bytes }) => bytes[0]),
+    Array.from({ length: 40 }, (_, index) => index),
+  );
+});
+
+test("more than three minutes are not taken", () => {
+  const { line } = telephone();
+  const framesMax = QUEUED_MAX_MS / FRAME_MS;
+  assert.equal(line.enqueue(speech(framesMax), "a"), true);
+  assert.equal(line.enqueue(speech(AHEAD_FRAMES + 1), "b"), false);
+  line.clear();
+  assert.equal(line.enqueue(speech(1), "c"), true);
+});
+
+test("a late timer is counted when the caller's buffer has run dry", () => {
+  const { clock, line } = telephone();
+  line.enqueue(speech(100), "a");
+  line.sendDue(clock.monotonicMs() + SEND_AHEAD_MS + 100);
+  assert.equal(line.underrunCount, 1);
+});
+
+test("a pacer without lines has no timer", () => {
+  const { clock, pacer, line } = telephone();
+  assert.equal(clock.pendingTimerCount, 1);
+  line.close();
+  assert.equal(pacer.lineCount, 0);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("whatever is enqueued, held and cleared, sound is never sent twice, reordered or sent too early", () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("enqueue" as const),
+      frames: fc.double({ min: 0.1, max: 30, noNaN: true }),
+    }),
+    fc.record({ kind: fc.constantFrom("hold" as const, "resume" as const, "clear" as const) }),
+    fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 700 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { clock, line, frames } = telephone();
+      for (const [index, each] of steps.entries()) {
+        if (each.kind === "enqueue") line.enqueue(speech(each.frames, index), String(index));
+        else if (each.kind === "wait") clock.advance(each.ms);
+        else line[each.kind]();
+      }
+      const order = frames().map(({ bytes }) => bytes[0] ?? 0);
+      assert.deepEqual(
+        order,
+        order.toSorted((one, other) => one - other),
+      );
+      const clears = steps.filter(({ kind }) => kind === "clear").length + 1;
+      const framesMax = clock.monotonicMs() / FRAME_MS + clears * (AHEAD_FRAMES + 1);
+      assert.ok(
+        frames().length <= framesMax,
+        `${frames().length} frames in ${clock.monotonicMs()} ms`,
+      );
+    }),
+  );
+});
+
+test("a timer that is always late, each time by another amount, sends one frame each time", () => {
+  const clock = new VirtualClock(0);
+  const lateness = [3, 0, 9, 1, 5, 0, 8, 2];
+  let fired = 0;
+  const late: Clock = {
+    epochMs: () => clock.epochMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs, action) => {
+      fired += 1;
+      return clock.after(delayMs + (lateness[fired % lateness.length] ?? 0), action);
+    },
+    every: (periodMs, action) => clock.every(periodMs, action),
+  };
+  const atMs: number[] = [];
+  const line = new Pacer(late).open(FORMAT, {
+    frame: () => atMs.push(clock.monotonicMs()),
+    mark: () => undefined,
+  });
+  clock.advance(7);
+  line.enqueue(speech(400), "a");
+  clock.advance(6_000);
+  const paced = atMs.slice(AHEAD_FRAMES);
+  assert.ok(paced.length > 250);
+  for (const [index, sentMs] of paced.entries()) {
+    const offMs = sentMs - (paced[0] ?? 0) - index * FRAME_MS;
+    assert.ok(Math.abs(offMs) <= 9, `frame ${index} is off by ${offMs} ms`);
+  }
+});
+
+test("after a pause of the whole process the frames that are due leave together", () => {
+  const clock = new VirtualClock(0);
+  let stalledMs = 0;
+  const stalling: Clock = {
+    epochMs: () => clock.epochMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs, action) => clock.after(delayMs + stalledMs, action),
+    every: (periodMs, action) => clock.every(periodMs, action),
+  };
+  let frames = 0;
+  const line = new Pacer(stalling).open(FORMAT, {
+    frame: () => {
+      frames += 1;
+    },
+    mark: () => undefined,
+  });
+  line.enqueue(speech(400), "a");
+  stalledMs = 90;
+  clock.advance(20);
+  stalledMs = 0;
+  clock.advance(110);
+  assert.equal(frames, AHEAD_FRAMES + 6);
+  assert.equal(line.underrunCount, 0);
+});
+
+test("a telephone that throws closes its own line; the others play on, and it is told", () => {
+  const clock = new VirtualClock(0);
+  const faults: unknown[] = [];
+  const pacer = new Pacer(clock, (fault) => faults.push(fault));
+  const error = new Error("the socket is gone");
+  let frames = 0;
+  let isGone = false;
+  const broken = pacer.open(FORMAT, {
+    frame: () => {
+      if (isGone) throw error;
+    },
+    mark: () => undefined,
+  });
+  const other = pacer.open(FORMAT, {
+    frame: () => {
+      frames += 1;
+    },
+    mark: () => undefined,
+  });
+  broken.enqueue(speech(100), "a");
+  other.enqueue(speech(100), "b");
+  isGone = true;
+  clock.advance(200);
+  assert.deepEqual(faults, [error]);
+  assert.equal(pacer.lineCount, 1);
+  assert.equal(frames, AHEAD_FRAMES + 10);
+});
+
+test("a silence that was asked for is no underrun", () => {
+  const { clock, line } = telephone();
+  line.enqueue(speech(100), "a");
+  clock.advance(100);
+  line.hold();
+  clock.advance(1_000);
+  line.resume();
+  clock.advance(100);
+  assert.equal(line.underrunCount, 0);
+});

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RecentWaits, WAITS_KEPT_MS } from "../../../engine/audio/recent-waits.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+test("nothing has waited before the first", () => {
+  const waits = new RecentWaits(new VirtualClock());
+  assert.deepEqual([waits.lastMs, waits.p95Ms], [0, 0]);
+});
+
+test("the last, and what 95 of 100 do not exceed, of the last 64", () => {
+  const clock = new VirtualClock(10_000);
+  const waits = new RecentWaits(clock);
+  for (let waitMs = 1; waitMs <= 100; waitMs += 1) waits.addSince(10_000 - waitMs);
+  assert.equal(waits.lastMs, 100);
+  assert.equal(waits.p95Ms, 97);
+  waits.forget();
+  assert.equal(waits.p95Ms, 0);
+});
+
+test("a long wait is forgotten, though nothing follows it", () => {
+  const clock = new VirtualClock(10_000);
+  const waits = new RecentWaits(clock);
+  waits.addSince(9_000);
+  clock.advance(WAITS_KEPT_MS);
+  assert.equal(waits.p95Ms, 1_000);
+  clock.advance(1);
+  assert.deepEqual([waits.lastMs, waits.p95Ms], [0, 0]);
+});

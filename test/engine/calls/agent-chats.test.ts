@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  AgentChats,
+  CHAT_REPLY_MAX_MS,
+  CHATS_MAX,
+  CHATS_OF_ORGANIZATION_MAX,
+  ChatFailed,
+} from "../../../engine/calls/agent-chats.js";
+import { Failure } from "../../../engine/failure.js";
+import { type AgentForCall, AgentUnavailable } from "../../../engine/tenancy/agents.js";
+import type { Tenant } from "../../../engine/tenancy/tenant.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import {
+  agentRecord,
+  NOON_MS,
+  organizationRecord,
+  planRecord,
+  providerRecord,
+} from "../../storage/sample-records.js";
+
+const HELLO = [{ role: "user", content: "Hello" } as const];
+const COMPLETION = { finishReason: "stop", promptTokens: 7, completionTokens: 3 } as const;
+
+function tenantOf(id: string): Tenant {
+  return {
+    organization: organizationRecord({ id }),
+    plan: planRecord(),
+    userId: "user",
+    apiKeyId: undefined,
+    scopes: [],
+  };
+}
+
+const FOR_CALL: AgentForCall = {
+  agent: agentRecord(),
+  llm: providerRecord({ orgId: null }),
+  tts: providerRecord(),
+  stt: providerRecord(),
+  sttModelId: "nova-3",
+};
+
+class Trial {
+  readonly clock = new VirtualClock(NOON_MS);
+  readonly log = new RecordingLogger();
+  readonly model = new ScriptedLanguageModel();
+  readonly chats: AgentChats;
+
+  constructor(refusal?: AgentUnavailable) {
+    const mind = { vendor: "scripted", modelId: "m", temperature: 0.5, maxTokens: 50 };
+    this.chats = new AgentChats({
+      agents: {
+        forCall: () =>
+          refusal === undefined ? Promise.resolve(FOR_CALL) : Promise.reject(refusal),
+      },
+      vendors: { mindOf: () => ({ ...mind, client: this.model, systemPrompt: "Be brief." }) },
+      clock: this.clock,
+      log: this.log,
+    });
+  }
+
+  begin(orgId = "org", signal = new AbortController().signal) {
+    return this.chats.begin(tenantOf(orgId), "agent", HELLO, signal);
+  }
+}
+
+function failure(kind: Failure["kind"]) {
+  return (error: unknown) => error instanceof Failure && error.kind === kind;
+}
+
+test("a reply is handed on as it is made, with the agent's prompt before the conversation", async () => {
+  const { chats, model, begin } = bound(new Trial());
+  const chat = await begin();
+  const heard: string[] = [];
+  const reply = chat.reply((text) => heard.push(text));
+  assert.deepEqual(model.requests[0], {
+    modelId: "m",
+    messages: [{ role: "system", content: "Be brief." }, ...HELLO],
+    temperature: 0.5,
+    maxTokens: 50,
+  });
+  model.say("Hi");
+  model.say(" there");
+  assert.equal(chats.count, 1);
+  model.finish(COMPLETION);
+  assert.deepEqual(await reply, { promptTokens: 7, completionTokens: 3 });
+  assert.deepEqual(heard, ["Hi", " there"]);
+  assert.equal(chats.count, 0);
+});
+
+test("a reply that takes too long is given up", async () => {
+  const trial = new Trial();
+  const chat = await trial.begin();
+  const reply = chat.reply(() => undefined);
+  trial.clock.advance(CHAT_REPLY_MAX_MS - 1);
+  assert.equal(trial.chats.count, 1);
+  trial.clock.advance(1);
+  await assert.rejects(
+    reply,
+    (error: unknown) =>
+      error instanceof ChatFailed && error.message === "the reply took longer than 60 s",
+  );
+  assert.equal(trial.clock.pendingTimerCount, 0);
+  assert.equal(trial.chats.count, 0);
+});
+
+test("a fault of the vendor is told in plain words and noted without what was said", async () => {
+  const trial = new Trial();
+  const reply = (await trial.begin()).reply(() => undefined);
+  trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
+  await assert.rejects(reply, { message: "scripted takes no more requests for now" });
+  assert.deepEqual(trial.log.ofLevel("warn")[0]?.fields, {
+    agentId: FOR_CALL.agent.id,
+    vendor: "scripted",
+    fault: "rateLimited",
+  });
+});
+
+test("a fault of ours is not taken for the vendor's", async () => {
+  const trial = new Trial();
+  const reply = (await trial.begin()).reply(() => undefined);
+  trial.model.fail(new TypeError("a bug"));
+  await assert.rejects(reply, TypeError);
+  assert.equal(trial.chats.count, 0);
+});
+
+test("a place is given back when nobody waits any more, whether the reply was asked for or not", async () => {
+  const trial = new Trial();
+  const waiting = new AbortController();
+  const unasked = new AbortController();
+  const reply = (await trial.begin("org", waiting.signal)).reply(() => undefined);
+  await trial.begin("org", unasked.signal);
+  assert.equal(trial.chats.count, 2);
+  unasked.abort();
+  waiting.abort();
+  await assert.rejects(reply, ChatFailed);
+  await trial.begin("org", AbortSignal.abort());
+  assert.equal(trial.chats.count, 0);
+  assert.deepEqual(trial.log.ofLevel("warn"), []);
+});
+
+test("places are limited for each organization, and for all together", async () => {
+  const trial = new Trial();
+  for (let index = 0; index < CHATS_MAX; index += 1) {
+    await trial.begin(`org ${Math.floor(index / CHATS_OF_ORGANIZATION_MAX)}`);
+  }
+  await assert.rejects(trial.begin("org 0"), failure("rateLimited"));
+  await assert.rejects(trial.begin("one more"), failure("unavailable"));
+  assert.equal(trial.chats.count, CHATS_MAX);
+});
+
+test("an agent that is unknown or takes no calls is refused before it takes a place", async () => {
+  const unknown = new Trial(new AgentUnavailable("notFound", "there is no such agent"));
+  await assert.rejects(unknown.begin(), failure("notFound"));
+  const paused = new Trial(new AgentUnavailable("paused_plan", "too large a model"));
+  await assert.rejects(paused.begin(), failure("conflict"));
+  assert.equal(paused.chats.count, 0);
+});
+
+function bound(trial: Trial) {
+  return { chats: trial.chats, model: trial.model, begin: () => trial.begin() };
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallReports, type CallReportsOptions } from "../../../engine/calls/call-reports.js";
+import { Failure } from "../../../engine/failure.js";
+import type { UsageRecord } from "../../../storage/records.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const ORG = "org";
+
+function usageOf(date: string): UsageRecord {
+  return { orgId: ORG, date, calls: 1, minutes: 2, ttsChars: 3, llmTokens: 4, sttSeconds: 5 };
+}
+
+/** Reports over scripted usage; `asked` is what the store was asked for. */
+function reportsOn(nowIso: string, stored: readonly UsageRecord[]) {
+  const asked: string[][] = [];
+  const database = {
+    agents: { countActive: () => Promise.resolve(2) },
+    calls: {
+      findById: () => Promise.resolve(undefined),
+      stats: () =>
+        Promise.resolve({ totalCalls: 4, activeCalls: 1, totalMinutes: 9, avgDurationSec: 180 }),
+    },
+    usage: {
+      list: (...range: string[]) => {
+        asked.push(range);
+        return Promise.resolve(stored);
+      },
+    },
+  } as unknown as CallReportsOptions["database"];
+  const clock = new VirtualClock(Date.parse(nowIso));
+  return { reports: new CallReports({ database, clock }), asked };
+}
+
+test("days without calls are filled in, across the end of a month", async () => {
+  const { reports, asked } = reportsOn("2028-03-01T00:00:00.000Z", [usageOf("2028-02-29")]);
+  const days = await reports.dailyUsage(ORG, 3);
+  assert.deepEqual(
+    days.map(({ date, calls }) => [date, calls]),
+    [
+      ["2028-02-28", 0],
+      ["2028-02-29", 1],
+      ["2028-03-01", 0],
+    ],
+  );
+  assert.deepEqual(asked, [[ORG, "2028-02-28", "2028-03-01"]]);
+});
+
+test("a day is one of UTC until its last millisecond", async () => {
+  const { reports } = reportsOn("2027-12-31T23:59:59.999Z", []);
+  assert.deepEqual(
+    (await reports.dailyUsage(ORG, 1)).map(({ date }) => date),
+    ["2027-12-31"],
+  );
+});
+
+test("statistics are of calls and of agents", async () => {
+  const { reports } = reportsOn("2028-03-01T00:00:00.000Z", []);
+  assert.deepEqual(await reports.stats(ORG), {
+    totalCalls: 4,
+    activeCalls: 1,
+    activeAgents: 2,
+    totalMinutes: 9,
+    avgDurationSec: 180,
+  });
+});
+
+test("a call that does not exist is not found", async () => {
+  const { reports } = reportsOn("2028-03-01T00:00:00.000Z", []);
+  await assert.rejects(
+    reports.get(ORG, "none"),
+    (error) => error instanceof Failure && error.kind === "notFound",
+  );
+});

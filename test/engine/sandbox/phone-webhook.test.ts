@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import twilio from "twilio";
+import { readDocument, signatureHeader } from "../../../engine/sandbox/phone-webhook.js";
+
+test("the documents of the vendor's own library are read", () => {
+  const value = fc
+    .oneof(
+      fc.string({ maxLength: 30 }),
+      fc.string({
+        unit: fc.constantFrom(..."& < > \" ' / = \t \n \r ; a x".split(" "), " "),
+        maxLength: 12,
+      }),
+      fc.constantFrom("</Stream>", "<Parameter/>", "&lt;", "&#65;", 'a="b"'),
+    )
+    .filter((text) => !/[^\P{Cc}\t\n\r]/u.test(text));
+  fc.assert(
+    fc.property(value, (text) => {
+      const response = new twilio.twiml.VoiceResponse();
+      const stream = response.connect().stream({ url: "wss://a.example/ws" });
+      stream.parameter({ name: "token", value: text });
+      assert.deepEqual(readDocument(response.toString()), {
+        url: "wss://a.example/ws",
+        parameters: { token: text },
+      });
+    }),
+  );
+});
+
+test("what is no stream is refused with its words", () => {
+  const say = "<Response><Say>Sorry &amp; good-bye</Say><Hangup/></Response>";
+  assert.throws(() => readDocument(say), /refused: "Sorry & good-bye"/);
+  assert.throws(() => readDocument("hello"), /not TwiML/);
+  const query = '<Connect><Stream url="wss://a.example/ws?api_key=1"/></Connect>';
+  assert.throws(() => readDocument(query), /31920/);
+});
+
+test("requests are signed as the vendor's library expects", () => {
+  const url = "https://a.example/api/telephony/voice?api_key=k1";
+  const fields = { To: "+2", CallSid: "CA1", From: "+1" };
+  const { "x-twilio-signature": signature = "" } = signatureHeader(url, fields, "12345");
+  assert.ok(twilio.validateRequest("12345", signature, url, fields));
+  assert.deepEqual(signatureHeader(url, fields, undefined), {});
+});

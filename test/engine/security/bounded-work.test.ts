@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../../../engine/failure.js";
+import { BoundedWork } from "../../../engine/security/bounded-work.js";
+
+/** Work that ends when the test says so. */
+class ScriptedWork {
+  readonly started: string[] = [];
+  readonly #finishByName = new Map<string, () => void>();
+
+  readonly #bounded: BoundedWork;
+
+  constructor(bounded: BoundedWork) {
+    this.#bounded = bounded;
+  }
+
+  begin(name: string): Promise<string> {
+    return this.#bounded.run(async () => {
+      this.started.push(name);
+      await new Promise<void>((resolve) => this.#finishByName.set(name, resolve));
+      return name;
+    });
+  }
+
+  finish(name: string): void {
+    this.#finishByName.get(name)?.();
+  }
+}
+
+/** Promises are settled before the event loop turns. */
+function everythingStarted(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function scriptedWork(): ScriptedWork {
+  return new ScriptedWork(
+    new BoundedWork({ runningMax: 2, waitingMax: 1, refusal: "busy", retryAfterSec: 3 }),
+  );
+}
+
+test("work beyond the number that may run starts when a place is free", async () => {
+  const work = scriptedWork();
+  const [first, second, third] = [work.begin("first"), work.begin("second"), work.begin("third")];
+  await everythingStarted();
+  assert.deepEqual(work.started, ["first", "second"]);
+
+  work.finish("second");
+  assert.equal(await second, "second");
+  await everythingStarted();
+  assert.deepEqual(work.started, ["first", "second", "third"]);
+
+  work.finish("first");
+  work.finish("third");
+  assert.deepEqual(await Promise.all([first, third]), ["first", "third"]);
+});
+
+test("work that would wait behind a full queue is refused at once, with the time to come back", async () => {
+  const work = scriptedWork();
+  const taken = [work.begin("first"), work.begin("second"), work.begin("third")];
+  await assert.rejects(work.begin("fourth"), (error) => {
+    assert.ok(error instanceof Failure);
+    assert.equal(error.kind, "unavailable");
+    assert.equal(error.retryAfterSec, 3);
+    return true;
+  });
+
+  work.finish("first");
+  work.finish("second");
+  await everythingStarted();
+  work.finish("third");
+  await Promise.all(taken);
+});
+
+test("work that fails gives its place back", async () => {
+  const bounded = new BoundedWork({ runningMax: 1, waitingMax: 1, refusal: "", retryAfterSec: 1 });
+  await assert.rejects(
+    bounded.run(() => Promise.reject(new Error("no luck"))),
+    /no luck/,
+  );
+  assert.equal(await bounded.run(() => Promise.resolve("next")), "next");
+});

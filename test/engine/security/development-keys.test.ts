@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { developmentKeys } from "../../../engine/security/development-keys.js";
+
+async function dataFolder(context: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-keys-"));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("keys are made once for a data folder, good for tokens and credentials", async (t) => {
+  const folder = await dataFolder(t);
+  const made = await developmentKeys(folder);
+  assert.equal(made.isNew, true);
+  assert.ok(made.jwtSecret.length >= 32);
+  assert.ok(new CredentialCipher(made.encryptionKey));
+  assert.deepEqual(await developmentKeys(folder), { ...made, isNew: false });
+});
+
+test("the kept keys are readable by their owner only", async (t) => {
+  const folder = await dataFolder(t);
+  await developmentKeys(folder);
+  const { mode } = await stat(join(folder, "keys.json"));
+  assert.equal(mode & 0o777, 0o600);
+});
+
+test("a damaged file of keys is an error, never replaced: credentials are sealed under it", async (t) => {
+  const folder = await dataFolder(t);
+  for (const damaged of ["", "{}", '{"jwtSecret":"short","encryptionKey":"00"}']) {
+    await writeFile(join(folder, "keys.json"), damaged);
+    await assert.rejects(developmentKeys(folder));
+  }
+});

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { speak } from "../../../engine/sandbox/simulated-voice.js";
+import { EffectRunner } from "../../../engine/session/effect-runner.js";
+import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js";
+import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
+import type { SessionEvent } from "../../../engine/session/events.js";
+import { WEB_LINE } from "../../../engine/session/line-audio.js";
+import { SpeechCache } from "../../../engine/session/speech-cache.js";
+import { EMPTY_TOOLBOX } from "../../../engine/session/toolbox.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { NO_METRICS } from "../../storage/sample-records.js";
+
+const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, history: [] };
+const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
+
+class Trial {
+  readonly clock = new VirtualClock(5_000);
+  readonly model = new ScriptedLanguageModel();
+  readonly client = new ScriptedVoice();
+  readonly caller = new RecordingCaller();
+  readonly log = new RecordingLogger();
+  readonly saves: TurnSave[] = [];
+  readonly failures: string[] = [];
+  readonly endings: Ending[] = [];
+  readonly events: SessionEvent[] = [];
+  readonly runner: EffectRunner;
+  #onEvent: () => void = () => undefined;
+
+  constructor() {
+    const { clock, caller, log, model, client } = this;
+    const mind = {
+      vendor: "scripted",
+      client: model,
+      modelId: "small",
+      systemPrompt: "Be brief.",
+      temperature: 0.4,
+      maxTokens: 50,
+    };
+    const voice = {
+      vendor: "scripted",
+      client,
+      modelId: "aria",
+      speed: 1,
+      language: "en-US",
+      format: WEB_LINE.sentenceFormat(client),
+      cacheKey: "voice",
+    };
+    const recorder = {
+      turnSaved: (save: TurnSave) => this.saves.push(save),
+      vendorFailed: (category: string, { fault }: VendorError) =>
+        this.failures.push(`${category} ${fault}`),
+      ended: (ending: Ending) => this.endings.push(ending),
+    };
+    const cache = new SpeechCache(0);
+    const toolbox = EMPTY_TOOLBOX;
+    const around = { clock, mind, voice, toolbox, cache, caller, recorder, log };
+    this.runner = new EffectRunner(around, clock.monotonicMs());
+    this.runner.deliverTo((event) => {
+      this.events.push(event);
+      this.#onEvent();
+    });
+  }
+
+  perform(...effects: SessionEffect[]): void {
+    for (const effect of effects) this.runner.perform(effect);
+  }
+
+  ask(turnId: number): void {
+    const history = [{ role: "user", content: "hi" } as const];
+    this.perform({ type: "askModel", turnId, history, toolMessages: [] });
+  }
+
+  /** Resolves with the event that comes next. */
+  next(): Promise<SessionEvent> {
+    return new Promise((resolve) => {
+      this.#onEvent = () => {
+        const event = this.events.at(-1);
+        if (event !== undefined) resolve(event);
+      };
+    });
+  }
+}
+
+test("the model is asked with the system prompt, and its words come back under their turn", async () => {
+  const trial = new Trial();
+  trial.ask(3);
+  assert.deepEqual(trial.model.requests[0]?.messages, [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "hi" },
+  ]);
+  trial.clock.advance(40);
+  trial.model.say("Hello");
+  assert.deepEqual(trial.events, [{ type: "replyToken", turnId: 3, text: "Hello", atMs: 40 }]);
+  const done = trial.next();
+  trial.model.finish({ finishReason: "stop", promptTokens: 7, completionTokens: 3 });
+  const { type, atMs } = await done;
+  assert.deepEqual({ type, atMs }, { type: "replyDone", atMs: 40 });
+});
+
+test("a model that fails is noted, with whether another try may help", async () => {
+  const trial = new Trial();
+  trial.ask(1);
+  const failed = trial.next();
+  trial.model.fail(new VendorError("scripted", "unauthorized", "no"));
+  assert.deepEqual(await failed, { type: "replyFailed", turnId: 1, retryable: false, atMs: 0 });
+  assert.deepEqual(trial.failures, ["llm unauthorized"]);
+});
+
+test("a vendor's client that throws anything else is a bug, logged, and not tried again", async () => {
+  const trial = new Trial();
+  trial.ask(1);
+  const failed = trial.next();
+  trial.model.fail(new TypeError("oops"));
+  assert.equal((await failed).type, "replyFailed");
+  assert.equal(trial.log.ofLevel("error").length, 1);
+  assert.deepEqual(trial.failures, []);
+});
+
+test("a sentence is spoken, kept until it is played, and played once", async () => {
+  const trial = new Trial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const spoken = trial.next();
+  trial.client.syntheses[0]?.give(await speak("ok", MP3));
+  trial.client.syntheses[0]?.finish();
+  assert.equal((await spoken).type, "sentenceSpoken");
+  assert.deepEqual(trial.caller.sounds, []);
+  const play: SessionEffect = { type: "play", turnId: 1, index: 0 };
+  trial.perform(play);
+  assert.equal(trial.caller.sounds.length, 1);
+  assert.throws(() => trial.perform(play), /no audio/);
+});
+
+test("an aborted turn is aborted at every vendor, and nothing of it comes back", async () => {
+  const trial = new Trial();
+  trial.ask(1);
+  trial.perform(
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "synthesize", turnId: 1, index: 1, text: "two" },
+    { type: "abortTurn", turnId: 1 },
+    { type: "abortTurn", turnId: 1 },
+  );
+  assert.ok(trial.client.syntheses.every(({ signal }) => signal.aborted));
+  await new Promise(setImmediate);
+  assert.deepEqual(trial.events, []);
+  assert.deepEqual(trial.failures, []);
+  assert.deepEqual(trial.log.lines, []);
+});
+
+test("stopping the model leaves the sentences that are being spoken", () => {
+  const trial = new Trial();
+  trial.ask(1);
+  trial.perform(
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "stopModel", turnId: 1 },
+  );
+  assert.equal(trial.client.syntheses[0]?.signal.aborted, false);
+});
+
+test("work for a new turn lets go of the old one", () => {
+  const trial = new Trial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "one" });
+  trial.perform({ type: "synthesize", turnId: 2, index: 0, text: "two" });
+  assert.deepEqual(
+    trial.client.syntheses.map(({ signal }) => signal.aborted),
+    [true, false],
+  );
+});
+
+test("a timer that is started again starts over, and fires once", () => {
+  const trial = new Trial();
+  const start: SessionEffect = { type: "startTimer", timer: "silence", delayMs: 100 };
+  trial.perform(start);
+  trial.clock.advance(60);
+  trial.perform(start);
+  trial.clock.advance(60);
+  assert.deepEqual(trial.events, []);
+  trial.clock.advance(40);
+  assert.deepEqual(trial.events, [{ type: "timerFired", timer: "silence", atMs: 160 }]);
+  assert.equal(trial.clock.pendingTimerCount, 0);
+});
+
+test("a cancelled timer does not fire; cancelling one that is not there does nothing", () => {
+  const trial = new Trial();
+  trial.perform(
+    { type: "startTimer", timer: "stall", delayMs: 100 },
+    { type: "cancelTimer", timer: "stall" },
+    { type: "cancelTimer", timer: "ahead" },
+  );
+  trial.clock.advance(1_000);
+  assert.deepEqual(trial.events, []);
+});
+
+test("the end stops timers and vendors, ends the line, then writes the call down", () => {
+  const trial = new Trial();
+  trial.perform(
+    { type: "startTimer", timer: "duration", delayMs: 100 },
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "end", ending: CALLER_LEFT, save: NOTHING },
+  );
+  assert.equal(trial.clock.pendingTimerCount, 0);
+  assert.equal(trial.client.syntheses[0]?.signal.aborted, true);
+  assert.deepEqual(trial.caller.endings, [CALLER_LEFT]);
+  assert.deepEqual(trial.endings, [CALLER_LEFT]);
+});
+
+test("messages and saved turns are handed on", () => {
+  const trial = new Trial();
+  trial.perform(
+    { type: "send", message: { type: "audioStop" } },
+    { type: "saveTurn", save: NOTHING },
+  );
+  assert.deepEqual(trial.caller.messages, [{ type: "audioStop" }]);
+  assert.deepEqual(trial.saves, [NOTHING]);
+});

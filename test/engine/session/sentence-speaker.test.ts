@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { speak } from "../../../engine/sandbox/simulated-voice.js";
+import { WEB_LINE } from "../../../engine/session/line-audio.js";
+import { speakSentence, type Voice } from "../../../engine/session/sentence-speaker.js";
+import { SpeechCache } from "../../../engine/session/speech-cache.js";
+import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
+const SENTENCE_BYTES_MAX = 960_000;
+
+class Trial {
+  readonly client = new ScriptedVoice();
+  readonly cache = new SpeechCache(1_000_000);
+  readonly clock = new VirtualClock(1_000);
+  readonly abort = new AbortController();
+  readonly voice: Voice = {
+    vendor: "scripted",
+    client: this.client,
+    modelId: "aria",
+    speed: 1.25,
+    language: "en-US",
+    format: WEB_LINE.sentenceFormat(this.client),
+    cacheKey: "voice",
+  };
+
+  say(text: string) {
+    return speakSentence(this.voice, text, this.cache, this.clock, this.abort.signal);
+  }
+
+  get synthesis() {
+    const synthesis = this.client.syntheses.at(-1);
+    assert.ok(synthesis, "the voice was asked");
+    return synthesis;
+  }
+}
+
+function fault(expected: VendorFault) {
+  return (error: unknown) => error instanceof VendorError && error.fault === expected;
+}
+
+test("a sentence is asked for as the agent speaks, and put together from its pieces", async () => {
+  const trial = new Trial();
+  const mp3 = await speak("hello", MP3);
+  const spoken = trial.say("hello");
+  assert.deepEqual(trial.synthesis.request, {
+    text: "hello",
+    modelId: "aria",
+    speed: 1.25,
+    language: "en-US",
+    format: "mp3",
+  });
+  trial.clock.advance(80);
+  for (let at = 0; at < mp3.length; at += 100) trial.synthesis.give(mp3.subarray(at, at + 100));
+  trial.clock.advance(20);
+  trial.synthesis.finish();
+  const { audio, durationMs, firstByteAtMs } = await spoken;
+  assert.ok(audio.length <= mp3.length && audio.length > mp3.length / 2);
+  assert.ok(durationMs >= 280 && durationMs < 480, `${durationMs} ms`);
+  assert.equal(firstByteAtMs, 1_080, "the first byte counts, not the last");
+});
+
+test("the same sentence is not asked for again", async () => {
+  const trial = new Trial();
+  const first = trial.say("hello");
+  trial.synthesis.give(await speak("hello", MP3));
+  trial.synthesis.finish();
+  const { audio } = await first;
+  trial.clock.advance(500);
+  const again = await trial.say("hello");
+  assert.equal(trial.client.syntheses.length, 1);
+  assert.equal(again.audio, audio);
+  assert.equal(again.firstByteAtMs, 1_500);
+});
+
+test("an answer without sound is a bad answer, and not kept", async () => {
+  for (const answer of [new Uint8Array(0), Buffer.from("no audio at all"), Buffer.alloc(5_000)]) {
+    const trial = new Trial();
+    const spoken = trial.say("hello");
+    trial.synthesis.give(answer);
+    trial.synthesis.finish();
+    await assert.rejects(spoken, fault("badAnswer"));
+    assert.equal(trial.cache.sizeBytes, 0);
+  }
+});
+
+test("an answer without an end is a bad answer, and is not held in memory", async () => {
+  const trial = new Trial();
+  const spoken = trial.say("hello");
+  for (let size = 0; size <= SENTENCE_BYTES_MAX; size += 60_000) {
+    trial.synthesis.give(new Uint8Array(60_000));
+  }
+  trial.synthesis.finish();
+  await assert.rejects(spoken, fault("badAnswer"));
+});
+
+test("what the vendor says of its failure is passed on, and nothing is kept", async () => {
+  const trial = new Trial();
+  const spoken = trial.say("hello");
+  trial.synthesis.give(await speak("hello", MP3));
+  trial.synthesis.fail(new VendorError("scripted", "rateLimited", "slow down"));
+  await assert.rejects(spoken, fault("rateLimited"));
+  assert.equal(trial.cache.sizeBytes, 0);
+});
+
+test("an aborted sentence is aborted at the vendor", async () => {
+  const trial = new Trial();
+  const spoken = trial.say("hello");
+  trial.abort.abort();
+  await assert.rejects(spoken, fault("aborted"));
+});

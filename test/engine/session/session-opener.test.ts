@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { WEB_LINE } from "../../../engine/session/line-audio.js";
+import { OpenRefusal, type RefusalReason } from "../../../engine/session/open-refusal.js";
+import type { Session } from "../../../engine/session/session.js";
+import type { OpenedLine } from "../../../engine/session/session-opener.js";
+import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { type Customer, TestServer } from "../../system/test-server.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+/** One try to open a call, past the socket. */
+class Opening {
+  readonly caller = new RecordingCaller();
+  readonly left = new AbortController();
+  readonly announced: OpenedLine[] = [];
+  readonly result: Promise<Session>;
+
+  constructor({ tenant }: Customer, historyKey?: string) {
+    this.result = server.parley.calls.opener.open(
+      { tenant, agentId: undefined, historyKey, channel: "web", line: WEB_LINE },
+      this.caller,
+      (line) => this.announced.push(line),
+      this.left.signal,
+    );
+  }
+}
+
+function refused(reason: RefusalReason) {
+  return (error: unknown) => error instanceof OpenRefusal && error.reason === reason;
+}
+
+test("a call is announced before it is connected, and is alive until it ends", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const opening = new Opening(customer);
+  const session = await opening.result;
+  assert.equal(opening.announced.length, 1);
+  assert.equal(opening.announced[0]?.agentName, "Reception");
+  assert.deepEqual(opening.caller.messages, [{ type: "connected" }]);
+  const { liveCalls, slots } = server.parley.calls;
+  assert.ok(liveCalls.has(session.callId));
+  assert.equal(slots.count, 1);
+  session.hangUp();
+  session.hangUp();
+  assert.equal(liveCalls.has(session.callId), false);
+  assert.equal(slots.count, 0);
+  assert.equal(opening.caller.endings.length, 1);
+});
+
+test("what is refused leaves neither a slot nor a live call, and announces nothing", async () => {
+  const customer = await server.customer();
+  const opening = new Opening(customer);
+  await assert.rejects(opening.result, refused("agentNotFound"));
+  assert.deepEqual(opening.announced, []);
+  await server.settled();
+});
+
+test("a recognizer that refuses gives everything back and leaves a failed call", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  server.sandbox.faults.deepgram = { fault: "serverError" };
+  const opening = new Opening(customer);
+  await assert.rejects(opening.result, refused("vendorFailed"));
+  server.sandbox.faults.deepgram = {};
+  await server.settled();
+  assert.equal((await server.endedCall(customer)).status, "failed");
+});
+
+test("a caller who leaves while the call is opened is not to blame", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const opening = new Opening(customer);
+  opening.left.abort();
+  await assert.rejects(opening.result, refused("callerLeft"));
+  await server.settled();
+  assert.equal((await server.endedCall(customer)).status, "completed");
+});
+
+test("a call that cannot be written down is not begun, and gives its slot back", async () => {
+  const alone = await TestServer.start();
+  try {
+    const customer = await alone.customer();
+    await alone.agent(customer);
+    const { opener, slots, liveCalls } = alone.parley.calls;
+    const { calls } = alone.database;
+    const start = calls.start.bind(calls);
+    calls.start = () => Promise.reject(new Error("disk full"));
+    const request = { tenant: customer.tenant, agentId: undefined, historyKey: undefined };
+    const opened = opener.open(
+      { ...request, channel: "web", line: WEB_LINE },
+      new RecordingCaller(),
+      () => undefined,
+      new AbortController().signal,
+    );
+    await assert.rejects(opened, /disk full/);
+    assert.deepEqual([slots.count, liveCalls.count], [0, 0]);
+    calls.start = start;
+  } finally {
+    await alone.close();
+  }
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { digitsToSend, toolDefinitions } from "../../../engine/session/tool-definitions.js";
+
+const LOOK_UP = {
+  type: "http",
+  name: "look_up",
+  description: "Finds an order",
+  parameters: { type: "object", properties: { order: { type: "string" } } },
+  url: "https://orders.test/find?key=hidden",
+  method: "GET",
+  headerNames: ["authorization"],
+  timeoutMs: 5_000,
+  speak: false,
+} as const;
+
+test("the model is told every tool by its name, with a schema of an object", () => {
+  const definitions = toolDefinitions([
+    { type: "hangup" },
+    { type: "transfer", to: "+15550100" },
+    { type: "sendDigits" },
+    LOOK_UP,
+  ]);
+  assert.deepEqual(
+    definitions.map(({ name }) => name),
+    ["hangup", "transfer", "sendDigits", "look_up"],
+  );
+  for (const { description, parameters } of definitions) {
+    assert.ok(description.length > 10);
+    assert.equal(parameters["type"], "object");
+  }
+  assert.equal(definitions[3]?.parameters, LOOK_UP.parameters);
+});
+
+test("the model is not told where a tool leads", () => {
+  const text = JSON.stringify(toolDefinitions([{ type: "transfer", to: "+15550100" }, LOOK_UP]));
+  assert.doesNotMatch(text, /5550100|orders\.test|hidden|authorization/);
+});
+
+test("the model is told when the author wants a call transferred", () => {
+  const [plain] = toolDefinitions([{ type: "transfer", to: "sip:desk@bakery.test" }]);
+  const [described] = toolDefinitions([
+    { type: "transfer", to: "sip:desk@bakery.test", description: "For complaints." },
+  ]);
+  assert.equal(described?.description, `${plain?.description} When to use it: For complaints.`);
+});
+
+test("the keys to press are read, and what is no key is explained", () => {
+  assert.deepEqual(digitsToSend('{"digits":"1*#9A"}'), { digits: "1*#9A" });
+  assert.deepEqual(digitsToSend(`{"digits":"${"1".repeat(40)}"}`), { digits: "1".repeat(40) });
+  for (const wrong of [
+    "{}",
+    "12",
+    "{half",
+    '{"digits":""}',
+    '{"digits":"1 2"}',
+    '{"digits":12}',
+    '{"digits":"1","to":"x"}',
+    `{"digits":"${"1".repeat(41)}"}`,
+  ]) {
+    const refused = digitsToSend(wrong);
+    assert.ok("error" in refused && refused.error !== "", wrong);
+  }
+});

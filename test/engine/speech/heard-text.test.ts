@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { heardPart } from "../../../engine/speech/heard-text.js";
+
+test("what was heard ends with a whole word", () => {
+  const text = "One two three four.";
+  const cases: readonly (readonly [fraction: number, heard: string])[] = [
+    [0, ""],
+    [-1, ""],
+    [Number.NaN, ""],
+    [0.1, ""],
+    [0.16, "One"],
+    [0.36, "One"],
+    [0.37, "One two"],
+    [0.99, "One two three"],
+    [1, text],
+    [7, text],
+  ];
+  for (const [fraction, heard] of cases)
+    assert.equal(heardPart(text, fraction), heard, `${fraction}`);
+});
+
+test("in Chinese and Japanese every character counts", () => {
+  assert.equal(heardPart("今天天气很好", 0.5), "今天天");
+  assert.equal(heardPart("はい、わかりました", 0.34), "はい、");
+});
+
+test("a fraction never gives more than its share, never tears a word, and grows with the fraction", () => {
+  const text = fc.array(fc.constantFrom("word", "a", "Zürich", "好的", "👍🏽", " ", ", ", "\n"), {
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(
+      text,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (parts, one, other) => {
+        const whole = parts.join("");
+        const [less, more] = [Math.min(one, other), Math.max(one, other)];
+        const heard = heardPart(whole, less);
+        assert.ok(whole.startsWith(heard));
+        assert.ok(less >= 1 || heard.length <= Math.floor(whole.length * less));
+        assert.ok(heardPart(whole, more).startsWith(heard));
+        const around = whole.slice(heard.length - 1, heard.length + 1);
+        assert.doesNotMatch(
+          heard === "" ? "" : around,
+          /^[a-zü]{2}$|^[\uD800-\uDBFF][\uDC00-\uDFFF]$/i,
+        );
+      },
+    ),
+  );
+});

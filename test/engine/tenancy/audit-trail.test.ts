@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LogFields, Logger } from "../../../engine/log.js";
+import { actorOf, changedFields } from "../../../engine/tenancy/audit-entry.js";
+import { AUDIT_RETENTION_MS, AuditTrail } from "../../../engine/tenancy/audit-trail.js";
+import type { Database } from "../../../storage/database.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { openPlatform, refusal, sharedPlatform } from "./seeded-platform.js";
+
+const HOUR_MS = 60 * 60 * 1_000;
+const ALL = { limit: 100, skip: 0 };
+
+test("entries are kept for 400 days and then removed, by the hour", async (t) => {
+  const platform = await openPlatform(t);
+  const { database, organizations, clock } = platform;
+  const log: Logger = new SilentLogger();
+  const removed = new Promise<string>((resolve) => {
+    log.info = (_fields: LogFields, message: string) => resolve(message);
+  });
+  const trail = new AuditTrail({ database, clock });
+  const tenant = await platform.tenantOn("free");
+  await organizations.rename(tenant, "Old");
+  clock.advance(HOUR_MS);
+  await organizations.rename(tenant, "New");
+  const names = async () => (await trail.list(tenant, ALL)).items.map((entry) => entry.targetName);
+  clock.advance(AUDIT_RETENTION_MS - HOUR_MS);
+  t.after(trail.startPurging(log));
+  assert.deepEqual(await names(), ["New", "Old"]);
+  clock.advance(HOUR_MS);
+  assert.equal(await removed, "old audit entries were removed");
+  assert.deepEqual(await names(), ["New"]);
+});
+
+test("a purge that fails is logged, and the next one comes all the same", async () => {
+  let count = 0;
+  const purge = () => {
+    count += 1;
+    return Promise.reject(new Error("the disk is full"));
+  };
+  // Only what is called.
+  const database = { audit: { purge } } as unknown as Database;
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  const stop = new AuditTrail({ database, clock }).startPurging(log);
+  clock.advance(HOUR_MS);
+  stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(count, 2);
+  assert.deepEqual(
+    log.lines.map(({ message }) => message),
+    ["old audit entries could not be removed", "old audit entries could not be removed"],
+  );
+});
+
+test("an administrator reads the trail of an organization by its owner's e-mail", async () => {
+  const platform = await sharedPlatform();
+  const trail = new AuditTrail({ database: platform.database, clock: platform.clock });
+  const { organization } = await platform.tenantOn("free");
+  const email = organization.ownerEmail;
+  await platform.organizations.suspend(email);
+  await platform.organizations.changePlan(email, "pro");
+  await platform.organizations.changePlan(email, "pro");
+  const { items, total } = await trail.listOfOwner(` ${email.toUpperCase()} `, ALL);
+  assert.equal(total, 3);
+  assert.deepEqual(
+    items.map(({ action, changes, actor }) => [action, changes, actor.id]),
+    [
+      ["organization.changePlan", [], "server"],
+      ["organization.changePlan", ["planId"], "server"],
+      ["organization.suspend", ["status"], "server"],
+    ],
+  );
+  assert.deepEqual((await trail.listNewest(1))[0], items[0]);
+  await assert.rejects(trail.listOfOwner("nobody@example.com", ALL), refusal("notFound"));
+});
+
+test("a tenant without user and key cannot have changed anything", () => {
+  assert.deepEqual(actorOf({ userId: "u", apiKeyId: undefined }), { type: "user", id: "u" });
+  assert.deepEqual(actorOf({ userId: undefined, apiKeyId: "k" }), { type: "apiKey", id: "k" });
+  assert.throws(() => actorOf({ userId: undefined, apiKeyId: undefined }), /neither/);
+});
+
+test("changed fields are named with their place, whatever their values are", () => {
+  const before = { name: "a", on: true, persona: { greeting: "x", language: "y" }, list: [1] };
+  assert.deepEqual(changedFields(before, structuredClone(before)), []);
+  const after = { name: "b", on: true, persona: { greeting: "z", language: "y" }, list: [1, 2] };
+  assert.deepEqual(changedFields(before, after), ["name", "persona.greeting", "list"]);
+});

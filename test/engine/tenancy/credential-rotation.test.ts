@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { CredentialRotation } from "../../../engine/tenancy/credential-rotation.js";
+import type { SealedCredential } from "../../../storage/sealed-credential-store.js";
+import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
+
+/** What the platform of the tests seals with. */
+const OLD_KEY = "5a".repeat(32);
+const NEW_KEY = "a5".repeat(32);
+const OLDEST_KEY = "0f".repeat(32);
+const ROOT = { type: "administrator", id: "root" } as const;
+/** Of the seven global providers of the sandbox, those that have a key. */
+const GLOBAL_COUNT = 5;
+
+function rotationOf(
+  { database, clock, newId }: SeededPlatform,
+  cipher: CredentialCipher,
+  sealedCredentials: Partial<SeededPlatform["database"]["sealedCredentials"]> = {},
+): CredentialRotation {
+  const stored = database.sealedCredentials;
+  const scripted = {
+    page: stored.page.bind(stored),
+    find: stored.find.bind(stored),
+    replace: stored.replace.bind(stored),
+    ...sealedCredentials,
+  };
+  // The double has every method of the store, and a store is only its methods.
+  const part = { sealedCredentials: scripted as unknown as typeof stored };
+  return new CredentialRotation({ database: part, cipher, clock, newId });
+}
+
+async function withOwnProvider(context: TestContext) {
+  const platform = await openPlatform(context);
+  const tenant = await platform.tenantOn("enterprise");
+  const provider = await platform.providers.create(tenant, ownLlm());
+  const credentialsUnder = async (key: string) => {
+    const stored = await platform.database.providers.findById(provider.id);
+    return new CredentialCipher(key).open(stored?.sealedCredentials ?? "");
+  };
+  return { platform, tenant, provider, credentialsUnder };
+}
+
+test("the audit counts what is under the current key, under each old one and under none", async (t) => {
+  const { platform, provider } = await withOwnProvider(t);
+  const audit = (current: string, ...old: readonly string[]) =>
+    rotationOf(platform, new CredentialCipher(current, old)).audit();
+  assert.deepEqual(await audit(OLD_KEY), { current: GLOBAL_COUNT + 1, old: [], unopened: [] });
+  const under = { current: 0, old: [0, GLOBAL_COUNT + 1], unopened: [] };
+  assert.deepEqual(await audit(NEW_KEY, OLDEST_KEY, OLD_KEY), under);
+  const { unopened, ...counts } = await audit(NEW_KEY, OLDEST_KEY);
+  assert.deepEqual(counts, { current: 0, old: [0] });
+  assert.equal(unopened.length, GLOBAL_COUNT + 1);
+  assert.ok(unopened.some(({ owner, id }) => owner === "provider" && id === provider.id));
+});
+
+test("resealing moves every provider to the current key, with an entry each, and changes nothing else", async (t) => {
+  const { platform, tenant, provider, credentialsUnder } = await withOwnProvider(t);
+  platform.clock.advance(1_000);
+  const rotation = rotationOf(platform, new CredentialCipher(NEW_KEY, [OLD_KEY]));
+  assert.deepEqual(await rotation.reseal(ROOT), {
+    resealed: GLOBAL_COUNT + 1,
+    alreadyCurrent: 0,
+    unopened: [],
+    contested: [],
+  });
+  assert.deepEqual({ ...(await credentialsUnder(NEW_KEY)) }, { apiKey: "sk-ours" });
+  await assert.rejects(credentialsUnder(OLD_KEY));
+  const { sealedCredentials: _before, ...before } = provider;
+  const { sealedCredentials: _after, ...after } = await platform.providers.get(tenant, provider.id);
+  assert.deepEqual(after, before);
+  const current = { current: GLOBAL_COUNT + 1, old: [0], unopened: [] };
+  assert.deepEqual(await rotation.audit(), current);
+  const [entry] = (
+    await platform.database.audit.list(tenant.organization.id, { limit: 1, skip: 0 })
+  ).items;
+  assert.deepEqual([entry?.action, entry?.actor], ["provider.reseal", ROOT]);
+  const again = await rotation.reseal(ROOT);
+  assert.deepEqual([again.resealed, again.alreadyCurrent], [0, GLOBAL_COUNT + 1]);
+});
+
+test("credentials that were tampered with are named and left as they are", async (t) => {
+  const { platform, provider } = await withOwnProvider(t);
+  const { providers } = platform.database;
+  const sealed = provider.sealedCredentials ?? "";
+  const broken = sealed.slice(0, -1) + (sealed.endsWith("0") ? "1" : "0");
+  await providers.update(provider.id, provider.orgId, { sealedCredentials: broken }, 0);
+  const rotation = rotationOf(platform, new CredentialCipher(NEW_KEY, [OLD_KEY]));
+  const report = await rotation.reseal(ROOT);
+  const holder = { owner: "provider", id: provider.id };
+  assert.deepEqual([report.resealed, report.unopened], [GLOBAL_COUNT, [holder]]);
+  assert.equal((await providers.findById(provider.id))?.sealedCredentials, broken);
+  assert.deepEqual((await rotation.audit()).unopened, [holder]);
+});
+
+test("credentials that a user changes during resealing are not lost", async (t) => {
+  const { platform, tenant, provider, credentialsUnder } = await withOwnProvider(t);
+  const { sealedCredentials: stored } = platform.database;
+  let changeCount = 0;
+  const replace: typeof stored.replace = async (credential, replacement, entry) => {
+    if (credential.id === provider.id && changeCount === 0) {
+      changeCount += 1;
+      const credentials = { apiKey: "sk-newer" };
+      await platform.providers.update(tenant, provider.id, { credentials });
+    }
+    return stored.replace(credential, replacement, entry);
+  };
+  const cipher = new CredentialCipher(NEW_KEY, [OLD_KEY]);
+  const report = await rotationOf(platform, cipher, { replace }).reseal(ROOT);
+  assert.equal(changeCount, 1);
+  assert.deepEqual([report.resealed, report.contested], [GLOBAL_COUNT + 1, []]);
+  assert.deepEqual({ ...(await credentialsUnder(NEW_KEY)) }, { apiKey: "sk-newer" });
+});
+
+test("credentials that change at every attempt are named, and a provider that is gone is not", async (t) => {
+  const { platform, tenant, provider, credentialsUnder } = await withOwnProvider(t);
+  const doomed = await platform.providers.create(tenant, ownLlm({ name: "Doomed" }));
+  const { sealedCredentials: stored } = platform.database;
+  let changeCount = 0;
+  const replace: typeof stored.replace = async (credential, replacement, entry) => {
+    if (credential.id === provider.id) {
+      changeCount += 1;
+      const credentials = { apiKey: `sk-${changeCount}` };
+      await platform.providers.update(tenant, provider.id, { credentials });
+    } else if (credential.id === doomed.id) {
+      await platform.providers.remove(tenant, doomed.id);
+    }
+    return stored.replace(credential, replacement, entry);
+  };
+  const cipher = new CredentialCipher(NEW_KEY, [OLD_KEY]);
+  const report = await rotationOf(platform, cipher, { replace }).reseal(ROOT);
+  const contested = [{ owner: "provider", id: provider.id }];
+  assert.deepEqual([report.resealed, report.contested], [GLOBAL_COUNT, contested]);
+  assert.deepEqual({ ...(await credentialsUnder(OLD_KEY)) }, { apiKey: `sk-${changeCount}` });
+});
+
+test("more credentials than fit on one page are all seen once", async (t) => {
+  const { platform } = await withOwnProvider(t);
+  const sealed = platform.cipher.seal({ apiKey: "a" });
+  const all = Array.from({ length: 230 }, (_, index): SealedCredential => {
+    const sequence = index + 1;
+    return { owner: "agent", id: String(index), orgId: "org", name: "", sealed, sequence };
+  });
+  const page: SeededPlatform["database"]["sealedCredentials"]["page"] = async (
+    owner,
+    after,
+    limit,
+  ) => (owner === "agent" ? all.slice(after, after + limit) : []);
+  const rotation = rotationOf(platform, platform.cipher, { page });
+  assert.deepEqual(await rotation.audit(), { current: 230, old: [], unopened: [] });
+});
+
+test("the headers of agents' tools are moved too", async (t) => {
+  const { platform, tenant } = await withOwnProvider(t);
+  const { agents, audit } = platform.database;
+  const { id } = await platform.agents.create(tenant, await platform.agentInput());
+  const orgId = tenant.organization.id;
+  const agent = await agents.findById(orgId, id);
+  assert.ok(agent);
+  const headers = { orders: { authorization: "Bearer hidden" } };
+  await agents.update(orgId, id, { ...agent, sealedToolHeaders: platform.cipher.seal(headers) });
+  const cipher = new CredentialCipher(NEW_KEY, [OLD_KEY]);
+  assert.equal((await rotationOf(platform, cipher).reseal(ROOT)).resealed, GLOBAL_COUNT + 2);
+  const moved = await agents.findById(orgId, id);
+  const opened = new CredentialCipher(NEW_KEY).open(moved?.sealedToolHeaders ?? "");
+  assert.deepEqual({ ...opened }, headers);
+  const { items } = await audit.list(orgId, { limit: 2, skip: 0 });
+  assert.deepEqual(
+    items.map(({ action, targetName }) => [action, targetName]),
+    [
+      ["agent.reseal", "Reception"],
+      ["provider.reseal", "Our models"],
+    ],
+  );
+});

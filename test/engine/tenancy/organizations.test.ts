@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openPlatform, refusal, sharedPlatform } from "./seeded-platform.js";
+
+test("an organization is described with its plan", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const { organization, plan } = platform.organizations.describe(tenant);
+  assert.equal(organization.id, tenant.organization.id);
+  assert.equal(plan.slug, "starter");
+});
+
+test("a renamed organization keeps all but its name and the time of its change", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  platform.clock.advance(5_000);
+  const { organization } = await platform.organizations.rename(tenant, "Engines");
+  assert.deepEqual(organization, {
+    ...tenant.organization,
+    name: "Engines",
+    updatedAtMs: platform.clock.epochMs(),
+  });
+  assert.deepEqual((await platform.refreshed(tenant)).organization, organization);
+});
+
+test("the administrator activates and suspends an organization by its owner's e-mail", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const statusNow = async () => (await platform.refreshed(tenant)).organization.status;
+  const email = ` ${tenant.organization.ownerEmail.toUpperCase()} `;
+
+  const suspended = await platform.organizations.suspend(email);
+  assert.deepEqual([suspended.status, await statusNow()], ["pending", "pending"]);
+  platform.clock.advance(1_000);
+  const activated = await platform.organizations.activate(email);
+  assert.deepEqual([activated.status, await statusNow()], ["active", "active"]);
+  assert.equal(activated.updatedAtMs, platform.clock.epochMs());
+});
+
+test("the administrator changes an organization's plan", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  await platform.organizations.changePlan(tenant.organization.ownerEmail, "pro");
+  assert.equal((await platform.refreshed(tenant)).plan.slug, "pro");
+});
+
+test("an e-mail that owns nothing and a plan that does not exist are not found", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const { organizations } = platform;
+  await assert.rejects(organizations.activate("nobody@example.com"), refusal("notFound"));
+  await assert.rejects(organizations.suspend("nobody@example.com"), refusal("notFound"));
+  await assert.rejects(organizations.changePlan("nobody@example.com", "pro"), refusal("notFound"));
+  await assert.rejects(
+    organizations.changePlan(organization.ownerEmail, "gold"),
+    /free, starter, pro, enterprise/,
+  );
+});
+
+test("the list shows every organization with its plan", async (t) => {
+  const platform = await openPlatform(t);
+  await platform.tenantOn("free");
+  await platform.tenantOn("pro");
+  const listed = await platform.organizations.list();
+  assert.deepEqual(
+    listed.map(({ planSlug }) => planSlug),
+    ["free", "pro"],
+  );
+});
+
+test("set-up makes an active organization, an owner who can sign in, and a key", async () => {
+  const platform = await sharedPlatform();
+  const { organization, password, apiKey } = await platform.organizations.setUp({
+    orgName: "Engines",
+    email: "ada@example.com",
+    planSlug: "pro",
+  });
+  assert.equal(organization.status, "active");
+  assert.ok(password.length >= 16);
+  const signedIn = await platform.accounts.signIn({ email: "ada@example.com", password });
+  assert.equal(signedIn.organization.id, organization.id);
+  const tenant = await platform.apiKeys.authenticate(apiKey.rawKey);
+  assert.equal(tenant?.plan.slug, "pro");
+});
+
+test("set-up with an e-mail that is taken is a conflict", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  await assert.rejects(
+    platform.organizations.setUp({ orgName: "Engines", email: organization.ownerEmail }),
+    refusal("conflict", "email"),
+  );
+});
+
+test("initial set-up is complete with an active organization and a provider of each category", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
+  assert.deepEqual(await platform.organizations.setupStatus(), {
+    setupComplete: false,
+    hasOrganization: false,
+    providers: { llm: 1, tts: 1, stt: 0 },
+  });
+
+  const { organization } = await platform.tenantOn("free");
+  await platform.seed({ vendorKeys: { deepgram: "dg-real" }, sandbox: false });
+  assert.deepEqual(await platform.organizations.setupStatus(), {
+    setupComplete: true,
+    hasOrganization: true,
+    providers: { llm: 1, tts: 1, stt: 1 },
+  });
+
+  await platform.organizations.suspend(organization.ownerEmail);
+  const { setupComplete, hasOrganization } = await platform.organizations.setupStatus();
+  assert.deepEqual(
+    { setupComplete, hasOrganization },
+    { setupComplete: false, hasOrganization: true },
+  );
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { STANDARD_PLANS } from "../../../engine/tenancy/standard-plans.js";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
+import type { Category } from "../../../storage/records.js";
+import { openPlatform } from "./seeded-platform.js";
+
+const CATEGORIES: readonly Category[] = ["llm", "tts", "stt"];
+
+test("the standard plans have the limits of the contract", () => {
+  const rows = STANDARD_PLANS.map(({ slug, limits, features }) => [
+    slug,
+    limits.maxAgents,
+    limits.maxConcurrentCalls,
+    limits.maxCallDurationSec,
+    limits.maxMonthlyMinutes,
+    features.maxCustomProviders,
+    features.customProviders,
+  ]);
+  assert.deepEqual(rows, [
+    ["free", 1, 2, 300, 60, 0, false],
+    ["starter", 5, 10, 1800, 1000, 1, true],
+    ["pro", 25, 50, 3600, 10000, 5, true],
+    ["enterprise", 999, 500, 7200, 100000, 100, true],
+  ]);
+});
+
+test("each plan has every model of the smaller one, and each can listen", () => {
+  for (const [index, plan] of STANDARD_PLANS.entries()) {
+    assert.ok(plan.models.stt.includes("deepgram/nova-3"), plan.slug);
+    const smaller = STANDARD_PLANS[index - 1];
+    if (smaller === undefined) continue;
+    for (const category of CATEGORIES) {
+      const missing: readonly string[] = smaller.models[category].filter(
+        (each) => !plan.models[category].includes(each),
+      );
+      assert.deepEqual(missing, [], plan.slug);
+    }
+  }
+});
+
+test("the largest plan has exactly the models of the vendors in the registry", () => {
+  for (const category of CATEGORIES) {
+    const catalog = VENDOR_CATALOG.filter((entry) => entry.category === category).flatMap((entry) =>
+      entry.models.map(({ modelId }) => `${entry.providerKey}/${modelId}`),
+    );
+    assert.deepEqual(STANDARD_PLANS.at(-1)?.models[category].toSorted(), catalog.toSorted());
+  }
+});
+
+test("the public list shows the standard plans, cheapest first, and neither hidden nor custom ones", async (t) => {
+  const platform = await openPlatform(t);
+  const free = await platform.database.plans.findBySlug("free");
+  assert.ok(free);
+  await platform.database.plans.insertIfAbsent({ ...free, id: "p1", slug: "acme", custom: true });
+  await platform.database.plans.insertIfAbsent({ ...free, id: "p2", slug: "old", public: false });
+  assert.deepEqual(
+    (await platform.plans.listPublic()).map((plan) => plan.slug),
+    ["free", "starter", "pro", "enterprise"],
+  );
+});
+
+test("seeding the plans again changes none of them", async (t) => {
+  const platform = await openPlatform(t);
+  const before = await platform.database.plans.list();
+  platform.clock.advance(1_000);
+  await platform.plans.seed();
+  assert.deepEqual(await platform.database.plans.list(), before);
+});

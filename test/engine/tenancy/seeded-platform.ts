@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext } from "node:test";
+import { Failure, type FailureKind } from "../../../engine/failure.js";
+import { AccessTokens } from "../../../engine/security/access-token.js";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { Accounts } from "../../../engine/tenancy/accounts.js";
+import type { AgentInput } from "../../../engine/tenancy/agent-input.js";
+import { Agents } from "../../../engine/tenancy/agents.js";
+import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
+import { ModelSearch } from "../../../engine/tenancy/model-search.js";
+import { Organizations } from "../../../engine/tenancy/organizations.js";
+import { Plans } from "../../../engine/tenancy/plans.js";
+import type { ProviderInput } from "../../../engine/tenancy/provider-input.js";
+import { Providers } from "../../../engine/tenancy/providers.js";
+import { type SeedOptions, seedPlatform } from "../../../engine/tenancy/seeding.js";
+import {
+  ALL_SCOPES,
+  findOrganizationWithPlan,
+  type Tenant,
+} from "../../../engine/tenancy/tenant.js";
+import { type Database, openDatabase } from "../../../storage/database.js";
+import type { Category, OrganizationRecord } from "../../../storage/records.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+/** The services of a platform on a real database in a folder of its own, seeded for the sandbox unless told otherwise. */
+export class SeededPlatform {
+  readonly clock = new VirtualClock();
+  readonly cipher = new CredentialCipher("5a".repeat(32));
+  readonly backgroundErrors: unknown[] = [];
+  readonly database: Database;
+  readonly tokens: AccessTokens;
+  readonly accounts: Accounts;
+  readonly apiKeys: ApiKeys;
+  readonly organizations: Organizations;
+  readonly plans: Plans;
+  readonly providers: Providers;
+  readonly agents: Agents;
+  readonly modelSearch: ModelSearch;
+  #idCount = 0;
+
+  constructor(database: Database) {
+    const { clock, cipher, newId } = this;
+    this.database = database;
+    this.tokens = new AccessTokens({ secret: "s".repeat(32), expiresIn: "1h", clock });
+    this.accounts = new Accounts({ database, tokens: this.tokens, clock, newId });
+    this.apiKeys = new ApiKeys({
+      database,
+      clock,
+      newId,
+      onBackgroundError: (error) => this.backgroundErrors.push(error),
+    });
+    this.organizations = new Organizations({
+      database,
+      accounts: this.accounts,
+      apiKeys: this.apiKeys,
+      clock,
+      newId,
+    });
+    this.plans = new Plans({ database, clock, newId });
+    this.providers = new Providers({ database, cipher, clock, newId });
+    this.agents = new Agents({ database, cipher, clock, newId });
+    this.modelSearch = new ModelSearch({ database });
+  }
+
+  readonly newId = (): string => `id-${++this.#idCount}`;
+
+  seed(options: Seed): Promise<void> {
+    const { database, cipher, clock, newId } = this;
+    return seedPlatform({ database, cipher, clock, newId, ...options });
+  }
+
+  /** An active organization on a plan, without the slow hashing of a password. */
+  async tenantOn(planSlug: string): Promise<Tenant> {
+    const plan = await this.database.plans.findBySlug(planSlug);
+    assert.ok(plan);
+    const nowMs = this.clock.epochMs();
+    const id = this.newId();
+    const userId = this.newId();
+    const email = `${id}@example.com`;
+    const organization: OrganizationRecord = {
+      id,
+      name: `Organization ${id}`,
+      planId: plan.id,
+      status: "active",
+      ownerEmail: email,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await this.database.organizations.insertWithOwner(organization, {
+      id: userId,
+      orgId: id,
+      email,
+      passwordHash: "",
+      name: "Owner",
+      role: "admin",
+      createdAtMs: nowMs,
+    });
+    return { organization, plan, userId, apiKeyId: undefined, scopes: ALL_SCOPES };
+  }
+
+  /** The same organization as a later request would find it. */
+  async refreshed(tenant: Tenant): Promise<Tenant> {
+    const found = await findOrganizationWithPlan(this.database, tenant.organization.id);
+    assert.ok(found);
+    return { ...tenant, ...found };
+  }
+
+  async globalId(category: Category, providerKey: string): Promise<string> {
+    const all = await this.database.providers.listVisible("");
+    const found = all.find(
+      (each) => each.category === category && each.providerKey === providerKey,
+    );
+    assert.ok(found, `${category}/${providerKey} is seeded`);
+    return found.id;
+  }
+
+  /** What a free plan allows. */
+  async agentInput(changes: Partial<AgentInput> = {}): Promise<AgentInput> {
+    return {
+      name: "Reception",
+      llmProviderId: await this.globalId("llm", "ollama"),
+      llmModelId: "llama3.2",
+      ttsProviderId: await this.globalId("tts", "edge"),
+      ttsModelId: "en-US-AriaNeural",
+      sttProviderId: await this.globalId("stt", "deepgram"),
+      ...changes,
+    };
+  }
+}
+
+type Seed = Pick<SeedOptions, "vendorKeys" | "sandbox">;
+const SANDBOX: Seed = { vendorKeys: {}, sandbox: true };
+
+let shared: Promise<SeededPlatform> | undefined;
+const closings: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const close of closings) await close();
+});
+
+/** One for the tests of a file, which keep apart by using organizations of their own: opening takes longer than most tests. */
+export function sharedPlatform(): Promise<SeededPlatform> {
+  shared ??= open(SANDBOX, (close) => closings.push(close));
+  return shared;
+}
+
+/** One for a test that needs to be alone. */
+export function openPlatform(context: TestContext, seed = SANDBOX): Promise<SeededPlatform> {
+  return open(seed, (close) => context.after(close));
+}
+
+async function open(
+  seed: Seed,
+  onClose: (close: () => Promise<void>) => void,
+): Promise<SeededPlatform> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-tenancy-"));
+  const database = await openDatabase({ filePath: join(folder, "parley.db") });
+  onClose(async () => {
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const platform = new SeededPlatform(database);
+  await platform.seed(seed);
+  return platform;
+}
+
+export function ownLlm(changes: Partial<ProviderInput> = {}): ProviderInput {
+  return {
+    category: "llm",
+    providerKey: "openai",
+    name: "Our models",
+    credentials: { apiKey: "sk-ours" },
+    models: [{ modelId: "house-model", label: "House model" }],
+    settings: {},
+    ...changes,
+  };
+}
+
+/** For assert.rejects: a refusal of this kind, with a detail for each of these paths and no other. */
+export function refusal(kind: FailureKind, ...paths: string[]): (error: unknown) => true {
+  return (error) => {
+    assert.ok(error instanceof Failure, String(error));
+    assert.equal(error.kind, kind, error.message);
+    assert.deepEqual(
+      (error.details ?? []).map((fault) => fault.path),
+      paths,
+    );
+    return true;
+  };
+}

@@ -1,0 +1,52 @@
+import type { SpeechListener, Transcript, VendorError } from "../../../engine/vendors/contracts.js";
+
+/** Keeps what a speech stream reports, in order. */
+export class RecordingListener implements SpeechListener {
+  readonly events: string[] = [];
+  readonly transcripts: Transcript[] = [];
+  readonly utteranceEndsMs: number[] = [];
+  readonly lost: VendorError[] = [];
+  readonly deafMs: number[] = [];
+  readonly failed: VendorError[] = [];
+
+  /** The settled words of all turns. */
+  get finalText(): string {
+    return this.transcripts
+      .filter(({ isFinal, text }) => isFinal && text !== "")
+      .map(({ text }) => text)
+      .join(" ");
+  }
+
+  get hasSpeechFinal(): boolean {
+    return this.transcripts.some(({ speechFinal, text }) => speechFinal && text !== "");
+  }
+
+  onSpeechStarted(): void {
+    this.events.push("speechStarted");
+  }
+
+  onTranscript(transcript: Transcript): void {
+    this.events.push(transcript.isFinal ? "final" : "interim");
+    this.transcripts.push(transcript);
+  }
+
+  onUtteranceEnd(lastWordEndMs: number): void {
+    this.events.push("utteranceEnd");
+    this.utteranceEndsMs.push(lastWordEndMs);
+  }
+
+  onLost(error: VendorError): void {
+    this.events.push("lost");
+    this.lost.push(error);
+  }
+
+  onRecovered(deafMs: number): void {
+    this.events.push("recovered");
+    this.deafMs.push(deafMs);
+  }
+
+  onFailed(error: VendorError): void {
+    this.events.push("failed");
+    this.failed.push(error);
+  }
+}

@@ -1,0 +1,25 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
+
+/** Runs every *.test.js under this folder, or those whose path holds the words given as arguments. */
+const root = fileURLToPath(new URL(".", import.meta.url));
+const filters = process.argv.slice(2);
+const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".test.js"))
+  .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
+  .sort()
+  .map((path) => join(root, path));
+
+if (files.length === 0) {
+  console.error(`no test file matches ${filters.join(" ")}`);
+  process.exitCode = 1;
+} else {
+  const tests = run({ files, concurrency: 2, timeout: 120_000 });
+  tests.on("test:fail", (event) => {
+    if (event.todo === undefined) process.exitCode = 1;
+  });
+  tests.compose(new spec()).pipe(process.stdout);
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PLAIN_SETTINGS } from "../doubles/recorded-call.js";
+import { assertSound, assertToldTruly } from "./call-invariants.js";
+import { SeededRandom } from "./seeded-random.js";
+import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
+
+/** `SIMULATION_SEED=n` runs one call again; `SIMULATION_CALLS=n` runs more of them. */
+const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 3_000);
+const FIRST_SEED = Number(process.env["SIMULATION_SEED"] ?? 1);
+const COUNT = process.env["SIMULATION_SEED"] === undefined ? CALLS : 1;
+
+const TOOLS = [
+  { kind: "http", name: "weather" },
+  { kind: "hangup", name: "hangup" },
+] as const;
+const WEATHER: Readonly<Record<string, FaultRates>> = {
+  "with healthy vendors": { model: 0, speech: 0, stale: 0 },
+  "with vendors that fail now and then": { model: 0.15, speech: 0.1, stale: 0.3 },
+  "with vendors that fail most of the time": { model: 0.7, speech: 0.6, stale: 0.5 },
+};
+
+for (const [weather, faults] of Object.entries(WEATHER)) {
+  test(`${COUNT} simulated calls ${weather} keep their promises`, () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + COUNT; seed += 1) simulate(seed, faults);
+  });
+}
+
+function simulate(seed: number, faults: FaultRates): void {
+  const random = new SeededRandom(seed * 7_919);
+  const sensitivity = random.pick(["low", "medium", "high"] as const);
+  const isPaced = random.chance(0.5);
+  const settings = { ...PLAIN_SETTINGS, sensitivity, isPaced, tools: TOOLS };
+  const world = new SimulatedWorld(seed, settings, faults);
+  try {
+    world.send({ type: "opened", resumed: random.chance(0.3) });
+    for (let step = random.whole(1, 8); step > 0; step -= 1) {
+      world.clock.advance(random.whole(0, 6_000));
+      world.speak();
+      assertSound(world);
+    }
+    if (random.chance(0.5)) assertComesToRest(world);
+    if (random.chance(0.05)) world.send({ type: "listeningFailed" });
+    world.leave();
+    world.leave();
+    world.clock.advance(60_000);
+    assertToldTruly(world);
+  } catch (error) {
+    throw new Error(`SIMULATION_SEED=${seed} fails`, { cause: error });
+  }
+}
+
+/** Left alone, a call answers what it owes, or ends with a reason; it never just hangs. */
+function assertComesToRest(world: SimulatedWorld): void {
+  world.clock.advance(180_000);
+  assertSound(world);
+  const { state } = world.actor;
+  if (state.phase === "ended") return;
+  assert.equal(state.turn, undefined, "a turn was left hanging");
+  assert.equal(state.unanswered, "", "the caller was left without an answer");
+  assert.equal(state.hearing.finals, "", "words were left unheard");
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { Kysely } from "kysely";
+import { type CallPage, callCount, callPage } from "../../storage/call-queries.js";
+import type { Database } from "../../storage/database.js";
+import type { CallStatus } from "../../storage/records.js";
+import type { Tables } from "../../storage/tables.js";
+import { startDatabaseThread, ThreadClient } from "../../storage/thread-client.js";
+import { ThreadDialect } from "../../storage/thread-dialect.js";
+import {
+  callRecord,
+  insertOrganizations,
+  METRICS,
+  NO_METRICS,
+  NOON_MS,
+  usageRecord,
+} from "./sample-records.js";
+import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
+
+const MINUTE_MS = 60_000;
+
+/** Five calls of `org`, a minute apart, the last two at the same moment, and one of `other`. */
+async function insertCalls(database: Database): Promise<void> {
+  await insertOrganizations(database);
+  const ends: Record<string, Exclude<CallStatus, "active"> | undefined> = {
+    "0": "completed",
+    "1": "failed",
+    "2": "completed",
+  };
+  for (let index = 0; index < 5; index += 1) {
+    const id = String(index);
+    const startedAtMs = NOON_MS + Math.min(index, 3) * MINUTE_MS;
+    const agentId = index % 2 === 0 ? "even" : "odd";
+    const metadata = { index };
+    await database.calls.start(callRecord({ id, agentId, startedAtMs, metadata }), "run");
+    const status = ends[id];
+    if (status === undefined) continue;
+    await database.calls.saveTurn(id, {
+      messages: [{ role: "user", text: "Hello", timestamp: startedAtMs }],
+      metrics: NO_METRICS,
+      turn: { index: 0 },
+      atMs: startedAtMs,
+    });
+    await database.calls.finish(id, {
+      status,
+      endedAtMs: startedAtMs + 40_000,
+      durationSec: 40,
+      metrics: METRICS,
+      metadata: {},
+      messages: [],
+      usage: usageRecord(),
+    });
+  }
+  await database.calls.start(callRecord({ id: "theirs", orgId: "other" }), "run");
+}
+
+async function ids(database: Database, page: Partial<CallPage>): Promise<[string[], number]> {
+  const { items, total } = await database.calls.list("org", { limit: 20, skip: 0, ...page });
+  return [items.map(({ id }) => id), total];
+}
+
+test("calls are listed newest first, page by page, with the number of all", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  assert.deepEqual(await ids(database, {}), [["4", "3", "2", "1", "0"], 5]);
+  assert.deepEqual(await ids(database, { limit: 2, skip: 1 }), [["3", "2"], 5]);
+  assert.deepEqual(await ids(database, { limit: 20, skip: 9 }), [[], 5]);
+});
+
+test("a list carries no transcript and no turns", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  const { items } = await database.calls.list("org", { limit: 1, skip: 4 });
+  assert.deepEqual(items[0]?.transcript, []);
+  assert.deepEqual(items[0]?.metadata, { index: 0 });
+  assert.deepEqual(items[0]?.metrics, METRICS);
+});
+
+test("calls are filtered by agent, by status and by both, and counted in the same way", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  assert.deepEqual(await ids(database, { agentId: "even" }), [["4", "2", "0"], 3]);
+  assert.deepEqual(await ids(database, { status: "active" }), [["4", "3"], 2]);
+  const both = { agentId: "even", status: "completed" } as const;
+  assert.deepEqual(await ids(database, both), [["2", "0"], 2]);
+  assert.deepEqual(await ids(database, { agentId: "nobody" }), [[], 0]);
+  assert.equal(await database.calls.count("org", {}), 5);
+  assert.equal(await database.calls.count("org", { status: "failed" }), 1);
+  assert.equal(await database.calls.count("org", both), 2);
+  assert.equal(await database.calls.count("nobody", {}), 0);
+});
+
+test("the statistics cover all calls, and the mean those that have ended", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  assert.deepEqual(await database.calls.stats("org"), {
+    totalCalls: 5,
+    activeCalls: 2,
+    totalMinutes: 2,
+    avgDurationSec: 40,
+  });
+  assert.deepEqual(await database.calls.stats("nobody"), {
+    totalCalls: 0,
+    activeCalls: 0,
+    totalMinutes: 0,
+    avgDurationSec: 0,
+  });
+});
+
+test("a call that is taken out of the file by hand is not counted any more", async (context) => {
+  const filePath = temporaryFile();
+  const database = await temporaryDatabase(context, filePath);
+  await insertCalls(database);
+  const file = new Sqlite(filePath);
+  file.exec("delete from calls where id = '3'");
+  file.close();
+  assert.deepEqual(await ids(database, {}), [["4", "2", "1", "0"], 4]);
+});
+
+/** How SQLite would run the query: one line a step. */
+async function queryPlan(
+  client: ThreadClient,
+  query: { compile(): { sql: string; parameters: readonly unknown[] } },
+): Promise<string> {
+  const { sql, parameters } = query.compile();
+  const [plan] =
+    (await client.send([{ sql: `explain query plan ${sql}`, parameters }], false)) ?? [];
+  return JSON.stringify(plan?.rows);
+}
+
+test("every list of calls follows an index, and no total counts calls", async (context) => {
+  const filePath = temporaryFile();
+  const client = await ThreadClient.connect(startDatabaseThread({ filePath }), {
+    onFailure: assert.ifError,
+  });
+  context.after(() => client.close());
+  const db = new Kysely<Tables>({ dialect: new ThreadDialect(client) });
+  const filters = [
+    [{}, "callsInOrder (orgId=?)"],
+    [{ agentId: "a" }, "callsOfAgent (orgId=? AND agentId=?)"],
+    [{ status: "failed" }, "callsInStatus (orgId=? AND status=?)"],
+    [
+      { agentId: "a", status: "failed" },
+      "callsOfAgentInStatus (orgId=? AND agentId=? AND status=?)",
+    ],
+  ] as const;
+  for (const [filter, index] of filters) {
+    const plan = await queryPlan(client, callPage(db, "org", { ...filter, skip: 0, limit: 20 }));
+    assert.ok(plan.includes(`SEARCH calls USING INDEX ${index}`), plan);
+    assert.ok(!plan.includes("TEMP B-TREE"), `sorts: ${plan}`);
+    const count = await queryPlan(client, callCount(db, "org", filter));
+    assert.match(count, /SEARCH callTotals USING PRIMARY KEY/);
+  }
+});

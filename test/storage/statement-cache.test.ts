@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { StatementCache } from "../../storage/statement-cache.js";
+
+test("a statement is compiled once, and those that were not used for long are dropped", (context) => {
+  const file = new Sqlite(":memory:");
+  context.after(() => file.close());
+  const cache = new StatementCache(file, 2);
+  const first = cache.prepare("select 1");
+  assert.equal(cache.prepare("select 1"), first);
+  cache.prepare("select 2");
+  cache.prepare("select 3");
+  assert.equal(cache.size, 2);
+  assert.notEqual(cache.prepare("select 1"), first);
+});

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { bytesOf } from "../../engine/sandbox/telephone-audio.js";
+import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import type { CallRecord } from "../../storage/records.js";
+import { SeededRandom } from "../simulation/seeded-random.js";
+import { closeOf, ended, repliesOf, textOf, understood } from "./events.js";
+import { RawClient } from "./raw-client.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const FRAME_BYTES_MAX = 64 * 1024;
+const SOCKET_BYTES_MAX = 1024 * 1024;
+/** Words and enough silence after them to end the turn. */
+const SAY_OK = Buffer.concat([bytesOf(encodeSpeech("say ok", 16_000)), Buffer.alloc(16_000)]);
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+async function newCustomer(): Promise<Customer> {
+  const customer = await server.customer();
+  await server.agent(customer);
+  return customer;
+}
+
+function endOf({ status, metadata }: CallRecord): string {
+  return `${status} ${String(metadata["endReason"])}`;
+}
+
+describe("frames that are not as they should be", { concurrency: true }, () => {
+  test("text frames are ignored, whatever they hold", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    for (const text of ["", "hello", '{"type":"audioStop"}', "x".repeat(100_000)]) {
+      caller.send(text);
+    }
+    await caller.say("say ok");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), ["ok"]);
+    await caller.hangUp();
+  });
+
+  test("frames of odd length carry their last byte over into the next", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    caller.mute();
+    for (let at = 0; at < SAY_OK.length; at += 1_001) caller.send(SAY_OK.subarray(at, at + 1_001));
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), ["ok"]);
+    await caller.hangUp();
+  });
+
+  test("audio before `connected` is kept", async () => {
+    const customer = await newCustomer();
+    const client = new RawClient(server, customer);
+    await client.opened();
+    assert.deepEqual(client.texts, []);
+    client.send(SAY_OK);
+    await client.text(/"role":"assistant","text":"ok"/);
+    const [first] = client.texts;
+    assert.match(first ?? "", /connected/);
+    client.drop();
+  });
+
+  test("noise and garbage as audio do not end the call", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    const random = new SeededRandom(1);
+    const noise = Uint8Array.from({ length: 32_001 }, () => random.whole(0, 255));
+    caller.send(noise);
+    caller.send(new Uint8Array(0));
+    caller.send(Uint8Array.of(255));
+    await caller.play("a pause", Buffer.alloc(16_000));
+    await caller.say("say ok");
+    await caller.until((event) => understood(event) && /say ok/.test(textOf(event)));
+    await caller.until(ended);
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(endOf(call), "completed callerLeft");
+    assert.match(call.transcript.map(({ text }) => text).join(" "), /say ok/);
+  });
+
+  test("a frame of 64 KiB is taken, one byte more closes 1009", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    caller.send(Buffer.alloc(FRAME_BYTES_MAX));
+    caller.send(Buffer.alloc(FRAME_BYTES_MAX + 1));
+    const close = await closeOf(caller);
+    const reason = "an audio frame may have at most 65536 bytes";
+    assert.deepEqual(close, { code: 1009, reason, error: reason });
+    assert.equal(endOf(await server.endedCall(customer)), "failed callerProtocol");
+  });
+
+  test("a frame over 64 KiB before `connected` closes 1009 too", async () => {
+    const customer = await newCustomer();
+    const client = new RawClient(server, customer);
+    await client.opened();
+    client.send(Buffer.alloc(FRAME_BYTES_MAX + 1));
+    assert.equal((await client.closed).code, 1009);
+    assert.match(client.texts.join(), /at most 65536 bytes/);
+  });
+
+  test("a frame of megabytes breaks the connection, and the record says why", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    caller.send(Buffer.alloc(SOCKET_BYTES_MAX + 1));
+    assert.equal((await closeOf(caller)).code, 1006);
+    assert.equal(endOf(await server.endedCall(customer)), "failed callerProtocol");
+  });
+
+  test("bytes that are no WebSocket frame end the call", async () => {
+    const customer = await newCustomer();
+    const client = new RawClient(server, customer);
+    await client.text(/connected/);
+    client.breakProtocol(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    await client.closed;
+    assert.equal(endOf(await server.endedCall(customer)), "completed callerLeft");
+  });
+});
+
+test("a client that reads nothing is closed 1013 before its messages fill the memory", async () => {
+  const customer = await newCustomer();
+  server.sandbox.faults.deepgram = { interimIntervalMs: 10 };
+  const client = new RawClient(server, customer);
+  await client.text(/connected/);
+  client.pause();
+  const rssBytes = process.memoryUsage.rss();
+  const ending = server.endedCall(customer);
+  await talkUntil(client, ending);
+  const call = await ending;
+  assert.equal(endOf(call), "failed callerTooSlow");
+  assert.ok(process.memoryUsage.rss() - rssBytes < 200 * 1024 * 1024);
+  client.resume();
+  const { code } = await client.closed;
+  assert.equal(code, 1013);
+  assert.match(client.texts.at(-1) ?? "", /does not read/);
+  server.sandbox.faults.deepgram = {};
+});
+
+/** Speaks without an end and faster than a person; of each guess at the words the server tells the client. */
+async function talkUntil(client: RawClient, over: Promise<unknown>): Promise<void> {
+  const end = new AbortController();
+  const stop = () => end.abort();
+  over.then(stop, stop);
+  const words = bytesOf(encodeSpeech("never-ending ".repeat(20), 16_000));
+  while (!end.signal.aborted) {
+    for (let at = 0; at < words.length && !end.signal.aborted; at += 6_400) {
+      client.send(words.subarray(at, at + 6_400));
+      await new Promise(setImmediate);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Caller } from "../../engine/sandbox/caller.js";
+import type { Received } from "../../engine/sandbox/caller-events.js";
+import { ended, repliesOf, spoke, stopped, textOf } from "./events.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const GREETING = "Hello there.";
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+async function newCustomer(): Promise<Customer> {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  return customer;
+}
+
+/** Says one thing and tells how the answer begins; the caller does not listen to its end. */
+async function ask(caller: Caller, words: string): Promise<string> {
+  const isAnswer = (event: Received) =>
+    event.type === "transcript" && event.payload.role === "assistant";
+  const answer = caller.until(isAnswer);
+  await caller.say(words);
+  const text = textOf(await answer);
+  await caller.play("listening to its first words", Buffer.alloc(22_400));
+  return text;
+}
+
+async function assertFresh(customer: Customer, sessionId: string): Promise<void> {
+  const caller = await server.call(customer, { sessionId });
+  assert.notEqual(caller.historyKey, sessionId);
+  await caller.until(ended);
+  assert.deepEqual(repliesOf(caller), [GREETING]);
+  await caller.hangUp();
+}
+
+describe("a client that comes back with its session_id", { concurrency: true }, () => {
+  test("goes on where it was, without a greeting; the model sees what was said before", async () => {
+    const customer = await newCustomer();
+    const first = await server.call(customer);
+    await first.until(ended);
+    await ask(first, "my name is Ada");
+    await first.hangUp();
+    const sessionId = first.historyKey ?? "";
+    await server.endedCalls(customer, 1);
+
+    const second = await server.call(customer, { sessionId });
+    assert.equal(second.historyKey, sessionId);
+    assert.match(await ask(second, "what is my name"), /^Your name is Ada/);
+    await second.hangUp();
+    const calls = await server.endedCalls(customer, 2);
+    assert.equal(new Set(calls.map((call) => call.sessionId)).size, 2);
+    const [said, answered] = calls[1]?.transcript ?? [];
+    assert.equal(said?.text, "what is my name", "no second greeting, and a transcript of its own");
+    assert.notEqual(answered?.role, "user");
+  });
+
+  test("after a broken connection too", async () => {
+    const customer = await newCustomer();
+    const first = await server.call(customer);
+    await first.until(ended);
+    await ask(first, "call me Grace");
+    first.drop();
+    await server.endedCalls(customer, 1);
+    const second = await server.call(customer, { sessionId: first.historyKey ?? "" });
+    assert.match(await ask(second, "who am i"), /Grace/);
+    await second.hangUp();
+  });
+
+  test("finds of an interrupted reply only what was heard", async () => {
+    const customer = await newCustomer();
+    const caller = await server.call(customer);
+    await caller.until(ended);
+    await caller.say("count to 30");
+    await caller.until(spoke);
+    await caller.play("a second of listening", Buffer.alloc(32_000));
+    const stop = caller.until(stopped);
+    await caller.say("say ok");
+    await stop;
+    await caller.until(ended);
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    const orgId = customer.tenant.organization.id;
+    const history = await server.database.history.load(orgId, caller.historyKey ?? "", 0);
+    assert.deepEqual(
+      history?.map(({ role, content }) => `${role}: ${content}`),
+      call.transcript.map(({ role, text }) => `${role}: ${text}`),
+    );
+    assert.doesNotMatch(history?.[2]?.content ?? "", /Number 9/);
+  });
+
+  test("starts afresh with the key of another organization", async () => {
+    const customer = await newCustomer();
+    const stranger = await newCustomer();
+    const theirs = await server.call(customer);
+    await theirs.until(ended);
+    await theirs.hangUp();
+    await server.endedCalls(customer, 1);
+    await assertFresh(stranger, theirs.historyKey ?? "");
+  });
+
+  test("starts afresh with a key that nobody got", async () => {
+    const customer = await newCustomer();
+    await assertFresh(customer, crypto.randomUUID());
+  });
+
+  test("starts afresh a day later", async () => {
+    const customer = await newCustomer();
+    const orgId = customer.tenant.organization.id;
+    const [old, young] = [crypto.randomUUID(), crypto.randomUUID()];
+    const messages = [{ role: "user", content: "call me Ada" } as const];
+    const { history } = server.database;
+    await history.save(orgId, old, messages, Date.now() - DAY_MS - 1_000);
+    await history.save(orgId, young, messages, Date.now() - DAY_MS + 60_000);
+    await assertFresh(customer, old);
+    const caller = await server.call(customer, { sessionId: young });
+    assert.match(await ask(caller, "who am i"), /Ada/);
+    await caller.hangUp();
+  });
+});

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Caller } from "../../engine/sandbox/caller.js";
+import type { Received } from "../../engine/sandbox/caller-events.js";
+import { decodeMp3 } from "../../engine/sandbox/mp3-ear.js";
+import type { CallRecord } from "../../storage/records.js";
+import { ended, spoke, stopped } from "./events.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+const SILENT_SECOND = Buffer.alloc(32_000);
+
+describe("a conversation of three turns with an interruption", () => {
+  let customer: Customer;
+  let caller: Caller;
+  let call: CallRecord;
+
+  before(async () => {
+    customer = await server.customer();
+    await server.agent(customer, { persona: { greeting: "Hello there." } });
+    caller = await server.call(customer);
+    await caller.until(ended);
+    await caller.say("say thank you");
+    await caller.until(ended);
+    await caller.say("count to 9");
+    await caller.until(spoke);
+    await caller.play("a second of listening", SILENT_SECOND);
+    const stop = caller.until(stopped);
+    await caller.say("say bye");
+    await stop;
+    await caller.until(ended);
+    await caller.hangUp();
+    call = await server.summarizedCall(customer);
+  });
+
+  test("its events come in the order that a client relies on", () => {
+    const story = caller.events.map(word).filter((each, n, all) => each !== all[n - 1]);
+    const sounds = "audio assistant… ".repeat(caller.events.filter(spoke).length - 3);
+    assert.equal(
+      story.join(" "),
+      [
+        "connected audio assistant… assistant audioEnd",
+        "user… user audio assistant… assistant audioEnd",
+        `user… user ${sounds}audioStop assistant`,
+        "user… user audio assistant… assistant audioEnd",
+        "closed",
+      ].join(" "),
+    );
+  });
+
+  test("every sentence is one whole MP3 at 24 kHz that says what was written", async () => {
+    const sounds = caller.events.filter((event) => event.type === "audio");
+    for (const { mp3 } of sounds) {
+      const { sampleRateHz } = await decodeMp3(mp3);
+      assert.equal(sampleRateHz, 24_000);
+    }
+    const spoken = (await caller.heard()).map(({ text }) => text);
+    assert.deepEqual(spoken.slice(0, 2), ["Hello there.", "thank you"]);
+    const count = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`);
+    assert.equal(spoken.slice(2, -1).join(" "), count.join(" "));
+    assert.equal(spoken.at(-1), "bye");
+  });
+
+  test("the stored transcript holds what was said and heard, and nothing else", async () => {
+    const heard = (await caller.heard()).map(({ heardText }) => heardText);
+    const written = call.transcript.map(({ role, text }) => `${role}: ${text}`);
+    const cut = call.transcript[4]?.text ?? "";
+    assert.deepEqual(written, [
+      "assistant: Hello there.",
+      "user: say thank you",
+      "assistant: thank you",
+      "user: count to 9",
+      `assistant: ${cut}`,
+      "user: say bye",
+      "assistant: bye",
+    ]);
+    const played = heard.slice(2, -1).join(" ").trim().split(" ");
+    const kept = cut.split(" ");
+    assert.ok(kept.length > 1, cut);
+    assert.deepEqual(kept.slice(0, played.length), played.slice(0, kept.length));
+    const difference = Math.abs(kept.length - played.length);
+    assert.ok(difference <= 1, `"${cut}" was kept of "${played.join(" ")}"`);
+  });
+
+  test("the client was told the same transcript as was stored", () => {
+    const told = caller.events.flatMap((event) =>
+      event.type === "transcript" && event.payload.isFinal
+        ? [`${event.payload.role}: ${event.payload.text}`]
+        : [],
+    );
+    assert.deepEqual(
+      told.toSorted(),
+      call.transcript.map(({ role, text }) => `${role}: ${text}`).toSorted(),
+    );
+  });
+
+  test("metrics and the stages of every turn are stored", () => {
+    assert.equal(call.status, "completed");
+    assert.equal(call.channel, "web");
+    const { metrics, metadata } = call;
+    assert.equal(metrics.turnCount, 3);
+    assert.equal(metrics.interruptions, 1);
+    assert.ok(metrics.ttfbMs > 100 && metrics.ttfbMs < 1_000, String(metrics.ttfbMs));
+    assert.ok(metrics.avgLatencyMs > 100 && metrics.avgLatencyMs < 1_000);
+    assert.ok(metrics.totalTokens > 100);
+    assert.ok(metrics.ttsChars >= "Hello there.thank youNumber 1.Number 2.bye".length);
+    assert.equal(metadata["endReason"], "callerLeft");
+    const turns = metadata["turns"];
+    assert.ok(Array.isArray(turns));
+    assert.deepEqual(
+      turns.map(({ kind, outcome }) => `${kind} ${outcome}`),
+      ["greeting played", "reply played", "reply interrupted", "reply played"],
+    );
+    for (const turn of turns.slice(1)) {
+      const { sttMs, llmFirstTokenMs, llmSentenceMs, ttsFirstByteMs, ttsRestMs, totalMs } = turn;
+      const sum = sttMs + llmFirstTokenMs + llmSentenceMs + ttsFirstByteMs + ttsRestMs;
+      assert.ok(Math.abs(sum - totalMs) < 0.11, `${sum} is not ${totalMs}`);
+    }
+  });
+
+  test("times are those of the call", () => {
+    const { startedAtMs, endedAtMs, durationSec, transcript } = call;
+    assert.ok(endedAtMs !== null && durationSec !== null);
+    assert.ok(Math.abs((endedAtMs - startedAtMs) / 1_000 - durationSec) <= 0.05);
+    const times = transcript.map(({ timestamp }) => timestamp);
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => one - other),
+    );
+    assert.ok(times.every((time) => time >= startedAtMs && time <= endedAtMs));
+  });
+
+  test("a summary and the caller's mood follow after the call", () => {
+    assert.match(call.summary ?? "", /thank you/);
+    assert.equal(call.sentiment, "positive");
+  });
+
+  test("the day's usage grows by the call", async () => {
+    const orgId = customer.tenant.organization.id;
+    const date = new Date(call.endedAtMs ?? 0).toISOString().slice(0, 10);
+    const [usage] = await server.database.usage.list(orgId, date, date);
+    assert.ok(usage);
+    assert.equal(usage.calls, 1);
+    assert.ok(Math.abs(usage.minutes - (call.durationSec ?? 0) / 60) < 0.001);
+    assert.equal(usage.ttsChars, call.metrics.ttsChars);
+    assert.equal(usage.llmTokens, call.metrics.totalTokens);
+    assert.ok(Math.abs(usage.sttSeconds - (call.durationSec ?? 0)) < 0.5);
+  });
+
+  test("/metrics tells of calls, turns, stages and waiting requests", async () => {
+    const page = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(page, /^parley_calls_active 0$/m);
+    assert.match(page, /^parley_calls_total\{channel="web",reason="callerLeft"\} 1$/m);
+    assert.match(page, /^parley_turns_total\{kind="reply",outcome="played"\} 2$/m);
+    assert.match(page, /^parley_turns_total\{kind="reply",outcome="interrupted"\} 1$/m);
+    assert.match(page, /^parley_interruptions_total 1$/m);
+    for (const stage of ["stt", "llmFirstToken", "ttsFirstByte", "total"]) {
+      assert.match(page, new RegExp(`parley_turn_stage_seconds_count\\{stage="${stage}"\\} 3`));
+    }
+    assert.match(page, /^parley_call_setup_seconds_count 1$/m);
+    assert.match(page, /^parley_storage_requests_waiting \d+$/m);
+    assert.match(page, /^nodejs_eventloop_lag_p99_seconds /m);
+  });
+});
+
+function word(event: Received): string {
+  if (event.type !== "transcript") return event.type;
+  return `${event.payload.role}${event.payload.isFinal ? "" : "…"}`;
+}

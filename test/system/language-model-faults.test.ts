@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { ChatFault } from "../../engine/sandbox/faults.js";
+import { closeOf, ended, repliesOf, spoke } from "./events.js";
+import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
+import { TestServer } from "./test-server.js";
+
+const VENDORS = ["openai", "groq", "ollama"] as const;
+const APOLOGY = "I am sorry, I could not answer that just now.";
+
+/** Another try may help: after one such answer the reply comes all the same. */
+const PASSING: readonly ChatFault[] = [
+  "rateLimited",
+  "serverError",
+  "overloaded",
+  "disconnectBeforeFirstByte",
+  "disconnectMidStream",
+  "garbageJson",
+  "errorMidStream",
+  "emptyReply",
+];
+/** Only the operator can help. */
+const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
+const CONCURRENT_MAX = 10;
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ environment: OWN_VENDORS_ALLOWED });
+});
+after(() => server.close());
+
+describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
+  test("after three turns without an answer the call ends with the reason", async (context) => {
+    const own = await OwnVendors.of(server, context, {
+      faults: { openai: { fault: "serverError" } },
+    });
+    const caller = await own.call();
+    for (const word of ["one", "two", "three"]) {
+      await caller.say(word);
+      await caller.until(ended);
+    }
+    const { code, error } = await closeOf(caller);
+    assert.equal(code, 1011);
+    assert.equal(error, "the language model failed");
+    const call = await own.endedCall();
+    assert.equal(call.status, "failed");
+    assert.equal(call.transcript.length, 6);
+  });
+
+  for (const llm of VENDORS) {
+    for (const fault of PASSING) {
+      test(`${llm}: ${fault} once is asked again, and the caller hears the reply`, async (context) => {
+        const own = await OwnVendors.of(server, context, { llm });
+        const caller = await own.call();
+        own.faults[llm] = { fault, times: 1 };
+        await caller.say("say ok");
+        await caller.until(ended);
+        assert.deepEqual(repliesOf(caller), ["ok"]);
+        assert.equal(own.faults[llm].fault, undefined, "the fault struck");
+        await caller.hangUp();
+        const call = await own.endedCall();
+        assert.equal(call.status, "completed");
+        assert.deepEqual(
+          call.transcript.map(({ text }) => text),
+          ["say ok", "ok"],
+        );
+      });
+    }
+
+    for (const fault of llm === "openai" ? LASTING : LASTING.slice(0, 1)) {
+      test(`${llm}: ${fault} ends the call after a spoken apology`, async (context) => {
+        const own = await OwnVendors.of(server, context, { llm, faults: { [llm]: { fault } } });
+        const caller = await own.call();
+        await caller.say("say ok");
+        const close = await closeOf(caller);
+        assert.deepEqual(repliesOf(caller), [APOLOGY]);
+        const reason = "the language model failed";
+        assert.deepEqual(close, { code: 1011, reason, error: reason });
+        const call = await own.endedCall();
+        assert.equal(call.status, "failed");
+        assert.equal(call.metadata["endReason"], "languageModelFailed");
+        assert.deepEqual(
+          call.transcript.map(({ text }) => text),
+          ["say ok", APOLOGY],
+        );
+      });
+    }
+
+    test(`${llm}: a reply of 10,000 words is stopped; the caller can leave it`, async (context) => {
+      const own = await OwnVendors.of(server, context, {
+        llm,
+        faults: { [llm]: { fault: "longReply" } },
+      });
+      const caller = await own.call();
+      await caller.say("talk");
+      await caller.until(spoke);
+      await caller.play("a second of listening", Buffer.alloc(32_000));
+      await caller.hangUp();
+      const call = await own.endedCall();
+      assert.equal(call.status, "completed");
+      const [question, answer] = call.transcript.map(({ text }) => text);
+      assert.equal(question, "talk");
+      assert.match(answer ?? "", /^Sentence1 word2/);
+      assert.ok((answer ?? "").length < 100, "only what was heard is kept");
+      assert.ok(call.metrics.ttsChars < 1_000, `${call.metrics.ttsChars} characters were spoken`);
+    });
+  }
+
+  test("an answer that stays empty becomes an apology, and the call goes on", async (context) => {
+    const own = await OwnVendors.of(server, context, {
+      faults: { openai: { fault: "emptyReply" } },
+    });
+    const caller = await own.call();
+    await caller.say("say ok");
+    await caller.until(ended);
+    own.faults.openai = {};
+    await caller.say("say yes");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), [APOLOGY, "yes"]);
+    await caller.hangUp();
+    const call = await own.endedCall();
+    assert.equal(call.status, "completed");
+    const turns = call.metadata["turns"];
+    assert.ok(Array.isArray(turns));
+    assert.deepEqual(
+      turns.map(({ kind, outcome }) => `${kind} ${outcome}`),
+      ["reply failed", "apology played", "reply played"],
+    );
+  });
+
+  test("a reply that breaks off after its first sentence ends there, and the caller is told", async (context) => {
+    const own = await OwnVendors.of(server, context, {
+      faults: { openai: { fault: "disconnectMidStream", tokenIntervalMs: 150 } },
+    });
+    const caller = await own.call();
+    await caller.say("say Absolutely. There is more to tell.");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), ["Absolutely."]);
+    await caller.until(({ type }) => type === "error");
+    const error = caller.events.find((event) => event.type === "error");
+    assert.equal(error?.payload.message, "the reply was cut short");
+    await caller.hangUp();
+    const call = await own.endedCall();
+    assert.equal(call.status, "completed");
+    assert.equal(call.transcript.at(-1)?.text, "Absolutely.");
+  });
+});

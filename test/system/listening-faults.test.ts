@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { DeepgramFault } from "../../engine/sandbox/faults.js";
+import { closeOf, ended, repliesOf } from "./events.js";
+import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
+import { TestServer } from "./test-server.js";
+
+const REFUSALS: readonly DeepgramFault[] = [
+  "unauthorized",
+  "paymentRequired",
+  "forbidden",
+  "rateLimited",
+  "serverError",
+];
+/** Oddities of the vendor that a caller must not notice. */
+const ODDITIES: readonly DeepgramFault[] = [
+  "neverSpeechFinal",
+  "utteranceEndOnly",
+  "doubleSpeechFinal",
+  "emptyFinals",
+  "falseSpeechStarted",
+  "staleUtteranceEnd",
+  "missingFlags",
+  "unknownMessages",
+  "noAnswerToClose",
+];
+const FAILED = "speech recognition failed";
+const CONCURRENT_MAX = 10;
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ environment: OWN_VENDORS_ALLOWED });
+});
+after(() => server.close());
+
+describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
+  test("a recognizer that drops every connection is given up after some tries", async (context) => {
+    const own = await OwnVendors.of(server, context);
+    const caller = await own.call();
+    own.faults.deepgram = { fault: "dropMidCall" };
+    const close = await closeOf(caller);
+    assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
+    assert.equal((await own.endedCall()).status, "failed");
+  });
+
+  for (const fault of REFUSALS) {
+    test(`a call that it refuses (${fault}) ends before it began, and is kept as failed`, async (context) => {
+      const own = await OwnVendors.of(server, context, { faults: { deepgram: { fault } } });
+      const close = await closeOf(own.dial());
+      assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
+      const call = await own.endedCall();
+      assert.equal(call.status, "failed");
+      assert.equal(call.metadata["endReason"], "listeningFailed");
+      assert.ok(call.endedAtMs !== null);
+    });
+  }
+
+  for (const fault of ["dropMidCall", "closeMidCall"] as const) {
+    test(`${fault} while the caller speaks: it comes back and misses no word`, async (context) => {
+      const own = await OwnVendors.of(server, context);
+      const caller = await own.call();
+      own.faults.deepgram = { fault, times: 1, after: 8 };
+      await caller.say("say thank you very much");
+      await caller.until(ended);
+      assert.deepEqual(repliesOf(caller), ["thank you very much"]);
+      assert.equal(own.faults.deepgram.fault, undefined, "the fault struck");
+      await caller.hangUp();
+      const call = await own.endedCall();
+      assert.equal(call.status, "completed");
+      assert.equal(typeof call.metadata["deafMs"], "number");
+    });
+
+    test(`${fault} while nobody speaks goes unnoticed`, async (context) => {
+      const own = await OwnVendors.of(server, context);
+      const caller = await own.call();
+      own.faults.deepgram = { fault, times: 1 };
+      await caller.play("a pause", Buffer.alloc(6_400));
+      await caller.say("say ok");
+      await caller.until(ended);
+      assert.deepEqual(repliesOf(caller), ["ok"]);
+      await caller.hangUp();
+      assert.equal((await own.endedCall()).status, "completed");
+    });
+  }
+
+  test("audio that it cannot decode ends the call with the reason", async (context) => {
+    const own = await OwnVendors.of(server, context);
+    const caller = await own.call();
+    own.faults.deepgram = { fault: "refuseAudio" };
+    const close = await closeOf(caller);
+    assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
+    assert.equal((await own.endedCall()).metadata["endReason"], "listeningFailed");
+  });
+
+  test("some unreadable messages are survived", async (context) => {
+    const own = await OwnVendors.of(server, context);
+    const caller = await own.call();
+    own.faults.deepgram = { fault: "garbageJson", times: 3 };
+    await caller.say("say ok");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), ["ok"]);
+    await caller.hangUp();
+    await own.endedCall();
+  });
+
+  for (const fault of ODDITIES) {
+    test(`${fault}: the caller is understood and answered all the same`, async (context) => {
+      const own = await OwnVendors.of(server, context, { faults: { deepgram: { fault } } });
+      const caller = await own.call();
+      await caller.say("say ok");
+      await caller.until(ended);
+      assert.equal(repliesOf(caller).at(-1), "ok");
+      await caller.hangUp();
+      const call = await own.endedCall();
+      assert.equal(call.status, "completed");
+      const said = call.transcript.filter(({ role }) => role === "user").map(({ text }) => text);
+      assert.equal(said.join(" "), "say ok");
+    });
+  }
+});

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import * as v from "valibot";
+import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { eventually } from "./eventually.js";
+import { type Customer, TestServer } from "./test-server.js";
+import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
+
+const FROM = "+15550109999";
+const TRANSFER_TO = "sip:desk&a@b.example";
+
+let stand: TwilioStand;
+let server: TestServer;
+const log = new RecordingLogger();
+
+before(async () => {
+  stand = await TwilioStand.start();
+  server = await TestServer.start({ environment: stand.environment, log });
+  stand.leadTo(server.parley.port);
+});
+after(async () => {
+  await server.settled();
+  await server.stop();
+  stand.close();
+});
+
+const Queued = v.object({ id: v.string(), status: v.literal("queued"), agentId: v.string() });
+
+async function post(on: TestServer, { apiKey }: Customer, body: unknown) {
+  const response = await fetch(`${on.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answer: unknown = await response.json();
+  return { status: response.status, answer };
+}
+
+async function place(customer: Customer, agentId: string, to: string) {
+  const { status, answer } = await post(server, customer, { agentId, to, from: FROM });
+  assert.equal(status, 201, JSON.stringify(answer));
+  return v.parse(Queued, answer);
+}
+
+test("a placed call is answered, talks, and is recorded under the id that was given", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer, { persona: { greeting: "hello there" } });
+  const { id, agentId } = await place(customer, agent.id, "+15550101000");
+  assert.equal(agentId, agent.id);
+  const caller = await stand.of("+15550101000", "the answer", (call) => call.caller);
+  await eventually("the greeting", () => (/hello there/i.test(caller.said()) ? true : undefined));
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.deepEqual(
+    [call.id, call.sessionId, call.channel, call.status, call.metadata["endReason"]],
+    [id, id, "phone", "completed", "callerLeft"],
+  );
+  const reports = await stand.of("+15550101000", "the last report", ({ reports: all }) =>
+    all.includes("completed 204") ? all : undefined,
+  );
+  assert.deepEqual(reports, ["ringing 204", "in-progress 204", "human 204", "completed 204"]);
+});
+
+for (const [to, reason] of [
+  ["+15550100001", "busy"],
+  ["+15550100002", "noAnswer"],
+  ["+15550100003", "vendorFailed"],
+  ["+15550100004", "machine"],
+] as const) {
+  test(`a call that ends as ${reason} is recorded as failed, once`, async () => {
+    const customer = await server.customer();
+    const agent = await server.agent(customer);
+    const { id } = await place(customer, agent.id, to);
+    const call = await server.endedCall(customer);
+    assert.deepEqual(
+      [call.id, call.channel, call.status, call.metadata["endReason"]],
+      [id, "phone", "failed", reason],
+    );
+    const url = await stand.of(
+      to,
+      "the call",
+      ({ form }) => form.get("StatusCallback") ?? undefined,
+    );
+    assert.equal((await report(url, "busy")).status, 204, "a report may come twice");
+    assert.equal((await server.calls(customer)).length, 1);
+  });
+}
+
+test("an agent's transfer redirects the call at the vendor before the stream is closed", async () => {
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  const agent = await server.agent(customer, { tools });
+  await place(customer, agent.id, "+15550102000");
+  const caller = await stand.of("+15550102000", "the answer", (call) => call.caller);
+  await caller.say("transfer me please");
+  const [update] = await stand.of("+15550102000", "the update", ({ updates }) =>
+    updates.length > 0 ? updates : undefined,
+  );
+  assert.match(update?.get("Twiml") ?? "", /<Dial><Sip>sip:desk&amp;a@b\.example<\/Sip><\/Dial>/);
+  const call = await server.endedCall(customer);
+  assert.equal(call.metadata["endReason"], "transferred");
+});
+
+test("a ringing call holds a slot of the plan, and is hung up when the server stops", async () => {
+  const other = await TestServer.start({ environment: stand.environment });
+  try {
+    const customer = await other.customer("free");
+    const agent = await other.agent(customer, {}, { llm: "groq", tts: "edge" });
+    stand.leadTo(other.parley.port);
+    const body = { agentId: agent.id, to: "+15550110005", from: FROM };
+    const { maxConcurrentCalls } = customer.tenant.plan.limits;
+    for (let n = 0; n < maxConcurrentCalls; n += 1) {
+      assert.equal((await post(other, customer, body)).status, 201);
+    }
+    assert.equal((await post(other, customer, body)).status, 429);
+    other.parley.calls.endAll();
+    const calls = await other.endedCalls(customer, maxConcurrentCalls);
+    assert.ok(calls.every(({ metadata }) => metadata["endReason"] === "serverStopping"));
+    const update = await stand.of(body.to, "the hang-up", ({ updates }) => updates[0]);
+    assert.equal(update.get("Status"), "canceled");
+  } finally {
+    stand.leadTo(server.parley.port);
+    await other.stop();
+  }
+});
+
+test("what is no number, another organization's agent and a number that the vendor refuses are refused", async () => {
+  const [customer, stranger] = [await server.customer(), await server.customer()];
+  const agent = await server.agent(customer);
+  const good = { agentId: agent.id, to: "+15550101000", from: FROM };
+  for (const wrong of [{ to: "15550101000" }, { from: "+0123456789" }, { to: "sip:a@b.example" }]) {
+    assert.equal((await post(server, customer, { ...good, ...wrong })).status, 400);
+  }
+  assert.equal((await post(server, stranger, good)).status, 404);
+  const refused = await post(server, customer, { ...good, to: "+15550100009" });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.answer), /error 21211/);
+  assert.deepEqual(await server.calls(stranger), []);
+});
+
+test("without its settings a server says which ones are missing", async () => {
+  const bare = await TestServer.start({ environment: { TWILIO_AUTH_TOKEN: AUTH_TOKEN } });
+  try {
+    const customer = await bare.customer();
+    const agent = await bare.agent(customer);
+    const { status, answer } = await post(bare, customer, {
+      agentId: agent.id,
+      to: "+15550101000",
+      from: FROM,
+    });
+    assert.equal(status, 503);
+    assert.match(JSON.stringify(answer), /TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL/);
+  } finally {
+    await bare.stop();
+  }
+});
+
+test("reports with a wrong signature or without a token are refused", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  await place(customer, agent.id, "+15550120002");
+  const url = await stand.of("+15550120002", "the call", ({ form }) => form.get("StatusCallback"));
+  assert.ok(url);
+  const unsigned = await fetch(url, {
+    method: "POST",
+    body: new URLSearchParams({ CallSid: "1" }),
+  });
+  assert.equal(unsigned.status, 403);
+  assert.equal((await report(`${url}x`, "busy")).status, 401);
+  await server.endedCall(customer);
+});
+
+test("no number and no token is logged", () => {
+  const lines = JSON.stringify(log.lines);
+  assert.doesNotMatch(lines, /\+1555/);
+  assert.ok(!lines.includes(AUTH_TOKEN));
+});
+
+function report(url: string, status: string): Promise<Response> {
+  const fields = { CallSid: `CA${"0".repeat(32)}`, CallStatus: status };
+  const headers = signatureHeader(url, fields, AUTH_TOKEN);
+  return fetch(url, { method: "POST", headers, body: new URLSearchParams(fields) });
+}

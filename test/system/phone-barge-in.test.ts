@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { FRAME_MS } from "../../engine/sandbox/microphone-clock.js";
+import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
+import { humanVoice } from "../engine/sandbox/sound.js";
+import { cleared, closeServer, heard, PacerWatch, ring } from "./phone-line-up.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
+const RATE_HZ = 8000;
+const FRAME_SAMPLES = 160;
+/** Long enough to be a voice, too short to be words. */
+const COUGH_FRAMES = 3;
+
+const clock = new PacerWatch();
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ clock });
+});
+after(() => closeServer(server, clock));
+
+async function customerWithAgent(thresholds = {}): Promise<Customer> {
+  const customer = await server.customer();
+  await server.agent(customer, { thresholds });
+  return customer;
+}
+
+function cough(caller: PhoneCaller): void {
+  const sound = encodeMuLaw(humanVoice(COUGH_FRAMES * FRAME_MS, RATE_HZ));
+  for (let at = 0; at < sound.length; at += FRAME_SAMPLES) {
+    const payload = Buffer.from(sound.subarray(at, at + FRAME_SAMPLES)).toString("base64");
+    const media = { track: "inbound", payload };
+    caller.send(JSON.stringify({ event: "media", streamSid: caller.streamSid, media }));
+  }
+}
+
+/** The longest time in which nothing of the agent's came while it had something to say. */
+class Gaps {
+  #lastNs: bigint | undefined;
+  longestMs = 0;
+
+  readonly onAudio = (_bytes: number, atNs: bigint): void => {
+    if (this.#lastNs !== undefined) {
+      this.longestMs = Math.max(this.longestMs, Number(atNs - this.#lastNs) / 1e6);
+    }
+    this.#lastNs = atNs;
+  };
+}
+
+describe("an agent that is speaking", { concurrency: true }, () => {
+  test("pauses at a cough and goes on where it stood: all of it is heard once, in order", async () => {
+    const customer = await customerWithAgent();
+    const gaps = new Gaps();
+    const caller = await ring(server, customer, { onAudio: gaps.onAudio });
+    await caller.say("count to 9");
+    await heard(caller, "Number 2.");
+    cough(caller);
+    await heard(caller, "Number 9.");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.said(), COUNT);
+    assert.ok(gaps.longestMs > 900, `it stood still for ${gaps.longestMs} ms`);
+    assert.equal(caller.events.filter(cleared).length, 0);
+    assert.equal(call.metrics.interruptions, 0);
+    assert.deepEqual(
+      call.transcript.map(({ role, text }) => `${role}: ${text}`),
+      ["user: count to 9", `assistant: ${COUNT}`],
+    );
+  });
+
+  test("pauses at each of two coughs", async () => {
+    const customer = await customerWithAgent();
+    const caller = await ring(server, customer);
+    await caller.say("count to 9");
+    await heard(caller, "Number 2.");
+    cough(caller);
+    await heard(caller, "Number 5.");
+    cough(caller);
+    await heard(caller, "Number 9.");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(caller.heard(), COUNT);
+    assert.equal(call.transcript[1]?.text, COUNT);
+    assert.equal(call.metrics.interruptions, 0);
+  });
+
+  test("is cut by words after a cough, and does not go on with what was cut", async () => {
+    const customer = await customerWithAgent();
+    const caller = await ring(server, customer);
+    await caller.say("count to 9");
+    await heard(caller, "Number 2.");
+    cough(caller);
+    const clear = caller.until(cleared);
+    await caller.say("say bye");
+    await clear;
+    await heard(caller, "bye");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(caller.events.filter(cleared).length, 1);
+    assert.ok(!caller.heard().includes("Number 9."));
+    assert.deepEqual(
+      call.transcript.filter(({ role }) => role === "user").map(({ text }) => text),
+      ["count to 9", "say bye"],
+    );
+    const cut = call.transcript[1]?.text.split(" ") ?? [];
+    const played = caller.heard().replace(/ bye$/, "").split(" ");
+    assert.ok(Math.abs(cut.length - played.length) <= 1, `${cut.join(" ")} / ${played.join(" ")}`);
+  });
+
+  test("is not interrupted by the echo of its own words", async () => {
+    const customer = await customerWithAgent();
+    const caller = await ring(server, customer);
+    await caller.say("count to 9");
+    await heard(caller, "Number 2.");
+    await caller.say("Number 2. Number 3.");
+    await heard(caller, "Number 9.");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.events.filter(cleared).length, 0);
+    assert.equal(call.metrics.interruptions, 0);
+    assert.deepEqual(
+      call.transcript.map(({ role, text }) => `${role}: ${text}`),
+      ["user: count to 9", `assistant: ${COUNT}`],
+    );
+  });
+
+  test("stops at once at any sound when it is told to be sensitive", async () => {
+    const customer = await customerWithAgent({ interruptionSensitivity: "high" });
+    const caller = await ring(server, customer);
+    await caller.say("count to 9");
+    await heard(caller, "Number 2.");
+    cough(caller);
+    await caller.until(cleared);
+    await heard(caller, "Number 9.");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.equal(call.metrics.interruptions, 1);
+  });
+});
+
+test("a cough while nobody speaks starts no turn", async () => {
+  const customer = await customerWithAgent();
+  const caller = await ring(server, customer);
+  cough(caller);
+  await caller.say("say bye");
+  await heard(caller, "bye");
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.deepEqual(
+    call.transcript.map(({ text }) => text),
+    ["say bye", "bye"],
+  );
+  assert.ok(COUGH_FRAMES * FRAME_MS < 100);
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { PhoneCaller, type PhoneCallerOptions } from "../../engine/sandbox/phone-caller.js";
+import type { PhoneCallerEvent } from "../../engine/sandbox/phone-caller-events.js";
+import type { Sandbox } from "../../engine/sandbox/sandbox.js";
+import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
+import { eventually } from "./eventually.js";
+import type { Customer, TestServer } from "./test-server.js";
+
+const FRAME_MS = 20;
+
+export function webhookUrl(
+  server: TestServer,
+  { apiKey }: Pick<Customer, "apiKey">,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const fields = new URLSearchParams({ api_key: apiKey, ...query });
+  return `${server.url}/api/telephony/voice?${fields.toString()}`;
+}
+
+export function streamUrl(server: TestServer, vendor?: string): string {
+  const base = `${server.url.replace("http", "ws")}/ws/telephony/stream`;
+  return vendor === undefined ? base : `${base}/${vendor}`;
+}
+
+/** A telephone call to the customer's agent, by way of the webhook. */
+export function ring(
+  server: TestServer,
+  customer: Customer,
+  options: PhoneCallerOptions = {},
+): Promise<PhoneCaller> {
+  return PhoneCaller.call({ webhookUrl: webhookUrl(server, customer), ...options });
+}
+
+/** Resolves when the caller has heard all of the words to the end of a sentence. */
+export async function heard(caller: PhoneCaller, words: string): Promise<void> {
+  while (!caller.heard().includes(words)) await caller.until(({ type }) => type === "markEchoed");
+}
+
+export const cleared = ({ type }: PhoneCallerEvent): boolean => type === "clear";
+
+export interface PhoneClose {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export async function closeOfPhone(caller: PhoneCaller, timeoutMs?: number): Promise<PhoneClose> {
+  const isClose = ({ type }: PhoneCallerEvent) => type === "closed";
+  const close = caller.events.find(isClose) ?? (await caller.until(isClose, timeoutMs));
+  assert.ok(close.type === "closed");
+  return { code: close.code, reason: close.reason };
+}
+
+/** The system's, and tells whether the pacer, which alone waits for so short a time, still runs. */
+export class PacerWatch extends SystemClock {
+  #waiting = 0;
+
+  get isPacing(): boolean {
+    return this.#waiting > 0;
+  }
+
+  override after(delayMs: number, action: () => void): CancelTimer {
+    if (delayMs > FRAME_MS) return super.after(delayMs, action);
+    this.#waiting += 1;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) this.#waiting -= 1;
+      isOver = true;
+    };
+    const cancel = super.after(delayMs, () => {
+      end();
+      action();
+    });
+    return () => {
+      end();
+      cancel();
+    };
+  }
+}
+
+/** No call, no slot, no paced line, and nobody who listens. */
+async function assertNothingLeft(
+  server: TestServer,
+  clock: PacerWatch,
+  sandbox: Sandbox = server.sandbox,
+): Promise<void> {
+  await server.settled();
+  await eventually("the pacer to stand still", () => (clock.isPacing ? undefined : true));
+  await eventually("the recognizer's streams to be closed", () => {
+    const entries = sandbox.journal.filter(({ vendor }) => vendor === "deepgram");
+    const count = (kind: string) => entries.filter((entry) => entry.kind === kind).length;
+    return count("opened") === count("closed") ? true : undefined;
+  });
+}
+
+/** For the end of a file: as `assertNothingLeft`, and stops the server whether that holds or not. */
+export async function closeServer(server: TestServer, clock: PacerWatch): Promise<void> {
+  try {
+    await assertNothingLeft(server, clock);
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { WebSocket } from "ws";
+import { closeOf } from "./events.js";
+import { eventually } from "./eventually.js";
+import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
+import { closeServer, heard, PacerWatch, ring, streamUrl, webhookUrl } from "./phone-line-up.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const clock = new PacerWatch();
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ clock, environment: OWN_VENDORS_ALLOWED });
+});
+after(() => closeServer(server, clock));
+
+async function statusOf(full: TestServer, path: string): Promise<string> {
+  const response = await fetch(`${full.url}${path}`);
+  const { status } = JSON.parse(await response.text());
+  return `${response.status} ${status}`;
+}
+
+async function assertTalks(customer: Customer): Promise<void> {
+  const caller = await ring(server, customer);
+  await caller.say("say thank you");
+  await heard(caller, "thank you");
+  await caller.hangUp();
+}
+
+test("a server with as many calls as it carries says so to the next caller, and stays healthy", async () => {
+  const watch = new PacerWatch();
+  const full = await TestServer.start({ clock: watch, environment: { CALLS_MAX: "1" } });
+  const customer = await full.customer();
+  await full.agent(customer, { persona: { greeting: "Hello there." } });
+  assert.equal(await statusOf(full, "/api/ready"), "200 ready");
+  const first = await ring(full, customer);
+  await heard(first, "Hello there.");
+  await assert.rejects(
+    ring(full, customer),
+    /refused: "This call cannot be taken: the server has as many calls as it can carry\. Goodbye\."/,
+  );
+  const second = await closeOf(full.dial(customer));
+  assert.equal(second.code, 4029);
+  assert.match(second.error ?? "", /as many calls as it can carry/);
+  assert.equal(await statusOf(full, "/api/ready"), "503 overloaded");
+  assert.match(await statusOf(full, "/api/health"), /^200 /);
+  await first.say("say still here");
+  await heard(first, "still here");
+  await first.hangUp();
+  await full.endedCall(customer);
+  await full.settled();
+  assert.equal(await statusOf(full, "/api/ready"), "200 ready");
+  const third = await ring(full, customer);
+  await heard(third, "Hello there.");
+  await third.hangUp();
+  await full.endedCalls(customer, 2);
+  await closeServer(full, watch);
+});
+
+test("a stream whose webhook was answered before the server was full closes 4029", async () => {
+  const full = await TestServer.start({ environment: { CALLS_MAX: "1" } });
+  const customer = await full.customer();
+  await full.agent(customer, { persona: { greeting: "Hello there." } });
+  const response = await fetch(webhookUrl(full, customer), { method: "POST" });
+  const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1] ?? "";
+  const first = await ring(full, customer);
+  await heard(first, "Hello there.");
+  const socket = new WebSocket(streamUrl(full));
+  const closed = new Promise<number>((resolve) => {
+    socket.once("close", resolve);
+  });
+  socket.once("open", () => socket.send(VENDOR_STREAMS["Twilio in µ-law"]?.start(token) ?? ""));
+  assert.equal(await closed, 4029);
+  await first.hangUp();
+  await full.close();
+});
+
+test("speech that the audio pool cannot decode harms only its own sentence: calls go on", async (context) => {
+  const own = await OwnVendors.of(server, context, {
+    faults: { openaiSpeech: { fault: "garbage" } },
+  });
+  const other = await server.customer();
+  await server.agent(other);
+  const spoilt = await ring(server, own.customer);
+  await spoilt.say("say this is spoilt");
+  await eventually("the fault", () => own.sandbox.journal.find(({ kind }) => kind === "fault"));
+  await assertTalks(other);
+  own.faults.openaiSpeech = {};
+  await spoilt.say("say all is well");
+  await heard(spoilt, "all is well");
+  await spoilt.hangUp();
+  assert.equal((await own.endedCall()).status, "completed");
+  await server.endedCall(other);
+});

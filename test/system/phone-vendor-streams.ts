@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { decodeMuLaw, encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
+
+export type LineCodec = "mulaw" | "alaw" | "l16" | "l16be";
+
+/** One vendor's media stream as its documentation has it, apart from the code under test. */
+export interface VendorStream {
+  readonly vendor: string;
+  readonly codec: LineCodec;
+  readonly start: (token: string) => string;
+  readonly media: (bytes: Buffer, chunk: number) => string | Buffer;
+  /** `audio` of a frame of the agent's, or what it asks for. */
+  readonly read: (frame: Buffer, isBinary: boolean) => AgentFrame;
+  readonly played: (mark: string) => string;
+  readonly stop: string | undefined;
+}
+
+export interface AgentFrame {
+  readonly audio?: Buffer;
+  readonly mark?: string;
+  readonly isClear?: boolean;
+}
+
+const RATE_HZ = 8000;
+
+const json = (value: unknown) => JSON.stringify(value);
+
+/** What the three vendors with Twilio's messages send back. */
+function readLikeTwilio(frame: Buffer): AgentFrame {
+  const message = JSON.parse(frame.toString());
+  if (message.event === "media") return { audio: Buffer.from(message.media.payload, "base64") };
+  if (message.event === "mark") return { mark: message.mark.name };
+  return { isClear: message.event === "clear" };
+}
+
+function mediaLikeTwilio(id: Readonly<Record<string, string>>) {
+  return (bytes: Buffer, chunk: number) => {
+    const place = { track: "inbound", chunk: String(chunk), timestamp: String(chunk * 20) };
+    return json({ event: "media", ...id, media: { ...place, payload: bytes.toString("base64") } });
+  };
+}
+
+function twilioLike(vendor: string, codec: LineCodec, encoding: string): VendorStream {
+  const id = { streamSid: "MZ1" };
+  const mediaFormat = { encoding, sampleRate: RATE_HZ, channels: 1 };
+  return {
+    vendor,
+    codec,
+    start: (token) =>
+      json({
+        event: "start",
+        sequenceNumber: "1",
+        ...id,
+        start: { ...id, callSid: "CA1", mediaFormat, customParameters: { token } },
+      }),
+    media: mediaLikeTwilio(id),
+    read: readLikeTwilio,
+    played: (name) => json({ event: "mark", ...id, mark: { name } }),
+    stop: json({ event: "stop", ...id, stop: { callSid: "CA1" } }),
+  };
+}
+
+function telnyx(codec: LineCodec, encoding: string): VendorStream {
+  const id = { stream_id: "32de0dea" };
+  const media_format = { encoding, sample_rate: RATE_HZ, channels: 1 };
+  return {
+    vendor: "telnyx",
+    codec,
+    start: (token) =>
+      json({
+        event: "start",
+        sequence_number: "1",
+        ...id,
+        start: { call_control_id: "v3:ex", custom_parameters: { token }, media_format },
+      }),
+    media: mediaLikeTwilio(id),
+    read: readLikeTwilio,
+    played: (name) => json({ event: "mark", ...id, mark: { name } }),
+    stop: json({ event: "stop", ...id, stop: {} }),
+  };
+}
+
+const plivo: VendorStream = {
+  vendor: "plivo",
+  codec: "mulaw",
+  start: (token) =>
+    json({
+      event: "start",
+      start: {
+        callId: "c1",
+        streamId: "s1",
+        mediaFormat: { encoding: "audio/x-mulaw", sampleRate: RATE_HZ },
+      },
+      extra_headers: `{X-PH-token: ${token}}`,
+    }),
+  media: (bytes, chunk) =>
+    json({
+      event: "media",
+      streamId: "s1",
+      media: { track: "inbound", chunk, payload: bytes.toString("base64") },
+    }),
+  read: (frame) => {
+    const message = JSON.parse(frame.toString());
+    if (message.event === "checkpoint") return { mark: message.name };
+    if (message.event !== "playAudio") return { isClear: message.event === "clearAudio" };
+    assert.equal(message.media.contentType, "audio/x-mulaw");
+    assert.equal(message.media.sampleRate, RATE_HZ);
+    return { audio: Buffer.from(message.media.payload, "base64") };
+  },
+  played: (name) => json({ event: "playedStream", name, streamId: "s1" }),
+  stop: json({ event: "stop" }),
+};
+
+const vonage: VendorStream = {
+  vendor: "vonage",
+  codec: "l16",
+  start: (token) =>
+    json({ event: "websocket:connected", "content-type": "audio/l16;rate=8000", token }),
+  media: (bytes) => bytes,
+  read: (frame, isBinary) => {
+    if (isBinary) return { audio: frame };
+    const { action, payload } = JSON.parse(frame.toString());
+    return action === "notify" ? { mark: payload.id } : { isClear: action === "clear" };
+  },
+  played: (id) => json({ event: "websocket:notify", payload: { id } }),
+  stop: undefined,
+};
+
+const jambonz: VendorStream = {
+  vendor: "jambonz",
+  codec: "l16",
+  start: (token) =>
+    json({ callSid: "c1", from: "+1", to: "+2", sampleRate: RATE_HZ, mixType: "mono", token }),
+  media: (bytes) => bytes,
+  read: (frame, isBinary) => {
+    if (isBinary) return { audio: frame };
+    const { type, data } = JSON.parse(frame.toString());
+    return type === "mark" ? { mark: data.name } : { isClear: type === "killAudio" };
+  },
+  played: (name) => json({ type: "mark", data: { name, event: "playout" } }),
+  stop: undefined,
+};
+
+function asterisk(format: string, codec: LineCodec, optimal: number): VendorStream {
+  return {
+    vendor: "asterisk",
+    codec,
+    start: (token) =>
+      json({
+        event: "MEDIA_START",
+        connection_id: "c1",
+        channel_id: "176.1",
+        format,
+        optimal_frame_size: optimal,
+        channel_variables: { token },
+      }),
+    media: (bytes) => bytes,
+    read: (frame, isBinary) => {
+      if (isBinary) return { audio: frame };
+      const { command, correlation_id } = JSON.parse(frame.toString());
+      return command === "MARK_MEDIA"
+        ? { mark: correlation_id }
+        : { isClear: command === "FLUSH_MEDIA" };
+    },
+    played: (id) => json({ event: "MEDIA_MARK_PROCESSED", correlation_id: id }),
+    stop: undefined,
+  };
+}
+
+/** By the vendor and the audio on its line. */
+export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
+  "Twilio in µ-law": twilioLike("twilio", "mulaw", "audio/x-mulaw"),
+  "SignalWire in 16-bit samples": twilioLike("signalwire", "l16", "audio/x-l16"),
+  "Telnyx in A-law": telnyx("alaw", "PCMA"),
+  "Telnyx in 16-bit samples, high byte first": telnyx("l16be", "L16"),
+  "Plivo in µ-law": plivo,
+  "Vonage in 16-bit samples": vonage,
+  "Jambonz in 16-bit samples": jambonz,
+  "Asterisk in A-law": asterisk("alaw", "alaw", 160),
+  "Asterisk in 16-bit samples": asterisk("slin", "l16", 320),
+};
+
+/** G.711 A-law, written anew: a sample for each code. */
+const ALAW = Int16Array.from({ length: 256 }, (_, code) => {
+  const bits = code ^ 0x55;
+  const exponent = (bits >> 4) & 7;
+  const base = ((bits & 15) << 4) + 8;
+  const magnitude = exponent === 0 ? base : (base + 256) << (exponent - 1);
+  return (bits & 0x80) === 0 ? -magnitude : magnitude;
+});
+
+function alawOf(sample: number): number {
+  let best = 0;
+  for (let code = 1; code < 256; code += 1) {
+    const distance = Math.abs((ALAW[code] ?? 0) - sample);
+    if (distance < Math.abs((ALAW[best] ?? 0) - sample)) best = code;
+  }
+  return best;
+}
+
+export function encoded(pcm: Int16Array, codec: LineCodec): Buffer {
+  if (codec === "mulaw") return Buffer.from(encodeMuLaw(pcm));
+  if (codec === "alaw") return Buffer.from(Uint8Array.from(pcm, alawOf));
+  const bytes = Buffer.alloc(pcm.length * 2);
+  for (const [n, sample] of pcm.entries()) {
+    if (codec === "l16") bytes.writeInt16LE(sample, n * 2);
+    else bytes.writeInt16BE(sample, n * 2);
+  }
+  return bytes;
+}
+
+export function decoded(bytes: Buffer, codec: LineCodec): Int16Array {
+  if (codec === "mulaw") return decodeMuLaw(bytes);
+  if (codec === "alaw") return Int16Array.from(bytes, (code) => ALAW[code] ?? 0);
+  return Int16Array.from({ length: bytes.length >> 1 }, (_, n) =>
+    codec === "l16" ? bytes.readInt16LE(n * 2) : bytes.readInt16BE(n * 2),
+  );
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { eventually } from "./eventually.js";
+import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./phone-line-up.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const TOKEN = /\btoken(?:="|" value="|":"|=)([0-9a-f]{64,})/;
+
+const clock = new PacerWatch();
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ clock });
+});
+after(() => closeServer(server, clock));
+
+/** What the vendor's webhook names the call by, where its stream names it the same. */
+const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  twilio: { CallSid: "CA1" },
+  signalwire: { CallSid: "CA1" },
+  plivo: { CallUUID: "c1" },
+};
+
+/** As the vendor does; an exchange of one's own has no webhook, and is given a token made for another. */
+async function tokenFor(customer: Customer, vendor: string): Promise<string> {
+  const asked = vendor === "asterisk" ? "vonage" : vendor;
+  const url = webhookUrl(server, customer, { vendor: asked });
+  const response = await fetch(url, {
+    method: "POST",
+    body: new URLSearchParams(CALL_FIELDS[vendor]),
+  });
+  const document = await response.text();
+  const token = TOKEN.exec(document)?.[1];
+  assert.ok(token, document);
+  return token;
+}
+
+describe("a call is understood in both directions", { concurrency: true }, () => {
+  for (const [title, stream] of Object.entries(VENDOR_STREAMS)) {
+    test(`over ${title}`, async () => {
+      const customer = await server.customer();
+      await server.agent(customer, { persona: { greeting: "Hello there." } });
+      const token = await tokenFor(customer, stream.vendor);
+      const call = await VendorCall.connect(streamUrl(server, stream.vendor), stream);
+      call.send(stream.start(token));
+      assert.equal(await call.said(1), "Hello there.");
+      call.play();
+      call.say("say thank you");
+      assert.equal(await call.said(2), "thank you");
+      call.play();
+      call.say("count to 20");
+      await eventually("the agent to begin", () => (call.marks.length > 2 ? true : undefined));
+      call.say("stop");
+      await eventually("the clear", () => (call.clears > 0 ? true : undefined));
+      await call.end();
+      const { channel, status, transcript, metrics } = await server.endedCall(customer);
+      assert.equal(channel, "phone");
+      assert.equal(status, "completed");
+      assert.deepEqual(
+        transcript.slice(0, 4).map(({ role, text }) => `${role}: ${text}`),
+        [
+          "assistant: Hello there.",
+          "user: say thank you",
+          "assistant: thank you",
+          "user: count to 20",
+        ],
+      );
+      assert.equal(metrics.interruptions, 1);
+      const frame = stream.codec.startsWith("l16") ? 320 : 160;
+      assert.deepEqual([...call.pieceBytes], [frame], "exact frames of 20 ms");
+    });
+  }
+});
+
+test("a vendor that there is not is turned away", async () => {
+  const [stream] = Object.values(VENDOR_STREAMS);
+  assert.ok(stream);
+  const call = await VendorCall.connect(streamUrl(server, "constructor"), stream);
+  assert.equal(await call.closed, 4001);
+});
+
+test("audio at another rate than the telephone's is turned away", async () => {
+  const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
+  assert.ok(stream);
+  const call = await VendorCall.connect(streamUrl(server, "vonage"), stream);
+  call.send(stream.start("0a").replace("8000", "16000"));
+  assert.equal(await call.closed, 1011);
+});

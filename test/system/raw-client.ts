@@ -1,0 +1,76 @@
+import { WebSocket } from "ws";
+import type { Customer, TestServer } from "./test-server.js";
+
+export interface RawClose {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A client that does what it should not: no microphone, and every frame is the test's own. */
+export class RawClient {
+  readonly #socket: WebSocket;
+  readonly texts: string[] = [];
+  readonly closed: Promise<RawClose>;
+  readonly #opened: Promise<void>;
+  readonly #onText = new Set<() => void>();
+
+  constructor(server: TestServer, { apiKey }: Customer) {
+    const url = `${server.url.replace("http", "ws")}/ws/voice?api_key=${apiKey}`;
+    const socket = new WebSocket(url, { perMessageDeflate: false });
+    this.#socket = socket;
+    socket.on("message", (data: Buffer, isBinary) => {
+      if (!isBinary) this.texts.push(data.toString());
+      for (const notice of this.#onText) notice();
+    });
+    this.#opened = new Promise((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", reject);
+    });
+    // What goes wrong later shows in the close.
+    socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => {
+      socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+  }
+
+  /** Resolves when the upgrade is answered, which is long before `connected`. */
+  opened(): Promise<void> {
+    return this.#opened;
+  }
+
+  /** Resolves with the first message that fits, among those that came and those to come. */
+  async text(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = this.texts.find((text) => pattern.test(text));
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve, reject) => {
+        this.#onText.add(resolve);
+        void this.closed.then(({ code }) => reject(new Error(`closed with ${code}`)));
+      });
+    }
+  }
+
+  send(data: string | Uint8Array): void {
+    this.#socket.send(data);
+  }
+
+  /** Bytes that no WebSocket would write. */
+  breakProtocol(bytes: Uint8Array): void {
+    const connection: unknown = Reflect.get(this.#socket, "_socket");
+    if (connection instanceof Object && "write" in connection) {
+      if (typeof connection.write === "function") connection.write(bytes);
+    }
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  drop(): void {
+    this.#socket.terminate();
+  }
+}

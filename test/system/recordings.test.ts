@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { decodeSpeech } from "../../engine/sandbox/tone-code.js";
+import type { CallRecord } from "../../storage/records.js";
+import { readStereoFile } from "../engine/calls/stereo-file.js";
+import { ended, spoke, stopped } from "./events.js";
+import { eventually } from "./eventually.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const SILENT_SECOND = Buffer.alloc(32_000);
+const RECORDING = { enabled: true, retentionDays: 7 };
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+function recordedCall(customer: Customer): Promise<CallRecord> {
+  return eventually("the recording of the call", async () => {
+    const [call] = await server.calls(customer);
+    return call?.metadata["recording"] === undefined ? undefined : call;
+  });
+}
+
+function fetchRecording(callId: string, { apiKey }: Customer, headers = {}): Promise<Response> {
+  const url = `${server.url}/api/dashboard/calls/${callId}/recording`;
+  return fetch(url, { headers: { "x-api-key": apiKey, ...headers } });
+}
+
+test("a recording of a web call has the caller's words left, the agent's right, and stops where the caller interrupts", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, {
+    recording: RECORDING,
+    persona: { greeting: "Hello there." },
+  });
+  const caller = await server.call(customer);
+  await caller.until(ended);
+  await caller.say("count to 9");
+  await caller.until(spoke);
+  await caller.play("a second of listening", SILENT_SECOND);
+  const stop = caller.until(stopped);
+  await caller.say("say bye");
+  await stop;
+  await caller.until(ended);
+  await caller.hangUp();
+  const call = await recordedCall(customer);
+  const answer = await fetchRecording(call.id, customer);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "audio/wav");
+  const file = Buffer.from(await answer.arrayBuffer());
+  assert.equal(answer.headers.get("content-length"), String(file.length));
+  const { rateHz, left, right } = readStereoFile(file);
+  assert.equal(rateHz, 16_000);
+  const durationSec = left.length / rateHz;
+  assert.deepEqual(call.metadata["recording"], {
+    bytes: file.length,
+    durationSec: Math.round(durationSec * 1_000) / 1_000,
+  });
+  assert.ok(Math.abs(durationSec - (call.durationSec ?? 0)) < 0.3, String(durationSec));
+  assert.equal(decodeSpeech(left, rateHz), "count to 9 say bye");
+  const heard = decodeSpeech(right, rateHz);
+  assert.ok(heard.startsWith("Hello there. Number 1. "), heard);
+  assert.ok(heard.endsWith(" bye"), heard);
+  assert.ok(!heard.includes("Number 9."), heard);
+  const path = join(server.dataDir, "recordings", call.orgId, `${call.id}.wav`);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  assert.deepEqual(await readFile(path), file);
+});
+
+test("a recording of a telephone call has both sides' words at 8 kHz", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { recording: RECORDING, persona: { greeting: "Hello there." } });
+  const caller = await PhoneCaller.call({
+    webhookUrl: `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`,
+  });
+  await eventually("the greeting", async () => caller.heard().includes("there.") || undefined);
+  await caller.say("say thank you");
+  await eventually("the answer", async () => caller.heard().includes("thank you") || undefined);
+  await caller.hangUp();
+  const call = await recordedCall(customer);
+  const file = Buffer.from(await (await fetchRecording(call.id, customer)).arrayBuffer());
+  const { rateHz, left, right } = readStereoFile(file);
+  assert.equal(rateHz, 8_000);
+  assert.equal(decodeSpeech(left, rateHz), "say thank you");
+  assert.equal(decodeSpeech(right, rateHz), "Hello there. thank you");
+});
+
+test("a call whose agent does not record leaves nothing behind", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const caller = await server.call(customer);
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.equal(call.metadata["recording"], undefined);
+  assert.equal((await fetchRecording(call.id, customer)).status, 404);
+});

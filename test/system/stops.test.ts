@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { Caller } from "../../engine/sandbox/caller.js";
+import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { readDemo } from "../../engine/tenancy/demo-organization.js";
+import { openDatabase } from "../../storage/database.js";
+import type { CallRecord, UsageRecord } from "../../storage/records.js";
+import { closeOf, ended, repliesOf, spoke } from "./events.js";
+import { ServerProcess } from "./server-process.js";
+import { environmentOf, TestServer } from "./test-server.js";
+
+const GREETING = "Hello! How can I help you today?";
+
+let sandbox: Sandbox;
+before(async () => {
+  sandbox = await startSandbox();
+});
+after(() => sandbox.close());
+
+/** The server in a process of its own, with the demo organization and simulated vendors in this one. */
+class Installation {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #started: ServerProcess[] = [];
+  readonly dataDir: string;
+
+  static async for(
+    context: TestContext,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Installation> {
+    const dataDir = await mkdtemp(join(tmpdir(), "parley-stops-"));
+    const installation = new Installation(dataDir, environment);
+    context.after(() => installation.#remove());
+    return installation;
+  }
+
+  private constructor(dataDir: string, environment: Readonly<Record<string, string>>) {
+    this.dataDir = dataDir;
+    const development = { NODE_ENV: "development", SANDBOX: "off" };
+    this.#environment = { ...environmentOf(sandbox, dataDir), ...development, ...environment };
+  }
+
+  async start(): Promise<ServerProcess> {
+    const server = await ServerProcess.start(this.#environment);
+    this.#started.push(server);
+    return server;
+  }
+
+  async call(server: ServerProcess): Promise<Caller> {
+    const demo = await readDemo(this.dataDir);
+    return Caller.connect({ url: server.url, apiKey: demo?.apiKey ?? "" });
+  }
+
+  /** What stands in the database of a server that does not run. */
+  async stored(): Promise<{ calls: CallRecord[]; usage: UsageRecord[] }> {
+    const database = await openDatabase({ filePath: join(this.dataDir, "parley.db") });
+    const [first] = await database.organizations.list();
+    const orgId = first?.organization.id ?? "";
+    const { items } = await database.calls.list(orgId, { skip: 0, limit: 10 });
+    const calls: CallRecord[] = [];
+    for (const { id } of items) {
+      const call = await database.calls.findById(orgId, id);
+      if (call !== undefined) calls.push(call);
+    }
+    const usage = await database.usage.list(orgId, "0000-00-00", "9999-99-99");
+    await database.close();
+    return { calls, usage: [...usage] };
+  }
+
+  /** Also after a test that failed halfway. */
+  async #remove(): Promise<void> {
+    for (const server of this.#started) {
+      server.signal("SIGKILL");
+      await server.exited();
+    }
+    await rm(this.dataDir, { recursive: true });
+  }
+}
+
+describe("a server process", { concurrency: true }, () => {
+  test("killed in mid-call closes the call as failed at its next start, with what was said", async (context) => {
+    const installation = await Installation.for(context);
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    await caller.until(ended);
+    await caller.say("say ok");
+    await caller.until(ended);
+    await caller.say("count to 30");
+    await caller.until(spoke);
+    const killedAtMs = Date.now();
+    server.signal("SIGKILL");
+    assert.equal((await closeOf(caller)).code, 1006);
+    assert.equal(await server.exited(), null);
+
+    const before = await installation.stored();
+    assert.equal(before.calls[0]?.status, "active");
+    const next = await installation.start();
+    const again = await installation.call(next);
+    await again.hangUp();
+    next.signal("SIGTERM");
+    assert.equal(await next.exited(), 0);
+
+    const { calls, usage } = await installation.stored();
+    const killed = calls.at(-1);
+    assert.equal(killed?.status, "failed");
+    assert.match(String(killed.metadata["endReason"]), /server stopped during the call/);
+    assert.deepEqual(
+      killed.transcript.map(({ text }) => text),
+      [GREETING, "say ok", "ok"],
+    );
+    assert.ok(killed.endedAtMs !== null && killed.durationSec !== null);
+    assert.ok(killed.endedAtMs <= killedAtMs, "a call does not outlive its server");
+    assert.ok(killed.endedAtMs >= (killed.transcript.at(-1)?.timestamp ?? 0));
+    assert.equal(killed.metrics.turnCount, 1);
+    assert.equal(usage[0]?.calls, 2);
+  });
+
+  test("told to stop lets the call in progress finish, and takes no other", async (context) => {
+    const installation = await Installation.for(context);
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    server.signal("SIGTERM");
+    const health = await healthWhileDraining(server.url);
+    assert.equal(health.status, 503);
+    await assert.rejects(installation.call(server), /1012/);
+    await caller.until(ended);
+    await caller.say("say ok");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), [GREETING, "ok"]);
+    await caller.hangUp();
+    assert.equal(await server.exited(), 0);
+    const { calls } = await installation.stored();
+    assert.deepEqual(
+      calls.map(({ status, metadata }) => `${status} ${String(metadata["endReason"])}`),
+      ["completed callerLeft"],
+    );
+    assert.ok(calls[0]?.summary, "the summary was waited for");
+  });
+
+  test("told to stop ends the calls that do not finish in time, with the reason", async (context) => {
+    const installation = await Installation.for(context, { DRAIN_TIMEOUT_SEC: "1" });
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    server.signal("SIGTERM");
+    const reason = "the server is restarting";
+    assert.deepEqual(await closeOf(caller), { code: 1012, reason, error: reason });
+    assert.equal(await server.exited(), 0);
+    const { calls } = await installation.stored();
+    assert.equal(calls[0]?.status, "completed");
+    assert.equal(calls[0]?.metadata["endReason"], "serverStopping");
+  });
+
+  test("told to stop twice does not wait", async (context) => {
+    const installation = await Installation.for(context);
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    server.signal("SIGTERM");
+    await healthWhileDraining(server.url);
+    server.signal("SIGTERM");
+    assert.equal((await closeOf(caller)).code, 1012);
+    assert.equal(await server.exited(), 0);
+  });
+});
+
+test("a server stops the same way when it is asked in its own process", async () => {
+  const server = await TestServer.start({ sandbox });
+  const customer = await server.customer();
+  await server.agent(customer);
+  const caller = await server.call(customer);
+  const stopped = server.stop(60_000);
+  const { code, error } = await closeOf(server.dial(customer));
+  assert.deepEqual({ code, error }, { code: 1012, error: "the server is restarting" });
+  await caller.say("say ok");
+  await caller.until(ended);
+  await caller.hangUp();
+  await stopped;
+  await assert.rejects(fetch(`${server.url}/api/health`), "nothing listens any more");
+});
+
+/** The signal takes a moment: asks until the server knows of it. */
+async function healthWhileDraining(url: string): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(`${url}/api/health`);
+    if (answer.status !== 200) return answer;
+  }
+}

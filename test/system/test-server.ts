@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseConfig } from "../../config.js";
+import type { Logger } from "../../engine/log.js";
+import { Caller, type CallerOptions } from "../../engine/sandbox/caller.js";
+import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { AccessTokens } from "../../engine/security/access-token.js";
+import { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import { newTenancy, type Tenancy } from "../../engine/tenancy/tenancy.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
+import { type Clock, SystemClock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
+import { type Parley, startParley } from "../../main.js";
+import type { Database } from "../../storage/database.js";
+import type { AgentRecord, CallRecord, Category } from "../../storage/records.js";
+import { SilentLogger } from "../doubles/silent-logger.js";
+import { CallLog } from "./call-log.js";
+import { eventually, WAIT_MAX_MS } from "./eventually.js";
+
+export const VENDOR_KEY = "a-key-that-the-sandbox-takes";
+const JWT_SECRET = "j".repeat(32);
+const ENCRYPTION_KEY = "5a".repeat(32);
+
+export interface TestServerOptions {
+  readonly log?: Logger;
+  readonly clock?: Clock;
+  /** Beside what every test server is given; see `environmentOf`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Of an earlier server that is to be started again. */
+  readonly dataDir?: string;
+  readonly sandbox?: Sandbox;
+}
+
+/** One that may call, with its key. */
+export interface Customer {
+  readonly tenant: Tenant;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  readonly email: string;
+}
+
+export interface AgentVendorKeys {
+  readonly llm?: "openai" | "groq" | "ollama";
+  readonly tts?: "openai" | "elevenlabs" | "edge";
+}
+
+/** What the tests' agents use of each vendor. */
+export const MODELS = {
+  llm: { openai: "gpt-4o-mini", groq: "llama-3.1-8b-instant", ollama: "llama3.2" },
+  tts: { openai: "tts-1", elevenlabs: "eleven_flash_v2_5", edge: "en-US-AriaNeural" },
+} as const;
+
+interface TestServerParts {
+  readonly parley: Parley;
+  readonly sandbox: Sandbox;
+  readonly dataDir: string;
+  readonly callLog: CallLog;
+}
+
+/** The whole server in this process, with simulated vendors on sockets and a database of its own. */
+export class TestServer {
+  readonly parley: Parley;
+  readonly sandbox: Sandbox;
+  readonly tenancy: Tenancy;
+  readonly dataDir: string;
+  readonly #callLog: CallLog;
+  readonly #options: TestServerOptions;
+
+  static async start(options: TestServerOptions = {}): Promise<TestServer> {
+    const sandbox = options.sandbox ?? (await startSandbox({ journal: true }));
+    const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-system-")));
+    const environment = { ...environmentOf(sandbox, dataDir), ...options.environment };
+    const callLog = new CallLog(options.log ?? new SilentLogger());
+    const parley = await startParley(parseConfig(environment), callLog, options.clock);
+    return new TestServer({ parley, sandbox, dataDir, callLog }, options);
+  }
+
+  private constructor(parts: TestServerParts, options: TestServerOptions) {
+    const { parley, sandbox, dataDir, callLog } = parts;
+    this.parley = parley;
+    this.sandbox = sandbox;
+    this.dataDir = dataDir;
+    this.#callLog = callLog;
+    this.#options = options;
+    this.tenancy = tenancyOn(parley.database, options.clock ?? new SystemClock());
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.parley.port}`;
+  }
+
+  get database(): Database {
+    return this.parley.database;
+  }
+
+  /** An active organization with an API key for everything, without the slow hashing of a password. */
+  async customer(planSlug = "enterprise"): Promise<Customer> {
+    const plan = await this.database.plans.findBySlug(planSlug);
+    assert.ok(plan);
+    const id = crypto.randomUUID();
+    const email = `${id}@example.com`;
+    const times = { createdAtMs: Date.now(), updatedAtMs: Date.now() };
+    const organization = { id, name: "Customer", planId: plan.id, ownerEmail: email, ...times };
+    const owner = { id: crypto.randomUUID(), orgId: id, email, name: "Owner", passwordHash: "" };
+    await this.database.organizations.insertWithOwner(
+      { ...organization, status: "active" },
+      { ...owner, role: "admin", createdAtMs: times.createdAtMs },
+    );
+    const { rawKey, record } = await this.tenancy.apiKeys.create(id, { name: "Calls" });
+    const tenant = await this.tenancy.apiKeys.authenticate(rawKey);
+    assert.ok(tenant);
+    return { tenant, apiKey: rawKey, apiKeyId: record.id, email };
+  }
+
+  /** Says nothing by itself unless it is given a greeting, and ends a turn after a short silence. */
+  async agent(
+    { tenant }: Customer,
+    changes: Partial<AgentInput> = {},
+    { llm = "openai", tts = "openai" }: AgentVendorKeys = {},
+  ): Promise<AgentRecord> {
+    const { thresholds, persona, ...others } = changes;
+    return this.tenancy.agents.create(tenant, {
+      name: "Reception",
+      llmProviderId: await this.providerId("llm", llm),
+      llmModelId: MODELS.llm[llm],
+      ttsProviderId: await this.providerId("tts", tts),
+      ttsModelId: MODELS.tts[tts],
+      sttProviderId: await this.providerId("stt", "deepgram"),
+      ...others,
+      persona: { greeting: "", ...persona },
+      thresholds: { endpointingMs: 100, ...thresholds },
+    });
+  }
+
+  async providerId(category: Category, providerKey: string): Promise<string> {
+    const providers = await this.database.providers.listVisible("");
+    const found = providers.find(
+      (each) => each.category === category && each.providerKey === providerKey,
+    );
+    assert.ok(found, `${category}/${providerKey} is seeded`);
+    return found.id;
+  }
+
+  call(customer: Customer, options: Partial<CallerOptions> = {}): Promise<Caller> {
+    return Caller.connect({ url: this.url, apiKey: customer.apiKey, ...options });
+  }
+
+  /** As `call`, without waiting for anything. */
+  dial(customer: Customer, options: Partial<CallerOptions> = {}): Caller {
+    return Caller.dial({ url: this.url, apiKey: customer.apiKey, ...options });
+  }
+
+  /** Every call of the customer as it is stored, the oldest first. */
+  async calls({ tenant }: Customer): Promise<readonly CallRecord[]> {
+    const orgId = tenant.organization.id;
+    const { items } = await this.database.calls.list(orgId, { skip: 0, limit: 100 });
+    const calls = await Promise.all(
+      items.map(async ({ id }) => {
+        const call = await this.database.calls.findById(orgId, id);
+        assert.ok(call);
+        return call;
+      }),
+    );
+    return calls.reverse();
+  }
+
+  /** The customer's calls, once so many of them have ended. */
+  async endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
+    const { id } = customer.tenant.organization;
+    const ends = this.#callLog.ended(id, count);
+    if (!(await within(new SystemClock(), WAIT_MAX_MS, ends))) {
+      throw new Error(`${count} calls did not end in time`);
+    }
+    return eventually("the end of the calls to be stored", async () => {
+      const calls = await this.calls(customer);
+      return calls.some(({ status }) => status === "active") ? undefined : calls;
+    });
+  }
+
+  /** The customer's only call, once it has ended. */
+  async endedCall(customer: Customer): Promise<CallRecord> {
+    const [call, ...others] = await this.endedCalls(customer, 1);
+    assert.ok(call);
+    assert.deepEqual(others, []);
+    return call;
+  }
+
+  /** As `endedCall`, once its summary has been written too. */
+  async summarizedCall(customer: Customer): Promise<CallRecord> {
+    await this.endedCall(customer);
+    return eventually("the summary of the call", async () => {
+      const [call] = await this.calls(customer);
+      return call === undefined || call.summary === null ? undefined : call;
+    });
+  }
+
+  /** Resolves when nothing of any call is left; fails when something stays. */
+  async settled(): Promise<void> {
+    const { liveCalls, slots } = this.parley.calls;
+    const isEmpty = await within(new SystemClock(), WAIT_MAX_MS, liveCalls.empty());
+    assert.ok(isEmpty, `${liveCalls.count} calls go on`);
+    assert.equal(slots.count, 0, "every slot was given back");
+  }
+
+  /** As `stop`, for the end of a file: fails when anything of a call is left. */
+  async close(): Promise<void> {
+    try {
+      await this.settled();
+    } finally {
+      await this.stop();
+    }
+  }
+
+  /** The database is gone afterwards, unless the folder was given. */
+  async stop(drainTimeoutMs = 0): Promise<void> {
+    await this.parley.stop(drainTimeoutMs);
+    if (this.#options.sandbox === undefined) await this.sandbox.close();
+    if (this.#options.dataDir === undefined) await rm(this.dataDir, { recursive: true });
+  }
+}
+
+/** Keys for every vendor, the sandbox as their address, and limits that no test meets unless it wants to. */
+export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string, string> {
+  const { urls } = sandbox;
+  return {
+    NODE_ENV: "production",
+    HOST: "127.0.0.1",
+    PORT: "0",
+    DATA_DIR: dataDir,
+    JWT_SECRET,
+    ENCRYPTION_KEY,
+    DEEPGRAM_API_KEY: VENDOR_KEY,
+    OPENAI_API_KEY: VENDOR_KEY,
+    GROQ_API_KEY: VENDOR_KEY,
+    ELEVENLABS_API_KEY: VENDOR_KEY,
+    DEEPGRAM_URL: urls.deepgram,
+    OPENAI_BASE_URL: urls.openai,
+    GROQ_BASE_URL: urls.groq,
+    OLLAMA_BASE_URL: urls.ollama,
+    ELEVENLABS_BASE_URL: urls.elevenlabs,
+    EDGE_TTS_URL: urls.edge,
+    VOICE_CONNECTIONS_PER_MINUTE: "1000000",
+    // Tests share a small machine; how a full one refuses calls is tested by itself.
+    EVENT_LOOP_DELAY_MAX_MS: "0",
+    LOG_LEVEL: "silent",
+  };
+}
+
+/** The services as the server makes them, on its database: what an administrator's command would do. */
+function tenancyOn(database: Database, clock: Clock): Tenancy {
+  return newTenancy({
+    database,
+    cipher: new CredentialCipher(ENCRYPTION_KEY),
+    tokens: new AccessTokens({ secret: JWT_SECRET, expiresIn: "1h", clock }),
+    clock,
+    newId: () => crypto.randomUUID(),
+    log: new SilentLogger(),
+  });
+}

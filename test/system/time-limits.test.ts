@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import type { SandboxFaults, SandboxVendor } from "../../engine/sandbox/faults.js";
+import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
+import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";
+import { eventually } from "./eventually.js";
+import { RawClient } from "./raw-client.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const APOLOGY = "I am sorry, I could not answer that just now.";
+/** Silence that a caller would take for a dead line. */
+const STALL_MS = 7_000;
+
+/** A server whose time stands still until the test moves it, while sockets and simulated vendors are real. */
+class TimedServer {
+  readonly clock: VirtualClock;
+  readonly server: TestServer;
+
+  static async for(
+    context: TestContext,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<TimedServer> {
+    const clock = new VirtualClock();
+    const timed = new TimedServer(clock, await TestServer.start({ clock, environment }));
+    context.after(() => timed.#stop());
+    return timed;
+  }
+
+  private constructor(clock: VirtualClock, server: TestServer) {
+    this.clock = clock;
+    this.server = server;
+  }
+
+  async customer(changes: Partial<AgentInput> = {}): Promise<Customer> {
+    const customer = await this.server.customer();
+    await this.server.agent(customer, changes);
+    return customer;
+  }
+
+  spoil(faults: Partial<SandboxFaults>): void {
+    Object.assign(this.server.sandbox.faults, faults);
+  }
+
+  /** The deadlines of stopping would not come by themselves. */
+  async #stop(): Promise<void> {
+    const stopped = new AbortController();
+    const stopping = this.server.stop().then(() => stopped.abort());
+    await eventually("the server to stop", () => {
+      this.clock.advance(1_000);
+      return stopped.signal.aborted ? true : undefined;
+    });
+    await stopping;
+  }
+
+  /** Resolves when the vendor has been asked so many times. */
+  async asked(vendor: SandboxVendor, count: number): Promise<void> {
+    await eventually(`${count} requests to ${vendor}`, () => {
+      const requests = this.server.sandbox.journal.filter(
+        (entry) => entry.vendor === vendor && entry.kind === "request",
+      );
+      return requests.length >= count ? true : undefined;
+    });
+  }
+}
+
+describe("limits of time", { concurrency: true }, () => {
+  test("a client that connects and says nothing is told so after a minute", async (context) => {
+    const timed = await TimedServer.for(context);
+    const customer = await timed.customer();
+    const client = new RawClient(timed.server, customer);
+    await client.text(/connected/);
+    timed.clock.advance(50_000);
+    assert.equal(client.texts.length, 1, "not yet");
+    timed.clock.advance(10_000);
+    const reason = "no audio was received for 60 seconds";
+    assert.deepEqual(await client.closed, { code: 1000, reason });
+    assert.match(client.texts.at(-1) ?? "", /"error".*no audio was received/);
+    const call = await timed.server.endedCall(customer);
+    assert.equal(call.status, "completed");
+    assert.equal(call.metadata["endReason"], "callerIdle");
+  });
+
+  test("a frame, however quiet, starts the minute anew", async (context) => {
+    const timed = await TimedServer.for(context);
+    const customer = await timed.customer();
+    const caller = await timed.server.call(customer);
+    for (let minute = 0; minute < 3; minute += 1) {
+      timed.clock.advance(50_000);
+      await caller.play("a moment", Buffer.alloc(1_280));
+      await caller.play("another", Buffer.alloc(1_280));
+    }
+    assert.equal(timed.server.parley.calls.liveCalls.count, 1);
+    await caller.hangUp();
+  });
+
+  test("a call ends when it has lasted as long as its agent allows", async (context) => {
+    const timed = await TimedServer.for(context);
+    const customer = await timed.customer({ thresholds: { maxCallDurationSec: 10 } });
+    const caller = await timed.server.call(customer);
+    timed.clock.advance(10_000);
+    const reason = "the call reached its limit of 10 seconds";
+    assert.deepEqual(await closeOf(caller), { code: 1000, reason, error: reason });
+    const call = await timed.server.endedCall(customer);
+    assert.equal(call.status, "completed");
+    assert.equal(call.durationSec, 10);
+  });
+
+  test("connections are counted by the minute", async (context) => {
+    const timed = await TimedServer.for(context, { VOICE_CONNECTIONS_PER_MINUTE: "1" });
+    const customer = await timed.customer();
+    await (await timed.server.call(customer)).hangUp();
+    assert.equal((await closeOf(timed.server.dial(customer))).code, 4029);
+    timed.clock.advance(60_000);
+    await (await timed.server.call(customer)).hangUp();
+  });
+
+  test("calls in progress when the server stops have until the deadline", async (context) => {
+    const timed = await TimedServer.for(context);
+    const caller = await timed.server.call(await timed.customer());
+    const stopped = timed.server.parley.stop(30_000);
+    timed.clock.advance(29_999);
+    assert.equal(timed.server.parley.calls.liveCalls.count, 1);
+    timed.clock.advance(1);
+    assert.equal((await closeOf(caller)).code, 1012);
+    await stopped;
+  });
+});
+
+describe("a vendor that stalls", { concurrency: true }, () => {
+  test("a model that says nothing for seven seconds is asked once more", async (context) => {
+    const timed = await TimedServer.for(context);
+    timed.spoil({ openai: { fault: "stallBeforeFirstByte", times: 1 } });
+    const caller = await timed.server.call(await timed.customer());
+    await caller.say("say ok");
+    await caller.until(understood);
+    await timed.asked("openai", 1);
+    timed.clock.advance(STALL_MS);
+    await caller.until(spoke);
+    timed.clock.advance(1_000);
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), ["ok"]);
+    await caller.hangUp();
+  });
+
+  test("a model that stalls again is apologized for, and the call goes on", async (context) => {
+    const timed = await TimedServer.for(context);
+    timed.spoil({ openai: { fault: "stallMidStream" } });
+    const caller = await timed.server.call(await timed.customer());
+    await caller.say("say ok");
+    await caller.until(understood);
+    await timed.asked("openai", 1);
+    timed.clock.advance(STALL_MS);
+    await timed.asked("openai", 2);
+    timed.clock.advance(STALL_MS);
+    await caller.until(spoke);
+    timed.clock.advance(5_000);
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), [APOLOGY]);
+    assert.equal(timed.server.parley.calls.liveCalls.count, 1);
+    await caller.hangUp();
+  });
+
+  test("a voice that stalls on reply and apology is told in writing", async (context) => {
+    const timed = await TimedServer.for(context);
+    timed.spoil({ openaiSpeech: { fault: "stallBeforeFirstByte" } });
+    const caller = await timed.server.call(await timed.customer());
+    await caller.say("say ok");
+    await caller.until(understood);
+    for (const requests of [1, 2, 3]) {
+      await timed.asked("openaiSpeech", requests);
+      timed.clock.advance(STALL_MS);
+    }
+    await caller.until(({ type }) => type === "error");
+    assert.deepEqual(repliesOf(caller), []);
+    await caller.hangUp();
+  });
+
+  test("a recognizer that does not answer the call in time fails it", async (context) => {
+    const timed = await TimedServer.for(context);
+    timed.spoil({ deepgram: { fault: "stallHandshake" } });
+    const customer = await timed.customer();
+    const caller = timed.server.dial(customer);
+    const { sandbox } = timed.server;
+    await eventually("the handshake", () => (sandbox.openConnections > 0 ? true : undefined));
+    await eventually("the call", async () => (await timed.server.calls(customer))[0]);
+    timed.clock.advance(5_000);
+    const reason = "speech recognition failed";
+    assert.deepEqual(await closeOf(caller), { code: 1011, reason, error: reason });
+    assert.equal((await timed.server.endedCall(customer)).status, "failed");
+  });
+});

@@ -1,0 +1,117 @@
+import { builtinModules } from "node:module";
+import { type Import, importsOf } from "./imports.js";
+import {
+  codeOnly,
+  type Fault,
+  type FileRule,
+  faultsAt,
+  isIn,
+  type SourceFile,
+  type TreeRule,
+} from "./source-file.js";
+
+/** main -> api -> engine -> storage. What a part may import besides itself; commands build what main.ts builds. */
+const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]])[] = [
+  ["main.ts", ["api/", "engine/", "storage/", "config.ts"]],
+  ["config.ts", []],
+  ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
+  ["api/livestream/main.ts", ["api/", "engine/", "storage/", "config.ts"]],
+  ["api/", ["engine/", "storage/"]],
+  ["engine/", ["storage/"]],
+  ["storage/", []],
+  ["bench/", ["api/", "engine/", "storage/", "config.ts", "main.ts", "test/doubles/"]],
+  ["test/", ["api/", "engine/", "storage/", "bench/", "config.ts", "main.ts"]],
+];
+
+export const importDirection: FileRule = (file) => {
+  const [part, mayImport] = DIRECTIONS.find(([place]) => isIn(file.path, [place])) ?? [];
+  if (part === undefined || mayImport === undefined) {
+    return [{ path: file.path, line: 1, message: "stands outside of the tree of design.md" }];
+  }
+  return importsOf(file)
+    .filter(({ isPackage, target }) => !isPackage && !isIn(target, [part, ...mayImport]))
+    .map((wrong) => fault(file, wrong, `${part} may not import ${wrong.target}`));
+};
+
+/** A package is imported only by the places that own it. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  "uWebSockets.js": ["api/http/"],
+  undici: ["engine/vendors/", "test/engine/vendors/"],
+  kysely: ["storage/", "test/storage/"],
+  "better-sqlite3": ["storage/", "test/storage/"],
+  jose: ["engine/security/", "test/engine/security/"],
+  ws: ["engine/sandbox/", "bench/", "test/"],
+  piscina: ["engine/audio/"],
+  "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
+  "prom-client": ["engine/metrics/"],
+  pino: ["main.ts", "engine/log.ts"],
+  "mpg123-decoder": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
+  "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
+  "fast-check": ["test/", "bench/"],
+  tinybench: ["bench/"],
+  fastify: ["bench/"],
+};
+
+export const ownedPackages: FileRule = (file) =>
+  importsOf(file)
+    .filter(({ isPackage, target }) => isPackage && !isIn(file.path, OWNERS[target] ?? [file.path]))
+    .map((wrong) =>
+      fault(file, wrong, `${wrong.target} belongs to ${OWNERS[wrong.target]?.join(", ") ?? ""}`),
+    );
+
+export const builtinPrefix: FileRule = (file) =>
+  importsOf(file)
+    .filter(({ isPackage, target }) => isPackage && builtinModules.includes(target))
+    .map((wrong) => fault(file, wrong, `write node:${wrong.target}`));
+
+/** Simulators are started by a command or a test; no part of the product may lean on them. */
+const SANDBOX_USERS = ["engine/sandbox/", "main.ts", "api/commands/", "bench/", "test/"];
+
+export const sandboxStaysOutside: FileRule = (file) =>
+  isIn(file.path, SANDBOX_USERS)
+    ? []
+    : importsOf(file)
+        .filter(({ target }) => target.startsWith("engine/sandbox/"))
+        .map((wrong) =>
+          fault(file, wrong, "only main.ts, commands, tests and benchmarks start the sandbox"),
+        );
+
+const PURE_ROOT = "engine/session/transition.ts";
+const PURE_PLACES = ["engine/session/", "engine/speech/", "engine/audio/"];
+/** Only for their types. */
+const PURE_TYPES = ["storage/records.ts", "engine/vendors/contracts.ts"];
+const WAITING =
+  /\b(?:async|await|Promise|performance|setTimeout|setInterval|setImmediate|queueMicrotask)\b|\b(?:Date\.now|Math\.random|new Date\(\)|crypto\.)/g;
+
+/** transition(state, event) and all that it reaches: no clock, promise, randomness, package, or part of the world. */
+export const transitionIsPure: TreeRule = (files) => {
+  const filesByPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set([PURE_ROOT]);
+  const faults: Fault[] = [];
+  for (const path of reached) {
+    const file = filesByPath.get(path);
+    if (file === undefined) continue;
+    faults.push(
+      ...faultsAt(
+        file,
+        codeOnly(file.text),
+        WAITING,
+        "is reached by transition.ts and must be pure",
+      ),
+    );
+    for (const found of importsOf(file)) {
+      const isAllowed =
+        isIn(found.target, PURE_PLACES) || (found.isTypeOnly && isIn(found.target, PURE_TYPES));
+      if (!isAllowed) {
+        faults.push(
+          fault(file, found, `transition.ts reaches ${found.target} through here and must be pure`),
+        );
+      } else if (!found.isTypeOnly) reached.add(found.target);
+    }
+  }
+  return faults;
+};
+
+function fault(file: SourceFile, at: Import, message: string): Fault {
+  return { path: file.path, line: at.line, message };
+}

@@ -1,0 +1,32 @@
+import type { Fault, TreeRule } from "./source-file.js";
+
+const MEDIAN_LINES_MAX = 100;
+
+/** Over what is shipped; tests may tell long stories. */
+export const medianLength: TreeRule = (files) => {
+  const lengths = files
+    .filter(({ path }) => !path.startsWith("test/"))
+    .map(({ text }) => text.replace(/\n$/, "").split("\n").length)
+    .sort((one, other) => one - other);
+  const median = lengths[Math.floor(lengths.length / 2)] ?? 0;
+  return median < MEDIAN_LINES_MAX
+    ? []
+    : [{ path: ".", line: 1, message: `half of the files have ${median} lines or more` }];
+};
+
+const TOP_FOLDERS = new Set(["api", "engine", "storage", "bench", "test", "deploy", "docs"]);
+/** Made by tools or by running, never committed. */
+const MADE_FOLDERS = /^(?:\..*|node_modules|dist.*|coverage|data)$/;
+const TOP_SOURCES = new Set(["main.ts", "config.ts"]);
+
+/** Takes the names in the root; folders end with a slash. */
+export function topLevel(names: readonly string[]): readonly Fault[] {
+  return names.flatMap((name) => {
+    const folder = /^(.*)\/$/.exec(name)?.[1];
+    const isFine =
+      folder === undefined
+        ? !name.endsWith(".ts") || TOP_SOURCES.has(name)
+        : TOP_FOLDERS.has(folder) || MADE_FOLDERS.test(folder);
+    return isFine ? [] : [{ path: name, line: 1, message: "is not in the tree of design.md" }];
+  });
+}
