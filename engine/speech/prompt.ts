@@ -1,17 +1,6 @@
 import type { Persona } from "../../storage/records.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
-/** What an agent is like when its owner left a field out. */
-export const DEFAULT_PERSONA: Persona = {
-  systemPrompt:
-    "You are a helpful assistant who talks with people on a voice call. Listen to what they need, answer it directly, and ask when something is unclear.",
-  greeting: "Hello! How can I help you today?",
-  personality: "friendly and professional",
-  language: "en-US",
-  guardrails:
-    "Keep every answer short: one to three sentences. Do not make up facts; say so when you do not know something. Politely decline what is harmful, illegal or unrelated to your task. Never ask for passwords or complete card numbers.",
-};
-
 /** The agent's words are played by a speech synthesizer, whatever its owner wrote. */
 const VOICE_RULES = [
   "Everything you write is spoken aloud, so write the way people talk.",

@@ -38,7 +38,7 @@ export interface AgentPatch
   extends Given<AgentReferences & Pick<AgentRecord, "name" | "active">>,
     StructuredAgentFields {}
 
-export const DEFAULT_PERSONA: Persona = {
+const DEFAULT_PERSONA: Persona = {
   systemPrompt:
     "You are a helpful assistant who talks with people on the phone. Answer what is asked, and say so when you do not know.",
   greeting: "Hello! How can I help you today?",

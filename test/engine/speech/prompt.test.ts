@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_PERSONA, systemMessage } from "../../../engine/speech/prompt.js";
-
-test("the defaults are those of the specification", () => {
-  assert.match(DEFAULT_PERSONA.systemPrompt, /^You are a helpful assistant/);
-  assert.equal(DEFAULT_PERSONA.greeting, "Hello! How can I help you today?");
-  assert.equal(DEFAULT_PERSONA.personality, "friendly and professional");
-  assert.equal(DEFAULT_PERSONA.language, "en-US");
-  assert.match(DEFAULT_PERSONA.guardrails, /one to three sentences/);
-});
+import { systemMessage } from "../../../engine/speech/prompt.js";
 
 test("the system message holds the persona and the rules of a voice", () => {
   const { role, content } = systemMessage({
