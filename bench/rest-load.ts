@@ -7,7 +7,7 @@ import { cpuMs } from "./process-usage.js";
 import { median } from "./quantile.js";
 import { type AskingPlan, type AskingResult, askRepeatedly } from "./rest-client.js";
 import { ENCRYPTION_KEY, JWT_SECRET, makeRestData, type RestData } from "./rest-data.js";
-import { serverEnvironment } from "./stand.js";
+import { SERVER_FLAGS, serverEnvironment } from "./stand.js";
 
 /** Many dashboards, each with one request under way. */
 const PLAN: AskingPlan = { connections: 32, warmUpMs: 300, measureMs: 1_500 };
@@ -71,7 +71,7 @@ export function startRestServer(
 ): Promise<BenchProcess> {
   return BenchProcess.start({
     script: "../main.js",
-    nodeFlags,
+    nodeFlags: [...nodeFlags, ...SERVER_FLAGS],
     env: {
       ...serverEnvironment(dataDir, vendorUrls),
       JWT_SECRET,

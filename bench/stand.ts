@@ -74,10 +74,10 @@ export function serverEnvironment(
   };
 }
 
-/** The whole server as it is shipped, on a database of its own. */
 /** As `npm start` has them: docs/decisions/007-garbage-collection.md. */
-const SERVER_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=8"];
+export const SERVER_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=8"];
 
+/** The whole server as it is shipped, on a database of its own. */
 export async function startServerStand(
   { urls }: VendorStand,
   nodeFlags: readonly string[] = INSPECTED,
