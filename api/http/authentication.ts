@@ -1,7 +1,7 @@
 import { Failure } from "../../engine/failure.js";
 import type { Accounts } from "../../engine/tenancy/accounts.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import type { Tenant } from "../../engine/tenancy/tenant.js";
+import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../storage/records.js";
 import type { RouteAuth } from "../contract/route.js";
 import type { IncomingRequest } from "./endpoint.js";
@@ -62,12 +62,8 @@ export function demandAccess({ tenant, user }: Identity, auth: RouteAuth): void 
     throw new Failure("unauthenticated", "expected the bearer token of a user, not an API key");
   }
   if (auth !== "dashboard") return;
-  if (tenant.organization.status === "pending") {
-    throw new Failure("forbidden", "the organization is pending: it has not been activated yet");
-  }
-  if (!tenant.scopes.includes("dashboard")) {
-    throw new Failure("forbidden", 'the API key lacks the scope "dashboard"');
-  }
+  const refusal = accessRefusal(tenant, "dashboard");
+  if (refusal !== undefined) throw new Failure("forbidden", refusal);
 }
 
 /** What limits are counted by. */

@@ -4,7 +4,7 @@ import { WEB_LINE } from "../../engine/session/line-audio.js";
 import { OpenRefusal } from "../../engine/session/open-refusal.js";
 import type { SessionOpener } from "../../engine/session/session-opener.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import type { Tenant } from "../../engine/tenancy/tenant.js";
+import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Edge } from "../http/edge.js";
 import type { RateLimiter } from "../http/rate-limiter.js";
@@ -142,15 +142,12 @@ export class VoiceSocket {
 
   async #authenticate({ apiKey }: Caller, line: CallerLine): Promise<Tenant | undefined> {
     const tenant = apiKey === "" ? undefined : await this.#options.apiKeys.authenticate(apiKey);
-    if (tenant === undefined) {
-      line.refuse(CLOSE_UNAUTHORIZED, "api_key is missing, wrong or revoked");
-    } else if (tenant.organization.status !== "active") {
-      line.refuse(CLOSE_UNAUTHORIZED, "the organization is not active yet");
-    } else if (!tenant.scopes.includes("voice")) {
-      line.refuse(CLOSE_UNAUTHORIZED, "the API key lacks the scope voice");
-    } else {
-      return tenant;
-    }
+    const refusal =
+      tenant === undefined
+        ? "api_key is missing, wrong or revoked"
+        : accessRefusal(tenant, "voice");
+    if (refusal === undefined) return tenant;
+    line.refuse(CLOSE_UNAUTHORIZED, refusal);
     return undefined;
   }
 

@@ -15,6 +15,17 @@ export interface Tenant {
   readonly scopes: readonly ApiKeyScope[];
 }
 
+/** Why this may not be done on the tenant's behalf, in words that the requester may read; undefined when it may. */
+export function accessRefusal(
+  { organization, scopes }: Tenant,
+  scope: ApiKeyScope,
+): string | undefined {
+  if (organization.status !== "active") {
+    return "the organization is pending: it has not been activated yet";
+  }
+  return scopes.includes(scope) ? undefined : `the API key lacks the scope "${scope}"`;
+}
+
 export type TenantStores = Pick<Database, "organizations" | "plans">;
 
 /** The organization with its plan; undefined when the organization is unknown. */

@@ -6,21 +6,15 @@ import {
   type LanguageModel,
   VendorError,
 } from "./contracts.js";
-import { postStream, type StreamLimits } from "./http-stream.js";
+import type { StreamLimits } from "./http-stream.js";
+import { HttpVendor } from "./http-vendor.js";
 import { OverlongLineError } from "./lines.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
 import { ServerSentEvents } from "./server-sent-events.js";
 import { estimateTokens } from "./token-estimate.js";
 import { ToolCalls } from "./tool-calls.js";
 import { parseAnswer, unreadable } from "./vendor-json.js";
-import {
-  type Endpoint,
-  endpointOf,
-  requireApiKey,
-  type VendorContext,
-  type VendorSettings,
-} from "./vendor-settings.js";
-import { warmConnection } from "./warm-connection.js";
+import { requireApiKey, type VendorContext, type VendorSettings } from "./vendor-settings.js";
 
 /** A reasoning model may think this long before its first word; the call's own watchdog acts earlier. */
 const FIRST_BYTE_TIMEOUT_MS = 20_000;
@@ -86,17 +80,13 @@ export interface ChatDialect {
 
 export class ChatCompletions implements LanguageModel {
   readonly #dialect: ChatDialect;
-  readonly #context: VendorContext;
-  readonly #endpoint: Endpoint;
+  readonly #vendor: HttpVendor;
   readonly #apiKey: string;
-  readonly #clientOwned: boolean;
 
   constructor(dialect: ChatDialect, given: VendorSettings, context: VendorContext) {
     this.#dialect = dialect;
-    this.#context = context;
-    this.#endpoint = endpointOf(dialect.vendor, given, dialect.publicUrl);
+    this.#vendor = new HttpVendor(dialect.vendor, given, dialect.publicUrl, context);
     this.#apiKey = requireApiKey(dialect.vendor, given);
-    this.#clientOwned = given.clientOwned;
   }
 
   async complete(
@@ -106,13 +96,9 @@ export class ChatCompletions implements LanguageModel {
   ): Promise<Completion> {
     const { vendor, parameters } = this.#dialect;
     const reply = new ChatReply(vendor, this.#apiKey, onToken);
-    await postStream(
+    await this.#vendor.post(
       {
-        vendor,
-        dispatcher: this.#context.connections.for(this.#clientOwned),
-        clock: this.#context.clock,
-        origin: this.#endpoint.origin,
-        path: `${this.#endpoint.path}/chat/completions`,
+        path: "/chat/completions",
         headers: {
           authorization: `Bearer ${this.#apiKey}`,
           "content-type": "application/json",
@@ -135,7 +121,7 @@ export class ChatCompletions implements LanguageModel {
   }
 
   warm(): void {
-    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+    this.#vendor.warm();
   }
 }
 

@@ -1,18 +1,16 @@
 import * as v from "valibot";
 import type { SpeechRequest, TextToSpeech, VendorError, VendorFault } from "./contracts.js";
 import type { RefusedAnswer } from "./http-stream.js";
+import { HttpVendor } from "./http-vendor.js";
 import { downloadSpeech } from "./speech-download.js";
 import { faultOfStatus, refusal } from "./vendor-fault.js";
 import { tryParse } from "./vendor-json.js";
 import {
-  type Endpoint,
-  endpointOf,
   parseSettings,
   requireApiKey,
   type VendorContext,
   type VendorSettings,
 } from "./vendor-settings.js";
-import { warmConnection } from "./warm-connection.js";
 
 const VENDOR = "elevenlabs";
 
@@ -50,17 +48,13 @@ const bodySchema = v.object({
 
 export class ElevenLabs implements TextToSpeech {
   readonly formats = ["mp3", "mulaw"] as const;
-  readonly #context: VendorContext;
-  readonly #endpoint: Endpoint;
+  readonly #vendor: HttpVendor;
   readonly #apiKey: string;
-  readonly #clientOwned: boolean;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
-    this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, "https://api.elevenlabs.io");
+    this.#vendor = new HttpVendor(VENDOR, given, "https://api.elevenlabs.io", context);
     this.#apiKey = requireApiKey(VENDOR, given);
-    this.#clientOwned = given.clientOwned;
     this.#settings = parseSettings(VENDOR, settingsEntries, given);
   }
 
@@ -70,13 +64,10 @@ export class ElevenLabs implements TextToSpeech {
     signal: AbortSignal,
   ): Promise<void> {
     const { voiceId, stability, similarityBoost, style } = this.#settings;
-    const path = `${this.#endpoint.path}/v1/text-to-speech/${encodeURIComponent(voiceId)}/stream`;
+    const path = `/v1/text-to-speech/${encodeURIComponent(voiceId)}/stream`;
     return downloadSpeech(
+      this.#vendor,
       {
-        vendor: VENDOR,
-        dispatcher: this.#context.connections.for(this.#clientOwned),
-        clock: this.#context.clock,
-        origin: this.#endpoint.origin,
         path: `${path}?output_format=${OUTPUT_FORMATS[request.format]}`,
         headers: { "xi-api-key": this.#apiKey, "content-type": "application/json" },
         body: JSON.stringify({
@@ -100,7 +91,7 @@ export class ElevenLabs implements TextToSpeech {
   }
 
   warm(): void {
-    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+    this.#vendor.warm();
   }
 }
 

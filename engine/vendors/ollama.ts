@@ -6,20 +6,14 @@ import {
   type LanguageModel,
   VendorError,
 } from "./contracts.js";
-import { postStream, type RefusedAnswer, type StreamLimits } from "./http-stream.js";
+import type { RefusedAnswer, StreamLimits } from "./http-stream.js";
+import { HttpVendor } from "./http-vendor.js";
 import { LineSplitter, OverlongLineError } from "./lines.js";
 import { estimateTokens } from "./token-estimate.js";
 import { ToolCalls } from "./tool-calls.js";
 import { faultOfStatus, refusal, safeText } from "./vendor-fault.js";
 import { parseAnswer, tryParse, unreadable } from "./vendor-json.js";
-import {
-  type Endpoint,
-  endpointOf,
-  parseSettings,
-  type VendorContext,
-  type VendorSettings,
-} from "./vendor-settings.js";
-import { warmConnection } from "./warm-connection.js";
+import { parseSettings, type VendorContext, type VendorSettings } from "./vendor-settings.js";
 
 const VENDOR = "ollama";
 
@@ -72,15 +66,11 @@ const refusalSchema = v.object({ error: v.string() });
 
 /** A local model runner; no key. */
 export class Ollama implements LanguageModel {
-  readonly #context: VendorContext;
-  readonly #endpoint: Endpoint;
-  readonly #clientOwned: boolean;
+  readonly #vendor: HttpVendor;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
-    this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, "http://127.0.0.1:11434");
-    this.#clientOwned = given.clientOwned;
+    this.#vendor = new HttpVendor(VENDOR, given, "http://127.0.0.1:11434", context);
     this.#settings = parseSettings(VENDOR, settingsEntries, given);
   }
 
@@ -90,13 +80,9 @@ export class Ollama implements LanguageModel {
     signal: AbortSignal,
   ): Promise<Completion> {
     const reply = new OllamaReply(onToken);
-    await postStream(
+    await this.#vendor.post(
       {
-        vendor: VENDOR,
-        dispatcher: this.#context.connections.for(this.#clientOwned),
-        clock: this.#context.clock,
-        origin: this.#endpoint.origin,
-        path: `${this.#endpoint.path}/api/chat`,
+        path: "/api/chat",
         headers: { "content-type": "application/json", accept: "application/x-ndjson" },
         body: JSON.stringify({
           model: request.modelId,
@@ -121,7 +107,7 @@ export class Ollama implements LanguageModel {
   }
 
   warm(): void {
-    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+    this.#vendor.warm();
   }
 }
 

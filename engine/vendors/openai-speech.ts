@@ -1,16 +1,14 @@
 import * as v from "valibot";
 import type { SpeechRequest, TextToSpeech } from "./contracts.js";
+import { HttpVendor } from "./http-vendor.js";
 import { refuseOpenAi } from "./openai-refusal.js";
 import { downloadSpeech } from "./speech-download.js";
 import {
-  type Endpoint,
-  endpointOf,
   parseSettings,
   requireApiKey,
   type VendorContext,
   type VendorSettings,
 } from "./vendor-settings.js";
-import { warmConnection } from "./warm-connection.js";
 
 const VENDOR = "openai";
 
@@ -27,17 +25,13 @@ const settingsEntries = {
 /** OpenAI's speech endpoint, and others that copy it. */
 export class OpenAiSpeech implements TextToSpeech {
   readonly formats = ["mp3"] as const;
-  readonly #context: VendorContext;
-  readonly #endpoint: Endpoint;
+  readonly #vendor: HttpVendor;
   readonly #apiKey: string;
-  readonly #clientOwned: boolean;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
-    this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, "https://api.openai.com/v1");
+    this.#vendor = new HttpVendor(VENDOR, given, "https://api.openai.com/v1", context);
     this.#apiKey = requireApiKey(VENDOR, given);
-    this.#clientOwned = given.clientOwned;
     this.#settings = parseSettings(VENDOR, settingsEntries, given);
   }
 
@@ -49,12 +43,9 @@ export class OpenAiSpeech implements TextToSpeech {
     const { voice, instructions } = this.#settings;
     const takesDirections = instructions !== undefined && !request.modelId.startsWith("tts-1");
     return downloadSpeech(
+      this.#vendor,
       {
-        vendor: VENDOR,
-        dispatcher: this.#context.connections.for(this.#clientOwned),
-        clock: this.#context.clock,
-        origin: this.#endpoint.origin,
-        path: `${this.#endpoint.path}/audio/speech`,
+        path: "/audio/speech",
         headers: {
           authorization: `Bearer ${this.#apiKey}`,
           "content-type": "application/json",
@@ -75,6 +66,6 @@ export class OpenAiSpeech implements TextToSpeech {
   }
 
   warm(): void {
-    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+    this.#vendor.warm();
   }
 }

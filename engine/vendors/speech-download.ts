@@ -1,5 +1,6 @@
 import { VendorError } from "./contracts.js";
-import { postStream, type StreamLimits, type StreamRequest } from "./http-stream.js";
+import type { StreamLimits } from "./http-stream.js";
+import type { HttpVendor, VendorRequest } from "./http-vendor.js";
 import { headerOf } from "./vendor-fault.js";
 
 /** A vendor that has not begun to speak by then leaves the caller in silence. */
@@ -18,20 +19,21 @@ const LIMITS: StreamLimits = {
 
 /** Posts a text and hands over the audio as it is made. An answer of 200 that is no audio, or is empty, is `badAnswer`. */
 export async function downloadSpeech(
-  request: Omit<StreamRequest, "limits" | "accept">,
+  vendor: HttpVendor,
+  request: Omit<VendorRequest, "limits" | "accept">,
   onChunk: (audio: Uint8Array) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { vendor } = request;
+  const { name } = vendor;
   let receivedBytes = 0;
-  await postStream(
+  await vendor.post(
     {
       ...request,
       limits: LIMITS,
       accept: (headers) => {
         const type = headerOf(headers, "content-type") ?? "";
         if (/^(?:text\/|application\/json)/i.test(type)) {
-          throw new VendorError(vendor, "badAnswer", `${vendor}: sent text where audio was due`);
+          throw new VendorError(name, "badAnswer", `${name}: sent text where audio was due`);
         }
       },
     },
@@ -42,5 +44,5 @@ export async function downloadSpeech(
     },
     signal,
   );
-  if (receivedBytes === 0) throw new VendorError(vendor, "badAnswer", `${vendor}: sent no audio`);
+  if (receivedBytes === 0) throw new VendorError(name, "badAnswer", `${name}: sent no audio`);
 }

@@ -50,7 +50,7 @@ describe("a key that does not open the door closes 4001", { concurrency: true },
   test("a key of an organization that is pending", async () => {
     const customer = await customerWithAgent();
     await server.tenancy.organizations.suspend(customer.email);
-    await assertRefused(server.dial(customer), 4001, /not active/);
+    await assertRefused(server.dial(customer), 4001, /is pending/);
   });
 
   test("a key for the dashboard only", async () => {
@@ -60,7 +60,7 @@ describe("a key that does not open the door closes 4001", { concurrency: true },
       name: "Reports",
       scopes: ["dashboard"],
     });
-    await assertRefused(server.dial(customer, { apiKey: rawKey }), 4001, /scope voice/);
+    await assertRefused(server.dial(customer, { apiKey: rawKey }), 4001, /scope "voice"/);
   });
 });
 
