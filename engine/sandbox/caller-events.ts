@@ -30,3 +30,23 @@ export function parseServerMessage(text: string): CallerEvent {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ServerMessage), text);
   return parsed.success ? parsed.output : { type: "unreadable", text };
 }
+
+/** In a few words, for people. */
+export function describeEvent(event: CallerEvent): string {
+  switch (event.type) {
+    case "transcript":
+      return `${event.payload.role}${event.payload.isFinal ? "" : "…"} "${event.payload.text}"`;
+    case "error":
+      return `error "${event.payload.message}"`;
+    case "closed":
+      return `closed ${event.code} ${event.reason}`;
+    case "audio":
+      return `audio of ${event.mp3.length} bytes`;
+    case "unreadable":
+      return `unreadable ${event.text.slice(0, 80)}`;
+    case "connected":
+    case "audioStop":
+    case "audioEnd":
+      return event.type;
+  }
+}

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { WebSocket } from "ws";
-import { type CallerEvent, parseServerMessage, type Received } from "./caller-events.js";
+import { AwaitedEvents } from "./awaited-events.js";
+import { describeEvent, parseServerMessage, type Received } from "./caller-events.js";
 import { type HeardReply, Loudspeaker } from "./loudspeaker.js";
 import { FRAME_MS, microphoneClock } from "./microphone-clock.js";
 import { bytesOf } from "./telephone-audio.js";
@@ -29,9 +30,6 @@ const FRAME_BYTES = (SAMPLE_RATE_HZ * 2 * FRAME_MS) / 1000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
 /** A server that does not read loses audio, as on a real line, and not this process its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
-const EVENTS_MAX = 10_000;
-/** Only a test that fails waits so long; one on a machine with other work may wait for seconds. */
-const UNTIL_MS = 20_000;
 /** Callers of a load test say the same few things: some ten minutes of speech. */
 const SPEECH_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -49,23 +47,13 @@ interface Speaking {
   readonly reject: (error: Error) => void;
 }
 
-interface Waiting {
-  readonly predicate: (event: Received) => boolean;
-  readonly resolve: (event: Received) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 /** A browser with a microphone and a loudspeaker, on the real voice WebSocket. It speaks the tone code. */
 export class Caller {
   readonly #socket: WebSocket;
   readonly #keepsAudio: boolean;
   readonly #loudspeaker = new Loudspeaker();
   readonly #speaking: Speaking[] = [];
-  readonly #waiting: Waiting[] = [];
-  #events: Received[] = [];
-  /** Events before this one have been answered to `until`. */
-  #seen = 0;
+  readonly #events = new AwaitedEvents<Received>(describeEvent);
   #stopMicrophone: (() => void) | undefined;
   #isMuted = false;
   #historyKey: string | undefined;
@@ -102,7 +90,7 @@ export class Caller {
   }
 
   get events(): readonly Received[] {
-    return this.#events;
+    return this.#events.all;
   }
 
   /** Of the service; undefined before `connected`. */
@@ -149,29 +137,9 @@ export class Caller {
     this.#socket.send(data);
   }
 
-  /**
-   * The next event that fits, among those that came since the last one answered here and those to come. Rejects when it
-   * does not come in time, or the call ends before.
-   */
-  until(predicate: (event: Received) => boolean, timeoutMs = UNTIL_MS): Promise<Received> {
-    const index = this.#events.findIndex((event, n) => n >= this.#seen && predicate(event));
-    const event = this.#events[index];
-    if (event !== undefined) {
-      this.#seen = index + 1;
-      return Promise.resolve(event);
-    }
-    return new Promise((resolve, reject) => {
-      if (this.#socket.readyState === WebSocket.CLOSED) {
-        reject(new Error(`the call is over: ${this.#story()}`));
-        return;
-      }
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(new Error(`nothing of that kind within ${timeoutMs} ms: ${this.#story()}`));
-      }, timeoutMs);
-      const waiting: Waiting = { predicate, resolve, reject, timer };
-      this.#waiting.push(waiting);
-    });
+  /** See AwaitedEvents.until. */
+  until(predicate: (event: Received) => boolean, timeoutMs?: number): Promise<Received> {
+    return this.#events.until(predicate, timeoutMs);
   }
 
   /** What every received MP3 says, and what of it was played until now, oldest first. */
@@ -200,7 +168,7 @@ export class Caller {
     if (isBinary) {
       const mp3 = this.#keepsAudio ? data : new Uint8Array();
       if (this.#keepsAudio) this.#loudspeaker.play(data, atNs);
-      this.#happen({ type: "audio", mp3, atNs });
+      this.#events.add({ type: "audio", mp3, atNs });
       return;
     }
     const message = parseServerMessage(data.toString("utf8"));
@@ -209,21 +177,7 @@ export class Caller {
       this.#historyKey = message.historyKey;
       this.#stopMicrophone ??= microphoneClock.add(() => this.#sendFrame());
     }
-    this.#happen({ ...message, atNs });
-  }
-
-  #happen(event: Received): void {
-    this.#events.push(event);
-    if (this.#events.length > EVENTS_MAX) {
-      this.#events = this.#events.slice(EVENTS_MAX / 10);
-      this.#seen = Math.max(0, this.#seen - EVENTS_MAX / 10);
-    }
-    const index = this.#waiting.findIndex(({ predicate }) => predicate(event));
-    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
-    if (waiting === undefined) return;
-    clearTimeout(waiting.timer);
-    this.#seen = this.#events.length;
-    waiting.resolve(event);
+    this.#events.add({ ...message, atNs });
   }
 
   #sendFrame(): void {
@@ -249,39 +203,12 @@ export class Caller {
     this.#stopTalking(`the call ended: ${code} ${reason}`);
     const atNs = process.hrtime.bigint();
     this.#loudspeaker.stop(atNs);
-    this.#happen({ type: "closed", code, reason, atNs });
-    for (const { timer, reject } of this.#waiting.splice(0)) {
-      clearTimeout(timer);
-      reject(new Error(`the call ended: ${this.#story()}`));
-    }
+    this.#events.add({ type: "closed", code, reason, atNs });
+    this.#events.end();
   }
 
   #stopTalking(reason: string): void {
     for (const { reject } of this.#speaking.splice(0)) reject(new Error(reason));
-  }
-
-  /** The last events in a few words, for a test that waited in vain. */
-  #story(): string {
-    return this.#events.slice(-12).map(describe).join(", ") || "nothing has happened";
-  }
-}
-
-function describe(event: CallerEvent): string {
-  switch (event.type) {
-    case "transcript":
-      return `${event.payload.role}${event.payload.isFinal ? "" : "…"} "${event.payload.text}"`;
-    case "error":
-      return `error "${event.payload.message}"`;
-    case "closed":
-      return `closed ${event.code} ${event.reason}`;
-    case "audio":
-      return `audio of ${event.mp3.length} bytes`;
-    case "unreadable":
-      return `unreadable ${event.text.slice(0, 80)}`;
-    case "connected":
-    case "audioStop":
-    case "audioEnd":
-      return event.type;
   }
 }
 
