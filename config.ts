@@ -1,5 +1,18 @@
 import { existsSync } from "node:fs";
 import * as v from "valibot";
+import {
+  type Environment,
+  flag,
+  httpUrl,
+  list,
+  logLevel,
+  parseSettings,
+  variablesSet,
+  webSocketUrl,
+  wholeNumber,
+} from "./engine/settings.js";
+
+export { ConfigFault } from "./engine/settings.js";
 
 /** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
 export interface Config {
@@ -61,24 +74,18 @@ export interface VendorUrls {
   readonly edge: string | undefined;
 }
 
-/** All that is wrong with the environment, one line each. */
-export class ConfigFault extends Error {
-  override readonly name = "ConfigFault";
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(`the configuration is wrong:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
-    this.faults = faults;
-  }
-}
-
 /**
  * Reads `.env` where there is one, then the environment, which wins. Throws a ConfigFault. Commands that need no secrets
  * do not demand them in production either.
  */
 export function readConfig(secrets: "required" | "optional" = "required"): Config {
+  return parseConfig(readEnvironment(), secrets);
+}
+
+/** For the processes that have settings of their own. */
+export function readEnvironment(): Environment {
   if (existsSync(".env")) process.loadEnvFile(".env");
-  return parseConfig(process.env, secrets);
+  return process.env;
 }
 
 const text = v.optional(v.string());
@@ -90,49 +97,12 @@ const keyText = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{64}$/i, "expected 64 hexadecimal characters"),
 );
-const list = v.pipe(
-  v.optional(v.string(), ""),
-  v.transform((words) =>
-    words
-      .split(",")
-      .map((word) => word.trim())
-      .filter((word) => word !== ""),
-  ),
-);
-
 function oldKeys(each: typeof secretText | typeof keyText) {
   const tooMany = `expected at most ${OLD_KEYS_MAX}, with commas between`;
   return v.pipe(list, v.maxLength(OLD_KEYS_MAX, tooMany), v.array(each));
 }
 
-const flag = v.pipe(
-  v.optional(v.picklist(["true", "false", "1", "0"], "expected true or false"), "false"),
-  v.transform((word) => word === "true" || word === "1"),
-);
-
-function wholeNumber(fallback: number, min: number, max: number) {
-  const message = `expected a whole number from ${min} to ${max}`;
-  return v.pipe(
-    v.optional(
-      v.pipe(v.string(), v.regex(/^\d+$/, message), v.transform(Number)),
-      String(fallback),
-    ),
-    v.minValue(min, message),
-    v.maxValue(max, message),
-  );
-}
-
-function address(protocols: readonly string[]) {
-  const expected = `expected an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`;
-  const isAddress = (value: string) =>
-    URL.canParse(value) && protocols.includes(new URL(value).protocol);
-  return v.pipe(v.string(), v.check(isAddress, expected));
-}
-
-const httpUrl = address(["http:", "https:"]);
-const webSocketUrl = address(["ws:", "wss:"]);
-
-const Environment = v.object({
+const Settings = v.object({
   NODE_ENV: v.optional(
     v.picklist(["development", "production", "test"], "expected development, production or test"),
     "development",
@@ -174,32 +144,17 @@ const Environment = v.object({
   EVENT_LOOP_DELAY_MAX_MS: wholeNumber(100, 0, 10_000),
   DRAIN_TIMEOUT_SEC: wholeNumber(30, 0, 7_200),
   SPEECH_CACHE_MB: wholeNumber(32, 0, 4_096),
-  LOG_LEVEL: v.optional(
-    v.picklist(
-      ["debug", "info", "warn", "error", "silent"],
-      "expected debug, info, warn, error or silent",
-    ),
-    "info",
-  ),
+  LOG_LEVEL: logLevel,
 });
 
-/** An empty variable counts as one that is not set. */
 export function parseConfig(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   secrets: "required" | "optional" = "required",
 ): Config {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
-  );
-  const parsed = v.safeParse(Environment, given);
-  const faults = parsed.success
-    ? []
-    : parsed.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
-  if (given["NODE_ENV"] === "production" && secrets === "required") {
-    faults.push(...missingInProduction(given));
-  }
-  if (!parsed.success || faults.length > 0) throw new ConfigFault(faults);
-  return configOf(parsed.output);
+  const given = variablesSet(environment);
+  const faults =
+    given["NODE_ENV"] === "production" && secrets === "required" ? missingInProduction(given) : [];
+  return configOf(parseSettings(Settings, given, faults));
 }
 
 function missingInProduction(given: Readonly<Record<string, unknown>>): string[] {
@@ -211,7 +166,7 @@ function missingInProduction(given: Readonly<Record<string, unknown>>): string[]
   return faults;
 }
 
-function configOf(env: v.InferOutput<typeof Environment>): Config {
+function configOf(env: v.InferOutput<typeof Settings>): Config {
   const isProduction = env.NODE_ENV === "production";
   return {
     isProduction,

@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { pino } from "pino";
 import { type HttpConfig, startServer } from "./api/http/start-server.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { AgentChats } from "./engine/calls/agent-chats.js";
 import { CallReports } from "./engine/calls/call-reports.js";
-import type { Logger } from "./engine/log.js";
+import { type Logger, newLogger } from "./engine/log.js";
 import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
@@ -176,20 +175,9 @@ function greet(
   process.stdout.write(`\n${lines.join("\n")}\n\n`);
 }
 
-function newLogger({ logLevel }: Config): Logger {
-  const options = {
-    level: logLevel,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { error: pino.stdSerializers.err },
-  };
-  return pino(options, pino.destination({ fd: 1, sync: false, minLength: 0 }));
-}
-
 async function main(): Promise<void> {
   const config = readConfig();
-  const log = newLogger(config);
+  const log = newLogger(config.logLevel);
   const parley = await startParley(config, log);
   if (!config.isProduction) greet(config, parley);
   let signalCount = 0;

@@ -1,3 +1,5 @@
+import { pino } from "pino";
+
 /** Values that a log line carries beside its message: ids, counts, durations; never keys, bodies or what was said. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -7,4 +9,16 @@ export interface Logger {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
+}
+
+/** JSON lines on standard output. */
+export function newLogger(level: "debug" | "info" | "warn" | "error" | "silent"): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { error: pino.stdSerializers.err },
+  };
+  return pino(options, pino.destination({ fd: 1, sync: false, minLength: 0 }));
 }

@@ -2,11 +2,12 @@ import { STATUS_CODES } from "node:http";
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** What is sent back: the whole body as text, so that its length is known before the first byte leaves. */
+/** What is sent back: the whole body, so that its length is known before the first byte leaves. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  /** As bytes it is shared by many answers: nothing of it is copied for a client that reads slowly. */
+  readonly body: string | Uint8Array;
   readonly headers?: readonly HeaderLine[];
   /** A content security policy in place of the one that forbids everything; only a page needs it. */
   readonly policy?: string;

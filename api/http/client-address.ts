@@ -1,47 +1,33 @@
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { AddressBlocks } from "./address-blocks.js";
 
 /** Hops looked at in one X-Forwarded-For; longer chains are forged or misconfigured. */
 const FORWARDED_HOPS_MAX = 32;
 
 /** Says who a client is, behind proxies that are trusted to say for whom they speak. */
 export class ClientAddresses {
-  readonly #trusted = new BlockList();
+  readonly #trusted: AddressBlocks;
   /** Without proxies nobody needs to read the header. */
   readonly hasTrustedProxies: boolean;
 
   /** `trustedProxies`: addresses or CIDR blocks. Throws a `TypeError` that names a wrong one. */
   constructor(trustedProxies: readonly string[]) {
     this.hasTrustedProxies = trustedProxies.length > 0;
-    for (const entry of trustedProxies) this.#trust(entry);
+    this.#trusted = new AddressBlocks(trustedProxies);
   }
 
   /** `forwardedFor`: the X-Forwarded-For header, several lines joined by commas. */
   resolve(socketAddress: string, forwardedFor: string): string {
     let address = socketAddress;
-    if (forwardedFor === "" || !this.#isTrusted(address)) return address;
+    if (forwardedFor === "" || !this.#trusted.has(address)) return address;
     const hops = forwardedFor.split(",").slice(-FORWARDED_HOPS_MAX);
     for (const hop of hops.reverse()) {
       const claimed = withoutPort(hop.trim());
       if (isIP(claimed) === 0) return address;
       address = claimed;
-      if (!this.#isTrusted(address)) return address;
+      if (!this.#trusted.has(address)) return address;
     }
     return address;
-  }
-
-  #trust(entry: string): void {
-    const [address = "", bits, ...rest] = entry.split("/");
-    const version = isIP(address);
-    const width = version === 6 ? 128 : 32;
-    const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-    if (version === 0 || rest.length > 0 || prefix < 0 || prefix > width) {
-      throw new TypeError(`"${entry}" is neither an IP address nor a CIDR block`);
-    }
-    this.#trusted.addSubnet(address, prefix, version === 6 ? "ipv6" : "ipv4");
-  }
-
-  #isTrusted(address: string): boolean {
-    return this.#trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   }
 }
 
@@ -73,7 +59,8 @@ export function addressGroup(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-function withoutPort(hop: string): string {
+/** The address of `1.2.3.4:56` or `[::1]:56`; other text as it is. */
+export function withoutPort(hop: string): string {
   if (hop.startsWith("[")) return hop.slice(1, hop.indexOf("]"));
   const isIpv4WithPort = hop.includes(".") && hop.indexOf(":") === hop.lastIndexOf(":");
   return isIpv4WithPort ? (hop.split(":")[0] ?? "") : hop;

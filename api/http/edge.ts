@@ -72,7 +72,7 @@ export class Edge {
   }
 
   /** Registered once a path: what is known of it grows with every endpoint that is added. */
-  #refuseOtherMethods({ method, path }: Endpoint): void {
+  #refuseOtherMethods({ method, path, cors }: Endpoint): void {
     const known = this.#methodsByPath.get(path);
     if (known !== undefined) {
       known.add(method);
@@ -80,12 +80,10 @@ export class Edge {
     }
     const methods = new Set([method]);
     this.#methodsByPath.set(path, methods);
-    this.#handle("options", path, optionsEndpoint(path, methods));
-    this.#handle(
-      "any",
-      path,
-      refusingEndpoint(path, () => methodNotAllowed(methods)),
-    );
+    const shared = cors === undefined ? {} : { cors };
+    const refusal = () => methodNotAllowed(methods);
+    this.#handle("options", path, { ...optionsEndpoint(path, methods), ...shared });
+    this.#handle("any", path, { ...refusingEndpoint(path, refusal), ...shared });
   }
 
   #handle(verb: Verb, path: string, endpoint: Endpoint): void {
@@ -107,7 +105,8 @@ export class Edge {
     response: HttpResponse,
     request: HttpRequest,
   ): RequestHead {
-    const { clock, cors } = this.#options;
+    const { clock } = this.#options;
+    const cors = endpoint.cors ?? this.#options.cors;
     const method = verb === "any" ? request.getMethod() : verb === "del" ? "delete" : verb;
     const names = endpoint.headerNames;
     const asked = request.getHeader("x-request-id");
@@ -120,7 +119,10 @@ export class Edge {
       isHead: method === "head",
       id: endpoint.path.includes(":id") ? decodeSegment(request.getParameter(0)) : "",
       queryString: request.getQuery(),
-      clientAddress: endpoint.isQuiet ? "" : this.clientAddress(response, request),
+      clientAddress:
+        endpoint.isQuiet && endpoint.needsClientAddress !== true
+          ? ""
+          : this.clientAddress(response, request),
       headerValues:
         names.length === 0 ? NO_HEADER_VALUES : names.map((name) => request.getHeader(name)),
       startedMs: clock.monotonicMs(),
@@ -183,7 +185,8 @@ export class Edge {
   }
 
   #send(exchange: Exchange, answer: Answer, isCorked: boolean): void {
-    exchange.send(answer, { closes: this.#options.isDraining(), isCorked });
+    const { isDraining, server } = this.#options;
+    exchange.send(answer, { closes: isDraining(), isCorked, server });
     this.#log(exchange, answer.status);
   }
 

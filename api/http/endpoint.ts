@@ -1,4 +1,5 @@
 import type { Answer, StreamedAnswer } from "./answer.js";
+import type { CorsPolicy } from "./cors.js";
 import type { DownloadAnswer } from "./download-answer.js";
 
 export type Method = "get" | "post" | "patch" | "delete";
@@ -33,6 +34,10 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** Probes come every few seconds for ever; they are logged as debug. */
   readonly isQuiet: boolean;
+  /** A quiet endpoint is told who asks only where it says so. */
+  readonly needsClientAddress?: boolean;
+  /** Of its whole path, in place of the server's own policy. */
+  readonly cors?: CorsPolicy;
   /** Throws a `Failure` or `HttpRefusal` to refuse; anything else that it throws is answered as 500. */
   answer(request: IncomingRequest): Answer | Promise<Answer | StreamedAnswer | DownloadAnswer>;
 }

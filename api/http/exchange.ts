@@ -6,6 +6,7 @@ import {
   statusLine,
 } from "./answer.js";
 import { AnswerStream } from "./answer-stream.js";
+import { type OpenRequests, sendBytes } from "./bytes-body.js";
 import type { DownloadAnswer } from "./download-answer.js";
 import { sendDownload } from "./download-stream.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
@@ -29,6 +30,12 @@ export interface RequestHead {
   readonly isHead: boolean;
   readonly startedMs: number;
   readonly corsHeaders: readonly HeaderLine[];
+}
+
+interface SendOptions {
+  readonly closes: boolean;
+  readonly isCorked: boolean;
+  readonly server: OpenRequests;
 }
 
 /** One request and the one answer to it. */
@@ -106,6 +113,14 @@ export class Exchange implements IncomingRequest {
   async stream(answer: StreamedAnswer): Promise<void> {
     if (this.#isOver) return;
     const response = this.#response;
+    if (this.head.isHead) {
+      this.#isOver = true;
+      response.cork(() => {
+        writeHead(response, this.head, answer);
+        response.endWithoutBody();
+      });
+      return;
+    }
     response.cork(() => writeHead(response, this.head, answer));
     const stream = new AnswerStream(response);
     this.#stream = stream;
@@ -151,15 +166,16 @@ export class Exchange implements IncomingRequest {
 
   /**
    * `closes`: the connection serves nothing after this. `isCorked`: within the request's own callback, where
-   * uWebSockets.js collects what is written by itself.
+   * uWebSockets.js collects what is written by itself. `server` waits for bytes that the client has yet to take.
    */
-  send(answer: Answer, { closes, isCorked }: { closes: boolean; isCorked: boolean }): void {
+  send(answer: Answer, { closes, isCorked, server }: SendOptions): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const response = this.#response;
     const closesNow = closes || answer.closesConnection === true;
-    if (isCorked) writeAnswer(response, this.head, answer, closesNow);
-    else response.cork(() => writeAnswer(response, this.head, answer, closesNow));
+    const write = () => writeAnswer(response, this.head, answer, closesNow, server);
+    if (isCorked) write();
+    else response.cork(write);
     this.#body?.abort();
   }
 }
@@ -169,10 +185,16 @@ function writeAnswer(
   head: RequestHead,
   answer: Answer,
   closes: boolean,
+  server: OpenRequests,
 ): void {
+  const { body, status } = answer;
   writeHead(response, head, answer);
-  if (head.isHead || answer.status === NO_CONTENT) endWithoutBody(response, answer, closes);
-  else response.end(answer.body, closes);
+  if (head.isHead || status === NO_CONTENT) endWithoutBody(response, answer, closes);
+  else if (typeof body === "string") response.end(body, closes);
+  else {
+    if (closes) response.writeHeader("connection", "close");
+    sendBytes(response, body, server);
+  }
 }
 
 function writeHead(

@@ -1,0 +1,27 @@
+import { BlockList, isIP } from "node:net";
+
+/** A set of networks. */
+export class AddressBlocks {
+  readonly #blocks = new BlockList();
+
+  /** `entries`: addresses or CIDR blocks. Throws a `TypeError` that names a wrong one. */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) this.#add(entry);
+  }
+
+  /** False for text that is no address. */
+  has(address: string): boolean {
+    return this.#blocks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+
+  #add(entry: string): void {
+    const [address = "", bits, ...rest] = entry.split("/");
+    const version = isIP(address);
+    const width = version === 6 ? 128 : 32;
+    const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+    if (version === 0 || rest.length > 0 || prefix < 0 || prefix > width) {
+      throw new TypeError(`"${entry}" is neither an IP address nor a CIDR block`);
+    }
+    this.#blocks.addSubnet(address, prefix, version === 6 ? "ipv6" : "ipv4");
+  }
+}

@@ -1,0 +1,40 @@
+import { Failure } from "../../engine/failure.js";
+import { AddressBlocks } from "../http/address-blocks.js";
+import type { IncomingRequest } from "../http/endpoint.js";
+
+/** Set by proxies, and by browsers for pages of another origin; an ingest sends none of them. */
+const TELLTALE_HEADERS = ["x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"] as const;
+/** The headers that `demandIngest` reads. */
+export const INGEST_HEADERS: readonly string[] = TELLTALE_HEADERS;
+
+/**
+ * Where the ingest stands. What counts is the address of the connection itself; a request that came through a proxy is
+ * refused, whichever network the proxy is in, and so is one that a web page made a browser send.
+ */
+export class IngestNetwork {
+  readonly #blocks: AddressBlocks;
+
+  constructor(networks: readonly string[]) {
+    this.#blocks = new AddressBlocks(networks);
+  }
+
+  has(address: string): boolean {
+    return this.#blocks.has(address);
+  }
+
+  /** Failure `forbidden` for anybody but the ingest. */
+  demandIngest(request: IncomingRequest): void {
+    const telltale = TELLTALE_HEADERS.find((name) => request.header(name) !== "");
+    if (telltale !== undefined) {
+      throw new Failure(
+        "forbidden",
+        `webhooks are for the ingest only: a request with ${telltale} is not its own`,
+      );
+    }
+    if (this.has(request.clientAddress)) return;
+    throw new Failure(
+      "forbidden",
+      "webhooks are for the ingest only: the address is not in its network",
+    );
+  }
+}

@@ -1,0 +1,143 @@
+import type { Logger } from "../../engine/log.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import type {
+  Broadcast,
+  PublishOutcome,
+  Quality,
+  StreamRegistry,
+  UnpublishOutcome,
+} from "./stream-registry.js";
+import type { StreamView } from "./stream-view.js";
+
+/** How late the end of a lease may be noticed. */
+const LEASE_CHECK_PERIOD_MS = 1_000;
+const START_AGE_MAX_MS = 366 * 24 * 3_600_000;
+
+/** What a webhook says of a stream that is live. */
+export interface Announcement {
+  readonly streamKey: string;
+  readonly clientIp: string;
+  readonly session: string | undefined;
+  /** When the ingest says that it began; believed unless it is in the future or more than a year ago. */
+  readonly startedAtMs: number | undefined;
+  /** How long it counts as live without another word; undefined: until it is unpublished. */
+  readonly ttlMs: number | undefined;
+}
+
+/** One change of what the public sees, in the order in which they happened. `json` is a stream, or names one. */
+export interface StreamChange {
+  readonly kind: "added" | "replaced" | "removed";
+  readonly streamKey: string;
+  readonly json: string;
+}
+
+export interface LiveStreamsOptions {
+  readonly registry: StreamRegistry;
+  readonly view: StreamView;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onChange: (change: StreamChange) => void;
+}
+
+/** Who is live, for the webhooks that tell it and the public that asks. */
+export class LiveStreams {
+  readonly #options: LiveStreamsOptions;
+  readonly #jsonByKey = new Map<string, string>();
+  readonly #stopChecking: CancelTimer;
+  #listing: Buffer | undefined;
+
+  constructor(options: LiveStreamsOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#stopChecking = clock.every(LEASE_CHECK_PERIOD_MS, () => this.#expire());
+  }
+
+  get count(): number {
+    return this.#options.registry.size;
+  }
+
+  get keys(): Iterable<string> {
+    return this.#jsonByKey.keys();
+  }
+
+  /** The answer to GET /streams. It is made anew only after a change. */
+  get listing(): Buffer {
+    this.#listing ??= Buffer.from(`{"success":true,"data":${this.snapshotJson()}}`);
+    return this.#listing;
+  }
+
+  snapshotJson(): string {
+    const { registry } = this.#options;
+    const streams = registry.inOrder().map(({ streamKey }) => this.jsonOf(streamKey) ?? "");
+    return `{"count":${streams.length},"streams":[${streams.join(",")}]}`;
+  }
+
+  /** As the public sees it; undefined when it is not live. */
+  jsonOf(streamKey: string): string | undefined {
+    return this.#jsonByKey.get(streamKey);
+  }
+
+  publish(announcement: Announcement): PublishOutcome {
+    const { registry, log } = this.#options;
+    const outcome = registry.publish(this.#broadcastOf(announcement));
+    const { streamKey } = announcement;
+    if (outcome === "full") log.warn({ streamKey }, "stream refused: too many are live");
+    else if (outcome !== "refreshed") log.info({ streamKey, outcome }, "stream is live");
+    this.#show(streamKey);
+    return outcome;
+  }
+
+  unpublish(streamKey: string, session: string | undefined): UnpublishOutcome {
+    const { registry, log } = this.#options;
+    const outcome = registry.unpublish(streamKey, session);
+    if (outcome === "removed") this.#hide(streamKey, "unpublished");
+    else log.info({ streamKey, outcome }, "stream was not live, or is live again");
+    return outcome;
+  }
+
+  describe(streamKey: string, qualities: readonly Quality[]): void {
+    this.#options.registry.describe(streamKey, qualities);
+    this.#show(streamKey);
+  }
+
+  close(): void {
+    this.#stopChecking();
+  }
+
+  #broadcastOf({ ttlMs, startedAtMs, ...rest }: Announcement): Broadcast {
+    const { clock } = this.#options;
+    const nowMs = clock.epochMs();
+    const isSane =
+      startedAtMs !== undefined && startedAtMs <= nowMs && startedAtMs >= nowMs - START_AGE_MAX_MS;
+    return {
+      ...rest,
+      startedAtMs: isSane ? startedAtMs : nowMs,
+      leaseEndsMs: ttlMs === undefined ? undefined : clock.monotonicMs() + ttlMs,
+    };
+  }
+
+  #expire(): void {
+    const { registry, clock } = this.#options;
+    for (const key of registry.expire(clock.monotonicMs())) this.#hide(key, "lease ended");
+  }
+
+  #show(streamKey: string): void {
+    const { registry, view, onChange } = this.#options;
+    const stream = registry.get(streamKey);
+    if (stream === undefined) return;
+    const json = view.jsonOf(stream);
+    const shown = this.#jsonByKey.get(streamKey);
+    if (json === shown) return;
+    this.#jsonByKey.set(streamKey, json);
+    this.#listing = undefined;
+    onChange({ kind: shown === undefined ? "added" : "replaced", streamKey, json });
+  }
+
+  #hide(streamKey: string, reason: string): void {
+    this.#options.log.info({ streamKey, reason }, "stream is not live any more");
+    this.#jsonByKey.delete(streamKey);
+    this.#listing = undefined;
+    const json = JSON.stringify({ streamKey });
+    this.#options.onChange({ kind: "removed", streamKey, json });
+  }
+}

@@ -1,0 +1,86 @@
+import * as v from "valibot";
+import {
+  type Environment,
+  flag,
+  httpUrl,
+  list,
+  logLevel,
+  parseSettings,
+  wholeNumber,
+} from "../../engine/settings.js";
+import { AddressBlocks } from "../http/address-blocks.js";
+
+/** What an operator can set of the live-stream state API. */
+export interface LiveStreamConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Where the ingest writes playlists; left out, no qualities are told. */
+  readonly hlsRoot: string | undefined;
+  /** In front of the playlists' addresses; left out, they begin with `/hls/`. */
+  readonly publicBaseUrl: string | undefined;
+  /** Who may call the webhooks, as addresses or CIDR blocks. */
+  readonly webhookNetworks: readonly string[];
+  readonly streamsMax: number;
+  readonly listenersMax: number;
+  readonly isClientIpMasked: boolean;
+  /** Lines of `stream=secret`; empty: anyone may publish. */
+  readonly publishKeys: readonly string[];
+  readonly publishKeysFile: string | undefined;
+  readonly logLevel: v.InferOutput<typeof logLevel>;
+}
+
+const LOOPBACK_AND_PRIVATE: readonly string[] = [
+  "127.0.0.0/8",
+  "::1",
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "fc00::/7",
+  "fe80::/10",
+];
+
+const networks = v.pipe(
+  list,
+  v.transform((given) => (given.length === 0 ? LOOPBACK_AND_PRIVATE : given)),
+  v.check(areNetworks, "expected addresses or CIDR blocks, with commas between"),
+);
+
+const Settings = v.object({
+  HOST: v.optional(v.string(), "0.0.0.0"),
+  LIVESTREAM_PORT: wholeNumber(4_000, 0, 65_535),
+  HLS_ROOT: v.optional(v.string()),
+  PUBLIC_BASE_URL: v.optional(httpUrl),
+  WEBHOOK_NETWORKS: networks,
+  MAX_STREAMS: wholeNumber(10_000, 1, 100_000),
+  MAX_EVENT_LISTENERS: wholeNumber(1_000, 0, 100_000),
+  MASK_CLIENT_IP: flag,
+  PUBLISH_KEYS: list,
+  PUBLISH_KEYS_FILE: v.optional(v.string()),
+  LOG_LEVEL: logLevel,
+});
+
+/** Throws a ConfigFault that lists everything that is wrong. */
+export function parseLiveStreamConfig(environment: Environment): LiveStreamConfig {
+  const env = parseSettings(Settings, environment);
+  return {
+    host: env.HOST,
+    port: env.LIVESTREAM_PORT,
+    hlsRoot: env.HLS_ROOT,
+    publicBaseUrl: env.PUBLIC_BASE_URL?.replace(/\/+$/, ""),
+    webhookNetworks: env.WEBHOOK_NETWORKS,
+    streamsMax: env.MAX_STREAMS,
+    listenersMax: env.MAX_EVENT_LISTENERS,
+    isClientIpMasked: env.MASK_CLIENT_IP,
+    publishKeys: env.PUBLISH_KEYS,
+    publishKeysFile: env.PUBLISH_KEYS_FILE,
+    logLevel: env.LOG_LEVEL,
+  };
+}
+
+function areNetworks(entries: readonly string[]): boolean {
+  try {
+    return new AddressBlocks(entries) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,26 @@
+import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer.js";
+import { CorsPolicy } from "../http/cors.js";
+import type { Endpoint } from "../http/endpoint.js";
+import type { LiveStreams } from "./live-streams.js";
+
+export const SERVICE_NAME = "parley-livestream";
+/** Any page of any site may list who is live. */
+export const FOR_EVERYBODY = new CorsPolicy(["*"]);
+
+export function healthEndpoint(): Endpoint {
+  const answer = jsonAnswer(200, { status: "ok", service: SERVICE_NAME });
+  return { ...PUBLIC, path: "/health", answer: () => answer };
+}
+
+export function listingEndpoint(streams: LiveStreams): Endpoint {
+  const answer = (): Answer => ({ status: 200, contentType: JSON_TYPE, body: streams.listing });
+  return { ...PUBLIC, path: "/streams", answer };
+}
+
+const PUBLIC = {
+  method: "get",
+  headerNames: [],
+  readsBody: false,
+  isQuiet: true,
+  cors: FOR_EVERYBODY,
+} as const satisfies Partial<Endpoint>;

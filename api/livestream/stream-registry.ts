@@ -1,0 +1,112 @@
+/** One row of a playlist's ladder. */
+export interface Quality {
+  readonly name: string;
+  /** In pixels; 0 of a rung that is only sound. */
+  readonly width: number;
+  readonly height: number;
+  /** Bits a second, at most. */
+  readonly bandwidth: number;
+  /** Of its playlist, in the stream's folder. */
+  readonly path: string;
+}
+
+/** What an ingest says of a broadcast that has begun or goes on. */
+export interface Broadcast {
+  readonly streamKey: string;
+  readonly clientIp: string;
+  /** Of the ingest's making: tells a broadcast from a later one under the same key. */
+  readonly session: string | undefined;
+  /** Counts only where the broadcast is new here. */
+  readonly startedAtMs: number;
+  /** On the monotonic clock; undefined: until it is unpublished. */
+  readonly leaseEndsMs: number | undefined;
+}
+
+export interface LiveStream extends Broadcast {
+  readonly qualities: readonly Quality[];
+}
+
+export type PublishOutcome = "added" | "refreshed" | "replaced" | "full";
+export type UnpublishOutcome = "removed" | "unknown" | "otherSession";
+
+const NO_QUALITIES: readonly Quality[] = [];
+
+/** Who is live. Pure: times are arguments, and nothing is told to anybody. */
+export class StreamRegistry {
+  readonly #streamsMax: number;
+  readonly #byKey = new Map<string, LiveStream>();
+
+  constructor(streamsMax: number) {
+    this.#streamsMax = streamsMax;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(streamKey: string): LiveStream | undefined {
+    return this.#byKey.get(streamKey);
+  }
+
+  /** By their start; those of the same millisecond by key. */
+  inOrder(): readonly LiveStream[] {
+    return [...this.#byKey.values()].sort(
+      (one, other) =>
+        one.startedAtMs - other.startedAtMs || (one.streamKey < other.streamKey ? -1 : 1),
+    );
+  }
+
+  /**
+   * A key that is live already is refreshed and keeps its start, unless both sessions are known and differ: then the
+   * broadcaster has come back before the end of the earlier broadcast was told, and this one takes its place.
+   */
+  publish(broadcast: Broadcast): PublishOutcome {
+    const { streamKey } = broadcast;
+    const known = this.#byKey.get(streamKey);
+    if (known === undefined) {
+      if (this.#byKey.size >= this.#streamsMax) return "full";
+      this.#byKey.set(streamKey, { ...broadcast, qualities: NO_QUALITIES });
+      return "added";
+    }
+    if (areDifferent(known.session, broadcast.session)) {
+      this.#byKey.set(streamKey, { ...broadcast, qualities: NO_QUALITIES });
+      return "replaced";
+    }
+    this.#byKey.set(streamKey, {
+      ...broadcast,
+      session: broadcast.session ?? known.session,
+      startedAtMs: known.startedAtMs,
+      qualities: known.qualities,
+    });
+    return "refreshed";
+  }
+
+  /** What is said of an earlier session is too late: another broadcast is live under its key. */
+  unpublish(streamKey: string, session: string | undefined): UnpublishOutcome {
+    const known = this.#byKey.get(streamKey);
+    if (known === undefined) return "unknown";
+    if (areDifferent(known.session, session)) return "otherSession";
+    this.#byKey.delete(streamKey);
+    return "removed";
+  }
+
+  /** Nothing happens to a key that is not live. */
+  describe(streamKey: string, qualities: readonly Quality[]): void {
+    const known = this.#byKey.get(streamKey);
+    if (known !== undefined) this.#byKey.set(streamKey, { ...known, qualities });
+  }
+
+  /** Removes the streams whose lease has ended, and gives their keys. */
+  expire(nowMs: number): readonly string[] {
+    const ended: string[] = [];
+    for (const { streamKey, leaseEndsMs } of this.#byKey.values()) {
+      if (leaseEndsMs !== undefined && leaseEndsMs <= nowMs) ended.push(streamKey);
+    }
+    for (const streamKey of ended) this.#byKey.delete(streamKey);
+    return ended;
+  }
+}
+
+function areDifferent(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}

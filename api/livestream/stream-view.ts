@@ -1,0 +1,45 @@
+import { isIPv4 } from "node:net";
+import type { LiveStream } from "./stream-registry.js";
+
+/** Groups of four hexadecimal digits, of the eight of an IPv6 address. */
+const IPV6_GROUPS_SHOWN = 3;
+
+export interface StreamViewOptions {
+  readonly publicBaseUrl: string | undefined;
+  /** Shows the network that a broadcaster is in, not the address. */
+  readonly isClientIpMasked: boolean;
+}
+
+/** How the public sees a stream. */
+export class StreamView {
+  readonly #baseUrl: string;
+  readonly #isClientIpMasked: boolean;
+
+  constructor({ publicBaseUrl = "", isClientIpMasked }: StreamViewOptions) {
+    this.#baseUrl = publicBaseUrl;
+    this.#isClientIpMasked = isClientIpMasked;
+  }
+
+  /** One JSON object. */
+  jsonOf({ streamKey, startedAtMs, clientIp, qualities }: LiveStream): string {
+    const folder = `${this.#baseUrl}/hls/${streamKey}/`;
+    return JSON.stringify({
+      streamKey,
+      startedAt: new Date(startedAtMs).toISOString(),
+      clientIp: this.#isClientIpMasked ? maskedAddress(clientIp) : clientIp,
+      masterPlaylistUrl: `${folder}master.m3u8`,
+      qualities: qualities.map(({ path, ...quality }) => ({ ...quality, url: folder + path })),
+    });
+  }
+}
+
+/** The first 24 bits of an IPv4 address, the first 48 of an IPv6 address. */
+export function maskedAddress(address: string): string {
+  if (isIPv4(address)) return address.replace(/\d+$/, "0");
+  const [head = "", tail] = address.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const isShort = tail !== undefined && front.length < IPV6_GROUPS_SHOWN;
+  // What `::` stands for is zeros, and what follows it is hidden.
+  const shown = isShort ? front : front.slice(0, IPV6_GROUPS_SHOWN);
+  return `${shown.join(":")}::`;
+}

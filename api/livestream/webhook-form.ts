@@ -1,0 +1,120 @@
+import { isIP } from "node:net";
+import { Failure, type FieldFault } from "../../engine/failure.js";
+import { withoutPort } from "../http/client-address.js";
+import { HttpRefusal } from "../http/http-refusal.js";
+import type { Announcement } from "./live-streams.js";
+
+export const FORM_BYTES_MAX = 8 * 1024;
+const STREAM_KEY = /^[A-Za-z0-9_-]{1,64}$/;
+const SESSION = /^[\w.:-]{1,128}$/;
+const ADDRESS_CHARS_MAX = 64;
+const TTL_MAX_SEC = 86_400;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+/** Of ISO 8601, with the offset from UTC that makes it a point in time. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
+
+export interface Withdrawal {
+  readonly streamKey: string;
+  readonly session: string | undefined;
+}
+
+/** Refuses what is no form before its body has arrived. */
+export function demandForm(contentType: string): void {
+  if (FORM_TYPE.test(contentType)) return;
+  throw new HttpRefusal(415, "content-type: expected application/x-www-form-urlencoded");
+}
+
+/** Failure `invalid` names every wrong field. */
+export function parseAnnouncement(body: Buffer): Announcement {
+  const form = new WebhookForm(body);
+  const announcement = {
+    streamKey: form.streamKey(),
+    clientIp: form.clientIp(),
+    session: form.session(),
+    startedAtMs: form.startedAtMs(),
+    ttlMs: form.ttlMs(),
+  };
+  form.demandFaultless();
+  return announcement;
+}
+
+/** A stream ends whatever its `remoteAddr` is said to be: that is not looked at. */
+export function parseWithdrawal(body: Buffer): Withdrawal {
+  const form = new WebhookForm(body);
+  const withdrawal = { streamKey: form.streamKey(), session: form.session() };
+  form.demandFaultless();
+  return withdrawal;
+}
+
+/** The fields of a webhook. An empty field counts as one that is missing. */
+class WebhookForm {
+  readonly #fields: URLSearchParams;
+  readonly #faults: FieldFault[] = [];
+
+  constructor(body: Buffer) {
+    this.#fields = new URLSearchParams(body.toString());
+  }
+
+  demandFaultless(): void {
+    if (this.#faults.length === 0) return;
+    const message = this.#faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
+    throw new Failure("invalid", message, { details: this.#faults });
+  }
+
+  streamKey(): string {
+    const key = this.#text("name") ?? "";
+    if (!STREAM_KEY.test(key)) {
+      this.#refuse("name", "expected 1 to 64 letters, digits, hyphens or underscores");
+    }
+    return key;
+  }
+
+  /** `addr` is what nginx-rtmp calls it. */
+  clientIp(): string {
+    const given = this.#text("remoteAddr") ?? this.#text("addr") ?? "";
+    const address = withoutPort(given).replace(MAPPED_IPV4, "");
+    if (given.length > ADDRESS_CHARS_MAX || isIP(address) === 0) {
+      this.#refuse("remoteAddr", "expected an IPv4 or IPv6 address");
+    }
+    return address;
+  }
+
+  session(): string | undefined {
+    const session = this.#text("session");
+    if (session !== undefined && !SESSION.test(session)) {
+      this.#refuse("session", "expected 1 to 128 letters, digits or any of _ . : -");
+    }
+    return session;
+  }
+
+  startedAtMs(): number | undefined {
+    const given = this.#text("startedAt");
+    if (given === undefined) return undefined;
+    const instantMs = INSTANT.test(given) ? Date.parse(given) : Number.NaN;
+    if (Number.isNaN(instantMs)) {
+      this.#refuse("startedAt", "expected an ISO 8601 time such as 2026-01-31T12:00:00Z");
+    }
+    return instantMs;
+  }
+
+  ttlMs(): number | undefined {
+    const given = this.#text("ttl");
+    if (given === undefined) return undefined;
+    const seconds = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+    if (seconds < 1 || seconds > TTL_MAX_SEC) {
+      this.#refuse("ttl", `expected a whole number of seconds from 1 to ${TTL_MAX_SEC}`);
+    }
+    return seconds * 1_000;
+  }
+
+  #text(field: string): string | undefined {
+    const [value, ...others] = this.#fields.getAll(field);
+    if (others.length > 0) this.#refuse(field, "expected once");
+    return value === "" ? undefined : value;
+  }
+
+  #refuse(path: string, message: string): void {
+    this.#faults.push({ path, message });
+  }
+}

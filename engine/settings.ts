@@ -1,0 +1,82 @@
+import * as v from "valibot";
+
+/** Variables by name, as a process is given them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All that is wrong with the environment, one line each. */
+export class ConfigFault extends Error {
+  override readonly name = "ConfigFault";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`the configuration is wrong:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+    this.faults = faults;
+  }
+}
+
+/** Words with commas between. */
+export const list = v.pipe(
+  v.optional(v.string(), ""),
+  v.transform((words) =>
+    words
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== ""),
+  ),
+);
+
+export const flag = v.pipe(
+  v.optional(v.picklist(["true", "false", "1", "0"], "expected true or false"), "false"),
+  v.transform((word) => word === "true" || word === "1"),
+);
+
+export function wholeNumber(fallback: number, min: number, max: number) {
+  const message = `expected a whole number from ${min} to ${max}`;
+  return v.pipe(
+    v.optional(
+      v.pipe(v.string(), v.regex(/^\d+$/, message), v.transform(Number)),
+      String(fallback),
+    ),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+function address(protocols: readonly string[]) {
+  const expected = `expected an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`;
+  const isAddress = (value: string) =>
+    URL.canParse(value) && protocols.includes(new URL(value).protocol);
+  return v.pipe(v.string(), v.check(isAddress, expected));
+}
+
+export const httpUrl = address(["http:", "https:"]);
+export const webSocketUrl = address(["ws:", "wss:"]);
+
+export const logLevel = v.optional(
+  v.picklist(
+    ["debug", "info", "warn", "error", "silent"],
+    "expected debug, info, warn, error or silent",
+  ),
+  "info",
+);
+
+/** Throws a ConfigFault with everything that is wrong, `otherFaults` among it. */
+export function parseSettings<Schema extends v.GenericSchema>(
+  schema: Schema,
+  environment: Environment,
+  otherFaults: readonly string[] = [],
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, variablesSet(environment));
+  const faults = parsed.success
+    ? []
+    : parsed.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  if (!parsed.success || otherFaults.length > 0) throw new ConfigFault([...faults, ...otherFaults]);
+  return parsed.output;
+}
+
+/** An empty variable counts as one that is not set. */
+export function variablesSet(environment: Environment): Environment {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+}
