@@ -7,7 +7,13 @@ const SLIP_TOLERANCE_MS = 8;
 /** One sample in so many: a change of pitch by a hundredth of a semitone's tenth, which nobody hears. */
 const SLIP_EVERY_SAMPLES = 160;
 /** A line that gives more than this ahead of time is flooding; what is too much is left out. */
-export const CALLER_AHEAD_MAX_MS = 5_000;
+const CALLER_AHEAD_MAX_MS = 5_000;
+/** So much of what a line held back and then gives at once is kept; of a longer stall, the end. */
+export const STALL_MAX_MS = 10_000;
+/** What comes while the end of a stall waits to be placed. */
+const WAITING_MAX_MS = STALL_MAX_MS + 2_000;
+/** In pieces of 3 ms; lines send some of 20 ms. */
+const WAITING_CHUNKS_MAX = WAITING_MAX_MS / 3;
 
 interface Chunk {
   readonly pcm: Int16Array;
@@ -24,6 +30,7 @@ export class CallerPlacement {
   readonly #gapSamples: number;
   readonly #toleranceSamples: number;
   readonly #aheadSamplesMax: number;
+  readonly #waitingSamplesMax: number;
   #waiting: Chunk[] = [];
   #waitingSamples = 0;
   /** Where the last chunk that was placed ends. */
@@ -34,12 +41,23 @@ export class CallerPlacement {
     this.#gapSamples = (GAP_MS * rateHz) / 1_000;
     this.#toleranceSamples = (SLIP_TOLERANCE_MS * rateHz) / 1_000;
     this.#aheadSamplesMax = (CALLER_AHEAD_MAX_MS * rateHz) / 1_000;
+    this.#waitingSamplesMax = (WAITING_MAX_MS * rateHz) / 1_000;
+  }
+
+  /** Until there everything is placed; 0 before anything is. */
+  get endsAt(): number {
+    return this.#endsAt ?? 0;
   }
 
   add(pcm: Int16Array, arrivedAt: number): void {
-    if (this.#waitingSamples + pcm.length > this.#aheadSamplesMax) return;
     this.#waiting.push({ pcm, arrivedAt });
     this.#waitingSamples += pcm.length;
+    while (
+      this.#waitingSamples > this.#waitingSamplesMax ||
+      this.#waiting.length > WAITING_CHUNKS_MAX
+    ) {
+      this.#waitingSamples -= this.#waiting.shift()?.pcm.length ?? 0;
+    }
   }
 
   /** Places what is left: with nothing after it, only a gap can be told from a delay. */

@@ -4,7 +4,7 @@ import type { CallAudioTap } from "../session/call-audio-tap.js";
 import type { LineAudio } from "../session/line-audio.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { AudioTrack } from "./audio-track.js";
-import { CallerPlacement } from "./caller-placement.js";
+import { CallerPlacement, STALL_MAX_MS } from "./caller-placement.js";
 import { WAV_CHANNELS } from "./wav-header.js";
 
 const FLUSH_MS = 1_000;
@@ -12,6 +12,10 @@ const FLUSH_MS = 1_000;
 const PLACEMENT_MS = 1_000;
 /** Written no earlier, so that audio held back by the network for two seconds finds its place free. */
 const HOLD_MS = 3_000;
+/** While nothing comes from the caller their line may have stalled: what it holds back can come all at once. */
+const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
+/** After a stall, what waited is written in steps, so that the disk's backlog does not take all of it at once. */
+const BLOCK_MAX_MS = 2 * FLUSH_MS;
 /** The session sends ten seconds ahead and then at most a sentence, which can have two minutes. */
 export const AGENT_AHEAD_MAX_MS = 140_000;
 const CALLER = 0;
@@ -46,7 +50,8 @@ interface Sentence {
 
 /**
  * One call as a stereo signal, the caller left, the agent right, by the call's clock: the n-th sample is the n-th of the
- * call, so the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten.
+ * call, so the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten;
+ * while nothing comes from the caller it waits for longer, since what their line holds back belongs where it was said.
  */
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
@@ -140,7 +145,9 @@ export class Recording implements CallAudioTap {
   #flush(): void {
     const now = this.#now();
     this.#placement.settle(now - this.#samples(PLACEMENT_MS));
-    this.#writeTo(now - this.#samples(HOLD_MS));
+    const heardTo = Math.min(now - this.#samples(HOLD_MS), this.#placement.endsAt);
+    const writable = Math.max(heardTo, now - this.#samples(STALL_HOLD_MS));
+    this.#writeTo(Math.min(writable, this.#writtenTo + this.#samples(BLOCK_MAX_MS)));
   }
 
   #finishWhenDecoded(): void {

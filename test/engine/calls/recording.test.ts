@@ -135,6 +135,38 @@ test("audio that the network held back for two seconds finds its place; a real s
   assert.ok(Math.abs(sink.loudSamples[0] - 400 * FRAME) <= 2 * FRAME);
 });
 
+for (const [stallMs, lostMs] of [
+  [9_000, 0],
+  [30_000, 20_000],
+] as const) {
+  test(`what a line held back for ${stallMs / 1_000} s and gives at once is where it was said; ${lostMs / 1_000} s of it are lost`, () => {
+    const { clock, sink, story, recording } = newRecording();
+    const startMs = clock.monotonicMs();
+    const sayUntil = (endMs: number) => {
+      while (clock.monotonicMs() - startMs < endMs) {
+        clock.advance(20);
+        recording.caller(sound(FRAME));
+      }
+    };
+    sayUntil(5_000);
+    clock.advance(1_000);
+    recording.agent(sound(RATE_HZ));
+    clock.advance(stallMs - 1_000);
+    for (let late = 0; late < stallMs; late += 20) recording.caller(sound(FRAME));
+    sayUntil(5_000 + stallMs + 20_000);
+    recording.end();
+    const saidMs = 25_000 + stallMs - lostMs;
+    const offByMs = Math.abs(sink.loudSamples[0] / 8 - saidMs);
+    assert.ok(offByMs <= 2_000 && (lostMs > 0 || offByMs < 1), `off by ${offByMs} ms`);
+    assert.equal(sink.onsets[0].length, lostMs > 0 ? 2 : 1);
+    near(sink.onsets[0][0], 0);
+    near(sink.onsets[1][0], 6_000);
+    assert.equal(sink.samples, (25_000 + stallMs) * 8);
+    assert.ok(sink.largestBlock <= 2 * RATE_HZ * 4);
+    assert.deepEqual(story, ["whole"]);
+  });
+}
+
 test("words from before the call was ready, given all at once, end where the call was then", () => {
   const { clock, sink, recording } = newRecording();
   clock.advance(1_000);
@@ -188,6 +220,16 @@ test("a line that floods fills neither memory nor file", () => {
   }
   recording.end();
   assert.equal(sink.samples, 10 * RATE_HZ);
+});
+
+test("a line in the smallest pieces fills no memory while they wait", () => {
+  const { clock, sink, recording } = newRecording();
+  clock.advance(9_000);
+  for (let sample = 0; sample < 9_000 * 8; sample += 1) recording.caller(sound(1));
+  clock.advance(5_000);
+  assert.ok(recording.heldSamples <= 4_000);
+  recording.end();
+  assert.ok(sink.loudSamples[0] <= 4_000);
 });
 
 test("a recording whose disk is too slow ends with the reason, once", () => {
