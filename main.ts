@@ -90,6 +90,7 @@ export async function startParley(
     clock,
     newId,
     isDraining: () => calls.isStopping,
+    isReady: () => calls.isReady,
     metricsText: () => calls.metrics.text(),
     extend: (http, edge) => {
       const doors = { ...config, ...keys, server: http, edge, tenancy, calls, clock, log };

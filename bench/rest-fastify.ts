@@ -23,7 +23,7 @@ const authentication = new Authentication(tenancy.accounts, tenancy.apiKeys);
 const limiter = new RateLimiter({ usesMax: 10_000_000, windowMs: 60_000 }, clock);
 // The services of routes that are not measured are left out: nobody asks for them.
 const services = { ...tenancy, callReports: new CallReports({ database, clock }) } as ApiServices;
-const handlers = allRoutes(services, clock, () => false);
+const handlers = allRoutes(services, { clock, isDraining: () => false, isReady: () => true });
 const MEASURED = ["getHealth", "listAgents", "listCalls"] as const satisfies readonly RouteId[];
 
 /** As the server sends them. */

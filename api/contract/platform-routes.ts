@@ -3,7 +3,7 @@ import { Me, SignedIn, SignedUp, SignInBody, SignUpBody } from "./account.js";
 import { PublicPlan } from "./plan.js";
 import type { Route } from "./route.js";
 import { created, ok, refused } from "./route-answer.js";
-import { Draining, Healthy, SetupStatus } from "./service-state.js";
+import { Draining, Healthy, NotReady, Ready, SetupStatus } from "./service-state.js";
 
 const open = { auth: "public", limit: "general" } as const;
 
@@ -18,6 +18,16 @@ export const PLATFORM_ROUTES = {
     limit: "none",
     success: ok("The server is up", Healthy),
     others: [refused(503, "The server is stopping and takes no new calls", Draining)],
+  },
+  getReadiness: {
+    method: "get",
+    path: "/api/ready",
+    group: "Service",
+    summary: "Tell whether a new call would be taken",
+    auth: "public",
+    limit: "none",
+    success: ok("The server takes one more call", Ready),
+    others: [refused(503, "The server is stopping, or as full as it can be", NotReady)],
   },
   listPlans: {
     method: "get",

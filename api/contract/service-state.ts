@@ -8,6 +8,14 @@ export const Healthy = v.object({
 
 export const Draining = v.object({ status: v.literal("draining"), timestamp: v.number() });
 
+/** For load balancers. Health stays good on a server that is only full. */
+export const Ready = v.object({ status: v.literal("ready"), timestamp: v.number() });
+
+export const NotReady = v.object({
+  status: v.picklist(["draining", "overloaded"]),
+  timestamp: v.number(),
+});
+
 export const SetupStatus = v.object({
   setupComplete: v.boolean(),
   hasOrganization: v.boolean(),

@@ -37,6 +37,8 @@ export interface HttpParts {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly isDraining: () => boolean;
+  /** Whether a new call would be taken. */
+  readonly isReady: () => boolean;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
@@ -78,8 +80,8 @@ export async function startServer(parts: HttpParts): Promise<RunningServer> {
   return { server, port: await server.listen(config.host, config.port) };
 }
 
-function addRoutes(edge: Edge, { services, clock, isDraining }: HttpParts, guards: ApiGuards) {
-  const handlers = allRoutes(services, clock, isDraining);
+function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
+  const handlers = allRoutes(parts.services, parts);
   for (const id of Object.keys(ROUTES) as RouteId[]) {
     // What a handler expects is what its own row of the table validates: the pairing is checked in `allRoutes`.
     const handler = handlers[id] as unknown as AnyHandler;

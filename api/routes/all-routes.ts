@@ -11,7 +11,6 @@ import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { ProviderChecks } from "../../engine/tenancy/provider-check.js";
 import type { Providers } from "../../engine/tenancy/providers.js";
-import type { Clock } from "../../engine/time/clock.js";
 import type { RouteId } from "../contract/route-table.js";
 import type { Handlers } from "../http/api-endpoint.js";
 import { accountRoutes } from "./account-routes.js";
@@ -22,7 +21,7 @@ import { callRoutes } from "./call-routes.js";
 import { organizationRoutes } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { recordingRoutes } from "./recording-routes.js";
-import { serviceRoutes } from "./service-routes.js";
+import { type ServiceParts, serviceRoutes } from "./service-routes.js";
 import { trialRoutes } from "./trial-routes.js";
 
 /** The services that the REST API is a face of. */
@@ -45,11 +44,10 @@ export interface ApiServices {
 /** A handler for every row of the route table; a row without one does not compile. */
 export function allRoutes(
   services: ApiServices,
-  clock: Clock,
-  isDraining: () => boolean,
+  state: Pick<ServiceParts, "clock" | "isDraining" | "isReady">,
 ): Handlers<RouteId> {
   return {
-    ...serviceRoutes({ ...services, clock, isDraining }),
+    ...serviceRoutes({ ...services, ...state }),
     ...accountRoutes(services.accounts),
     ...organizationRoutes(services),
     ...agentRoutes(services.agents),

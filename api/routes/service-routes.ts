@@ -8,6 +8,8 @@ export interface ServiceParts {
   readonly organizations: Organizations;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
+  /** Whether a new call would be taken. */
+  readonly isReady: () => boolean;
 }
 
 export function serviceRoutes({
@@ -15,13 +17,21 @@ export function serviceRoutes({
   organizations,
   clock,
   isDraining,
-}: ServiceParts): Handlers<"getHealth" | "listPlans" | "getSetupStatus"> {
+  isReady,
+}: ServiceParts): Handlers<"getHealth" | "getReadiness" | "listPlans" | "getSetupStatus"> {
   return {
     getHealth: () => {
       const timestamp = clock.epochMs();
       return isDraining()
         ? new OtherAnswer(503, { status: "draining", timestamp })
         : { status: "ok", timestamp };
+    },
+    getReadiness: () => {
+      const timestamp = clock.epochMs();
+      if (isDraining()) return new OtherAnswer(503, { status: "draining", timestamp });
+      return isReady()
+        ? { status: "ready", timestamp }
+        : new OtherAnswer(503, { status: "overloaded", timestamp });
     },
     listPlans: async () =>
       (await plans.listPublic()).map(({ slug, name, description, pricing, limits, features }) => ({

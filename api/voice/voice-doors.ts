@@ -4,9 +4,7 @@ import type { CallCenter } from "../../engine/session/call-center.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
-import { jsonAnswer } from "../http/answer.js";
 import type { Edge } from "../http/edge.js";
-import type { Endpoint } from "../http/endpoint.js";
 import { RateLimiter } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { outboundDoors } from "./outbound-doors.js";
@@ -49,7 +47,6 @@ export function openVoiceDoors(options: VoiceDoorsOptions): () => Promise<void> 
   phone.listen();
   for (const door of outboundDoors(shared)) edge.add(door);
   edge.add(phoneWebhook({ ...options, apiKeys, opener, streamTokens }));
-  edge.add(readiness(calls, clock));
   return async () => {
     await within(clock, LAST_CLOSES_MAX_MS, voice.empty());
     voice.close();
@@ -62,20 +59,5 @@ function transfer({ twilio }: CallCenter): PhoneSocketOptions["transfer"] {
   return async (vendor, callRef, to) => {
     if (vendor !== "twilio") throw new Error("only calls by Twilio can be transferred");
     await twilio.redirect(callRef, dialOn(to));
-  };
-}
-
-/** For load balancers: whether a new call would be taken here. Health stays good on a server that is only full. */
-function readiness(calls: CallCenter, clock: Clock): Endpoint {
-  return {
-    method: "get",
-    path: "/api/ready",
-    headerNames: [],
-    readsBody: false,
-    isQuiet: true,
-    answer: () => {
-      const status = calls.isStopping ? "draining" : calls.isReady ? "ready" : "overloaded";
-      return jsonAnswer(status === "ready" ? 200 : 503, { status, timestamp: clock.epochMs() });
-    },
   };
 }

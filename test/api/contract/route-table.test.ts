@@ -9,7 +9,7 @@ const routes = Object.entries<Route>(ROUTES);
 test("the table has every endpoint of the contract, and no other", () => {
   const listed = routes.map(([, { method, path }]) => `${method.toUpperCase()} ${path}`).sort();
   const contract = `
-    GET /api/health, GET /api/plans, GET /api/setup/status,
+    GET /api/health, GET /api/ready, GET /api/plans, GET /api/setup/status,
     POST /api/auth/signup, POST /api/auth/signin, GET /api/auth/me,
     GET /api/dashboard/organization, PATCH /api/dashboard/organization,
     GET /api/dashboard/stats, GET /api/dashboard/plan, GET /api/dashboard/models/search,

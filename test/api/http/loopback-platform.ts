@@ -39,6 +39,7 @@ import { LoopbackClient } from "./loopback-client.js";
 export interface PlatformOptions {
   readonly config?: Partial<HttpConfig>;
   readonly isDraining?: () => boolean;
+  readonly isReady?: () => boolean;
   readonly metricsText?: () => string;
   readonly extend?: HttpParts["extend"];
   /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
@@ -125,6 +126,7 @@ export class LoopbackPlatform {
       clock,
       newId: randomUUID,
       isDraining: options.isDraining ?? (() => false),
+      isReady: options.isReady ?? (() => true),
       metricsText: options.metricsText ?? (() => ""),
       ...(options.extend === undefined ? {} : { extend: options.extend }),
     });

@@ -4,10 +4,12 @@ import { LoopbackPlatform } from "../http/loopback-platform.js";
 
 let platform: LoopbackPlatform;
 let isDraining = false;
+let isReady = true;
 
 before(async () => {
   platform = await LoopbackPlatform.start({
     isDraining: () => isDraining,
+    isReady: () => isReady,
     metricsText: () => "calls_active 3\n",
   });
 });
@@ -21,6 +23,22 @@ test("health tells whether the server takes calls", async () => {
   isDraining = true;
   const stopping = await platform.client.get("/api/health");
   isDraining = false;
+  assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", timestamp }]);
+});
+
+test("readiness tells whether a new call would be taken, and health nothing of it", async () => {
+  const timestamp = platform.clock.epochMs();
+  const ready = await platform.client.get("/api/ready");
+  assert.deepEqual([ready.status, ready.body], [200, { status: "ready", timestamp }]);
+  isReady = false;
+  const full = await platform.client.get("/api/ready");
+  const health = await platform.client.get("/api/health");
+  isDraining = true;
+  const stopping = await platform.client.get("/api/ready");
+  isDraining = false;
+  isReady = true;
+  assert.deepEqual([full.status, full.body], [503, { status: "overloaded", timestamp }]);
+  assert.equal(health.status, 200);
   assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", timestamp }]);
 });
 
