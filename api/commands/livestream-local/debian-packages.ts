@@ -1,0 +1,52 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Programs and a module of Debian that stand in for the containers; with full paths. */
+export interface DebianParts {
+  readonly nginx: string;
+  readonly rtmpModule: string;
+  readonly ffmpeg: string;
+}
+
+/** Where Debian puts what is not on the PATH of everybody. */
+const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"];
+
+/** What there is, or the packages that are missing. */
+export function findDebianParts(
+  path: string,
+  moduleFolders: readonly string[] = MODULE_FOLDERS,
+  systemFolders: readonly string[] = SYSTEM_FOLDERS,
+): DebianParts | { readonly missing: readonly string[] } {
+  const folders = [...path.split(delimiter).filter((folder) => folder !== ""), ...systemFolders];
+  const nginx = firstReadable(folders, "nginx", constants.X_OK);
+  const ffmpeg = firstReadable(folders, "ffmpeg", constants.X_OK);
+  const ffprobe = firstReadable(folders, "ffprobe", constants.X_OK);
+  const rtmpModule = firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK);
+  if (
+    nginx !== undefined &&
+    ffmpeg !== undefined &&
+    ffprobe !== undefined &&
+    rtmpModule !== undefined
+  ) {
+    return { nginx, rtmpModule, ffmpeg };
+  }
+  const missing: string[] = [];
+  if (nginx === undefined) missing.push("nginx");
+  if (rtmpModule === undefined) missing.push("libnginx-mod-rtmp");
+  if (ffmpeg === undefined || ffprobe === undefined) missing.push("ffmpeg");
+  return { missing };
+}
+
+function firstReadable(folders: readonly string[], name: string, mode: number): string | undefined {
+  return folders.map((folder) => join(folder, name)).find((path) => isAccessible(path, mode));
+}
+
+function isAccessible(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+/** What a value may not hold: it would end the directive that it stands in and begin another. */
+const UNSAFE_IN_NGINX = /[;{}\\\n"'$]/;
+
+const PLACEHOLDER = /\$\{([A-Z][A-Z0-9_]*)\}/g;
+
+/**
+ * Fills `${NAME}` in, as the image's envsubst does, but throws for a name without a value, a value without a place, and
+ * a value that nginx would read as more than one word of configuration.
+ */
+export function filledTemplate(text: string, values: Readonly<Record<string, string>>): string {
+  const unused = new Set(Object.keys(values));
+  const filled = text.replaceAll(PLACEHOLDER, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`the template wants \${${name}}, which is not given`);
+    if (UNSAFE_IN_NGINX.test(value)) {
+      throw new Error(`${name}: expected a value without ; { } \\ $ and quotes`);
+    }
+    unused.delete(name);
+    return value;
+  });
+  if (unused.size > 0) throw new Error(`the template has no place for ${[...unused].join(", ")}`);
+  return filled;
+}

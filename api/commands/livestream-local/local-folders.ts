@@ -1,0 +1,98 @@
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CommandFault } from "../command-fault.js";
+import { packageRoot } from "./package-root.js";
+import { INGEST_FOLDER } from "./rtmp-ingest.js";
+
+/** A user without rights; nginx's parts that face the network run as one of these when started by root. */
+const QUIET_USERS = ["www-data", "nobody"];
+
+export interface LocalFolders {
+  /** All others are in it. */
+  readonly root: string;
+  readonly front: string;
+  readonly ingest: string;
+  readonly hooks: string;
+  readonly hls: string;
+  readonly run: string;
+  readonly site: string;
+  readonly hookLog: string;
+  /** Who the hooks run as. */
+  readonly user: string;
+}
+
+const BUILT_SITE = fileURLToPath(new URL("../../../site", import.meta.url));
+
+/**
+ * New folders under the system's temporary one. What nginx's workers read is copied there, since a folder in somebody's
+ * home is often closed to them.
+ */
+export function makeLocalFolders(): LocalFolders {
+  if (!existsSync(join(BUILT_SITE, "index.html"))) {
+    throw new CommandFault(`there is no viewer page in ${BUILT_SITE}: run npm run build`);
+  }
+  const root = mkdtempSync(join(tmpdir(), "parley-livestream-"));
+  chmodSync(root, 0o755);
+  const folder = (name: string) => join(root, name);
+  for (const name of ["front", "ingest", "hls", "run", "log"]) {
+    mkdirSync(folder(name));
+    chmodSync(folder(name), 0o755);
+  }
+  cpSync(BUILT_SITE, folder("site"), { recursive: true });
+  cpSync(join(packageRoot(), INGEST_FOLDER), folder("hooks"), { recursive: true });
+  openToAll(folder("site"));
+  openToAll(folder("hooks"));
+  const user = quietUser();
+  if (user.ids !== undefined) {
+    for (const name of ["hls", "run", "log"]) chownSync(folder(name), ...user.ids);
+  }
+  return {
+    root,
+    front: folder("front"),
+    ingest: folder("ingest"),
+    hooks: folder("hooks"),
+    hls: folder("hls"),
+    run: folder("run"),
+    site: folder("site"),
+    hookLog: join(folder("log"), "hook.log"),
+    user: user.name,
+  };
+}
+
+export function removeLocalFolders({ root }: LocalFolders): void {
+  rmSync(root, { recursive: true, force: true });
+}
+
+/** `ids`: user and group; only root can and needs to give folders away. */
+function quietUser(): { readonly name: string; readonly ids?: readonly [number, number] } {
+  if (process.getuid?.() !== 0) return { name: userInfo().username };
+  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+  for (const name of QUIET_USERS) {
+    const [, , user, group] = lines.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
+    if (user !== undefined && group !== undefined)
+      return { name, ids: [Number(user), Number(group)] };
+  }
+  throw new CommandFault(`expected a user ${QUIET_USERS.join(" or ")}, or not to be run by root`);
+}
+
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const isRunnable = entry.isDirectory() || (statSync(path).mode & 0o100) !== 0;
+    chmodSync(path, isRunnable ? 0o755 : 0o644);
+  }
+}

@@ -1,0 +1,39 @@
+import * as v from "valibot";
+import { type Environment, parseSettings, wholeNumber } from "../../../engine/settings.js";
+
+/** What an operator can set of the component on one machine; the parts' own settings are passed on to them. */
+export interface LocalSettings {
+  /** What broadcasters and viewers connect to; the state API is on loopback whatever this is. */
+  readonly host: string;
+  readonly frontPort: number;
+  readonly rtmpPort: number;
+  readonly stateApiPort: number;
+  /** Statistics and the check of publishers, on loopback. */
+  readonly ingestStatusPort: number;
+  readonly arePublishKeysChecked: boolean;
+}
+
+const port = (fallback: number) => wholeNumber(fallback, 1, 65_535);
+
+const Settings = v.object({
+  HOST: v.optional(v.pipe(v.string(), v.ipv4("expected an IPv4 address")), "0.0.0.0"),
+  FRONT_PORT: port(8_080),
+  RTMP_PORT: port(1_935),
+  LIVESTREAM_PORT: port(4_000),
+  INGEST_STATUS_PORT: port(8_936),
+  PUBLISH_KEYS: v.optional(v.string()),
+  PUBLISH_KEYS_FILE: v.optional(v.string()),
+});
+
+/** Throws a ConfigFault that lists everything that is wrong. */
+export function parseLocalSettings(environment: Environment): LocalSettings {
+  const env = parseSettings(Settings, environment);
+  return {
+    host: env.HOST,
+    frontPort: env.FRONT_PORT,
+    rtmpPort: env.RTMP_PORT,
+    stateApiPort: env.LIVESTREAM_PORT,
+    ingestStatusPort: env.INGEST_STATUS_PORT,
+    arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
+  };
+}

@@ -1,0 +1,193 @@
+import Hls, { type ErrorData, type Level } from "hls.js";
+import type { CancelTimer, PageClock } from "./page-clock.js";
+
+/** `waiting`: nothing to play. `reconnecting`: it was lost, and is tried again. */
+export type PlayerState = "waiting" | "loading" | "playing" | "reconnecting" | "unsupported";
+
+export interface PictureQuality {
+  /** Of this load of the playlist; -1 is the automatic choice. */
+  readonly index: number;
+  readonly label: string;
+}
+
+export interface PlayerEvents {
+  readonly onState: (state: PlayerState) => void;
+  /** Fewer than two: there is nothing to choose from. */
+  readonly onQualities: (qualities: readonly PictureQuality[]) => void;
+  /** What the automatic choice plays now. */
+  readonly onPlayedQuality: (label: string | undefined) => void;
+}
+
+export const AUTOMATIC = -1;
+
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
+/** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
+const STANDSTILL_MAX_MS = 8_000;
+const WATCH_PERIOD_MS = 1_000;
+/** Two decoding faults within this time are no accident. */
+const REPAIR_PERIOD_MS = 10_000;
+
+/** Plays one HLS playlist in a video element, and goes on trying as long as it is told to play. */
+export class HlsPlayer {
+  readonly #video: HTMLVideoElement;
+  readonly #events: PlayerEvents;
+  readonly #clock: PageClock;
+  #path: string | undefined;
+  #hls: Hls | undefined;
+  #retries = 0;
+  #cancelRetry: CancelTimer | undefined;
+  #repairedMs = 0;
+  #seenTime = -1;
+  #movedMs = 0;
+
+  constructor(video: HTMLVideoElement, events: PlayerEvents, clock: PageClock) {
+    this.#video = video;
+    this.#events = events;
+    this.#clock = clock;
+    video.addEventListener("playing", () => {
+      this.#retries = 0;
+      if (this.#path !== undefined) events.onState("playing");
+    });
+    video.addEventListener("error", () => {
+      if (this.#hls === undefined && this.#path !== undefined) this.#retry();
+    });
+    clock.every(WATCH_PERIOD_MS, () => this.#watch());
+  }
+
+  play(path: string): void {
+    this.stop();
+    this.#path = path;
+    this.#retries = 0;
+    this.#events.onState("loading");
+    this.#load(path);
+  }
+
+  stop(): void {
+    this.#path = undefined;
+    this.#cancelRetry?.();
+    this.#unload();
+    this.#events.onQualities([]);
+    this.#events.onPlayedQuality(undefined);
+    this.#events.onState("waiting");
+  }
+
+  choose(index: number): void {
+    if (this.#hls !== undefined) this.#hls.nextLevel = index;
+  }
+
+  /** To what is being broadcast now, after a pause. */
+  jumpToLive(): void {
+    const position = this.#hls?.liveSyncPosition ?? endOf(this.#video.seekable);
+    if (position !== undefined && position !== null) this.#video.currentTime = position;
+  }
+
+  /** Seconds behind what is being broadcast; 0 where the browser does not tell. */
+  behindLiveSec(): number {
+    const live = this.#hls?.liveSyncPosition;
+    return live === undefined || live === null ? 0 : Math.max(0, live - this.#video.currentTime);
+  }
+
+  #load(path: string): void {
+    this.#movedMs = this.#clock.epochMs();
+    if (!Hls.isSupported()) {
+      this.#loadNatively(path);
+      return;
+    }
+    const hls = new Hls({
+      workerPath: "/hls.worker.js",
+      liveSyncDurationCount: 2,
+      liveMaxLatencyDurationCount: 8,
+      maxLiveSyncPlaybackRate: 1.1,
+      backBufferLength: 20,
+      maxBufferLength: 20,
+    });
+    this.#hls = hls;
+    hls.on(Hls.Events.MANIFEST_PARSED, (_, { levels }) => {
+      this.#events.onQualities(qualitiesOf(levels));
+      this.#start();
+    });
+    hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => {
+      const played = hls.levels[level];
+      this.#events.onPlayedQuality(played === undefined ? undefined : labelOf(played));
+    });
+    hls.on(Hls.Events.ERROR, (_, fault) => this.#failed(hls, fault));
+    hls.attachMedia(this.#video);
+    hls.loadSource(path);
+  }
+
+  /** Safari on older iPhones plays HLS itself, and chooses the quality itself. */
+  #loadNatively(path: string): void {
+    if (this.#video.canPlayType("application/vnd.apple.mpegurl") === "") {
+      this.#events.onState("unsupported");
+      return;
+    }
+    this.#video.src = path;
+    this.#start();
+  }
+
+  /** A browser may refuse to start by itself; then the button is still there. */
+  #start(): void {
+    this.#video.play().catch(() => undefined);
+  }
+
+  #failed(hls: Hls, fault: ErrorData): void {
+    if (!fault.fatal || this.#hls !== hls) return;
+    const nowMs = this.#clock.epochMs();
+    if (fault.type === Hls.ErrorTypes.MEDIA_ERROR && nowMs - this.#repairedMs > REPAIR_PERIOD_MS) {
+      this.#repairedMs = nowMs;
+      hls.recoverMediaError();
+      return;
+    }
+    this.#retry();
+  }
+
+  #retry(): void {
+    const path = this.#path;
+    if (path === undefined) return;
+    this.#unload();
+    this.#events.onState("reconnecting");
+    const delayMs = RETRY_DELAYS_MS[Math.min(this.#retries, RETRY_DELAYS_MS.length - 1)] ?? 0;
+    this.#retries += 1;
+    // Counted from the next attempt on.
+    this.#movedMs = this.#clock.epochMs() + delayMs;
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#clock.after(delayMs, () => this.#load(path));
+  }
+
+  #watch(): void {
+    const nowMs = this.#clock.epochMs();
+    const { currentTime, paused } = this.#video;
+    if (this.#path === undefined || paused || currentTime !== this.#seenTime) {
+      this.#seenTime = currentTime;
+      this.#movedMs = Math.max(this.#movedMs, nowMs);
+      return;
+    }
+    if (nowMs - this.#movedMs > STANDSTILL_MAX_MS) this.#retry();
+  }
+
+  #unload(): void {
+    this.#hls?.destroy();
+    this.#hls = undefined;
+    this.#video.removeAttribute("src");
+    this.#video.load();
+  }
+}
+
+/** One for each height, largest first, after the automatic choice. */
+function qualitiesOf(levels: readonly Level[]): readonly PictureQuality[] {
+  const pictures = levels
+    .map((level, index) => ({ index, label: labelOf(level), height: level.height }))
+    .sort((one, other) => other.height - one.height);
+  return [{ index: AUTOMATIC, label: "Auto" }, ...pictures];
+}
+
+function labelOf(level: Level): string {
+  const name = level.attrs["NAME"];
+  if (name !== undefined && name !== "") return name;
+  const shortSide = Math.min(level.width, level.height);
+  return shortSide > 0 ? `${shortSide}p` : "Audio";
+}
+
+function endOf(ranges: TimeRanges): number | undefined {
+  return ranges.length === 0 ? undefined : ranges.end(ranges.length - 1);
+}

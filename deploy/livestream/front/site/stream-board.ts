@@ -1,0 +1,31 @@
+import type { LiveStream } from "./live-stream.js";
+
+/** Who is live, in the order of their start. */
+export class StreamBoard {
+  #streams = new Map<string, LiveStream>();
+  /** Counts the changes, so that an answer that was asked for before one can be told to be old. */
+  #version = 0;
+
+  get version(): number {
+    return this.#version;
+  }
+
+  all(): readonly LiveStream[] {
+    return [...this.#streams.values()].sort((one, other) => one.startedMs - other.startedMs);
+  }
+
+  reset(streams: readonly LiveStream[]): void {
+    this.#version += 1;
+    this.#streams = new Map(streams.map((stream) => [stream.streamKey, stream]));
+  }
+
+  put(stream: LiveStream): void {
+    this.#version += 1;
+    this.#streams.set(stream.streamKey, stream);
+  }
+
+  remove(streamKey: string): void {
+    this.#version += 1;
+    this.#streams.delete(streamKey);
+  }
+}

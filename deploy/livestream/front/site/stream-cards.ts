@@ -1,0 +1,105 @@
+import { make, say } from "./element.js";
+import type { LiveStream } from "./live-stream.js";
+import type { PageClock } from "./page-clock.js";
+import { poster } from "./poster.js";
+import { bestQuality, countText, liveForText, titleOf } from "./wording.js";
+
+/** More are counted, not shown: a list of thousands helps nobody. */
+const CARDS_MAX = 200;
+const SINCE_PERIOD_MS = 15_000;
+
+export interface CardPlaces {
+  readonly list: HTMLElement;
+  readonly count: HTMLElement;
+  readonly more: HTMLElement;
+}
+
+interface Card {
+  readonly item: HTMLElement;
+  readonly since: HTMLElement;
+  /** Of all that the card shows; another one needs another card. */
+  readonly content: string;
+  readonly startedMs: number;
+}
+
+/** One link for each live stream. A card that has not changed stays as it is, and so does the focus. */
+export class StreamCards {
+  readonly #places: CardPlaces;
+  readonly #clock: PageClock;
+  readonly #cards = new Map<string, Card>();
+
+  constructor(places: CardPlaces, clock: PageClock) {
+    this.#places = places;
+    this.#clock = clock;
+    clock.every(SINCE_PERIOD_MS, () => this.#tellTime());
+  }
+
+  show(streams: readonly LiveStream[], watchedKey: string | undefined): void {
+    const shown = streams.slice(0, CARDS_MAX);
+    const keys = new Set(shown.map(({ streamKey }) => streamKey));
+    for (const [key, card] of this.#cards) {
+      if (keys.has(key)) continue;
+      card.item.remove();
+      this.#cards.delete(key);
+    }
+    shown.forEach((stream, place) => {
+      const card = this.#cardOf(stream);
+      if (this.#places.list.children[place] !== card.item) {
+        this.#places.list.insertBefore(card.item, this.#places.list.children[place] ?? null);
+      }
+      mark(card.item, stream.streamKey === watchedKey);
+    });
+    say(this.#places.count, countText(streams.length));
+    this.#places.more.hidden = streams.length <= CARDS_MAX;
+    say(this.#places.more, `and ${streams.length - CARDS_MAX} more`);
+    this.#tellTime();
+  }
+
+  #cardOf(stream: LiveStream): Card {
+    const content = JSON.stringify(stream);
+    const known = this.#cards.get(stream.streamKey);
+    if (known?.content === content) return known;
+    const since = make("span", { classes: "since" });
+    const card: Card = { item: itemOf(stream, since), since, content, startedMs: stream.startedMs };
+    if (known !== undefined) replace(known.item, card.item);
+    this.#cards.set(stream.streamKey, card);
+    return card;
+  }
+
+  #tellTime(): void {
+    const nowMs = this.#clock.epochMs();
+    for (const { since, startedMs } of this.#cards.values())
+      say(since, liveForText(startedMs, nowMs));
+  }
+}
+
+function itemOf(stream: LiveStream, since: HTMLElement): HTMLElement {
+  const picture = poster(stream);
+  picture.append(make("span", { classes: "badge", text: "Live" }));
+  const best = bestQuality(stream);
+  if (best !== undefined) picture.append(make("span", { classes: "chip", text: best }));
+  const link = make("a", { classes: "card", attributes: { href: `#/${stream.streamKey}` } }, [
+    picture,
+    make("span", { classes: "card-words" }, [
+      make("span", { classes: "card-title", text: titleOf(stream.streamKey) }),
+      make("span", { classes: "card-line" }, [
+        make("span", { classes: "watching", text: "Watching" }),
+        since,
+      ]),
+    ]),
+  ]);
+  return make("li", { attributes: { "data-stream": stream.streamKey } }, [link]);
+}
+
+function mark(item: HTMLElement, isWatched: boolean): void {
+  const link = item.firstElementChild;
+  if (isWatched) link?.setAttribute("aria-current", "true");
+  else link?.removeAttribute("aria-current");
+}
+
+function replace(old: HTMLElement, fresh: HTMLElement): void {
+  const hadFocus = old.contains(document.activeElement);
+  old.replaceWith(fresh);
+  const link = fresh.firstElementChild;
+  if (hadFocus && link instanceof HTMLElement) link.focus();
+}

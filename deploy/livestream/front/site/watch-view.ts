@@ -1,0 +1,117 @@
+import { elementOf, say } from "./element.js";
+import { HlsPlayer, type PlayerState } from "./hls-player.js";
+import type { LiveStream } from "./live-stream.js";
+import type { PageClock } from "./page-clock.js";
+import { PlayerControls } from "./player-controls.js";
+import { QualityMenu } from "./quality-menu.js";
+import { bestQuality, liveForText, titleOf } from "./wording.js";
+
+const SINCE_PERIOD_MS = 15_000;
+
+const MESSAGES: Readonly<Record<PlayerState, string>> = {
+  waiting: "",
+  loading: "Loading…",
+  playing: "",
+  reconnecting: "The picture got lost. Reconnecting…",
+  unsupported: "This browser cannot play live streams.",
+};
+
+/** The stage: one chosen stream, played as long as it is live and awaited when it is not. */
+export class WatchView {
+  readonly #section = elementOf("watch", HTMLElement);
+  readonly #stage = elementOf("stage", HTMLElement);
+  readonly #title = elementOf("watch-title", HTMLElement);
+  readonly #badge = elementOf("watch-badge", HTMLElement);
+  readonly #facts = elementOf("watch-facts", HTMLElement);
+  readonly #message = elementOf("stage-message", HTMLElement);
+  readonly #clock: PageClock;
+  readonly #player: HlsPlayer;
+  #key: string | undefined;
+  #stream: LiveStream | undefined;
+  #wasLive = false;
+
+  constructor(clock: PageClock) {
+    this.#clock = clock;
+    const menu = new QualityMenu(elementOf("quality", HTMLSelectElement), (index) =>
+      this.#player.choose(index),
+    );
+    this.#player = new HlsPlayer(
+      elementOf("video", HTMLVideoElement),
+      {
+        onState: (state) => this.#tell(state),
+        onQualities: (qualities) => this.#player.choose(menu.offer(qualities)),
+        onPlayedQuality: (label) => menu.tellPlayed(label),
+      },
+      clock,
+    );
+    const controls = {
+      jumpToLive: () => this.#player.jumpToLive(),
+      behindLiveSec: () => this.#player.behindLiveSec(),
+    };
+    new PlayerControls(controls, clock);
+    clock.every(SINCE_PERIOD_MS, () => this.#tellFacts());
+  }
+
+  get key(): string | undefined {
+    return this.#key;
+  }
+
+  /** Undefined closes the stage. */
+  watch(key: string | undefined): void {
+    if (key === this.#key) return;
+    this.#key = key;
+    this.#stream = undefined;
+    this.#wasLive = false;
+    this.#player.stop();
+    this.#section.hidden = key === undefined;
+    document.title = key === undefined ? "Parley Live" : `${titleOf(key)} – Parley Live`;
+    if (key === undefined) return;
+    say(this.#title, titleOf(key));
+    this.#tellAbsence();
+    this.#title.focus({ preventScroll: true });
+    this.#section.scrollIntoView({ block: "start" });
+  }
+
+  /** Starts, stops or starts anew as the chosen stream comes, goes or comes again. */
+  update(streams: readonly LiveStream[]): void {
+    if (this.#key === undefined) return;
+    const stream = streams.find(({ streamKey }) => streamKey === this.#key);
+    const before = this.#stream;
+    this.#stream = stream;
+    if (stream === undefined) {
+      if (before !== undefined) this.#player.stop();
+      this.#tellAbsence();
+      return;
+    }
+    this.#wasLive = true;
+    this.#badge.hidden = false;
+    this.#tellFacts();
+    if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath) {
+      this.#player.play(stream.playlistPath);
+    }
+  }
+
+  #tell(state: PlayerState): void {
+    this.#stage.dataset["state"] = state;
+    if (state !== "waiting") say(this.#message, MESSAGES[state]);
+  }
+
+  #tellAbsence(): void {
+    this.#badge.hidden = true;
+    say(this.#facts, "");
+    say(
+      this.#message,
+      this.#wasLive
+        ? "This stream has ended. If it comes back, it plays here."
+        : "This stream is not live. When it starts, it plays here.",
+    );
+  }
+
+  #tellFacts(): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    const best = bestQuality(stream);
+    const since = liveForText(stream.startedMs, this.#clock.epochMs());
+    say(this.#facts, best === undefined ? since : `${since} · up to ${best}`);
+  }
+}

@@ -1,0 +1,53 @@
+import type { LiveStream } from "./live-stream.js";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A name to read, of the key that is published under: `evening-news_2` is "Evening news 2". */
+export function titleOf(streamKey: string): string {
+  const words = streamKey.replaceAll(/[-_]+/g, " ").trim();
+  if (words === "") return streamKey;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** One or two letters for the drawn poster. */
+export function initialsOf(streamKey: string): string {
+  const [first = "", second = ""] = titleOf(streamKey).split(" ");
+  return (first.charAt(0) + second.charAt(0)).toUpperCase();
+}
+
+/** A clock that is behind the server's makes it the beginning, not a negative time. */
+export function liveForText(startedMs: number, nowMs: number): string {
+  const passedMs = nowMs - startedMs;
+  return passedMs < MINUTE_MS ? "Started just now" : `Live for ${durationText(passedMs)}`;
+}
+
+function durationText(passedMs: number): string {
+  if (passedMs < HOUR_MS) return `${Math.floor(passedMs / MINUTE_MS)} min`;
+  const hours = Math.floor(passedMs / HOUR_MS);
+  const minutes = Math.floor((passedMs % HOUR_MS) / MINUTE_MS);
+  if (passedMs < DAY_MS) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`;
+  const days = Math.floor(passedMs / DAY_MS);
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
+/** The best picture that there is, as "1080p"; undefined when nothing is known. */
+export function bestQuality({ qualities }: LiveStream): string | undefined {
+  const best = qualities[0];
+  if (best === undefined) return undefined;
+  return best.height > 0 ? best.name : "Audio";
+}
+
+export function countText(count: number): string {
+  if (count === 0) return "No live streams";
+  return count === 1 ? "1 live stream" : `${count} live streams`;
+}
+
+/** 0 to 359, the same for the same key: the drawn poster's colour. */
+export function hueOf(streamKey: string): number {
+  let hash = 7;
+  for (const letter of streamKey) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 3_600;
+  return hash % 360;
+}
