@@ -1,6 +1,7 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { type AudioFormat, silence } from "./audio-format.js";
 import { AudioRing } from "./audio-ring.js";
+import { isQuiet } from "./quiet-audio.js";
 import type { VendorSocket } from "./web-socket.js";
 
 /** The caller's last words, should the connection break while they are being understood. */
@@ -8,6 +9,14 @@ const RING_MS = 2_000;
 
 /** Audio right after the upgrade, so that a caller who stays silent is not taken for a client that never sends. */
 const OPENING_SILENCE_MS = 100;
+
+/**
+ * A long silence goes out in pieces of this length, and the first sound takes what is left of it along at once: a frame of 20 ms
+ * costs the session thread as much to send as this does.
+ */
+export const QUIET_PIECE_MS = 100;
+/** Silence that follows speech goes out as it comes for this long beyond the endpointing: it ends the caller's turn. */
+const AFTER_SPEECH_MS = 800;
 
 /** The vendor closes a stream after 10 s without a frame. */
 const KEEP_ALIVE_MS = 4_000;
@@ -30,7 +39,9 @@ export class DeepgramFeed {
   readonly #clock: Clock;
   readonly #format: AudioFormat;
   readonly #ring: AudioRing;
+  readonly #afterSpeechBytes: number;
   #socket: VendorSocket | undefined;
+  #quietFromByte = 0;
   #sentByte = 0;
   #settledByte = 0;
   #socketStartMs = 0;
@@ -40,9 +51,11 @@ export class DeepgramFeed {
   #replayedMs = 0;
   #cancelKeepAlive: CancelTimer | undefined;
 
-  constructor(clock: Clock, format: AudioFormat) {
+  /** `endpointingMs` of silence are what the vendor takes for the end of speech. */
+  constructor(clock: Clock, format: AudioFormat, endpointingMs: number) {
     this.#clock = clock;
     this.#format = format;
+    this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * format.bytesPerMs;
     this.#ring = new AudioRing(RING_MS * format.bytesPerMs);
   }
 
@@ -84,17 +97,34 @@ export class DeepgramFeed {
   }
 
   write(audio: Uint8Array): void {
-    const isLive = this.#socket !== undefined && this.#sentByte === this.#ring.endByte;
+    const isLive = this.#socket !== undefined && this.#cancelReplay === undefined;
+    const isNext = this.#sentByte === this.#ring.endByte;
     this.#ring.write(audio);
-    if (!isLive) return;
-    this.#sentByte = this.#ring.endByte;
-    this.#send(audio);
+    const { endByte } = this.#ring;
+    if (!isQuiet(audio, this.#format)) this.#quietFromByte = endByte + this.#afterSpeechBytes;
+    if (!isLive || this.#mayWait()) return;
+    if (isNext) {
+      this.#send(audio);
+      this.#sentByte = endByte;
+    } else {
+      this.#sendUntil(endByte);
+    }
   }
 
   /** Sends the end mark behind all audio. */
   end(): void {
     this.#closing = true;
-    if (this.#cancelReplay === undefined) this.#socket?.sendText(CLOSE_STREAM);
+    if (this.#cancelReplay !== undefined) return;
+    if (this.#socket !== undefined) this.#sendUntil(this.#ring.endByte);
+    this.#socket?.sendText(CLOSE_STREAM);
+  }
+
+  #mayWait(): boolean {
+    const { endByte } = this.#ring;
+    const waitingBytes = endByte - this.#sentByte;
+    return (
+      endByte >= this.#quietFromByte && waitingBytes < QUIET_PIECE_MS * this.#format.bytesPerMs
+    );
   }
 
   #send(data: Uint8Array): void {
@@ -102,22 +132,26 @@ export class DeepgramFeed {
     this.#socket?.sendBinary(data);
   }
 
-  #replay(): void {
-    const { bytesPerMs } = this.#format;
+  #sendUntil(toByte: number): void {
     const skippedBytes = this.#ring.startByte - this.#sentByte;
     if (skippedBytes > 0) {
       // More came than the ring holds: the socket's time goes on where the audio does.
       this.#sentByte += skippedBytes;
-      this.#socketStartMs += skippedBytes / bytesPerMs;
+      this.#socketStartMs += skippedBytes / this.#format.bytesPerMs;
     }
+    if (toByte > this.#sentByte) this.#send(this.#ring.read(this.#sentByte, toByte));
+    this.#sentByte = Math.max(this.#sentByte, toByte);
+  }
+
+  #replay(): void {
+    const { bytesPerMs } = this.#format;
     // A late step sends as much more: in steps of one size a busy process would fall behind the caller for good.
     const nowMs = this.#clock.monotonicMs();
     const stepMs = Math.max(1, Math.floor((nowMs - this.#replayedMs) * REPLAY_SPEED));
     this.#replayedMs = nowMs;
-    const toByte = Math.min(this.#sentByte + stepMs * bytesPerMs, this.#ring.endByte);
-    if (toByte > this.#sentByte) this.#send(this.#ring.read(this.#sentByte, toByte));
-    this.#sentByte = toByte;
-    if (toByte < this.#ring.endByte) return;
+    const fromByte = Math.max(this.#sentByte, this.#ring.startByte);
+    this.#sendUntil(Math.min(fromByte + stepMs * bytesPerMs, this.#ring.endByte));
+    if (this.#sentByte < this.#ring.endByte) return;
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
     if (this.#closing) this.#socket?.sendText(CLOSE_STREAM);

@@ -28,6 +28,7 @@ const SERVER_TROUBLE_CODE = 1011;
 export interface DeepgramStreamParts {
   readonly clock: Clock;
   readonly format: AudioFormat;
+  readonly endpointingMs: number;
   readonly listener: SpeechListener;
   readonly apiKey: string;
   readonly connect: (signal: AbortSignal) => Promise<VendorSocket>;
@@ -52,7 +53,7 @@ export class DeepgramStream implements SpeechStream {
 
   constructor(parts: DeepgramStreamParts, socket: VendorSocket, signal: AbortSignal) {
     this.#parts = parts;
-    this.#feed = new DeepgramFeed(parts.clock, parts.format);
+    this.#feed = new DeepgramFeed(parts.clock, parts.format, parts.endpointingMs);
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#attach(socket);

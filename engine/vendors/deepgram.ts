@@ -74,6 +74,7 @@ export class Deepgram implements SpeechToText {
       {
         clock: this.#context.clock,
         format: audioFormatOf(options),
+        endpointingMs: options.endpointingMs,
         listener,
         apiKey: this.#apiKey,
         connect,

@@ -84,7 +84,7 @@ export class TwilioCalls {
   }
 
   /** `ringing`: nobody has answered yet. A call that has ended already is a success. */
-  async hangUp(callSid: string, state: "ringing" | "answered"): Promise<void> {
+  async hangUp(callSid: string, state: "ringing" | "answered" = "answered"): Promise<void> {
     const status = state === "ringing" ? "canceled" : "completed";
     try {
       await this.#update(callSid, { Status: status });

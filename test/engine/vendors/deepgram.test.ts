@@ -61,7 +61,7 @@ describe("Deepgram's stream", () => {
     const stream = await scripted.open();
     const peer = await server.peer(0);
     for (let second = 0; second < 8; second++) {
-      stream.write(new Uint8Array(FRAME_BYTES));
+      stream.write(new Uint8Array(FRAME_BYTES).fill(1));
       clock.advance(1_000);
     }
     assert.deepEqual(peer.texts, []);

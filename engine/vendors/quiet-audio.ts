@@ -1,0 +1,32 @@
+import type { AudioFormat } from "./audio-format.js";
+
+/**
+ * ITU-T G.711: without sign and inversion a code grows with the amplitude. This is the first of 64 steps of 14 bits or more,
+ * 42 dB below the loudest: speech on a line is far above it, the noise of a quiet line below.
+ */
+const LOUD_MULAW_CODE = 24;
+const MULAW_MAGNITUDE = 0x7f;
+
+/** High byte of a 16-bit sample between -256 and 255: the same 42 dB. */
+const QUIET_POSITIVE = 0;
+const QUIET_NEGATIVE = 0xff;
+
+/** No sample of it is louder than the noise of a quiet line. µ-law, or 16-bit little-endian samples. */
+export function isQuiet(audio: Uint8Array, { bytesPerSample }: AudioFormat): boolean {
+  return bytesPerSample === 1 ? isQuietMulaw(audio) : isQuietLinear(audio);
+}
+
+function isQuietMulaw(audio: Uint8Array): boolean {
+  for (const code of audio) {
+    if ((~code & MULAW_MAGNITUDE) >= LOUD_MULAW_CODE) return false;
+  }
+  return true;
+}
+
+function isQuietLinear(audio: Uint8Array): boolean {
+  for (let at = 1; at < audio.length; at += 2) {
+    const high = audio[at];
+    if (high !== QUIET_POSITIVE && high !== QUIET_NEGATIVE) return false;
+  }
+  return true;
+}
