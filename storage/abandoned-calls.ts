@@ -16,7 +16,7 @@ type AbandonedCall = Pick<
 
 /**
  * Closes the calls that other runs of the server have left `active`, and says how many. Each ends at its last sign of
- * life: its start, its last saved turn or the last heartbeat of its run.
+ * life: its start, its last saved turn or the last heartbeat of its run. Then the other runs are forgotten.
  */
 export async function closeAbandonedCalls(
   db: Kysely<Tables>,
@@ -27,10 +27,13 @@ export async function closeAbandonedCalls(
   let closed = 0;
   for (;;) {
     const calls = await abandonedCalls(db, runId);
-    if (calls.length === 0) return closed;
+    if (calls.length === 0) break;
     const outcomes = await Promise.all(calls.map((call) => close(db, atomic, call, nowMs)));
     closed += outcomes.filter((outcome) => outcome).length;
   }
+  // A run is only remembered for the calls that it has left.
+  await db.deleteFrom("runs").where("id", "!=", runId).execute();
+  return closed;
 }
 
 function abandonedCalls(db: Kysely<Tables>, runId: string): Promise<AbandonedCall[]> {

@@ -1,5 +1,6 @@
 import { openDatabase } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
+import { checkStore } from "./admin-check.js";
 import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
 import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
@@ -26,6 +27,7 @@ const USAGE = `Usage: npm run admin -- COMMAND
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
                              earlier key in ENCRYPTION_KEY_OLD
+  check                      reads the whole database and says whether it is damaged; changes nothing
 
 It acts on the database in DATA_DIR (./data), also while a server runs on it, and takes effect at once.
 Exit code: 0 done, 1 failed, 2 not understood.`;
@@ -47,6 +49,9 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
         return withExistingStore(readSettings(), (services) =>
           showAudit(services, terminal, request),
         );
+      }
+      if (noun === "check" && rest.length === 0) {
+        return checkStore(readSettings().dataDir, terminal);
       }
       if (noun === "credentials") return credentials(rest, readSettings, terminal);
       if (noun !== "setup") throw new UsageFault(notUnderstood(args));

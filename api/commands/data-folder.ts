@@ -28,11 +28,14 @@ export function databaseFileOf(dataDir: string): string {
 
 /** The store of a server that may be running; CommandFault when there is none yet. */
 export async function openExistingDatabase(dataDir: string): Promise<Database> {
+  return openDatabase({ filePath: existingDatabaseFile(dataDir) });
+}
+
+/** CommandFault when there is none yet. */
+export function existingDatabaseFile(dataDir: string): string {
   const filePath = databaseFileOf(dataDir);
-  if (!existsSync(filePath)) {
-    throw new CommandFault(
-      `there is no database ${filePath}: start the server once (npm start), or set DATA_DIR to its folder`,
-    );
-  }
-  return openDatabase({ filePath });
+  if (existsSync(filePath)) return filePath;
+  throw new CommandFault(
+    `there is no database ${filePath}: start the server once (npm start), or set DATA_DIR to its folder`,
+  );
 }

@@ -150,13 +150,14 @@ export class CallCenter {
     return this.#audioPool;
   }
 
-  /** Calls that were still open when an earlier run of the server died are closed as failed. */
+  /** Calls that were still open when an earlier run of the server died are closed as failed, and what is too old is removed. */
   async recover(): Promise<void> {
     const { database, clock, runId, log } = this.#options;
     const nowMs = clock.epochMs();
     await database.calls.heartbeat(runId, nowMs);
     const count = await database.calls.closeAbandoned(runId, nowMs);
     if (count > 0) log.warn({ count }, "calls of an earlier run were closed as failed");
+    await this.opener.purgeHistory();
     await this.recordings.start();
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { checkDatabase } from "../../storage/database-check.js";
 import {
   callRecord,
   insertOrganizations,
@@ -7,7 +8,7 @@ import {
   NOON_MS,
   usageRecord,
 } from "./sample-records.js";
-import { temporaryDatabase } from "./temporary-file.js";
+import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
 const LATER_MS = NOON_MS + 3_600_000;
 
@@ -75,6 +76,21 @@ test("calls of this run and calls that have ended are left alone", async (contex
   assert.equal(await calls.closeAbandoned("this run", LATER_MS), 0);
   assert.equal(await calls.count("org", { status: "failed" }), 0);
   assert.deepEqual(await usage.list("org", "2026-01-01", "2026-12-31"), []);
+});
+
+test("runs of before are forgotten with the calls that they have left: the table does not grow", async (context) => {
+  const filePath = temporaryFile();
+  const database = await temporaryDatabase(context, filePath);
+  await insertOrganizations(database);
+  for (let start = 0; start < 5; start += 1) {
+    await database.calls.heartbeat(`run ${start}`, LATER_MS);
+    await database.calls.start(callRecord({ id: `call ${start}` }), `run ${start}`);
+    await database.calls.closeAbandoned(`run ${start}`, LATER_MS);
+  }
+  const { counts } = checkDatabase(filePath);
+  assert.equal(counts.find(({ table }) => table === "runs")?.rows, 1);
+  assert.equal(await database.calls.count("org", { status: "failed" }), 4);
+  assert.equal(await database.calls.count("org", { status: "active" }), 1);
 });
 
 test("any number of abandoned calls is closed", async (context) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -99,6 +99,14 @@ describe("on the store of a running server", () => {
     assert.equal(signedIn.organization.name, "First");
   });
 
+  test("check reads the whole store, and finds it whole", async () => {
+    const { output, errors, exitCode } = await admin("check");
+    assert.equal(errors, "");
+    assert.equal(exitCode, 0);
+    assert.match(output, /^organizations +[1-9]\d*$/m);
+    assert.match(output, /^The database is whole \(.+ kB\)\.$/m);
+  });
+
   test("a password that was given is not printed", async () => {
     const { output } = await admin(
       "setup",
@@ -178,5 +186,16 @@ describe("on an empty data folder", () => {
     assert.equal(made.exitCode, 0);
     const { output } = await ran(command, "org", "list");
     assert.match(output, /^active +free +first@example\.com +First /m);
+  });
+
+  test("check says what is wrong in a damaged database, and fails", async () => {
+    const command = adminCommand(() => ({ dataDir, port: 0 }));
+    const filePath = join(dataDir, "parley.db");
+    const bytes = await readFile(filePath);
+    await writeFile(filePath, bytes.fill(0x5a, bytes.length >> 1));
+    const { exitCode, output, errors } = await ran(command, "check");
+    assert.equal(exitCode, 1);
+    assert.doesNotMatch(output, /whole/);
+    assert.match(errors, /parley\.db is damaged; restore a backup/);
   });
 });
