@@ -5,8 +5,8 @@ const positive = v.pipe(v.number(), v.minValue(0));
 const Budget = v.strictObject({
   title: v.string(),
   unit: v.string(),
-  /** The number that was promised; told, and gating only where it is `absoluteMax` too. */
-  absolute: positive,
+  /** The number that was promised. Kept, it suffices; beside a ratio it may be missed where the reference is as slow. */
+  absolute: v.optional(positive),
   absoluteMax: v.optional(positive),
   ratioMax: v.optional(positive),
   ratioMin: v.optional(positive),
@@ -65,17 +65,34 @@ export interface Verdict extends Measurement {
   readonly isMet: boolean;
 }
 
-/** A number that could not be measured is a miss. */
+/**
+ * Met is a promise that was kept, or else a ratio that holds on this machine at this moment: the reference may be lucky in
+ * its few worst turns. A number that could not be measured is a miss.
+ */
 export function judge(measurement: Measurement, budget: Budget): Verdict {
   const { measured, reference } = measurement;
   const ratio = reference === undefined ? undefined : measured / reference;
-  const { absoluteMax, ratioMax, ratioMin } = budget;
+  const { absolute, absoluteMax, ratioMax, ratioMin } = budget;
   const isMet =
-    (absoluteMax === undefined || measured <= absoluteMax) &&
-    (ratioMax === undefined || (ratio !== undefined && ratio <= ratioMax)) &&
-    (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin)) &&
-    Number.isFinite(measured);
-  return { ...measurement, budget, ratio, isMet };
+    absoluteMax !== undefined
+      ? measured <= absoluteMax
+      : ratioMax !== undefined
+        ? measured <= (absolute ?? Number.NEGATIVE_INFINITY) || (ratio ?? Number.NaN) <= ratioMax
+        : measured >= (absolute ?? Number.POSITIVE_INFINITY) ||
+          (ratio ?? Number.NaN) >= (ratioMin ?? Number.NaN);
+  return { ...measurement, budget, ratio, isMet: isMet && Number.isFinite(measured) };
+}
+
+/** The better of two verdicts on one measure: what disturbs a measurement only ever makes it worse. */
+export function better(one: Verdict, other: Verdict): Verdict {
+  if (one.isMet !== other.isMet) return one.isMet ? one : other;
+  const { absoluteMax, ratioMin } = one.budget;
+  const rank = ({ measured, ratio = measured }: Verdict) =>
+    absoluteMax === undefined ? ratio : measured;
+  if (!Number.isFinite(rank(one))) return other;
+  if (!Number.isFinite(rank(other))) return one;
+  const isLess = rank(one) < rank(other);
+  return isLess === (ratioMin === undefined) ? one : other;
 }
 
 /** What gates, in words. */

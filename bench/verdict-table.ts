@@ -19,7 +19,7 @@ function cells(verdict: Verdict): readonly string[] {
   return [
     budget.title,
     `${shortNumber(measured)} ${budget.unit}`.trim(),
-    `${shortNumber(budget.absolute)} ${budget.unit}`.trim(),
+    budget.absolute === undefined ? "" : `${shortNumber(budget.absolute)} ${budget.unit}`.trim(),
     reference === undefined ? "" : shortNumber(reference),
     ratio === undefined ? "" : ratio.toFixed(2),
     bound(budget),
