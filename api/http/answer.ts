@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import type { Pace } from "./paced-stream.js";
 
 export type HeaderLine = readonly [name: string, value: string];
 
@@ -20,6 +21,8 @@ export interface StreamedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly headers?: readonly HeaderLine[];
+  /** Of an answer whose texts many clients are sent; `signal` then says with a `TooSlow` which were given up. */
+  readonly pace?: Pace;
   /**
    * Called once; the answer ends when it settles, and is broken off when it rejects. `write` sends text; what a client
    * leaves unread is bounded, and past it the client counts as gone. `signal` aborts when it has gone.

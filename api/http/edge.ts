@@ -173,9 +173,9 @@ export class Edge {
 
   /** Who has gone meanwhile was noted when it went. */
   async #stream(exchange: Exchange, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
-    const { logger, server } = this.#options;
+    const { clock, logger, server } = this.#options;
     try {
-      await ("file" in answer ? exchange.download(answer) : exchange.stream(answer));
+      await ("file" in answer ? exchange.download(answer) : exchange.stream(answer, clock));
     } catch (error) {
       logger.error({ requestId: exchange.requestId, error }, "a streamed answer broke off");
     }

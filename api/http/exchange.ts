@@ -1,3 +1,4 @@
+import type { Clock } from "../../engine/time/clock.js";
 import {
   type Answer,
   type HeaderLine,
@@ -10,6 +11,7 @@ import { type OpenRequests, sendBytes } from "./bytes-body.js";
 import type { DownloadAnswer } from "./download-answer.js";
 import { sendDownload } from "./download-stream.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
+import { PacedStream } from "./paced-stream.js";
 import type { RequestBody } from "./request-body.js";
 import type { HttpResponse } from "./server.js";
 
@@ -46,7 +48,7 @@ export class Exchange implements IncomingRequest {
   readonly #body: RequestBody | undefined;
   #isOver = false;
   #gone: AbortController | undefined;
-  #stream: AnswerStream | undefined;
+  #stream: AnswerStream | PacedStream | undefined;
 
   constructor(
     endpoint: Endpoint,
@@ -106,11 +108,11 @@ export class Exchange implements IncomingRequest {
     this.#body?.abort();
     // Made even if nobody has asked for it: who asks afterwards has to find it aborted.
     this.#gone ??= new AbortController();
-    this.#gone.abort();
+    this.#gone.abort(this.#stream instanceof PacedStream ? this.#stream.givenUp : undefined);
   }
 
   /** Resolves when all of it is sent, or the client has gone; rejects, with the connection broken off, as `produce` does. */
-  async stream(answer: StreamedAnswer): Promise<void> {
+  async stream(answer: StreamedAnswer, clock: Clock): Promise<void> {
     if (this.#isOver) return;
     const response = this.#response;
     if (this.head.isHead) {
@@ -122,7 +124,9 @@ export class Exchange implements IncomingRequest {
       return;
     }
     response.cork(() => writeHead(response, this.head, answer));
-    const stream = new AnswerStream(response);
+    const { pace } = answer;
+    const stream =
+      pace === undefined ? new AnswerStream(response) : new PacedStream(response, pace, clock);
     this.#stream = stream;
     this.#body?.abort();
     try {

@@ -16,7 +16,7 @@ const START_AGE_MAX_MS = 366 * 24 * 3_600_000;
 /** What a webhook says of a stream that is live. */
 export interface Announcement {
   readonly streamKey: string;
-  readonly clientIp: string;
+  readonly clientIp: string | undefined;
   readonly session: string | undefined;
   /** When the ingest says that it began; believed unless it is in the future or more than a year ago. */
   readonly startedAtMs: number | undefined;
@@ -44,6 +44,7 @@ export class LiveStreams {
   readonly #options: LiveStreamsOptions;
   readonly #jsonByKey = new Map<string, string>();
   readonly #stopChecking: CancelTimer;
+  #snapshotJson: string | undefined;
   #listing: Buffer | undefined;
 
   constructor(options: LiveStreamsOptions) {
@@ -62,14 +63,14 @@ export class LiveStreams {
 
   /** The answer to GET /streams. It is made anew only after a change. */
   get listing(): Buffer {
-    this.#listing ??= Buffer.from(`{"success":true,"data":${this.snapshotJson()}}`);
+    this.#listing ??= Buffer.from(`{"success":true,"data":${this.snapshotJson}}`);
     return this.#listing;
   }
 
-  snapshotJson(): string {
-    const { registry } = this.#options;
-    const streams = registry.inOrder().map(({ streamKey }) => this.jsonOf(streamKey) ?? "");
-    return `{"count":${streams.length},"streams":[${streams.join(",")}]}`;
+  /** How many are live, and all of them. */
+  get snapshotJson(): string {
+    this.#snapshotJson ??= this.#madeSnapshot();
+    return this.#snapshotJson;
   }
 
   /** As the public sees it; undefined when it is not live. */
@@ -81,8 +82,8 @@ export class LiveStreams {
     const { registry, log } = this.#options;
     const outcome = registry.publish(this.#broadcastOf(announcement));
     const { streamKey } = announcement;
-    if (outcome === "full") log.warn({ streamKey }, "stream refused: too many are live");
-    else if (outcome !== "refreshed") log.info({ streamKey, outcome }, "stream is live");
+    if (outcome === "added" || outcome === "replaced")
+      log.info({ streamKey, outcome }, "stream is live");
     this.#show(streamKey);
     return outcome;
   }
@@ -129,15 +130,26 @@ export class LiveStreams {
     const shown = this.#jsonByKey.get(streamKey);
     if (json === shown) return;
     this.#jsonByKey.set(streamKey, json);
-    this.#listing = undefined;
+    this.#forgetLists();
     onChange({ kind: shown === undefined ? "added" : "replaced", streamKey, json });
   }
 
   #hide(streamKey: string, reason: string): void {
     this.#options.log.info({ streamKey, reason }, "stream is not live any more");
     this.#jsonByKey.delete(streamKey);
-    this.#listing = undefined;
+    this.#forgetLists();
     const json = JSON.stringify({ streamKey });
     this.#options.onChange({ kind: "removed", streamKey, json });
+  }
+
+  #madeSnapshot(): string {
+    const ordered = this.#options.registry.inOrder();
+    const streams = ordered.map(({ streamKey }) => this.#jsonByKey.get(streamKey) ?? "");
+    return `{"count":${streams.length},"streams":[${streams.join(",")}]}`;
+  }
+
+  #forgetLists(): void {
+    this.#snapshotJson = undefined;
+    this.#listing = undefined;
   }
 }

@@ -1,29 +1,41 @@
 import type { Logger } from "../../engine/log.js";
+import { LiveStreamMetrics } from "../../engine/metrics/livestream-metrics.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { ClientAddresses } from "../http/client-address.js";
 import { CorsPolicy } from "../http/cors.js";
 import { Edge } from "../http/edge.js";
 import { HttpServer } from "../http/server.js";
+import { EventFeed, type ListenerEnding } from "./event-feed.js";
 import { IngestNetwork } from "./ingest-network.js";
 import { LiveStreams } from "./live-streams.js";
 import type { LiveStreamConfig } from "./livestream-config.js";
-import { healthEndpoint, listingEndpoint } from "./public-endpoints.js";
+import { PlaylistWatch } from "./playlist-watch.js";
+import {
+  eventsEndpoint,
+  healthEndpoint,
+  listingEndpoint,
+  metricsEndpoint,
+} from "./public-endpoints.js";
+import { PublishKeys } from "./publish-keys.js";
+import { RefusalLog } from "./refusal-log.js";
 import { StreamRegistry } from "./stream-registry.js";
 import { StreamView } from "./stream-view.js";
-import { publishEndpoint, unpublishEndpoint } from "./webhook-endpoint.js";
+import { authEndpoint, publishEndpoint, unpublishEndpoint } from "./webhook-endpoint.js";
 
 /** Answers that are under way when the server stops. */
 const LAST_ANSWERS_MAX_MS = 5_000;
 
 export interface LiveStreamServer {
   readonly port: number;
-  /** Lets answers under way end, then takes everything down; further calls wait for the first. */
+  /** Tells the listeners, lets answers under way end, then takes everything down; further calls wait for the first. */
   stop(): Promise<void>;
 }
 
 export interface LiveStreamParts {
   readonly config: LiveStreamConfig;
+  /** With what broadcasters publish, one `stream=secret` a line; undefined: anyone may. */
+  readonly publishKeyLines: readonly string[] | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -31,18 +43,82 @@ export interface LiveStreamParts {
 
 /** Builds every part in order and starts it. Rejects when the address cannot be had. */
 export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStreamServer> {
-  const { config, log, clock, newId } = parts;
+  const { config, log, clock } = parts;
+  const core = newCore(parts);
+  const server = new HttpServer();
   let isStopping = false;
-  const streams = new LiveStreams({
+  addEndpoints(
+    newEdge(parts, server, () => isStopping),
+    parts,
+    core,
+  );
+  const port = await server.listen(config.host, config.port);
+
+  async function takeDown(): Promise<void> {
+    isStopping = true;
+    core.feed.close();
+    await within(clock, LAST_ANSWERS_MAX_MS, server.drain());
+    core.playlists?.close();
+    core.streams.close();
+    server.close();
+    log.info({}, "stopped");
+  }
+  let stopped: Promise<void> | undefined;
+  function stop(): Promise<void> {
+    stopped ??= takeDown();
+    return stopped;
+  }
+  return { port, stop };
+}
+
+interface Core {
+  readonly streams: LiveStreams;
+  readonly feed: EventFeed;
+  readonly playlists: PlaylistWatch | undefined;
+  readonly metrics: LiveStreamMetrics;
+}
+
+/** Everything below HTTP. */
+function newCore({ config, log, clock }: LiveStreamParts): Core {
+  const streams: LiveStreams = new LiveStreams({
     registry: new StreamRegistry(config.streamsMax),
     view: new StreamView(config),
     clock,
     log,
-    onChange: () => undefined,
+    onChange: (change) => feed.tell(change),
   });
-  const network = new IngestNetwork(config.webhookNetworks);
-  const server = new HttpServer();
-  const edge = new Edge({
+  const feed: EventFeed = new EventFeed({
+    listenersMax: config.listenersMax,
+    snapshotJson: () => streams.snapshotJson,
+    clock,
+    onEnd: (ending: ListenerEnding) => {
+      metrics.count("listenersEnded", ending);
+      if (ending === "tooSlow") log.warn({}, "a listener was dropped: it did not read in time");
+    },
+  });
+  const metrics = new LiveStreamMetrics({
+    streams: () => streams.count,
+    listeners: () => feed.listenerCount,
+  });
+  const { hlsRoot } = config;
+  if (hlsRoot === undefined) return { streams, feed, metrics, playlists: undefined };
+  const playlists = new PlaylistWatch({
+    hlsRoot,
+    liveKeys: () => streams.keys,
+    clock,
+    log,
+    onRead: (streamKey, qualities) => streams.describe(streamKey, qualities),
+    onOutcome: (outcome) => metrics.count("playlistReads", outcome),
+  });
+  return { streams, feed, metrics, playlists };
+}
+
+function newEdge(
+  { clock, log, newId }: LiveStreamParts,
+  server: HttpServer,
+  isDraining: () => boolean,
+): Edge {
+  return new Edge({
     server,
     // The webhooks ask who is connected, not who is said to be.
     addresses: new ClientAddresses([]),
@@ -50,25 +126,23 @@ export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStrea
     clock,
     logger: log,
     newId,
-    isDraining: () => isStopping,
+    isDraining,
   });
-  edge.add(healthEndpoint());
-  edge.add(listingEndpoint(streams));
-  edge.add(publishEndpoint({ streams, network }));
-  edge.add(unpublishEndpoint({ streams, network }));
-  const port = await server.listen(config.host, config.port);
+}
 
-  let stopped: Promise<void> | undefined;
-  async function takeDown(): Promise<void> {
-    isStopping = true;
-    await within(clock, LAST_ANSWERS_MAX_MS, server.drain());
-    streams.close();
-    server.close();
-    log.info({}, "stopped");
-  }
-  function stop(): Promise<void> {
-    stopped ??= takeDown();
-    return stopped;
-  }
-  return { port, stop };
+function addEndpoints(
+  edge: Edge,
+  { config, publishKeyLines, log, clock }: LiveStreamParts,
+  core: Core,
+): void {
+  const network = new IngestNetwork(config.webhookNetworks);
+  const webhooks = { ...core, clock, network, refusals: new RefusalLog(log, clock) };
+  edge.add(healthEndpoint());
+  edge.add(listingEndpoint(core.streams));
+  edge.add(eventsEndpoint(core.feed));
+  edge.add(metricsEndpoint(() => core.metrics.text()));
+  edge.add(publishEndpoint(webhooks));
+  edge.add(unpublishEndpoint(webhooks));
+  if (publishKeyLines === undefined) return;
+  edge.add(authEndpoint(webhooks, new PublishKeys(publishKeyLines)));
 }

@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
 import { ConfigFault, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { parseLiveStreamConfig } from "./livestream-config.js";
+import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
+import { PublishKeyFault, publishKeyLines } from "./publish-keys.js";
+
+const KEYS_FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The live-stream state API as a process of its own; ends on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -11,6 +15,7 @@ async function main(): Promise<void> {
   const log = newLogger(config.logLevel);
   const server = await startLiveStream({
     config,
+    publishKeyLines: await publishKeyLinesOf(config),
     log,
     clock: new SystemClock(),
     newId: randomUUID,
@@ -27,7 +32,23 @@ async function main(): Promise<void> {
   });
 }
 
+/** An empty file is not the same as none: nobody may publish then. */
+async function publishKeyLinesOf(config: LiveStreamConfig): Promise<readonly string[] | undefined> {
+  const { publishKeys, publishKeysFile } = config;
+  if (publishKeysFile === undefined) return publishKeys.length === 0 ? undefined : publishKeys;
+  const { size } = await stat(publishKeysFile);
+  if (size > KEYS_FILE_BYTES_MAX) {
+    throw new PublishKeyFault(`PUBLISH_KEYS_FILE: expected at most ${KEYS_FILE_BYTES_MAX} bytes`);
+  }
+  return [...publishKeys, ...publishKeyLines(await readFile(publishKeysFile, "utf8"))];
+}
+
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigFault ? error.message : error);
+  console.error(isForOperator(error) ? error.message : error);
   process.exit(1);
 });
+
+/** What is wrong with the settings, rather than with the program. */
+function isForOperator(error: unknown): error is Error {
+  return error instanceof ConfigFault || error instanceof PublishKeyFault;
+}

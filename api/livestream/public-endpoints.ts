@@ -1,6 +1,7 @@
 import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer.js";
 import { CorsPolicy } from "../http/cors.js";
 import type { Endpoint } from "../http/endpoint.js";
+import type { EventFeed } from "./event-feed.js";
 import type { LiveStreams } from "./live-streams.js";
 
 export const SERVICE_NAME = "parley-livestream";
@@ -15,6 +16,27 @@ export function healthEndpoint(): Endpoint {
 export function listingEndpoint(streams: LiveStreams): Endpoint {
   const answer = (): Answer => ({ status: 200, contentType: JSON_TYPE, body: streams.listing });
   return { ...PUBLIC, path: "/streams", answer };
+}
+
+export function eventsEndpoint(feed: EventFeed): Endpoint {
+  return { ...PUBLIC, path: "/streams/events", answer: async () => feed.answer() };
+}
+
+/** Not for the public: the front proxy does not pass it on. */
+export function metricsEndpoint(text: () => Promise<string>): Endpoint {
+  const answer = async (): Promise<Answer> => ({
+    status: 200,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    body: await text(),
+  });
+  return {
+    method: "get",
+    path: "/metrics",
+    headerNames: [],
+    readsBody: false,
+    isQuiet: true,
+    answer,
+  };
 }
 
 const PUBLIC = {

@@ -13,7 +13,8 @@ export interface Quality {
 /** What an ingest says of a broadcast that has begun or goes on. */
 export interface Broadcast {
   readonly streamKey: string;
-  readonly clientIp: string;
+  /** Undefined when the ingest does not know it. */
+  readonly clientIp: string | undefined;
   /** Of the ingest's making: tells a broadcast from a later one under the same key. */
   readonly session: string | undefined;
   /** Counts only where the broadcast is new here. */
@@ -74,6 +75,7 @@ export class StreamRegistry {
     }
     this.#byKey.set(streamKey, {
       ...broadcast,
+      clientIp: broadcast.clientIp ?? known.clientIp,
       session: broadcast.session ?? known.session,
       startedAtMs: known.startedAtMs,
       qualities: known.qualities,

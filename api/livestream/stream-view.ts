@@ -21,7 +21,7 @@ export class StreamView {
   }
 
   /** One JSON object. */
-  jsonOf({ streamKey, startedAtMs, clientIp, qualities }: LiveStream): string {
+  jsonOf({ streamKey, startedAtMs, clientIp = "", qualities }: LiveStream): string {
     const folder = `${this.#baseUrl}/hls/${streamKey}/`;
     return JSON.stringify({
       streamKey,
@@ -36,6 +36,7 @@ export class StreamView {
 /** The first 24 bits of an IPv4 address, the first 48 of an IPv6 address. */
 export function maskedAddress(address: string): string {
   if (isIPv4(address)) return address.replace(/\d+$/, "0");
+  if (address === "") return "";
   const [head = "", tail] = address.split("::");
   const front = head === "" ? [] : head.split(":");
   const isShort = tail !== undefined && front.length < IPV6_GROUPS_SHOWN;

@@ -1,45 +1,98 @@
 import { Failure } from "../../engine/failure.js";
+import type { LiveStreamMetrics } from "../../engine/metrics/livestream-metrics.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
 import { type Answer, jsonAnswer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import { HttpRefusal } from "../http/http-refusal.js";
+import { type AuthRequest, parseFormRequest, parseMediaMtxRequest } from "./auth-request.js";
 import { INGEST_HEADERS, type IngestNetwork } from "./ingest-network.js";
 import type { LiveStreams } from "./live-streams.js";
-import { demandForm, FORM_BYTES_MAX, parseAnnouncement, parseWithdrawal } from "./webhook-form.js";
+import type { PlaylistWatch } from "./playlist-watch.js";
+import type { PublishKeys } from "./publish-keys.js";
+import type { RefusalLog } from "./refusal-log.js";
+import {
+  demandForm,
+  FORM_BYTES_MAX,
+  isForm,
+  parseAnnouncement,
+  parseWithdrawal,
+} from "./webhook-form.js";
 
 export interface WebhookParts {
   readonly streams: LiveStreams;
   readonly network: IngestNetwork;
+  /** Undefined where no folder of playlists is known. */
+  readonly playlists: PlaylistWatch | undefined;
+  readonly metrics: LiveStreamMetrics;
+  readonly refusals: RefusalLog;
+  readonly clock: Clock;
 }
 
 /** How soon an ingest may try again when there is no room for its stream. */
 const FULL_RETRY_SEC = 10;
+/** The stream is live already; only the answer to its webhook waits, so that who gets it can list the qualities. */
+const PLAYLIST_WAIT_MAX_MS = 500;
 
 export function publishEndpoint(parts: WebhookParts): Endpoint {
-  return webhook("/webhook/on-publish", parts, async (body) => {
+  const { streams, playlists, metrics, clock } = parts;
+  return webhook("/webhook/on-publish", parts, demandForm, async (body) => {
     const announcement = parseAnnouncement(body);
     const { streamKey } = announcement;
-    const outcome = parts.streams.publish(announcement);
+    const outcome = streams.publish(announcement);
+    metrics.count("publishes", outcome);
     if (outcome === "full") {
       throw new Failure("unavailable", "too many streams are live: see MAX_STREAMS", {
         retryAfterSec: FULL_RETRY_SEC,
       });
+    }
+    if (playlists !== undefined) {
+      await within(clock, PLAYLIST_WAIT_MAX_MS, playlists.look(streamKey));
     }
     return { outcome, streamKey };
   });
 }
 
 export function unpublishEndpoint(parts: WebhookParts): Endpoint {
-  return webhook("/webhook/on-unpublish", parts, async (body) => {
+  return webhook("/webhook/on-unpublish", parts, demandForm, async (body) => {
     const { streamKey, session } = parseWithdrawal(body);
     const outcome = parts.streams.unpublish(streamKey, session);
+    parts.metrics.count("unpublishes", outcome);
     return { outcome, streamKey, removed: outcome === "removed" };
   });
 }
 
-/** A POST of a form by the ingest. It comes every few seconds for every stream: logged as debug. */
+/** Says whether a client of the ingest may publish or read: 200 or 401. Only where there are publishing keys. */
+export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
+  const { network, metrics } = parts;
+  return webhook("/webhook/on-auth", parts, undefined, async (body, contentType) => {
+    const asked = isForm(contentType)
+      ? parseFormRequest(body)
+      : parseMediaMtxRequest(body, contentType);
+    const isAllowed = mayGoOn(asked, keys, network);
+    const what = asked.isPublish ? "publish" : "read";
+    metrics.count("authentications", `${what} ${isAllowed ? "allowed" : "refused"}`);
+    if (!isAllowed) throw new Failure("unauthenticated", `${what}: the key is missing or wrong`);
+    return { allowed: true };
+  });
+}
+
+/** The public reads through the front proxy: from the ingest itself only its transcoder does. */
+function mayGoOn(
+  { isPublish, streamKey, ip, secrets }: AuthRequest,
+  keys: PublishKeys,
+  network: IngestNetwork,
+): boolean {
+  if (!isPublish) return network.has(ip);
+  return streamKey !== undefined && keys.opens(streamKey, secrets);
+}
+
+/** A POST by the ingest. It comes every few seconds for every stream: logged as debug. */
 function webhook(
   path: string,
-  { network }: WebhookParts,
-  handle: (body: Buffer) => Promise<object>,
+  { network, refusals }: WebhookParts,
+  demandType: ((contentType: string) => void) | undefined,
+  handle: (body: Buffer, contentType: string) => Promise<object>,
 ): Endpoint {
   return {
     method: "post",
@@ -49,14 +102,19 @@ function webhook(
     bodyBytesMax: FORM_BYTES_MAX,
     isQuiet: true,
     needsClientAddress: true,
-    answer(request: IncomingRequest): Promise<Answer> {
-      network.demandIngest(request);
-      demandForm(request.header("content-type"));
-      return request.body().then(handle).then(succeed);
+    async answer(request: IncomingRequest): Promise<Answer> {
+      try {
+        network.demandIngest(request);
+        const contentType = request.header("content-type");
+        demandType?.(contentType);
+        const data = await handle(await request.body(), contentType);
+        return jsonAnswer(200, { success: true, data });
+      } catch (error) {
+        if (error instanceof Failure || error instanceof HttpRefusal) {
+          refusals.note(path, error.message);
+        }
+        throw error;
+      }
     },
   };
-}
-
-function succeed(data: object): Answer {
-  return jsonAnswer(200, { success: true, data });
 }

@@ -5,7 +5,7 @@ import { HttpRefusal } from "../http/http-refusal.js";
 import type { Announcement } from "./live-streams.js";
 
 export const FORM_BYTES_MAX = 8 * 1024;
-const STREAM_KEY = /^[A-Za-z0-9_-]{1,64}$/;
+export const STREAM_KEY = /^[A-Za-z0-9_-]{1,64}$/;
 const SESSION = /^[\w.:-]{1,128}$/;
 const ADDRESS_CHARS_MAX = 64;
 const TTL_MAX_SEC = 86_400;
@@ -21,8 +21,12 @@ export interface Withdrawal {
 
 /** Refuses what is no form before its body has arrived. */
 export function demandForm(contentType: string): void {
-  if (FORM_TYPE.test(contentType)) return;
+  if (isForm(contentType)) return;
   throw new HttpRefusal(415, "content-type: expected application/x-www-form-urlencoded");
+}
+
+export function isForm(contentType: string): boolean {
+  return FORM_TYPE.test(contentType);
 }
 
 /** Failure `invalid` names every wrong field. */
@@ -47,7 +51,7 @@ export function parseWithdrawal(body: Buffer): Withdrawal {
   return withdrawal;
 }
 
-/** The fields of a webhook. An empty field counts as one that is missing. */
+/** The fields of a webhook. */
 class WebhookForm {
   readonly #fields: URLSearchParams;
   readonly #faults: FieldFault[] = [];
@@ -70,9 +74,15 @@ class WebhookForm {
     return key;
   }
 
-  /** `addr` is what nginx-rtmp calls it. */
-  clientIp(): string {
-    const given = this.#text("remoteAddr") ?? this.#text("addr") ?? "";
+  /** `addr` is what nginx-rtmp calls it. Undefined when the ingest says that it does not know. */
+  clientIp(): string | undefined {
+    const isEmpty = this.#fields.get("remoteAddr") === "";
+    const given = this.#text("remoteAddr") ?? this.#text("addr");
+    if (isEmpty && given === undefined) return undefined;
+    return this.#address(given ?? "");
+  }
+
+  #address(given: string): string {
     const address = withoutPort(given).replace(MAPPED_IPV4, "");
     if (given.length > ADDRESS_CHARS_MAX || isIP(address) === 0) {
       this.#refuse("remoteAddr", "expected an IPv4 or IPv6 address");
@@ -108,6 +118,7 @@ class WebhookForm {
     return seconds * 1_000;
   }
 
+  /** An empty field counts as one that is missing. */
   #text(field: string): string | undefined {
     const [value, ...others] = this.#fields.getAll(field);
     if (others.length > 0) this.#refuse(field, "expected once");

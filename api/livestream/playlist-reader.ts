@@ -1,0 +1,64 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { join } from "node:path";
+import { parseMasterPlaylist } from "./master-playlist.js";
+import type { Quality } from "./stream-registry.js";
+
+/** Some hundreds of bytes are usual. */
+export const PLAYLIST_BYTES_MAX = 64 * 1024;
+/** Neither a link out of the folder nor a pipe that nobody writes to may be followed. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** What a playlist held when it was read; `version` changes with the file. */
+export interface PlaylistReading {
+  readonly version: string;
+  readonly qualities: readonly Quality[];
+}
+
+const NO_PLAYLIST: PlaylistReading = { version: "", qualities: [] };
+
+/**
+ * Reads `hlsRoot/<streamKey>/master.m3u8`, unless it is the version that is known already. The key is one that a webhook has
+ * accepted, so it cannot name another folder. A file that is missing, too large or none tells of no qualities; rejects
+ * when the system fails otherwise.
+ */
+export async function readPlaylist(
+  hlsRoot: string,
+  streamKey: string,
+  known: PlaylistReading | undefined,
+): Promise<PlaylistReading> {
+  const folder = join(hlsRoot, streamKey);
+  try {
+    if (!(await lstat(folder)).isDirectory()) return NO_PLAYLIST;
+    const file = await open(join(folder, "master.m3u8"), OPEN_FLAGS);
+    try {
+      return await readOpened(file, known);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isAbsence(error)) return NO_PLAYLIST;
+    throw error;
+  }
+}
+
+async function readOpened(
+  file: FileHandle,
+  known: PlaylistReading | undefined,
+): Promise<PlaylistReading> {
+  const stat = await file.stat();
+  const { mtimeMs, size, ino } = stat;
+  const version = `${mtimeMs} ${size} ${ino}`;
+  if (known?.version === version) return known;
+  if (!stat.isFile() || size > PLAYLIST_BYTES_MAX) return { version, qualities: [] };
+  const buffer = Buffer.alloc(size);
+  const { bytesRead } = await file.read(buffer, 0, size, 0);
+  return { version, qualities: parseMasterPlaylist(buffer.toString("utf8", 0, bytesRead)) };
+}
+
+/** No such file; a file for a folder; a link, a folder or a socket for a file. */
+const ABSENCE: readonly unknown[] = ["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"];
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ABSENCE.includes(error.code);
+}

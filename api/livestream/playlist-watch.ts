@@ -1,0 +1,93 @@
+import type { Logger } from "../../engine/log.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import { type PlaylistReading, readPlaylist } from "./playlist-reader.js";
+import type { Quality } from "./stream-registry.js";
+
+/** How old the qualities of a stream may be. */
+export const WATCH_PERIOD_MS = 5_000;
+/** A disk that hangs holds these threads of Node's four and no more. */
+const READS_MAX = 2;
+
+export interface PlaylistWatchOptions {
+  readonly hlsRoot: string;
+  readonly liveKeys: () => Iterable<string>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onRead: (streamKey: string, qualities: readonly Quality[]) => void;
+  readonly onOutcome: (outcome: "read" | "failed") => void;
+}
+
+/** Looks at the master playlists of live streams in the background, a few at a time. What waits is bounded by the live streams. */
+export class PlaylistWatch {
+  readonly #options: PlaylistWatchOptions;
+  readonly #known = new Map<string, PlaylistReading>();
+  /** Keys that wait to be read, each with those who wait for it. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #stopWatching: CancelTimer;
+  #readCount = 0;
+  #isFailing = false;
+
+  constructor(options: PlaylistWatchOptions) {
+    this.#options = options;
+    this.#stopWatching = options.clock.every(WATCH_PERIOD_MS, () => this.#lookAtAll());
+  }
+
+  /** Resolves when the playlist has been looked at, whatever came of it. */
+  look(streamKey: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#enqueue(streamKey).push(resolve);
+      this.#goOn();
+    });
+  }
+
+  close(): void {
+    this.#stopWatching();
+    for (const resolves of this.#waiting.values()) for (const resolve of resolves) resolve();
+    this.#waiting.clear();
+  }
+
+  #lookAtAll(): void {
+    const live = new Set(this.#options.liveKeys());
+    for (const streamKey of this.#known.keys()) {
+      if (!live.has(streamKey)) this.#known.delete(streamKey);
+    }
+    for (const streamKey of live) this.#enqueue(streamKey);
+    this.#goOn();
+  }
+
+  #enqueue(streamKey: string): (() => void)[] {
+    const resolves = this.#waiting.get(streamKey) ?? [];
+    this.#waiting.set(streamKey, resolves);
+    return resolves;
+  }
+
+  #goOn(): void {
+    for (const [streamKey, resolves] of this.#waiting) {
+      if (this.#readCount >= READS_MAX) return;
+      this.#waiting.delete(streamKey);
+      this.#readCount += 1;
+      void this.#read(streamKey).then(() => {
+        this.#readCount -= 1;
+        for (const resolve of resolves) resolve();
+        this.#goOn();
+      });
+    }
+  }
+
+  /** Never rejects: a playlist is a nicety, the stream is live without it. */
+  async #read(streamKey: string): Promise<void> {
+    const { hlsRoot, log, onRead, onOutcome } = this.#options;
+    try {
+      const reading = await readPlaylist(hlsRoot, streamKey, this.#known.get(streamKey));
+      this.#known.set(streamKey, reading);
+      this.#isFailing = false;
+      onOutcome("read");
+      onRead(streamKey, reading.qualities);
+    } catch (error) {
+      // Told once: the next look is seconds away.
+      if (!this.#isFailing) log.warn({ streamKey, error }, "a playlist cannot be read");
+      this.#isFailing = true;
+      onOutcome("failed");
+    }
+  }
+}

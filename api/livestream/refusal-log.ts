@@ -1,0 +1,30 @@
+import type { Logger } from "../../engine/log.js";
+import type { Clock } from "../../engine/time/clock.js";
+
+/** A hook that is refused tries again for ever, and so may thousands. */
+const LINE_PERIOD_MS = 10_000;
+
+/** Tells the operator why webhooks are refused, without a line for each. */
+export class RefusalLog {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
+  #untoldCount = 0;
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** `reason` is what the ingest is answered: names of fields, and no values. */
+  note(route: string, reason: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#quietUntilMs) {
+      this.#untoldCount += 1;
+      return;
+    }
+    this.#log.warn({ route, reason, untoldCount: this.#untoldCount }, "webhook refused");
+    this.#quietUntilMs = nowMs + LINE_PERIOD_MS;
+    this.#untoldCount = 0;
+  }
+}

@@ -1,0 +1,59 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+
+/** What is read when it is asked for. */
+export interface LiveStreamMetricsSources {
+  readonly streams: () => number;
+  readonly listeners: () => number;
+}
+
+type CounterName =
+  | "publishes"
+  | "unpublishes"
+  | "authentications"
+  | "listenersEnded"
+  | "playlistReads";
+
+/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets. */
+export class LiveStreamMetrics {
+  readonly #registry = new Registry();
+  readonly #counters: Readonly<Record<CounterName, Counter<"outcome">>> = {
+    publishes: this.#counter("publishes", "Accepted or refused calls of on-publish"),
+    unpublishes: this.#counter("unpublishes", "Calls of on-unpublish"),
+    authentications: this.#counter("authentications", "Calls of on-auth"),
+    listenersEnded: this.#counter("listeners_ended", "Listeners to events that left"),
+    playlistReads: this.#counter("playlist_reads", "Master playlists that were looked at"),
+  };
+
+  constructor({ streams, listeners }: LiveStreamMetricsSources) {
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 10 });
+    this.#gauge("parley_livestream_streams", "Streams that are live", streams);
+    this.#gauge("parley_livestream_listeners", "Listeners to events", listeners);
+  }
+
+  count(name: CounterName, outcome: string): void {
+    this.#counters[name].inc({ outcome });
+  }
+
+  /** In Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #counter(name: string, help: string): Counter<"outcome"> {
+    const registers = [this.#registry];
+    const full = `parley_livestream_${name}_total`;
+    return new Counter({ name: full, help, labelNames: ["outcome"], registers });
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read());
+      },
+    });
+    this.#registry.registerMetric(gauge);
+  }
+}
