@@ -1,9 +1,6 @@
-import { pathToFileURL } from "node:url";
 import { type CallLoadResult, type LoadPlan, phrasesNeeded, runCallLoad } from "./call-load.js";
-import { pinThisProcess } from "./child-process.js";
 import { type Phrase, phrases } from "./phrases.js";
 import { startPreparedVendors } from "./prepared-vendors.js";
-import { quantile } from "./quantile.js";
 import { Asking, type AskingResult } from "./rest-client.js";
 import type { RestData } from "./rest-data.js";
 import {
@@ -89,25 +86,4 @@ function onServer<Result>(
       await close();
     }
   });
-}
-
-export function addedP99Ms({ timings }: CallLoadResult): number {
-  return quantile(
-    timings.map(({ totalMs }) => totalMs),
-    0.99,
-  );
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  pinThisProcess();
-  const { alone, beside, requests } = await measureBesideCalls();
-  const [before, after] = [addedP99Ms(alone), addedP99Ms(beside)];
-  console.log(
-    `${PLAN.callers} calls, added latency p99: ${before.toFixed(2)} ms alone (${alone.turnCount} turns), ${after.toFixed(2)} ms beside dashboards (${beside.turnCount} turns): ${(after / before).toFixed(2)} times`,
-  );
-  for (const { name, perSecond, p50Ms, p99Ms } of requests) {
-    console.log(
-      `${name}: ${Math.round(perSecond)}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
-    );
-  }
 }

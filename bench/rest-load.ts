@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { BenchProcess, pinThisProcess, SERVER_CORE } from "./child-process.js";
+import { BenchProcess, SERVER_CORE } from "./child-process.js";
 import { cpuMs } from "./process-usage.js";
 import { median } from "./quantile.js";
 import { type AskingPlan, type AskingResult, askRepeatedly } from "./rest-client.js";
@@ -11,15 +10,15 @@ import { SERVER_FLAGS, serverEnvironment } from "./stand.js";
 
 /** Many dashboards, each with one request under way. */
 const PLAN: AskingPlan = { connections: 32, warmUpMs: 300, measureMs: 1_500 };
-const ROUNDS = 7;
+export const ROUNDS = 7;
 /**
  * Of the request that costs the server less than it costs any client: one at a time, it would be the client that is
  * measured, and the system's sockets.
  */
 const HEALTH_DEPTH = 16;
 export const CALLS = 100_000;
-const FEW_CALLS = 1_000;
-const MANY_CALLS = 1_000_000;
+export const FEW_CALLS = 1_000;
+export const MANY_CALLS = 1_000_000;
 const NO_LIMIT = "10000000";
 const NOWHERE = "http://127.0.0.1:9";
 const NO_VENDORS = {
@@ -94,14 +93,14 @@ function startReference(dataDir: string): Promise<BenchProcess> {
 }
 
 /** Both servers on one database at the same time; they are asked in turns, so that a slow moment of the machine meets both. */
-export async function compareRest(): Promise<readonly RestComparison[]> {
+export async function compareRest(rounds: number): Promise<readonly RestComparison[]> {
   return withRestData(CALLS, async (dataDir, data) => {
     const server = await startRestServer(dataDir);
     const reference = await startReference(dataDir);
     try {
       const comparisons: RestComparison[] = [];
       for (const request of restRequests(data)) {
-        comparisons.push(await compare(request, server, reference));
+        comparisons.push(await compare(request, server, reference, rounds));
       }
       return comparisons;
     } finally {
@@ -115,11 +114,12 @@ async function compare(
   request: RestRequest,
   server: BenchProcess,
   reference: BenchProcess,
+  rounds: number,
   referenceRequest: RestRequest = request,
 ): Promise<RestComparison> {
   const ours: RestMeasure[] = [];
   const theirs: RestMeasure[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     ours.push(await measure(request, server));
     theirs.push(await measure(referenceRequest, reference));
   }
@@ -152,7 +152,7 @@ export function comparePages(): Promise<RestComparison> {
     onRestServer(MANY_CALLS, async (many, manyData) => {
       const [page, manyPage] = [restRequests(data).at(-1), restRequests(manyData).at(-1)];
       if (page === undefined || manyPage === undefined) throw new Error("there is no page");
-      return compare(manyPage, many, few, page);
+      return compare(manyPage, many, few, ROUNDS, page);
     }),
   );
 }
@@ -191,17 +191,6 @@ export function describeRest(comparisons: readonly RestComparison[]): readonly s
   });
 }
 
-function told({ perSecond, p50Ms, p99Ms, cpuMicrosPerRequest }: RestMeasure): string {
+export function told({ perSecond, p50Ms, p99Ms, cpuMicrosPerRequest }: RestMeasure): string {
   return `${Math.round(perSecond)}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms, ${Math.round(cpuMicrosPerRequest)} µs CPU`;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  pinThisProcess();
-  console.log(describeRest(await compareRest()).join("\n"));
-  if (process.argv.includes("--pages")) {
-    const { server, reference } = await comparePages();
-    console.log(
-      `a page of ${MANY_CALLS} calls: ${told(server)} | of ${FEW_CALLS}: ${told(reference)}`,
-    );
-  }
 }

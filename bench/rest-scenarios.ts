@@ -1,0 +1,75 @@
+import type { Measurement, MeasureName } from "./budget.js";
+import { measureBesideCalls } from "./rest-beside-calls.js";
+import {
+  comparePages,
+  compareRest,
+  describeRest,
+  FEW_CALLS,
+  MANY_CALLS,
+  type RestComparison,
+  told,
+} from "./rest-load.js";
+import { addedMs, type Scenario, type ScenarioResult } from "./scenarios.js";
+
+/** Of the requests of `restRequests`, those that are judged. */
+const MEASURES: ReadonlyMap<string, MeasureName> = new Map([
+  ["health", "restHealth"],
+  ["25 agents by API key", "restAgents"],
+  ["20 calls by JWT", "restCallPage"],
+]);
+
+/** The API and a Fastify server of the same handlers on the same database, asked in turns. */
+export class RestScenario implements Scenario {
+  readonly name = "REST beside Fastify";
+  readonly #rounds: number;
+
+  constructor(rounds: number) {
+    this.#rounds = rounds;
+  }
+
+  async run(): Promise<ScenarioResult> {
+    const comparisons = await compareRest(this.#rounds);
+    return {
+      measurements: comparisons.flatMap((comparison) => {
+        const name = MEASURES.get(comparison.name);
+        return name === undefined ? [] : [throughput(name, comparison)];
+      }),
+      details: describeRest(comparisons),
+    };
+  }
+}
+
+/** A page of calls out of a million, and out of a thousand. */
+export class RestPagesScenario implements Scenario {
+  readonly name = "pages of calls";
+
+  async run(): Promise<ScenarioResult> {
+    const pages = await comparePages();
+    const { server, reference } = pages;
+    return {
+      measurements: [throughput("restPageOfMany", pages)],
+      details: [`of ${MANY_CALLS}: ${told(server)}`, `of ${FEW_CALLS}: ${told(reference)}`],
+    };
+  }
+}
+
+/** Calls alone, and the same calls beside dashboards that keep asking. */
+export class BesideCallsScenario implements Scenario {
+  readonly name = "calls beside REST";
+
+  async run(): Promise<ScenarioResult> {
+    const { alone, beside, requests } = await measureBesideCalls();
+    const [reference, measured] = [addedMs(alone, 0.99), addedMs(beside, 0.99)];
+    return {
+      measurements: [{ name: "besideRestLatencyP99", measured, reference }],
+      details: requests.map(
+        ({ name, perSecond, p50Ms, p99Ms }) =>
+          `${name}: ${Math.round(perSecond)}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
+      ),
+    };
+  }
+}
+
+function throughput(name: MeasureName, { server, reference }: RestComparison): Measurement {
+  return { name, measured: server.perSecond, reference: reference.perSecond };
+}
