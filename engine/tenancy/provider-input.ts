@@ -4,9 +4,9 @@ import type {
   ProviderModel,
   ProviderRecord,
   RegistryRecord,
-  RegistrySetting,
 } from "../../storage/records.js";
 import type { FieldFault } from "../failure.js";
+import { vendorSettingFaults } from "../vendors/setting-fields.js";
 
 /** A new provider of an organization, as its user gives it. */
 export interface ProviderInput {
@@ -26,7 +26,6 @@ export type ProviderPatch = {
 /** Marks a global provider that speaks to the sandbox; not for tenants to set. */
 export const SANDBOX_SETTING = "sandbox";
 
-const URL_PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
 /** What a header can carry: anything else would fail in the middle of the first call. */
 const KEY_FORMAT = /^[\x21-\x7e]+$/;
 
@@ -36,22 +35,16 @@ export function mergedSettings(settings: JsonObject, patch: JsonObject | undefin
 }
 
 export function settingFaults(
-  known: readonly RegistrySetting[],
+  { category, providerKey, settings: known }: RegistryRecord,
   settings: JsonObject,
 ): readonly FieldFault[] {
   const faults: FieldFault[] = [];
-  if (SANDBOX_SETTING in settings) {
-    faults.push({ path: `settings.${SANDBOX_SETTING}`, message: "is reserved" });
+  if (SANDBOX_SETTING in settings) faults.push({ path: SANDBOX_SETTING, message: "is reserved" });
+  for (const { key, required } of known) {
+    if (required && settings[key] === undefined) faults.push({ path: key, message: "is required" });
   }
-  for (const { key, type, required } of known) {
-    const value = settings[key];
-    if (value === undefined) {
-      if (required) faults.push({ path: `settings.${key}`, message: "is required" });
-    } else if (!isOfType(value, type)) {
-      faults.push({ path: `settings.${key}`, message: `expected ${expectation(type)}` });
-    }
-  }
-  return faults;
+  faults.push(...vendorSettingFaults(category, providerKey, settings));
+  return faults.map(({ path, message }) => ({ path: `settings.${path}`, message }));
 }
 
 export function modelFaults(models: readonly ProviderModel[]): readonly FieldFault[] {
@@ -99,20 +92,4 @@ export function changedProviderFields(
 
 export function isSandboxed(provider: Pick<ProviderRecord, "settings">): boolean {
   return provider.settings[SANDBOX_SETTING] === true;
-}
-
-function isOfType(value: unknown, type: string): boolean {
-  if (typeof value !== "string") return typeof value === type;
-  return type === "url" ? isVendorUrl(value) : type === "string" && value !== "";
-}
-
-function isVendorUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return URL_PROTOCOLS.has(url.protocol) && url.username === "" && url.password === "";
-}
-
-function expectation(type: string): string {
-  if (type === "url") return "an http, https, ws or wss address without user name";
-  return type === "string" ? "a text that is not empty" : `a ${type}`;
 }

@@ -77,7 +77,7 @@ export class Providers {
     const settings = mergedSettings({}, input.settings);
     refuse([
       ...modelFaults(input.models),
-      ...settingFaults(entry.settings, settings),
+      ...settingFaults(entry, settings),
       ...credentialFaults(entry, input.credentials),
     ]);
     const nowMs = this.#clock.epochMs();
@@ -112,7 +112,7 @@ export class Providers {
     const entry = await this.#registryEntry(provider);
     const faults: FieldFault[] = [];
     if (patch.models !== undefined) faults.push(...modelFaults(patch.models));
-    if (patch.settings !== undefined) faults.push(...settingFaults(entry.settings, settings));
+    if (patch.settings !== undefined) faults.push(...settingFaults(entry, settings));
     if (patch.credentials !== undefined) {
       faults.push(...credentialFaults(entry, patch.credentials));
     }

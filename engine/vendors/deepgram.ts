@@ -3,6 +3,7 @@ import { audioFormatOf } from "./audio-format.js";
 import type { ListenOptions, SpeechListener, SpeechStream, SpeechToText } from "./contracts.js";
 import { VendorError } from "./contracts.js";
 import { DeepgramStream } from "./deepgram-stream.js";
+import { DEEPGRAM_FIELDS, WEB_SOCKET_PROTOCOLS } from "./setting-fields.js";
 import { faultOfStatus, headerOf, refusal } from "./vendor-fault.js";
 import { tryParse } from "./vendor-json.js";
 import {
@@ -19,25 +20,6 @@ const VENDOR = "deepgram";
 
 const OPEN_TIMEOUT_MS = 5_000;
 
-/** The vendor refuses less. */
-const UTTERANCE_END_MIN_MS = 1_000;
-const UTTERANCE_END_MAX_MS = 5_000;
-
-/** Shorter ones have been seen to fire in the middle of speech; the call has its own, shorter timer for silence. */
-const UTTERANCE_END_MS = 1_500;
-
-const settingsEntries = {
-  utteranceEndMs: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(UTTERANCE_END_MIN_MS),
-      v.maxValue(UTTERANCE_END_MAX_MS),
-    ),
-    UTTERANCE_END_MS,
-  ),
-};
-
 const refusalSchema = v.object({
   err_code: v.optional(v.string()),
   err_msg: v.optional(v.string()),
@@ -53,10 +35,10 @@ export class Deepgram implements SpeechToText {
 
   constructor(given: VendorSettings, context: VendorContext) {
     this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, "wss://api.deepgram.com", ["ws:", "wss:"]);
+    this.#endpoint = endpointOf(VENDOR, given, "wss://api.deepgram.com", WEB_SOCKET_PROTOCOLS);
     this.#apiKey = requireApiKey(VENDOR, given);
     this.#clientOwned = given.clientOwned;
-    this.#utteranceEndMs = parseSettings(VENDOR, settingsEntries, given).utteranceEndMs;
+    this.#utteranceEndMs = parseSettings(VENDOR, DEEPGRAM_FIELDS, given).utteranceEndMs;
   }
 
   async open(

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import * as v from "valibot";
+import type * as v from "valibot";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "./contracts.js";
 import { configFrame, ssmlFrame } from "./edge-frames.js";
 import type { EdgePool } from "./edge-sockets.js";
@@ -7,6 +7,7 @@ import { ssmlPieces } from "./edge-text.js";
 import { edgeToken } from "./edge-token.js";
 import { speakTurn } from "./edge-turn.js";
 import { edgeVoice } from "./edge-voices.js";
+import { EDGE_FIELDS, WEB_SOCKET_PROTOCOLS } from "./setting-fields.js";
 import { faultOfStatus, headerOf, refusal } from "./vendor-fault.js";
 import {
   type Endpoint,
@@ -23,37 +24,20 @@ const PUBLIC_URL = "wss://speech.platform.bing.com/consumer/speech/synthesize/re
 
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** The service changes what it expects now and then, so every constant of it can be set. */
-const settingsEntries = {
-  voice: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  pitch: v.optional(v.pipe(v.string(), v.regex(/^[+-]\d+Hz$/)), "+0Hz"),
-  volume: v.optional(v.pipe(v.string(), v.regex(/^[+-]\d+%$/)), "+0%"),
-  /** Only these of its formats are MPEG audio at 24 kHz. */
-  outputFormat: v.optional(
-    v.picklist(["audio-24khz-48kbitrate-mono-mp3", "audio-24khz-96kbitrate-mono-mp3"]),
-    "audio-24khz-48kbitrate-mono-mp3",
-  ),
-  /** Public, and the same in every browser. */
-  trustedClientToken: v.optional(v.string(), "6A5AA1D4EAFF4E9FB37E23D68491D6F4"),
-  secMsGecVersion: v.optional(v.pipe(v.string(), v.regex(/^1-\d+\./)), "1-143.0.3650.75"),
-  userAgent: v.optional(v.string()),
-  origin: v.optional(v.string(), "chrome-extension://jdiccldimpdaibmpdkjnbmckianbfold"),
-};
-
 /** Microsoft's read-aloud service, without a key and without a promise: keep another vendor to fall back on. */
 export class EdgeSpeech implements TextToSpeech {
   readonly formats = ["mp3"] as const;
   readonly #context: VendorContext;
   readonly #endpoint: Endpoint;
   readonly #clientOwned: boolean;
-  readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof EDGE_FIELDS, undefined>>;
   readonly #pool: EdgePool;
 
   constructor(given: VendorSettings, context: VendorContext) {
     this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, PUBLIC_URL, ["ws:", "wss:"]);
+    this.#endpoint = endpointOf(VENDOR, given, PUBLIC_URL, WEB_SOCKET_PROTOCOLS);
     this.#clientOwned = given.clientOwned;
-    this.#settings = parseSettings(VENDOR, settingsEntries, given);
+    this.#settings = parseSettings(VENDOR, EDGE_FIELDS, given);
     const { trustedClientToken, secMsGecVersion, userAgent, origin, outputFormat } = this.#settings;
     this.#pool = context.connections.edgeSockets.pool(
       JSON.stringify([

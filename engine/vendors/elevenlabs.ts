@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { SpeechRequest, TextToSpeech, VendorError, VendorFault } from "./contracts.js";
 import type { RefusedAnswer } from "./http-stream.js";
 import { HttpVendor } from "./http-vendor.js";
+import { ELEVENLABS_FIELDS } from "./setting-fields.js";
 import { downloadSpeech } from "./speech-download.js";
 import { faultOfStatus, refusal } from "./vendor-fault.js";
 import { tryParse } from "./vendor-json.js";
@@ -18,22 +19,10 @@ const VENDOR = "elevenlabs";
 const SPEED_MIN = 0.7;
 const SPEED_MAX = 1.2;
 
-/** A voice that every account has. */
-const DEFAULT_VOICE_ID = "21m00Tcm4TlvDq8ikWAM";
-
 /** Only these models take a language; others find it out from the text and refuse the field. */
 const TAKES_LANGUAGE = /_v2_5$/;
 
 const OUTPUT_FORMATS = { mp3: "mp3_24000_48", mulaw: "ulaw_8000" } as const;
-
-const share = v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1)));
-
-const settingsEntries = {
-  voiceId: v.optional(v.pipe(v.string(), v.nonEmpty()), DEFAULT_VOICE_ID),
-  stability: share,
-  similarityBoost: share,
-  style: share,
-};
 
 const detailSchema = v.object({
   status: v.optional(v.string()),
@@ -50,12 +39,12 @@ export class ElevenLabs implements TextToSpeech {
   readonly formats = ["mp3", "mulaw"] as const;
   readonly #vendor: HttpVendor;
   readonly #apiKey: string;
-  readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof ELEVENLABS_FIELDS, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
     this.#vendor = new HttpVendor(VENDOR, given, "https://api.elevenlabs.io", context);
     this.#apiKey = requireApiKey(VENDOR, given);
-    this.#settings = parseSettings(VENDOR, settingsEntries, given);
+    this.#settings = parseSettings(VENDOR, ELEVENLABS_FIELDS, given);
   }
 
   synthesize(

@@ -9,6 +9,7 @@ import {
 import type { RefusedAnswer, StreamLimits } from "./http-stream.js";
 import { HttpVendor } from "./http-vendor.js";
 import { LineSplitter, OverlongLineError } from "./lines.js";
+import { OLLAMA_FIELDS } from "./setting-fields.js";
 import { estimateTokens } from "./token-estimate.js";
 import { ToolCalls } from "./tool-calls.js";
 import { faultOfStatus, refusal, safeText } from "./vendor-fault.js";
@@ -32,12 +33,6 @@ const LIMITS: StreamLimits = {
   betweenBytesMs: BETWEEN_BYTES_TIMEOUT_MS,
   totalMs: TOTAL_TIMEOUT_MS,
   replyMaxBytes: REPLY_MAX_BYTES,
-};
-
-const settingsEntries = {
-  /** How long the model stays in memory after a reply, in Ollama's notation; unloading costs the next caller seconds. */
-  keepAlive: v.optional(v.union([v.string(), v.number()]), "10m"),
-  contextTokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(256))),
 };
 
 const toolCallSchema = v.object({
@@ -67,11 +62,11 @@ const refusalSchema = v.object({ error: v.string() });
 /** A local model runner; no key. */
 export class Ollama implements LanguageModel {
   readonly #vendor: HttpVendor;
-  readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof OLLAMA_FIELDS, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
     this.#vendor = new HttpVendor(VENDOR, given, "http://127.0.0.1:11434", context);
-    this.#settings = parseSettings(VENDOR, settingsEntries, given);
+    this.#settings = parseSettings(VENDOR, OLLAMA_FIELDS, given);
   }
 
   async complete(

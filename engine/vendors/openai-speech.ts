@@ -1,7 +1,8 @@
-import * as v from "valibot";
+import type * as v from "valibot";
 import type { SpeechRequest, TextToSpeech } from "./contracts.js";
 import { HttpVendor } from "./http-vendor.js";
 import { refuseOpenAi } from "./openai-refusal.js";
+import { OPENAI_SPEECH_FIELDS } from "./setting-fields.js";
 import { downloadSpeech } from "./speech-download.js";
 import {
   parseSettings,
@@ -16,23 +17,17 @@ const VENDOR = "openai";
 const SPEED_MIN = 0.25;
 const SPEED_MAX = 4;
 
-const settingsEntries = {
-  voice: v.optional(v.pipe(v.string(), v.nonEmpty()), "alloy"),
-  /** How to speak, for models that take directions (not tts-1 and tts-1-hd). */
-  instructions: v.optional(v.pipe(v.string(), v.maxLength(4_096))),
-};
-
 /** OpenAI's speech endpoint, and others that copy it. */
 export class OpenAiSpeech implements TextToSpeech {
   readonly formats = ["mp3"] as const;
   readonly #vendor: HttpVendor;
   readonly #apiKey: string;
-  readonly #settings: v.InferOutput<v.ObjectSchema<typeof settingsEntries, undefined>>;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof OPENAI_SPEECH_FIELDS, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
     this.#vendor = new HttpVendor(VENDOR, given, "https://api.openai.com/v1", context);
     this.#apiKey = requireApiKey(VENDOR, given);
-    this.#settings = parseSettings(VENDOR, settingsEntries, given);
+    this.#settings = parseSettings(VENDOR, OPENAI_SPEECH_FIELDS, given);
   }
 
   synthesize(

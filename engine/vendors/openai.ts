@@ -1,21 +1,17 @@
-import * as v from "valibot";
 import {
   ChatCompletions,
   type ChatDialect,
   REASONING_HEADROOM_TOKENS,
 } from "./chat-completions.js";
 import type { CompletionRequest, LanguageModel } from "./contracts.js";
+import { OPENAI_FIELDS } from "./setting-fields.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "./vendor-settings.js";
 
 /** Families that think before they speak: they refuse a temperature other than their own. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*chat))/;
 
-const settingsEntries = {
-  reasoningEffort: v.optional(v.picklist(["none", "minimal", "low", "medium", "high"]), "low"),
-};
-
 export function openAi(given: VendorSettings, context: VendorContext): LanguageModel {
-  const { reasoningEffort } = parseSettings("openai", settingsEntries, given);
+  const { reasoningEffort } = parseSettings("openai", OPENAI_FIELDS, given);
   const dialect: ChatDialect = {
     vendor: "openai",
     publicUrl: "https://api.openai.com/v1",

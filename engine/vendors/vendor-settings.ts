@@ -3,6 +3,7 @@ import type { JsonObject } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
 import type { Connections } from "./connections.js";
 import { VendorError } from "./contracts.js";
+import { HTTP_PROTOCOLS } from "./setting-fields.js";
 
 /** What a stored provider says about one vendor, with its credentials opened. */
 export interface VendorSettings {
@@ -47,7 +48,7 @@ export function endpointOf(
   vendor: string,
   given: VendorSettings,
   publicUrl: string,
-  protocols: readonly string[] = ["http:", "https:"],
+  protocols: readonly string[] = HTTP_PROTOCOLS,
 ): Endpoint {
   const configured = given.baseUrl ?? parseSettings(vendor, baseUrlField, given).baseUrl;
   const url = parseUrl(configured === undefined || configured === "" ? publicUrl : configured);

@@ -46,6 +46,33 @@ test("a provider is created, read, changed and deleted, and its credentials are 
   assert.equal((await client.get(path, byToken)).status, 404);
 });
 
+test("a setting that the vendor's client would refuse is refused by name, when made and when changed", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const ear = {
+    ...DRAFT,
+    category: "stt",
+    providerKey: "deepgram",
+    name: "Ear",
+    settings: { utteranceEndMs: 2_000 },
+  };
+  const wrong = { utteranceEndMs: 900.5, baseUrl: "https://ear.example.com" };
+  const details = [
+    { path: "settings.utteranceEndMs", message: "expected a whole number from 1000 to 5000" },
+    {
+      path: "settings.baseUrl",
+      message: "expected an address that begins with ws:// or wss://, without user name",
+    },
+  ];
+  const refused = await client.post(PROVIDERS, { ...ear, settings: wrong }, headers);
+  assert.deepEqual([refused.status, Object(refused.body).details], [400, details]);
+  const path = `${PROVIDERS}/${idIn((await client.post(PROVIDERS, ear, headers)).body)}`;
+  const body = { settings: wrong };
+  const unchanged = await client.send("PATCH", path, { headers, body });
+  assert.deepEqual([unchanged.status, Object(unchanged.body).details], [400, details]);
+  assert.deepEqual(Object((await client.get(path, headers)).body).settings, ear.settings);
+});
+
 test("a name is taken once, also by two at once", async () => {
   const twin = { ...DRAFT, name: "Twin" };
   const answers = await Promise.all([

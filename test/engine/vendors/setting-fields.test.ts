@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
+import { SystemClock } from "../../../engine/time/clock.js";
+import { Connections } from "../../../engine/vendors/connections.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { VENDORS } from "../../../engine/vendors/registry.js";
+import { VENDOR_FIELDS, vendorSettingFaults } from "../../../engine/vendors/setting-fields.js";
+import type { Category, JsonObject } from "../../../storage/records.js";
+
+const clock = new SystemClock();
+const connections = new Connections({ clock, allowPrivateAddresses: true });
+after(() => connections.close());
+
+const NUMBERS = [
+  -1,
+  0,
+  0.5,
+  1,
+  1.01,
+  255,
+  256,
+  1_500,
+  1_500.5,
+  5_001,
+  1e9,
+  Number.POSITIVE_INFINITY,
+];
+const MP3 = "audio-24khz-96kbitrate-mono-mp3";
+const TEXTS = [
+  "",
+  " ",
+  "x",
+  "low",
+  "10m",
+  "+10Hz",
+  "-20%",
+  "1-143.0",
+  MP3,
+  "a/../b",
+  "ü",
+  "\ud800",
+];
+const ADDRESSES = ["https://x.example", "http://x", "ws://x/y", "wss://x", "ftp://x"];
+const OTHERS = [true, [], {}, [1], { a: 1 }, "x".repeat(5_000)];
+const VALUES: readonly unknown[] = [...NUMBERS, ...TEXTS, ...ADDRESSES, ...OTHERS];
+
+const vendors = Object.entries(VENDOR_FIELDS).flatMap(([category, table]) =>
+  Object.entries(table).map(([providerKey, { entries }]) => ({
+    category: category as Category,
+    providerKey,
+    keys: [...Object.keys(entries), "baseUrl"],
+  })),
+);
+
+function isTakenByClient(category: Category, providerKey: string, settings: JsonObject): boolean {
+  const given = { baseUrl: undefined, apiKey: "key", settings, clientOwned: true };
+  try {
+    VENDORS[category][providerKey]?.(given, { clock, connections });
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof VendorError && error.fault === "refused", String(error));
+    return false;
+  }
+}
+
+test("every vendor of the registry has its fields here, with every setting that it is offered with", () => {
+  assert.deepEqual(
+    vendors.map(({ category, providerKey }) => `${category} ${providerKey}`).sort(),
+    VENDOR_CATALOG.map(({ category, providerKey }) => `${category} ${providerKey}`).sort(),
+  );
+  for (const { category, providerKey, settings } of VENDOR_CATALOG) {
+    const { keys = [] } =
+      vendors.find((each) => each.category === category && each.providerKey === providerKey) ?? {};
+    for (const { key } of settings) assert.ok(keys.includes(key), `${providerKey} ${key}`);
+  }
+});
+
+for (const { category, providerKey, keys } of vendors) {
+  test(`what the ${category} client of ${providerKey} would refuse is refused when it is written`, () => {
+    for (const key of keys) {
+      const taken = VALUES.filter((value) => {
+        const settings = { [key]: value };
+        const faults = vendorSettingFaults(category, providerKey, settings);
+        if (faults.length === 0) {
+          assert.ok(isTakenByClient(category, providerKey, settings), `${key} ${String(value)}`);
+          return true;
+        }
+        assert.deepEqual(
+          faults.map(({ path }) => path),
+          [key],
+        );
+        assert.match(faults[0]?.message ?? "", /^expected /);
+        return false;
+      });
+      assert.ok(taken.length > 0 && taken.length < VALUES.length, key);
+    }
+  });
+}
+
+test("what no client knows is left alone", () => {
+  assert.deepEqual(vendorSettingFaults("llm", "groq", { region: "eu", tier: 1 }), []);
+  assert.deepEqual(vendorSettingFaults("llm", "unknown", { region: "eu" }), []);
+});
