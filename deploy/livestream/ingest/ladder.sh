@@ -67,12 +67,15 @@ start_ladder() {
   if [ "$1" = resume ]; then flags=$flags+append_list; else first_number=$(first_segment_number); fi
   graph=$(filter_graph)
   set -- -hide_banner -nostdin -loglevel warning
-  # A silent source ends within ten seconds.
+  # A silent source ends within ten seconds. RTMP tells the frame rate; counting frames for it would take another 20 of them.
   case $source_url in
   rtsp:*) set -- "$@" -rtsp_transport tcp -timeout 10000000 ;;
-  rtmp:*) set -- "$@" -rtmp_live live -rw_timeout 10000000 ;;
+  rtmp:*) set -- "$@" -rtmp_live live -rw_timeout 10000000 -fpsprobesize 0 ;;
   esac
-  set -- "$@" -analyzeduration 500000 -probesize 1000000 -fflags +genpts -i "$source_url"
+  # It ends as soon as both tracks are known; sound may come a whole group of pictures before the first keyframe.
+  analyze_us=10000000
+  [ -n "$video_codec" ] && [ -n "$audio_codec" ] || analyze_us=500000
+  set -- "$@" -analyzeduration "$analyze_us" -probesize 5000000 -fflags +genpts -i "$source_url"
   [ -z "$graph" ] || set -- "$@" -filter_complex "$graph"
   for rung in $rung_specs; do
     rung_name=${rung%%:*} rung=${rung#*:*:}

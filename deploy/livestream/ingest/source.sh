@@ -98,10 +98,10 @@ ask_ffprobe() {
   # A silent source ends within ten seconds.
   case $source_url in
   rtsp:*) set -- -rtsp_transport tcp -timeout 10000000 ;;
-  rtmp:*) set -- -rtmp_live live -rw_timeout 10000000 ;;
+  rtmp:*) set -- -rtmp_live live -rw_timeout 10000000 -fpsprobesize 0 ;;
   *) set -- ;;
   esac
-  source_answer=$(timeout 20 ffprobe -v error "$@" -analyzeduration 500000 -probesize 1000000 \
+  source_answer=$(timeout 20 ffprobe -v error "$@" -analyzeduration 3000000 -probesize 5000000 \
     -show_entries stream=codec_type,codec_name,width,height -of csv=p=0 "$source_url" 2>/dev/null 9>&- </dev/null)
   for source_stream in $source_answer; do
     case $source_stream in
