@@ -4,11 +4,17 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 
-/** Runs every *.test.js under this folder, or those whose path holds the words given as arguments. */
+/**
+ * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
+ * ffmpeg or a browser are in a folder of their own, and run only with --livestream, then alone and one after another.
+ */
+const DEBIAN_FOLDER = "livestream-system/";
+const needsDebian = process.argv[2] === "--livestream";
 const root = fileURLToPath(new URL(".", import.meta.url));
-const filters = process.argv.slice(2);
+const filters = process.argv.slice(needsDebian ? 3 : 2);
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.js"))
+  .filter((path) => path.startsWith(DEBIAN_FOLDER) === needsDebian)
   .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
   .sort()
   .map((path) => join(root, path));
@@ -17,7 +23,11 @@ if (files.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {
-  const tests = run({ files, concurrency: 2, timeout: 120_000 });
+  const tests = run(
+    needsDebian
+      ? { files, concurrency: 1, timeout: 300_000 }
+      : { files, concurrency: 2, timeout: 120_000 },
+  );
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });
