@@ -1,0 +1,35 @@
+import { once } from "node:events";
+import { existsSync, watch } from "node:fs";
+import { join } from "node:path";
+
+/** Far above what anything here takes, on a machine that is busy. */
+const WAIT_MAX_MS = 40_000;
+
+/** The first answer that is not undefined; looks again whenever something changes in the folder. */
+export async function whenFolderChanges<Value>(
+  folder: string,
+  what: string,
+  look: () => Value | undefined,
+): Promise<Value> {
+  const watcher = watch(folder);
+  const signal = AbortSignal.timeout(WAIT_MAX_MS);
+  try {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      await once(watcher, "change", { signal });
+    }
+  } catch (error) {
+    throw signal.aborted ? new Error(`waited in vain for ${what}`) : error;
+  } finally {
+    watcher.close();
+  }
+}
+
+/** Resolves when a file or folder is there, or is gone. */
+export function untilThere(folder: string, name: string, isThere = true): Promise<true> {
+  const path = join(folder, name);
+  return whenFolderChanges(folder, `${path} ${isThere ? "" : "to go"}`, () =>
+    existsSync(path) === isThere ? true : undefined,
+  );
+}

@@ -1,0 +1,195 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { findDebianParts } from "../../api/commands/livestream-local/debian-packages.js";
+import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+import { INGEST_FOLDER, rtmpIngest } from "../../api/commands/livestream-local/rtmp-ingest.js";
+import { type PartCommand, RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { stateApi } from "../../api/commands/livestream-local/state-api.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { eventually } from "../system/eventually.js";
+import { Broadcaster, type Picture } from "./broadcaster.js";
+import { whenFolderChanges } from "./folder-watch.js";
+import { freePorts } from "./free-port.js";
+import { HlsFiles } from "./hls-files.js";
+import { ListingWatch } from "./listing-watch.js";
+import { type RunningProcess, runningProcesses } from "./running-process.js";
+
+export type Settings = Readonly<Record<string, string>>;
+
+export interface StandOptions {
+  readonly hook?: Settings;
+  readonly stateApi?: Settings;
+  readonly arePublishKeysChecked?: boolean;
+  /** Files that are there before the ingest starts. */
+  readonly onFolders?: (hlsRoot: string) => void;
+}
+
+export const HOOKS = join(packageRoot(), INGEST_FOLDER);
+
+/** Everything small and soon: little CPU, and leases that tests can wait for. */
+export const FAST_HOOK: Settings = {
+  SEGMENT_SECONDS: "1",
+  PRESET: "ultrafast",
+  LADDER: "240:200:48 144:100:32",
+  FPS_MAX: "15",
+  HEARTBEAT_SECONDS: "1",
+  LEASE_SECONDS: "4",
+  STALL_SECONDS: "3",
+  DEAD_SECONDS: "6",
+  ENDED_KEEP_SECONDS: "3",
+  DISK_FREE_MIN_KB: "1024",
+};
+
+/** State API and stand-in ingest as processes of their own, as `npm run livestream:local` has them. */
+export class IngestStand {
+  readonly folder = mkdtempSync(join(tmpdir(), "parley-ingest-test-"));
+  readonly hlsRoot = join(this.folder, "hls");
+  readonly logFile = join(this.folder, "hook.log");
+  readonly stateApi: RunningPart;
+  readonly ingest: RunningPart;
+  readonly stateApiPort: number;
+  readonly rtmpPort: number;
+  readonly statusPort: number;
+  readonly lines: string[] = [];
+
+  static async start(t: TestContext, options: StandOptions = {}): Promise<IngestStand> {
+    const [stateApiPort = 0, rtmpPort = 0, statusPort = 0] = await freePorts(3);
+    const stand = new IngestStand({ stateApiPort, rtmpPort, statusPort }, options);
+    t.after(() => stand.#remove());
+    stand.stateApi.start();
+    await stand.untilStateApi();
+    stand.ingest.start();
+    await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
+    return stand;
+  }
+
+  private constructor(
+    ports: Pick<IngestStand, "stateApiPort" | "rtmpPort" | "statusPort">,
+    options: StandOptions,
+  ) {
+    ({
+      stateApiPort: this.stateApiPort,
+      rtmpPort: this.rtmpPort,
+      statusPort: this.statusPort,
+    } = ports);
+    chmodSync(this.folder, 0o755);
+    for (const name of ["hls", "run", "nginx"]) mkdirSync(join(this.folder, name));
+    options.onFolders?.(this.hlsRoot);
+    const debian = findDebianParts(process.env["PATH"] ?? "");
+    if ("missing" in debian) throw new Error(`missing: ${debian.missing.join(" ")}`);
+    this.stateApi = this.#part(
+      stateApi({
+        port: ports.stateApiPort,
+        hlsRoot: this.hlsRoot,
+        environment: options.stateApi ?? {},
+      }),
+    );
+    this.ingest = this.#part(
+      rtmpIngest(debian, {
+        user: "root",
+        rtmpListen: `127.0.0.1:${ports.rtmpPort}`,
+        rtmpPort: ports.rtmpPort,
+        statusPort: ports.statusPort,
+        stateApiPort: ports.stateApiPort,
+        arePublishKeysChecked: options.arePublishKeysChecked ?? false,
+        hooks: HOOKS,
+        hlsRoot: this.hlsRoot,
+        runFolder: join(this.folder, "run"),
+        logFile: this.logFile,
+        tempFolder: join(this.folder, "nginx"),
+        environment: { ...FAST_HOOK, ...options.hook },
+      }),
+    );
+  }
+
+  /** The hooks' log. */
+  get log(): string {
+    try {
+      return readFileSync(this.logFile, "utf8");
+    } catch {
+      return "";
+    }
+  }
+
+  broadcast(t: TestContext, streamKey: string, picture: Partial<Picture> = {}): Broadcaster {
+    const broadcaster = new Broadcaster(
+      `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`,
+      picture,
+    );
+    t.after(() => broadcaster.leave());
+    return broadcaster;
+  }
+
+  watchListing(t: TestContext): Promise<ListingWatch> {
+    return ListingWatch.open(t, this.stateApiPort);
+  }
+
+  untilStateApi(): Promise<true> {
+    return this.#untilAnswers(`http://127.0.0.1:${this.stateApiPort}/health`);
+  }
+
+  untilLogged(pattern: RegExp): Promise<true> {
+    return whenFolderChanges(this.folder, `${pattern} in the hooks' log`, () =>
+      pattern.test(this.log) ? true : undefined,
+    );
+  }
+
+  files(streamKey: string): HlsFiles {
+    return new HlsFiles(this.hlsRoot, streamKey);
+  }
+
+  /** Of the whole ingest. */
+  processes(): readonly RunningProcess[] {
+    return runningProcesses().filter(({ commandLine }) => commandLine.includes(this.folder));
+  }
+
+  ladders(streamKey: string): readonly RunningProcess[] {
+    const output = join(this.hlsRoot, streamKey, "%v", "index.m3u8");
+    return this.processes().filter(
+      ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.endsWith(output),
+    );
+  }
+
+  /** The shells that watch over a key; not their short-lived children. */
+  hooks(streamKey: string): readonly RunningProcess[] {
+    const own = runningProcesses().filter(({ commandLine }) =>
+      commandLine.endsWith(`hls-ladder.sh publish ${streamKey} 127.0.0.1`),
+    );
+    return own.filter(({ parentId }) => !own.some(({ id }) => id === parentId));
+  }
+
+  async #remove(): Promise<void> {
+    await this.ingest.stop();
+    await this.stateApi.stop();
+    for (const { id } of this.processes()) process.kill(id, "SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #part(command: PartCommand): RunningPart {
+    const note = (line: string) => void this.lines.push(`${command.name}: ${line}`);
+    return new RunningPart(
+      command,
+      {
+        onLine: note,
+        onStarted: () => undefined,
+        onEnded: note,
+        onGivenUp: () => note("given up"),
+      },
+      new SystemClock(),
+    );
+  }
+
+  #untilAnswers(url: string): Promise<true> {
+    return eventually(`${url}; ${this.lines.join("; ")}`, () =>
+      fetch(url).then(
+        async (answer) => {
+          await answer.body?.cancel();
+          return answer.ok || undefined;
+        },
+        () => undefined,
+      ),
+    );
+  }
+}

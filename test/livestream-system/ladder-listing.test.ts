@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { eventually } from "../system/eventually.js";
+import { IngestStand } from "./ingest-stand.js";
+import { listedStreams } from "./listing-watch.js";
+
+test("a stream is listed when every rung has a segment, and not any more when its broadcaster leaves", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo-1_A");
+  await listing.until("added");
+  const listedMs = performance.now() - broadcaster.startedMs;
+  const files = stand.files("demo-1_A");
+  assert.deepEqual(files.rungs(), ["240p", "144p", "audio"]);
+  assert.deepEqual(files.resolutions(), ["320x240", "192x144"]);
+  for (const rung of files.rungs()) {
+    const { segments } = files.playlist(rung);
+    assert.ok(
+      segments.length > 0 && segments.every((segment) => files.isWhole(rung, segment)),
+      rung,
+    );
+  }
+  const [listed] = await listedStreams(stand.stateApiPort);
+  assert.equal(listed?.streamKey, "demo-1_A");
+  assert.equal(listed.clientIp, "127.0.0.1");
+  assert.equal(listed.masterPlaylistUrl, "/hls/demo-1_A/master.m3u8");
+  const agoMs = Date.now() - Date.parse(listed.startedAt);
+  assert.ok(agoMs >= 0 && agoMs < 20_000, listed.startedAt);
+  await eventually("the qualities", async () => {
+    const [stream] = await listedStreams(stand.stateApiPort);
+    return stream?.qualities.length === 3 || undefined;
+  });
+  const leftMs = performance.now();
+  const isLeft = broadcaster.leave();
+  await listing.until("removed");
+  const unlistedMs = performance.now() - leftMs;
+  await isLeft;
+  t.diagnostic(
+    `listed after ${listedMs.toFixed(0)} ms, un-listed after ${unlistedMs.toFixed(0)} ms`,
+  );
+  assert.ok(listedMs < 10_000, `${listedMs} ms`);
+  assert.ok(unlistedMs < 2_000, `${unlistedMs} ms`);
+  await stand.untilLogged(/demo-1_A ended/);
+  assert.ok(files.playlist("240p").hasEnded, "players are told that nothing more comes");
+  // The janitor takes the files of an ended stream away.
+  await eventually("the files to go", () => (existsSync(files.folder) ? undefined : true));
+});
+
+const SOURCES = {
+  "without sound": {
+    picture: { hasSound: false },
+    rungs: ["240p", "144p"],
+    sizes: ["320x240", "192x144"],
+  },
+  "with nothing but sound": { picture: { size: "none" }, rungs: ["audio"], sizes: [] },
+  upright: {
+    picture: { size: "240x320" },
+    rungs: ["240p", "144p", "audio"],
+    sizes: ["240x320", "144x192"],
+  },
+  // Trap (f): x264 takes no odd sizes, and the short side is what counts.
+  "of an odd size": {
+    picture: { size: "427x241", pixelFormat: "yuv444p" },
+    rungs: ["240p", "144p", "audio"],
+    sizes: ["426x240", "256x144"],
+  },
+  "smaller than every rung": {
+    picture: { size: "160x91", pixelFormat: "yuv444p" },
+    rungs: ["90p", "audio"],
+    sizes: ["158x90"],
+  },
+};
+
+for (const [which, { picture, rungs, sizes }] of Object.entries(SOURCES)) {
+  test(`a source ${which}`, async (t) => {
+    const stand = await IngestStand.start(t);
+    const listing = await stand.watchListing(t);
+    const broadcaster = stand.broadcast(t, "demo", picture);
+    await listing.until("added");
+    const files = stand.files("demo");
+    assert.deepEqual(files.rungs(), rungs, stand.log);
+    assert.deepEqual(files.resolutions(), sizes, broadcaster.words);
+    const [first = ""] = rungs;
+    assert.ok(files.playlist(first).segments.length > 0);
+  });
+}
+
+test("rungs above the source, and more of them than are allowed, are left out", async (t) => {
+  const stand = await IngestStand.start(t, {
+    hook: {
+      LADDER: "480:400:64 240:200:48 180:150:48 144:100:32",
+      RUNGS_MAX: "2",
+      AUDIO_RUNG: "0",
+    },
+  });
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  assert.deepEqual(stand.files("demo").rungs(), ["240p", "180p"]);
+});
+
+for (const key of ["..%2Fup", "a.b", "a b", "a%2Fb", `${"k".repeat(65)}`]) {
+  test(`a broadcaster under the key ${key} is sent away`, async (t) => {
+    const stand = await IngestStand.start(t);
+    const broadcaster = stand.broadcast(t, key);
+    await broadcaster.untilRefused();
+    assert.notEqual(broadcaster.words, "");
+    assert.deepEqual(readdirSync(stand.hlsRoot), []);
+    assert.deepEqual(await listedStreams(stand.stateApiPort), []);
+    assert.deepEqual(stand.log, "");
+  });
+}
+
+test("a second broadcaster under a live key is sent away and the first goes on", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const first = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const before = await listedStreams(stand.stateApiPort);
+  const second = stand.broadcast(t, "demo");
+  await second.untilRefused();
+  const files = stand.files("demo");
+  const seen = files.playlist("240p").segments.at(-1) ?? 0;
+  await files.untilAbove("240p", seen + 1);
+  assert.deepEqual(await listedStreams(stand.stateApiPort), before);
+  assert.equal(stand.ladders("demo").length, 1);
+  const isLeft = first.leave();
+  const { skipped } = await listing.until("removed");
+  assert.deepEqual(skipped, []);
+  await isLeft;
+});
