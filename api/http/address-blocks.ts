@@ -15,13 +15,24 @@ export class AddressBlocks {
   }
 
   #add(entry: string): void {
-    const [address = "", bits, ...rest] = entry.split("/");
-    const version = isIP(address);
-    const width = version === 6 ? 128 : 32;
-    const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-    if (version === 0 || rest.length > 0 || prefix < 0 || prefix > width) {
+    const block = parsed(entry);
+    if (block === undefined) {
       throw new TypeError(`"${entry}" is neither an IP address nor a CIDR block`);
     }
-    this.#blocks.addSubnet(address, prefix, version === 6 ? "ipv6" : "ipv4");
+    this.#blocks.addSubnet(block.address, block.prefix, block.type);
   }
+}
+
+export function isAddressBlock(entry: string): boolean {
+  return parsed(entry) !== undefined;
+}
+
+function parsed(entry: string) {
+  const [address = "", bits, ...rest] = entry.split("/");
+  const version = isIP(address);
+  const width = version === 6 ? 128 : 32;
+  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  if (version === 0 || rest.length > 0 || prefix < 0 || prefix > width) return undefined;
+  const type: "ipv4" | "ipv6" = version === 6 ? "ipv6" : "ipv4";
+  return { address, prefix, type };
 }

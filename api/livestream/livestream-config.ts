@@ -8,7 +8,7 @@ import {
   parseSettings,
   wholeNumber,
 } from "../../engine/settings.js";
-import { AddressBlocks } from "../http/address-blocks.js";
+import { isAddressBlock } from "../http/address-blocks.js";
 
 /** What an operator can set of the live-stream state API. */
 export interface LiveStreamConfig {
@@ -78,9 +78,5 @@ export function parseLiveStreamConfig(environment: Environment): LiveStreamConfi
 }
 
 function areNetworks(entries: readonly string[]): boolean {
-  try {
-    return new AddressBlocks(entries) !== undefined;
-  } catch {
-    return false;
-  }
+  return entries.every(isAddressBlock);
 }

@@ -24,7 +24,7 @@ import { StreamView } from "./stream-view.js";
 import { authEndpoint, publishEndpoint, unpublishEndpoint } from "./webhook-endpoint.js";
 
 /** Answers that are under way when the server stops. */
-const LAST_ANSWERS_MAX_MS = 5_000;
+export const LAST_ANSWERS_MAX_MS = 5_000;
 
 export interface LiveStreamServer {
   readonly port: number;

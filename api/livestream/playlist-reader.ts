@@ -57,8 +57,8 @@ async function readOpened(
 }
 
 /** No such file; a file for a folder; a link, a folder or a socket for a file. */
-const ABSENCE: readonly unknown[] = ["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"];
+const ABSENCE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
 
 function isAbsence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ABSENCE.includes(error.code);
+  return error instanceof Error && "code" in error && ABSENCE.has(error.code);
 }

@@ -13,7 +13,8 @@ export class EventListener {
   readonly closed: Promise<void>;
   readonly #response: IncomingMessage;
   readonly #events: ReceivedEvent[] = [];
-  #text = "";
+  /** Of a block whose end has not come. */
+  #parts: string[] = [];
   #heartbeatCount = 0;
   #isOver = false;
   #onNews: () => void = () => undefined;
@@ -69,8 +70,11 @@ export class EventListener {
   }
 
   #take(part: string): void {
-    const blocks = (this.#text + part).split("\n\n");
-    this.#text = blocks.pop() ?? "";
+    this.#parts.push(part);
+    // An end may stand across two parts.
+    if (!this.#parts.slice(-2).join("").includes("\n\n")) return;
+    const blocks = this.#parts.join("").split("\n\n");
+    this.#parts = [blocks.pop() ?? ""];
     for (const block of blocks) this.#takeBlock(block);
     this.#onNews();
   }

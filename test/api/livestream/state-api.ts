@@ -4,6 +4,7 @@ import {
   parseLiveStreamConfig,
 } from "../../../api/livestream/livestream-config.js";
 import {
+  LAST_ANSWERS_MAX_MS,
   type LiveStreamServer,
   startLiveStream,
 } from "../../../api/livestream/livestream-server.js";
@@ -54,13 +55,21 @@ export class StateApi {
       newId: () => "00000000-test",
     });
     const api = new StateApi({ clock, logger, port: server.port }, server);
-    t.after(() => api.stop());
+    t.after(() => api.#end());
     return api;
   }
 
+  /** Waits for answers under way until `LAST_ANSWERS_MAX_MS` have passed on the clock. */
   async stop(): Promise<void> {
     this.client.close();
     await this.#server.stop();
+  }
+
+  /** Waits for nobody. */
+  async #end(): Promise<void> {
+    const stopped = this.stop();
+    this.clock.advance(LAST_ANSWERS_MAX_MS);
+    await stopped;
   }
 
   hook(path: string, fields: Fields, headers: Fields = {}): Promise<Received> {
