@@ -8,7 +8,7 @@ import { frontProxy } from "../../api/commands/livestream-local/front-proxy.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
-import { freePorts } from "./free-port.js";
+import { freePorts } from "../../bench/livestream/free-ports.js";
 
 export interface Reply {
   readonly status: number;

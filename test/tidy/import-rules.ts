@@ -13,7 +13,7 @@ import {
 /** main -> api -> engine -> storage. What a part may import besides itself; commands build what main.ts builds. */
 const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]])[] = [
   ["main.ts", ["api/", "engine/", "storage/", "config.ts"]],
-  ["config.ts", ["engine/settings.ts"]],
+  ["config.ts", ["engine/settings.ts", "engine/calls/telephony-settings.ts"]],
   ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/livestream/main.ts", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/", ["engine/", "storage/"]],
@@ -48,6 +48,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "mpg123-decoder": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
   "fast-check": ["test/", "bench/"],
+  "playwright-core": ["bench/livestream/"],
   tinybench: ["bench/"],
   fastify: ["bench/"],
 };

@@ -1,0 +1,20 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** Ports of loopback where nothing listens; all different. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port was given");
+    ports.push(address.port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, "close");
+  }
+  return ports;
+}

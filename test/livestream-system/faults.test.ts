@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Publisher } from "../../bench/livestream/publisher.js";
+import { StackProcess } from "../../bench/livestream/stack-process.js";
+import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { eventually } from "../system/eventually.js";
+import { untilBarsAreSeen } from "./colour-bars.js";
+import { listedStreams, untilGone, untilListed } from "./stream-list.js";
+
+const KEY = "match";
+
+let stack: StackProcess;
+let browser: ViewerBrowser;
+let viewer: ViewerPage;
+let publisher: Publisher;
+
+before(async () => {
+  stack = await StackProcess.start({ HEARTBEAT_SECONDS: "2", LEASE_SECONDS: "6" });
+  browser = await ViewerBrowser.start();
+  publisher = new Publisher({ url: stack.rtmpUrl(KEY) });
+  await untilListed(stack.frontUrl, KEY);
+  viewer = await browser.open(`${stack.frontUrl}/#/${KEY}`);
+  await viewer.untilPlaying();
+});
+after(async () => {
+  await publisher.kill();
+  await browser.stop();
+  await stack.stop();
+});
+
+async function untilPlayedOn(seconds: number): Promise<void> {
+  const { timeSec } = await viewer.playback();
+  await eventually("the picture to go on", async () => {
+    const later = await viewer.playback();
+    return later.timeSec > timeSec + seconds || undefined;
+  });
+}
+
+test("a killed state API: 503 for every site, the picture goes on, and the list is learnt again", async () => {
+  const before = await untilListed(stack.frontUrl, KEY);
+  process.kill(stack.pidOf("state API"), "SIGKILL");
+  const refused = await eventually("the 503", async () => {
+    const answer = await fetch(`${stack.frontUrl}/api/streams`);
+    return answer.status === 503 ? answer : undefined;
+  });
+  assert.equal(refused.headers.get("access-control-allow-origin"), "*");
+  assert.match(await refused.text(), /"error":"the list of live streams does not answer/);
+  await untilPlayedOn(1);
+
+  const learnt = await untilListed(stack.frontUrl, KEY);
+  assert.equal(learnt.startedAt, before.startedAt);
+  assert.equal(learnt.clientIp, before.clientIp);
+  await viewer.untilText("#feed-state", /^Live updates$/);
+  await viewer.page.getByRole("link", { name: /Match/ }).waitFor();
+  await untilPlayedOn(1);
+  await untilBarsAreSeen(viewer);
+});
+
+test("a page that cannot reach the list says so, keeps what it knows, and takes it back", async () => {
+  await viewer.page.route("**/api/streams**", (route) =>
+    route.fulfill({ status: 503, body: "{}" }),
+  );
+  process.kill(stack.pidOf("front proxy"), "SIGKILL");
+  await viewer.page.getByRole("alert").waitFor();
+  await viewer.untilText("#feed-state", /^List not reachable$/);
+  assert.equal(await viewer.page.getByRole("link", { name: /Match/ }).isVisible(), true);
+  await viewer.page.unroute("**/api/streams**");
+  await viewer.untilText("#feed-state", /^Live updates$/);
+  await viewer.page.getByRole("alert").waitFor({ state: "hidden" });
+  await untilPlayedOn(1);
+});
+
+test("a killed transcoder: still listed with the same start, and the player goes on by itself", async () => {
+  const before = await untilListed(stack.frontUrl, KEY);
+  const pidFile = join(await stack.folder(), "run", KEY, "ffmpeg.pid");
+  const pid = readFileSync(pidFile, "utf8").trim();
+  process.kill(Number(pid), "SIGKILL");
+  await eventually(
+    "another transcoder",
+    () => readFileSync(pidFile, "utf8").trim() !== pid || undefined,
+  );
+  await untilPlayedOn(4);
+  const [stream] = await listedStreams(stack.frontUrl);
+  assert.equal(stream?.startedAt, before.startedAt);
+  await untilBarsAreSeen(viewer);
+});
+
+test("a killed ingest: un-listed, started again, and the next broadcast plays", async () => {
+  process.kill(stack.pidOf("ingest"), "SIGKILL");
+  await untilGone(stack.frontUrl, KEY);
+  await viewer.untilText("#stage-message", /^This stream has ended/);
+  await publisher.kill();
+  await eventually(
+    "the ingest",
+    () =>
+      stack.lines.filter((line) => line.startsWith("[ingest] started")).length === 2 || undefined,
+  );
+  publisher = new Publisher({ url: stack.rtmpUrl(KEY), isMirrored: true });
+  await untilListed(stack.frontUrl, KEY);
+  await viewer.untilPlaying();
+  await untilBarsAreSeen(viewer, true);
+});
