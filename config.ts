@@ -14,8 +14,10 @@ import {
 
 export { ConfigFault } from "./engine/settings.js";
 
+import { type TelephonySettings, telephonySettings } from "./engine/calls/telephony-settings.js";
+
 /** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
-export interface Config {
+export interface Config extends TelephonySettings {
   readonly isProduction: boolean;
   readonly host: string;
   readonly port: number;
@@ -32,7 +34,6 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly vendorKeys: VendorKeys;
   readonly vendorUrls: VendorUrls;
-  readonly twilio: TwilioConfig;
   readonly sandbox: "auto" | "on" | "off";
   readonly allowPrivateProviders: boolean;
   readonly authRequestsPerMinute: number;
@@ -45,13 +46,6 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly speechCacheBytes: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
-}
-
-/** The platform's own account with the telephony vendor; calls come in without it too. */
-export interface TwilioConfig {
-  readonly accountSid: string | undefined;
-  readonly authToken: string | undefined;
-  readonly baseUrl: string;
 }
 
 /** The database's file, in `dataDir`. */
@@ -102,6 +96,12 @@ function oldKeys(each: typeof secretText | typeof keyText) {
   return v.pipe(list, v.maxLength(OLD_KEYS_MAX, tooMany), v.array(each));
 }
 
+/** As the vendor's portal shows it. */
+const publicKeyText = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9+/]{43}=$/, "expected a public key: 32 bytes in base64"),
+);
+
 const Settings = v.object({
   NODE_ENV: v.optional(
     v.picklist(["development", "production", "test"], "expected development, production or test"),
@@ -134,6 +134,16 @@ const Settings = v.object({
   TWILIO_ACCOUNT_SID: text,
   TWILIO_AUTH_TOKEN: text,
   TWILIO_BASE_URL: v.optional(httpUrl, "https://api.twilio.com"),
+  SIGNALWIRE_SIGNING_KEY: text,
+  TELNYX_API_KEY: text,
+  TELNYX_PUBLIC_KEY: v.optional(publicKeyText),
+  TELNYX_BASE_URL: v.optional(httpUrl, "https://api.telnyx.com"),
+  PLIVO_AUTH_ID: text,
+  PLIVO_AUTH_TOKEN: text,
+  PLIVO_BASE_URL: v.optional(httpUrl, "https://api.plivo.com"),
+  VONAGE_SIGNATURE_SECRET: text,
+  JAMBONZ_WEBHOOK_SECRET: text,
+  AUDIOSOCKET_PORT: wholeNumber(0, 0, 65_535),
   SANDBOX: v.optional(v.picklist(["auto", "on", "off"], "expected auto, on or off"), "auto"),
   ALLOW_PRIVATE_PROVIDERS: flag,
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(10, 1, 1_000_000),
@@ -195,11 +205,7 @@ function configOf(env: v.InferOutput<typeof Settings>): Config {
       elevenlabs: env.ELEVENLABS_BASE_URL,
       edge: env.EDGE_TTS_URL,
     },
-    twilio: {
-      accountSid: env.TWILIO_ACCOUNT_SID,
-      authToken: env.TWILIO_AUTH_TOKEN,
-      baseUrl: env.TWILIO_BASE_URL,
-    },
+    ...telephonySettings(env),
     sandbox: isProduction ? "off" : env.SANDBOX,
     allowPrivateProviders: env.ALLOW_PRIVATE_PROVIDERS,
     authRequestsPerMinute: env.AUTH_REQUESTS_PER_MINUTE,

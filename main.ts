@@ -92,9 +92,9 @@ export async function startParley(
     isDraining: () => calls.isStopping,
     isReady: () => calls.isReady,
     metricsText: () => calls.metrics.text(),
-    extend: (http, edge) => {
+    extend: async (http, edge) => {
       const doors = { ...config, ...keys, server: http, edge, tenancy, calls, clock, log };
-      closeDoors = openVoiceDoors({ ...doors, twilioAuthToken: config.twilio.authToken });
+      closeDoors = await openVoiceDoors({ ...doors, twilioAuthToken: config.twilio.authToken });
     },
   });
 

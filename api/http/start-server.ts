@@ -42,7 +42,7 @@ export interface HttpParts {
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
-  readonly extend?: (server: HttpServer, edge: Edge) => void;
+  readonly extend?: (server: HttpServer, edge: Edge) => void | Promise<void>;
 }
 
 export interface RunningServer {
@@ -76,7 +76,7 @@ export async function startServer(parts: HttpParts): Promise<RunningServer> {
   };
   addRoutes(edge, parts, guards);
   addPages(edge, parts);
-  parts.extend?.(server, edge);
+  await parts.extend?.(server, edge);
   return { server, port: await server.listen(config.host, config.port) };
 }
 

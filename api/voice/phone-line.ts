@@ -16,6 +16,8 @@ const UNREAD_BYTES_MAX = 256 * 1024;
 /** Set before the session is there; more of the caller's first words and keys than this are lost. */
 const EARLY_EVENTS_MAX = 100;
 const DIGITS_MARK = "digits";
+/** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
+const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
 const FRAMES_PER_SECOND = 1_000 / FRAME_MS;
 
 /** The part of a socket that a line uses. */
@@ -23,6 +25,13 @@ export interface PhoneSocket {
   send(message: WireFrame, isBinary: boolean): void;
   end(code: number, reason: string): void;
   getBufferedAmount(): number;
+}
+
+/** The telephone's side of the call, at the vendor. Neither promise rejects. */
+export interface PhoneLeg {
+  /** Whether the vendor has taken the call over to that number. */
+  handOn(to: string): Promise<boolean>;
+  hangUp(): Promise<void>;
 }
 
 const VENDOR_TOO_SLOW: Ending = {
@@ -38,7 +47,7 @@ export class PhoneLine implements CallerChannel {
   readonly #encoding: LineEncoding;
   readonly #paced: PacedLine;
   readonly #gone = new AbortController();
-  readonly #onTransfer: (to: string) => Promise<void>;
+  readonly #leg: PhoneLeg;
   #session: Session | undefined;
   #tap: CallAudioTap | undefined;
   /** Audio, and keys as texts, in the order in which they came. */
@@ -47,28 +56,25 @@ export class PhoneLine implements CallerChannel {
   /** Audio stands still for either reason, and goes on when there is none. */
   #sessionHolds = false;
   #vendorIsFull = false;
+  #isTooSlow = false;
 
-  /** `wire` has been started; `onTransfer` takes the call over when the agent hands it on; it never rejects. */
-  constructor(
-    socket: PhoneSocket,
-    wire: PhoneWire,
-    pacer: Pacer,
-    onTransfer: (to: string) => Promise<void>,
-  ) {
+  /** `wire` has been started. */
+  constructor(socket: PhoneSocket, wire: PhoneWire, pacer: Pacer, leg: PhoneLeg) {
     this.#socket = socket;
     this.#wire = wire;
-    this.#onTransfer = onTransfer;
+    this.#leg = leg;
     this.#encoding = lineEncoding(wire);
     const { codec, sampleRateHz } = wire.format;
     const frameBytes = (sampleRateHz * bytesPerSample(codec)) / FRAMES_PER_SECOND;
+    const ahead = wire.needsPacing ? { aheadMs: BARE_WIRE_AHEAD_MS } : {};
     this.#paced = pacer.open(
-      { frameBytes, silence: silenceByte(this.#encoding) },
+      { frameBytes, silence: silenceByte(this.#encoding), ...ahead },
       {
         frame: (bytes) => {
           this.#sendAll(wire.audio(bytes));
           this.#tap?.agent(bytes);
         },
-        mark: (name) => this.#sendAll(wire.mark(name)),
+        mark: (name) => this.#mark(name),
       },
     );
   }
@@ -149,15 +155,23 @@ export class PhoneLine implements CallerChannel {
   end(ending: Ending): void {
     if (!this.#isOpen) return;
     if (ending.transferTo !== undefined) return void this.#handOn(ending.transferTo, ending);
+    this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+  }
+
+  /** Ends the telephone's call too, not only the stream. */
+  refuse(code: number, reason: string): void {
+    if (!this.#isOpen) return;
     this.#sendAll(this.#wire.hangUp());
-    this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+    if (!this.#wire.closingHangsUp) void this.#leg.hangUp();
+    this.close(code, reason);
   }
 
   /** The stream stays open until the vendor has taken the call: closing it would hang up. */
   async #handOn(to: string, ending: Ending): Promise<void> {
     this.#paced.close();
-    await this.#onTransfer(to);
-    this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+    const isTaken = await this.#leg.handOn(to);
+    if (isTaken) this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+    else this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
   }
 
   close(code: number, reason: string): void {
@@ -189,6 +203,13 @@ export class PhoneLine implements CallerChannel {
     else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(digit);
   }
 
+  /** Where the vendor tells no marks, what was sent in time counts as heard. */
+  #mark(name: string): void {
+    const frames = this.#wire.mark(name);
+    if (frames.length > 0) this.#sendAll(frames);
+    else this.#sentenceHeard(name);
+  }
+
   #sentenceHeard(mark: string): void {
     const [turnId, index] = mark.split(".").map(Number);
     if (turnId === undefined || index === undefined) return;
@@ -203,7 +224,9 @@ export class PhoneLine implements CallerChannel {
   #sendAll(frames: readonly WireFrame[]): void {
     if (!this.#isOpen) return;
     for (const frame of frames) this.#socket.send(frame, typeof frame !== "string");
-    if (this.#socket.getBufferedAmount() > UNREAD_BYTES_MAX) this.#session?.end(VENDOR_TOO_SLOW);
+    if (this.#isTooSlow || this.#socket.getBufferedAmount() <= UNREAD_BYTES_MAX) return;
+    this.#isTooSlow = true;
+    this.#session?.end(VENDOR_TOO_SLOW);
   }
 }
 

@@ -1,11 +1,14 @@
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
-import type { StreamTokens } from "../../engine/security/stream-token.js";
+import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
+import type { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { SessionOpener } from "../../engine/session/session-opener.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import type { Tenant } from "../../engine/tenancy/tenant.js";
+import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import { AUDIO_SOCKET } from "./audio-socket-door.js";
+import { callIdIn } from "./call-id.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
 import {
   type CallDocuments,
@@ -15,12 +18,13 @@ import {
 import { demandTwilioSignature, type SignatureOptions } from "./twilio-request.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
-const CALL_REF_CHARACTERS_MAX = 64;
 
 export interface PhoneWebhookOptions extends SignatureOptions {
   readonly apiKeys: ApiKeys;
   readonly opener: SessionOpener;
   readonly streamTokens: StreamTokens;
+  /** Absent where there is no door for calls that begin with one. */
+  readonly streamUuids: StreamUuids | undefined;
   readonly log: Logger;
 }
 
@@ -42,11 +46,11 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
 async function answer(request: IncomingRequest, options: PhoneWebhookOptions): Promise<Answer> {
   const query = new URLSearchParams(request.queryString);
   const vendor = query.get("vendor") ?? DEFAULT_PHONE_VENDOR;
-  const { documents, callIdField } = phoneVendor(vendor) ?? {};
+  const { documents, callIdField, passesCallId = false } = phoneVendor(vendor) ?? {};
   if (documents === undefined) {
     throw new Failure(
       "invalid",
-      "vendor: expected twilio, telnyx, signalwire, plivo, vonage or jambonz",
+      "vendor: expected twilio, telnyx, signalwire, plivo, vonage, jambonz or audiosocket",
     );
   }
   const body = Buffer.from(await request.body()).toString("utf8");
@@ -58,14 +62,18 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     options.log.info({ reason: refusal.reason }, "a telephone call was refused");
     return document(documents, documents.farewell({ text: sorry(refusal.message) }));
   }
-  const token = options.streamTokens.mint({
+  const callId = callIdField === undefined ? "" : callIdIn(body, callIdField);
+  const claims = {
     orgId: tenant.organization.id,
     agentId: agentId ?? "",
-    callerRef: callRef(body, callIdField),
-  });
+    callerRef: callId,
+  };
+  const token =
+    vendor === AUDIO_SOCKET ? uuidFor(claims, options) : options.streamTokens.mint(claims);
+  const parameters = passesCallId && callId !== "" ? { token, callId } : { token };
   const path = vendor === DEFAULT_PHONE_VENDOR ? STREAM_PATH : `${STREAM_PATH}/${vendor}`;
   const url = `${socketBase(request, options.publicBaseUrl)}${path}`;
-  return document(documents, documents.connect({ url, parameters: { token } }));
+  return document(documents, documents.connect({ url, parameters }));
 }
 
 function document({ contentType }: CallDocuments, body: string): Answer {
@@ -82,20 +90,14 @@ async function authenticate(
   if (tenant === undefined) {
     throw new Failure("unauthenticated", "api_key: expected a valid API key that is not revoked");
   }
-  if (tenant.organization.status !== "active") {
-    throw new Failure("forbidden", "the organization is pending: it has not been activated yet");
-  }
-  if (!tenant.scopes.includes("voice")) {
-    throw new Failure("forbidden", 'the API key lacks the scope "voice"');
-  }
+  const refusal = accessRefusal(tenant, "voice");
+  if (refusal !== undefined) throw new Failure("forbidden", refusal);
   return tenant;
 }
 
-/** The vendor's id of the call, where the body is a form or JSON that has one. */
-function callRef(body: string, field: string | undefined): string {
-  if (field === undefined) return "";
-  const value = new URLSearchParams(body).get(field) ?? "";
-  return /^[\x21-\x7e]+$/.test(value) && value.length <= CALL_REF_CHARACTERS_MAX ? value : "";
+function uuidFor(claims: StreamClaims, { streamUuids }: PhoneWebhookOptions): string {
+  if (streamUuids !== undefined) return streamUuids.mint(claims);
+  throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
 }
 
 function sorry(reason: string): string {

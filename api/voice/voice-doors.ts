@@ -1,5 +1,6 @@
 import type { Logger } from "../../engine/log.js";
 import { StreamTokens } from "../../engine/security/stream-token.js";
+import { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { CallCenter } from "../../engine/session/call-center.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Clock } from "../../engine/time/clock.js";
@@ -7,10 +8,11 @@ import { within } from "../../engine/time/deadline.js";
 import type { Edge } from "../http/edge.js";
 import { RateLimiter } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
+import { AudioSocketDoor } from "./audio-socket-door.js";
 import { outboundDoors } from "./outbound-doors.js";
-import { PhoneSocket, type PhoneSocketOptions } from "./phone-socket.js";
+import { PhoneCalls } from "./phone-calls.js";
+import { PhoneSocket } from "./phone-socket.js";
 import { phoneWebhook } from "./phone-webhook.js";
-import { dialOn } from "./telephony/twiml.js";
 import { VoiceSocket } from "./voice-socket.js";
 
 const MINUTE_MS = 60_000;
@@ -23,6 +25,9 @@ export interface VoiceDoorsOptions {
   readonly voiceConnectionsPerMinute: number;
   readonly publicBaseUrl: string | undefined;
   readonly twilioAuthToken: string | undefined;
+  readonly host: string;
+  /** 0 = no such door. */
+  readonly audioSocketPort: number;
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,33 +36,31 @@ export interface VoiceDoorsOptions {
 /** After the last calls were told to end: clients that do not answer a close are not waited for longer. */
 const LAST_CLOSES_MAX_MS = 1_000;
 
-/** Opens every way by which a call comes in; the function that it gives shuts them when the calls have ended. */
-export function openVoiceDoors(options: VoiceDoorsOptions): () => Promise<void> {
+/**
+ * Opens every way by which a call comes in; the function that it gives shuts them when the calls have ended. Rejects when a
+ * port of theirs cannot be had.
+ */
+export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => Promise<void>> {
   const { edge, tenancy, calls, clock } = options;
   const { apiKeys, organizations } = tenancy;
-  const { opener } = calls;
+  const { opener, outbound, legs } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
   const connectionLimiter = new RateLimiter(limit, clock);
   const streamTokens = new StreamTokens({ secret: options.jwtSecret, clock });
   const voice = new VoiceSocket({ ...options, apiKeys, opener, connectionLimiter });
   const audioPool = () => calls.audioPool();
-  const { outbound } = calls;
   const shared = { ...options, opener, outbound, streamTokens };
-  const phone = new PhoneSocket({ ...shared, organizations, audioPool, transfer: transfer(calls) });
-  phone.listen();
+  const phoneCalls = new PhoneCalls({ ...shared, organizations, legs, audioPool });
+  new PhoneSocket({ ...shared, phoneCalls }).listen();
   for (const door of outboundDoors(shared)) edge.add(door);
-  edge.add(phoneWebhook({ ...options, apiKeys, opener, streamTokens }));
+  const hasAudioSocket = options.audioSocketPort > 0;
+  const streamUuids = hasAudioSocket ? new StreamUuids(clock) : undefined;
+  edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids }));
+  const port = options.audioSocketPort;
+  const audioSocket =
+    streamUuids && (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
   return async () => {
-    await within(clock, LAST_CLOSES_MAX_MS, voice.empty());
+    await Promise.all([within(clock, LAST_CLOSES_MAX_MS, voice.empty()), audioSocket?.close()]);
     voice.close();
-  };
-}
-
-/** Undefined where no account of a vendor that can do it is configured. */
-function transfer({ twilio }: CallCenter): PhoneSocketOptions["transfer"] {
-  if (twilio === undefined) return undefined;
-  return async (vendor, callRef, to) => {
-    if (vendor !== "twilio") throw new Error("only calls by Twilio can be transferred");
-    await twilio.redirect(callRef, dialOn(to));
   };
 }

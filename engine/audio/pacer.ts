@@ -17,6 +17,8 @@ export interface PacedFormat {
   /** Of 20 ms. */
   readonly frameBytes: number;
   readonly silence: number;
+  /** Left out: SEND_AHEAD_MS, for a vendor that keeps what comes early and plays it in time. */
+  readonly aheadMs?: number;
 }
 
 interface Piece {
@@ -160,8 +162,9 @@ export class PacedLine {
   /** Sends every frame that is to be heard before `nowMs` and the time sent ahead. */
   sendDue(nowMs: number): void {
     if (this.#isHeld || this.#pieces.length === 0) return;
+    const { aheadMs = SEND_AHEAD_MS } = this.#format;
     if (this.#nextFrameMs < nowMs) this.#catchUp(nowMs);
-    while (this.#pieces.length > 0 && this.#nextFrameMs < nowMs + SEND_AHEAD_MS) {
+    while (this.#pieces.length > 0 && this.#nextFrameMs < nowMs + aheadMs) {
       this.#sendFrame();
       this.#wasHeld = false;
       this.#nextFrameMs += FRAME_MS;

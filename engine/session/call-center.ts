@@ -9,6 +9,7 @@ import {
   OutboundTelephony,
   twilioCalls,
 } from "../calls/outbound-telephony.js";
+import { PhoneLegs } from "../calls/phone-legs.js";
 import { Recordings } from "../calls/recordings.js";
 import type { Logger } from "../log.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
@@ -68,8 +69,7 @@ export class CallCenter {
   readonly recordings: Recordings;
   readonly vendors: VendorLines;
   readonly outbound: OutboundCalls;
-  /** The telephony vendor's REST API, where its account is configured. */
-  readonly twilio: TwilioCalls | undefined;
+  readonly legs: PhoneLegs;
   readonly #options: CallCenterOptions;
   readonly #connections: Connections;
   readonly #journal: CallJournal;
@@ -126,8 +126,9 @@ export class CallCenter {
     this.#connections = connections;
     this.#journal = journal;
     this.#summaries = summaries;
-    this.twilio = twilioCalls(options, { clock, connections });
-    this.outbound = this.#newOutbound();
+    const twilio = twilioCalls(options, { clock, connections });
+    this.legs = new PhoneLegs({ twilio }, log);
+    this.outbound = this.#newOutbound(twilio);
     this.#upkeep = this.#startUpkeep();
   }
 
@@ -187,9 +188,9 @@ export class CallCenter {
     await this.#audioPool?.close();
   }
 
-  #newOutbound(): OutboundCalls {
+  #newOutbound(twilio: TwilioCalls | undefined): OutboundCalls {
     const { publicBaseUrl, jwtSecret: secret, clock } = this.#options;
-    const { twilio, opener, slots, liveCalls } = this;
+    const { opener, slots, liveCalls } = this;
     const isConfigured = twilio !== undefined && publicBaseUrl !== undefined;
     return new OutboundCalls({
       ...this.#options,

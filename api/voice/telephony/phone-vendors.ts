@@ -20,11 +20,14 @@ export interface CallDocuments {
 }
 
 export interface PhoneVendor {
-  newWire(): PhoneWire;
+  /** Absent where calls do not come over WebSockets. */
+  newWire?(): PhoneWire;
   /** Absent where calls are sent here by the exchange's own configuration. */
   readonly documents?: CallDocuments;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;
+  /** The stream names its call only if our document does. */
+  readonly passesCallId?: boolean;
 }
 
 const XML = "text/xml; charset=utf-8";
@@ -41,6 +44,8 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
   telnyx: {
     newWire: () => telnyxWire(),
     documents: { contentType: XML, connect: telnyxConnect, farewell: sayAndHangUp },
+    // The same as the stream's `call_control_id`.
+    callIdField: "CallSid",
   },
   signalwire: {
     newWire: () => signalwireWire(),
@@ -63,6 +68,8 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
       connect: (target) => vonageConnect(target, RATE_HZ),
       farewell: vonageSayAndHangUp,
     },
+    callIdField: "uuid",
+    passesCallId: true,
   },
   jambonz: {
     newWire: jambonzWire,
@@ -74,6 +81,13 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
     callIdField: "call_sid",
   },
   asterisk: { newWire: asteriskWire },
+  audiosocket: {
+    documents: {
+      contentType: "text/plain; charset=utf-8",
+      connect: ({ parameters }) => parameters["token"] ?? "",
+      farewell: ({ text }) => text,
+    },
+  },
 };
 
 export const DEFAULT_PHONE_VENDOR = "twilio";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PhoneLine } from "../../../api/voice/phone-line.js";
+import { AudioSocketWire } from "../../../api/voice/telephony/audio-socket.js";
 import { twilioWire } from "../../../api/voice/telephony/twilio.js";
 import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
@@ -11,6 +12,8 @@ const START = JSON.stringify({
   event: "start",
   start: { streamSid: "MZ1", callSid: "CA1", customParameters: {} },
 });
+
+const NO_LEG = { handOn: () => Promise.resolve(true), hangUp: () => Promise.resolve() };
 
 /** A socket whose other end may stop reading. */
 class SlowSocket {
@@ -39,7 +42,7 @@ function openLine() {
   const socket = new SlowSocket();
   const wire = twilioWire();
   wire.fromWire(Buffer.from(START), false);
-  const line = new PhoneLine(socket, wire, pacer, () => Promise.resolve());
+  const line = new PhoneLine(socket, wire, pacer, NO_LEG);
   return { clock, pacer, socket, line };
 }
 
@@ -85,4 +88,22 @@ test("nothing is sent once the line is closed, and its pacer stands still", () =
   assert.equal(pacer.lineCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
   assert.ok(line.gone.aborted);
+});
+
+test("where the vendor tells no marks, a sentence counts as heard when it was sent in time", () => {
+  const clock = new VirtualClock();
+  const wire = new AudioSocketWire();
+  wire.fromWire(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16)]));
+  const line = new PhoneLine(new SlowSocket(), wire, new Pacer(clock), NO_LEG);
+  const heardAtMs: number[] = [];
+  const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
+  const beganMs = clock.monotonicMs();
+  line.connect({ sentenceHeard, hangUp: () => {} } as never);
+  line.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  clock.advance(2_000);
+  assert.deepEqual(
+    heardAtMs.map((atMs) => atMs - beganMs),
+    [1_000 - 2 * FRAME_MS],
+  );
+  line.close(1000, "over");
 });

@@ -236,3 +236,16 @@ test("a silence that was asked for is no underrun", () => {
   clock.advance(100);
   assert.equal(line.underrunCount, 0);
 });
+
+test("a line that keeps nothing is sent only as much ahead as it says", () => {
+  const clock = new VirtualClock();
+  const sent: string[] = [];
+  const line = new Pacer(clock).open(
+    { ...FORMAT, aheadMs: 2 * FRAME_MS },
+    { frame: () => sent.push("frame"), mark: (name) => sent.push(name) },
+  );
+  line.enqueue(speech(4), "a");
+  assert.deepEqual(sent, ["frame", "frame"]);
+  clock.advance(2 * FRAME_MS);
+  assert.deepEqual(sent, ["frame", "frame", "frame", "frame", "a"]);
+});

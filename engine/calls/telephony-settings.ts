@@ -1,0 +1,70 @@
+/** The platform's own accounts with telephony vendors, and what they sign with; calls come in without them too. */
+export interface TelephonySettings {
+  readonly twilio: {
+    readonly accountSid: string | undefined;
+    readonly authToken: string | undefined;
+    readonly baseUrl: string;
+  };
+  readonly telnyx: { readonly apiKey: string | undefined; readonly baseUrl: string };
+  readonly plivo: {
+    readonly authId: string | undefined;
+    readonly authToken: string | undefined;
+    readonly baseUrl: string;
+  };
+  /** By vendor, what webhooks are signed with; where it is set, a signature is demanded. */
+  readonly webhookKeys: WebhookKeys;
+  /** 0 = no such door. */
+  readonly audioSocketPort: number;
+}
+
+export interface WebhookKeys {
+  readonly twilio: string | undefined;
+  readonly signalwire: string | undefined;
+  readonly plivo: string | undefined;
+  /** The vendor's public key: 32 bytes in base64. */
+  readonly telnyx: string | undefined;
+  readonly vonage: string | undefined;
+  readonly jambonz: string | undefined;
+}
+
+/** The environment's variables, validated. */
+export interface TelephonyVariables {
+  readonly TWILIO_ACCOUNT_SID?: string | undefined;
+  readonly TWILIO_AUTH_TOKEN?: string | undefined;
+  readonly TWILIO_BASE_URL: string;
+  readonly SIGNALWIRE_SIGNING_KEY?: string | undefined;
+  readonly TELNYX_API_KEY?: string | undefined;
+  readonly TELNYX_PUBLIC_KEY?: string | undefined;
+  readonly TELNYX_BASE_URL: string;
+  readonly PLIVO_AUTH_ID?: string | undefined;
+  readonly PLIVO_AUTH_TOKEN?: string | undefined;
+  readonly PLIVO_BASE_URL: string;
+  readonly VONAGE_SIGNATURE_SECRET?: string | undefined;
+  readonly JAMBONZ_WEBHOOK_SECRET?: string | undefined;
+  readonly AUDIOSOCKET_PORT: number;
+}
+
+export function telephonySettings(env: TelephonyVariables): TelephonySettings {
+  return {
+    twilio: {
+      accountSid: env.TWILIO_ACCOUNT_SID,
+      authToken: env.TWILIO_AUTH_TOKEN,
+      baseUrl: env.TWILIO_BASE_URL,
+    },
+    telnyx: { apiKey: env.TELNYX_API_KEY, baseUrl: env.TELNYX_BASE_URL },
+    plivo: {
+      authId: env.PLIVO_AUTH_ID,
+      authToken: env.PLIVO_AUTH_TOKEN,
+      baseUrl: env.PLIVO_BASE_URL,
+    },
+    webhookKeys: {
+      twilio: env.TWILIO_AUTH_TOKEN,
+      signalwire: env.SIGNALWIRE_SIGNING_KEY,
+      plivo: env.PLIVO_AUTH_TOKEN,
+      telnyx: env.TELNYX_PUBLIC_KEY,
+      vonage: env.VONAGE_SIGNATURE_SECRET,
+      jambonz: env.JAMBONZ_WEBHOOK_SECRET,
+    },
+    audioSocketPort: env.AUDIOSOCKET_PORT,
+  };
+}

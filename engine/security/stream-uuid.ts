@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { Failure } from "../failure.js";
+import type { Clock } from "../time/clock.js";
+import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
+
+/** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
+export const STREAM_UUIDS_MAX = 10_000;
+/** So that one customer who asks and never calls does not take the places of the others. */
+export const STREAM_UUIDS_OF_ONE_MAX = 500;
+
+interface Waiting {
+  readonly claims: StreamClaims;
+  readonly untilMs: number;
+}
+
+/**
+ * What a stream token is where the stream can only say a UUID: one of 122 random bits, valid for a minute, for one stream, in
+ * this process. It says nothing of whom it is for: that is kept here.
+ */
+export class StreamUuids {
+  readonly #clock: Clock;
+  /** The oldest come first. */
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #countByOrg = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get count(): number {
+    return this.#waiting.size;
+  }
+
+  /** Throws a Failure when too many have not been used yet. */
+  mint(claims: StreamClaims): string {
+    this.#forgetOld();
+    const ofOne = this.#countByOrg.get(claims.orgId) ?? 0;
+    if (this.#waiting.size >= STREAM_UUIDS_MAX || ofOne >= STREAM_UUIDS_OF_ONE_MAX) {
+      throw new Failure(
+        "unavailable",
+        "too many calls were announced and have not come; wait a minute",
+      );
+    }
+    const uuid = randomUUID();
+    const untilMs = this.#clock.monotonicMs() + STREAM_TOKEN_LIFETIME_MS;
+    this.#waiting.set(uuid, { claims, untilMs });
+    this.#countByOrg.set(claims.orgId, ofOne + 1);
+    return uuid;
+  }
+
+  /** Uses it up. Undefined for one that was never made, is a minute old, or was used. */
+  redeem(uuid: string): StreamClaims | undefined {
+    this.#forgetOld();
+    const waiting = this.#waiting.get(uuid);
+    if (waiting !== undefined) this.#forget(uuid, waiting);
+    return waiting?.claims;
+  }
+
+  #forgetOld(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [uuid, waiting] of this.#waiting) {
+      if (waiting.untilMs > nowMs) return;
+      this.#forget(uuid, waiting);
+    }
+  }
+
+  #forget(uuid: string, { claims: { orgId } }: Waiting): void {
+    this.#waiting.delete(uuid);
+    const left = (this.#countByOrg.get(orgId) ?? 1) - 1;
+    if (left > 0) this.#countByOrg.set(orgId, left);
+    else this.#countByOrg.delete(orgId);
+  }
+}

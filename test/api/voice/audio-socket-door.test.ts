@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { AudioSocketDoor } from "../../../api/voice/audio-socket-door.js";
+import type { StartedStream } from "../../../api/voice/phone-calls.js";
+import { PhoneLine } from "../../../api/voice/phone-line.js";
+import { Pacer } from "../../../engine/audio/pacer.js";
+import { StreamUuids } from "../../../engine/security/stream-uuid.js";
+import type { Ending } from "../../../engine/session/ending.js";
+import { SystemClock } from "../../../engine/time/clock.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { freePort } from "../../system/audio-socket-phone.js";
+
+const SILENT_TICKS_MAX = 12;
+/** At 8 kHz; the kernel may keep some megabytes. */
+const MINUTE_BYTES = 60 * 16_000;
+const MINUTES_MAX = 60;
+const NO_LEG = { handOn: () => Promise.resolve(false), hangUp: () => Promise.resolve() };
+
+/** Ticks by hand. */
+class TickingClock extends SystemClock {
+  tick = () => {};
+
+  override every(_periodMs: number, action: () => void): () => void {
+    this.tick = action;
+    return () => {};
+  }
+}
+
+async function openDoor(
+  context: TestContext,
+  connectionsMax?: number,
+  answer?: (stream: StartedStream) => PhoneLine,
+) {
+  const clock = new TickingClock();
+  const log = new RecordingLogger();
+  const streamUuids = new StreamUuids(clock);
+  const pacer = new Pacer(clock);
+  const begun: StartedStream[] = [];
+  const begin = (stream: StartedStream) => {
+    begun.push(stream);
+    if (answer !== undefined) return answer(stream);
+    return new PhoneLine(stream.socket, stream.wire, pacer, NO_LEG);
+  };
+  const port = await freePort();
+  const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
+  const max = connectionsMax === undefined ? {} : { connectionsMax };
+  const door = await AudioSocketDoor.open({ ...options, ...max });
+  context.after(() => door.close());
+  const dial = async () => {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    await once(socket, "connect");
+    return socket;
+  };
+  return { options, door, clock, log, begun, dial };
+}
+
+function closed(socket: Socket): Promise<unknown> {
+  socket.resume();
+  return once(socket, "close");
+}
+
+test("beyond its bound connections are dropped, the log says so once, and there is room again later", async (context) => {
+  const { log, dial } = await openDoor(context, 2);
+  const kept = [await dial(), await dial()];
+  await closed(await dial());
+  await closed(await dial());
+  assert.deepEqual(
+    log.lines.map(({ message }) => message),
+    ["there are too many AudioSocket connections"],
+  );
+  for (const socket of kept) {
+    const end = closed(socket);
+    socket.end();
+    await end;
+  }
+  const next = await dial();
+  next.write(Buffer.from([0xff]));
+  await closed(next);
+  assert.match(JSON.stringify(log.lines.at(-1)), /it is not AudioSocket/);
+});
+
+test("a connection that has been silent for a minute is dropped, one that speaks is not", async (context) => {
+  const { clock, log, begun, dial } = await openDoor(context);
+  const [silent, speaking] = [await dial(), await dial()];
+  for (const socket of [silent, speaking]) {
+    socket.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));
+  }
+  while (begun.length < 2) await new Promise(setImmediate);
+  const gone = closed(silent);
+  for (let tick = 1; tick < SILENT_TICKS_MAX; tick += 1) clock.tick();
+  speaking.write(Buffer.from([0x10, 0, 2, 0, 0]));
+  const heard = begun[1]?.wire;
+  assert.ok(heard);
+  // Answered in order: when the echo of a refused byte is there, so is the frame before it.
+  const probe = await dial();
+  probe.write(Buffer.from([0xff]));
+  await closed(probe);
+  clock.tick();
+  await gone;
+  assert.equal(speaking.destroyed, false);
+  assert.match(JSON.stringify(log.lines), /fell silent/);
+  speaking.destroy();
+});
+
+test("a port that somebody else has is an error at once", async (context) => {
+  const { options } = await openDoor(context);
+  await assert.rejects(AudioSocketDoor.open(options), { code: "EADDRINUSE" });
+});
+
+test("a call whose other side never reads ends as too slow, and its connection does not stay", async (context) => {
+  const playing = new VirtualClock();
+  const pacer = new Pacer(playing);
+  const endings: Ending[] = [];
+  const lines: PhoneLine[] = [];
+  const begin = ({ socket, wire }: StartedStream) => {
+    const line = new PhoneLine(socket, wire, pacer, NO_LEG);
+    const end = (ending: Ending) => {
+      endings.push(ending);
+      line.end(ending);
+    };
+    line.connect({ end, sentenceHeard: () => {}, hangUp: () => {} } as never);
+    lines.push(line);
+    return line;
+  };
+  const { dial } = await openDoor(context, undefined, begin);
+  const deaf = await dial();
+  deaf.pause();
+  deaf.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));
+  while (lines.length === 0) await new Promise(setImmediate);
+  for (let minute = 0; minute < MINUTES_MAX && endings.length === 0; minute += 1) {
+    lines[0]?.sendAudio(new Uint8Array(MINUTE_BYTES), { turnId: 1, index: minute });
+    playing.advance(60_000);
+    // The kernel takes what it can; only what it leaves counts.
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(
+    endings.map(({ reason }) => reason),
+    ["callerTooSlow"],
+  );
+  await closed(deaf);
+});

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { eventually } from "./eventually.js";
+import { decoded, encoded } from "./phone-vendor-streams.js";
+
+const RATE_HZ = 8000;
+const FRAME_BYTES = 320;
+const FRAME_MS = 20;
+/** Longer than a frame is ever late. */
+const QUIET_MS = 100;
+/** Behind words, so that they are taken for all that was said. */
+const SILENCE_SAMPLES = 4000;
+const HEADER_BYTES = 3;
+const HANG_UP = 0x00;
+const AUDIO = 0x10;
+
+export function frame(kind: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const header = Buffer.from([kind, payload.length >> 8, payload.length & 0xff]);
+  return Buffer.concat([header, payload]);
+}
+
+export function uuidFrame(uuid: string): Buffer {
+  return frame(0x01, Buffer.from(uuid.replaceAll("-", ""), "hex"));
+}
+
+/** A port that nobody has at the moment: the setting's 0 means that there is no door. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  return address.port;
+}
+
+/** What Asterisk's AudioSocket() does, after its documentation, apart from the code under test. */
+export class AudioSocketPhone {
+  readonly socket: Socket;
+  /** Resolves with whether the other side hung up in words before it closed. */
+  readonly closed: Promise<boolean>;
+  readonly audioBytes = new Set<number>();
+  wasHungUp = false;
+  #unread = Buffer.alloc(0);
+  #audio: Buffer[] = [];
+  #playedUntilMs = 0;
+
+  static async connect(port: number): Promise<AudioSocketPhone> {
+    const phone = new AudioSocketPhone(connect(port, "127.0.0.1"));
+    await once(phone.socket, "connect");
+    return phone;
+  }
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setNoDelay();
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes: Buffer) => this.#read(bytes));
+    this.closed = new Promise((resolve) => {
+      socket.once("close", () => resolve(this.wasHungUp));
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    this.socket.write(bytes);
+  }
+
+  say(text: string): void {
+    this.send(speechFrames(text));
+  }
+
+  press(digit: string): void {
+    this.send(frame(0x03, Buffer.from(digit)));
+  }
+
+  hangUp(): void {
+    this.send(frame(HANG_UP));
+  }
+
+  /** Resolves when these words have come, have been played in the time that they take, and nothing follows. */
+  heard(words: string): Promise<true> {
+    return eventually(`to hear "${words}"`, () =>
+      this.#isQuiet && this.words().includes(words) ? true : undefined,
+    );
+  }
+
+  /** Resolves when the agent does not speak, or not any more. */
+  quiet(): Promise<true> {
+    return eventually("silence", () => (this.#isQuiet ? true : undefined));
+  }
+
+  get #isQuiet(): boolean {
+    return performance.now() > this.#playedUntilMs + QUIET_MS;
+  }
+
+  words(): string {
+    return decodeSpeech(decoded(Buffer.concat(this.#audio), "l16"), RATE_HZ);
+  }
+
+  /** What was heard is forgotten. */
+  forget(): void {
+    this.#audio = [];
+  }
+
+  get heardBytes(): number {
+    return this.#audio.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  #read(bytes: Buffer): void {
+    this.#unread = Buffer.concat([this.#unread, bytes]);
+    while (this.#unread.length >= HEADER_BYTES) {
+      const end = HEADER_BYTES + this.#unread.readUInt16BE(1);
+      if (this.#unread.length < end) return;
+      const kind = this.#unread[0];
+      if (kind === HANG_UP) this.wasHungUp = true;
+      if (kind === AUDIO) {
+        this.#audio.push(this.#unread.subarray(HEADER_BYTES, end));
+        this.audioBytes.add(end - HEADER_BYTES);
+        this.#playedUntilMs = Math.max(this.#playedUntilMs, performance.now()) + FRAME_MS;
+      }
+      this.#unread = this.#unread.subarray(end);
+    }
+  }
+}
+
+/** Words and half a second of silence, in frames of 20 ms. */
+export function speechFrames(text: string): Buffer {
+  const speech = encodeSpeech(text, RATE_HZ);
+  const pcm = new Int16Array(speech.length + SILENCE_SAMPLES);
+  pcm.set(speech);
+  const bytes = encoded(pcm, "l16");
+  const frames: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += FRAME_BYTES) {
+    frames.push(frame(AUDIO, bytes.subarray(at, at + FRAME_BYTES)));
+  }
+  return Buffer.concat(frames);
+}
