@@ -35,6 +35,8 @@ const Budgets = v.strictObject({
   restCallPage: Budget,
   restPageOfMany: Budget,
   besideRestLatencyP99: Budget,
+  streamsListed: Budget,
+  streamsListedBesideSlow: Budget,
   transitionRate: Budget,
   startUpFresh: Budget,
   startUpAgain: Budget,

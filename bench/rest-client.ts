@@ -29,6 +29,7 @@ export interface AskingResult {
 
 const END_OF_HEAD = "\r\n\r\n";
 const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+const NOTHING = Buffer.alloc(0);
 
 /** Asks one thing over and over, on connections that are kept: raw sockets, since a client must cost less than the server. */
 export async function askRepeatedly(asked: AskedFor, plan: AskingPlan): Promise<AskingResult> {
@@ -85,7 +86,10 @@ class Asker {
   readonly #socket: Socket;
   readonly #requests: Buffer;
   readonly #depth: number;
-  #received = "";
+  /** Of a head whose end has not come. */
+  #partialHead: Buffer = NOTHING;
+  /** Of the body that is coming: it is counted and not looked at, or large ones would cost more here than at the server. */
+  #missingBytes = 0;
   #answers = 0;
   #isStopped = false;
   #onAnswer: () => void = () => undefined;
@@ -140,25 +144,30 @@ class Asker {
   }
 
   #take(chunk: Buffer): void {
-    this.#received += chunk.toString("latin1");
-    for (let end = this.#endOfAnswer(); end !== undefined; end = this.#endOfAnswer()) {
-      this.#received = this.#received.slice(end);
-      this.#answers += 1;
+    let rest = this.#partialHead.length === 0 ? chunk : Buffer.concat([this.#partialHead, chunk]);
+    this.#partialHead = NOTHING;
+    while (rest.length > 0) {
+      if (this.#missingBytes === 0) {
+        const headEnd = rest.indexOf(END_OF_HEAD);
+        if (headEnd === -1) {
+          this.#partialHead = rest;
+          return;
+        }
+        const end = headEnd + END_OF_HEAD.length;
+        this.#takeHead(rest.toString("latin1", 0, end));
+        rest = rest.subarray(end);
+      }
+      const bodyBytes = Math.min(this.#missingBytes, rest.length);
+      this.#missingBytes -= bodyBytes;
+      rest = rest.subarray(bodyBytes);
+      if (this.#missingBytes === 0) this.#answers += 1;
     }
     if (this.#answers === this.#depth) this.#onAnswer();
   }
 
-  /** Of the first answer in what has been received; undefined while it is not whole. */
-  #endOfAnswer(): number | undefined {
-    const headEnd = this.#received.indexOf(END_OF_HEAD);
-    if (headEnd === -1) return undefined;
-    const length = Number(LENGTH.exec(this.#received)?.[1]);
-    const end = headEnd + END_OF_HEAD.length + length;
-    if (this.#received.length < end) return undefined;
-    if (!this.#received.startsWith("HTTP/1.1 200")) {
-      throw new Error(`answered ${this.#received.slice(0, 500)}`);
-    }
-    this.bodyBytes = length;
-    return end;
+  #takeHead(head: string): void {
+    if (!head.startsWith("HTTP/1.1 200")) throw new Error(`answered ${head}`);
+    this.#missingBytes = Number(LENGTH.exec(head)?.[1]);
+    this.bodyBytes = this.#missingBytes;
   }
 }
