@@ -81,17 +81,21 @@ ask_nginx() {
   esac
   source_answer=${source_answer#*<meta>}
   source_answer=${source_answer%%</meta>*}
-  case $source_answer in
-  *'<video>'*) width=$(number_after "$source_answer" '<width>') height=$(number_after "$source_answer" '<height>') video_codec=other ;;
-  esac
-  case $source_answer in
+  # Both tracks are always named; those that there are have a codec.
+  case ${source_answer%%</video>*} in
   *'<codec>H264</codec>'*) video_codec=h264 ;;
+  *'<codec>'*) video_codec=other ;;
   esac
-  case $source_answer in
-  *'<audio>'*'<codec>AAC</codec>'*) audio_codec=aac ;;
-  *'<audio>'*) audio_codec=other ;;
+  case ${source_answer#*</video>} in
+  *'<codec>AAC</codec>'*) audio_codec=aac ;;
+  *'<codec>'*) audio_codec=other ;;
   esac
-  [ -n "$video_codec$audio_codec" ] && { [ -z "$video_codec" ] || [ "${height:-0}" -gt 0 ]; }
+  if [ -n "$video_codec" ]; then
+    width=$(number_after "$source_answer" '<width>') height=$(number_after "$source_answer" '<height>')
+    [ "${width:-0}" -gt 0 ] && [ "${height:-0}" -gt 0 ]
+  else
+    [ -n "$audio_codec" ]
+  fi
 }
 
 ask_ffprobe() {
