@@ -64,7 +64,7 @@ test("a page that cannot reach the list says so, keeps what it knows, and takes 
   );
   process.kill(stack.pidOf("front proxy"), "SIGKILL");
   await viewer.page.getByRole("alert").waitFor();
-  await viewer.untilText("#feed-state", /^List not reachable$/);
+  await viewer.untilText("#feed-state", /^Not reachable$/);
   assert.equal(await viewer.page.getByRole("link", { name: /Match/ }).isVisible(), true);
   await viewer.page.unroute("**/api/streams**");
   await viewer.untilText("#feed-state", /^Live updates$/);

@@ -9,8 +9,8 @@ import { titleOf } from "./wording.js";
 const FEED_MESSAGES: Readonly<Record<FeedState, string>> = {
   connecting: "Connecting…",
   live: "Live updates",
-  polling: "Updated every few seconds",
-  down: "List not reachable",
+  polling: "Updated every 3 s",
+  down: "Not reachable",
 };
 
 const KEY_IN_ADDRESS = /^#\/([A-Za-z0-9_-]{1,64})$/;
