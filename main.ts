@@ -70,7 +70,8 @@ export async function startParley(
 
   const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
   const { agents } = tenancy;
-  const shared = { database, agents, cipher, platformUrls, clock, newId, log };
+  const phoneNumbers = sandbox === undefined ? tenancy.phoneNumbers : undefined;
+  const shared = { database, agents, phoneNumbers, cipher, platformUrls, clock, newId, log };
   const calls = new CallCenter({ ...config, ...keys, ...shared, runId: newId() });
   await calls.recover();
   const stopPurging = tenancy.auditTrail.startPurging(log);

@@ -8,6 +8,7 @@ import { backupInThread } from "./backup-start.js";
 import { CallStore } from "./call-store.js";
 import { HistoryStore } from "./history-store.js";
 import { OrganizationStore } from "./organization-store.js";
+import { PhoneNumberStore } from "./phone-number-store.js";
 import { PlanStore } from "./plan-store.js";
 import { ProviderStore } from "./provider-store.js";
 import { RecordingStore } from "./recording-store.js";
@@ -51,6 +52,7 @@ export class Database {
   readonly apiKeys: ApiKeyStore;
   readonly calls: CallStore;
   readonly recordings: RecordingStore;
+  readonly phoneNumbers: PhoneNumberStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
@@ -70,6 +72,7 @@ export class Database {
     this.apiKeys = new ApiKeyStore(db, atomic);
     this.calls = new CallStore(db, atomic);
     this.recordings = new RecordingStore(db, atomic);
+    this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db);
     this.audit = new AuditStore(db, atomic);

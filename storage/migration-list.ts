@@ -3,6 +3,7 @@ import * as firstTables from "./migrations/001-first-tables.js";
 import * as auditTrail from "./migrations/002-audit-trail.js";
 import * as agentTools from "./migrations/003-agent-tools.js";
 import * as recordings from "./migrations/004-recordings.js";
+import * as phoneNumbers from "./migrations/005-phone-numbers.js";
 
 /** Every migration by name; they run in the order of the names, and one that was released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -10,4 +11,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "002-audit-trail": auditTrail,
   "003-agent-tools": agentTools,
   "004-recordings": recordings,
+  "005-phone-numbers": phoneNumbers,
 };

@@ -264,7 +264,16 @@ export type AuditAction =
   | "organization.rename"
   | "organization.activate"
   | "organization.suspend"
-  | "organization.changePlan";
+  | "organization.changePlan"
+  | "organization.allowNumber"
+  | "organization.revokeNumber";
+
+/** A number, in E.164, from which an organization's agents may call. */
+export interface PhoneNumberRecord {
+  readonly number: string;
+  readonly orgId: string;
+  readonly createdAtMs: number;
+}
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
 export interface AuditRecord {

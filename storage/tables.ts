@@ -6,6 +6,7 @@ import type {
   CallStatus,
   Category,
   OrganizationRecord,
+  PhoneNumberRecord,
   Sentiment,
   UsageRecord,
   UserRecord,
@@ -198,6 +199,7 @@ export interface Tables {
   dailyUsage: UsageRecord;
   sessionHistory: SessionHistoryRow;
   recordings: RecordingRow;
+  phoneNumbers: PhoneNumberRecord;
   auditEntries: AuditEntryRow;
   auditTotals: AuditTotalRow;
 }

@@ -2,6 +2,7 @@ import { openDatabase } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
 import { checkStore } from "./admin-check.js";
 import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
+import { numberWork } from "./admin-numbers.js";
 import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
 import { type AdminServices, adminServices } from "./admin-store.js";
@@ -21,6 +22,9 @@ const USAGE = `Usage: npm run admin -- COMMAND
   org activate E-MAIL        opens the dashboard and calls to the organization of this owner
   org suspend E-MAIL         closes them again; calls in progress finish
   org plan E-MAIL SLUG       moves the organization to another plan
+  number list                the numbers from which agents may call, and whose they are
+  number allow E-MAIL +NUMBER  lets the agents of this owner's organization call from a number of your account
+  number revoke +NUMBER      takes it away again; calls in progress finish
   setup --name NAME --email E-MAIL [--password PASSWORD] [--plan SLUG]
                              makes an active organization with its owner and an API key
   audit [E-MAIL] [--limit N] who changed what, newest first: in the organization of this owner, or everywhere
@@ -52,6 +56,11 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
       }
       if (noun === "check" && rest.length === 0) {
         return checkStore(readSettings().dataDir, terminal);
+      }
+      if (noun === "number") {
+        const parsed = parseCommandLine({ args: rest, options: {}, allowPositionals: true });
+        const work = numberWork(parsed.positionals);
+        return withExistingStore(readSettings(), (services) => work(services, terminal));
       }
       if (noun === "credentials") return credentials(rest, readSettings, terminal);
       if (noun !== "setup") throw new UsageFault(notUnderstood(args));

@@ -7,6 +7,7 @@ import { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import { CredentialRotation } from "../../engine/tenancy/credential-rotation.js";
 import { Organizations } from "../../engine/tenancy/organizations.js";
+import { PhoneNumbers } from "../../engine/tenancy/phone-numbers.js";
 import { Plans } from "../../engine/tenancy/plans.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import type { Database } from "../../storage/database.js";
@@ -17,6 +18,7 @@ export interface AdminServices {
   readonly administrator: AuditActor;
   readonly auditTrail: AuditTrail;
   readonly organizations: Organizations;
+  readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
 }
@@ -38,6 +40,7 @@ export function adminServices(database: Database): AdminServices {
     administrator: { type: "administrator", id: administratorId },
     auditTrail: new AuditTrail(parts),
     organizations: new Organizations({ ...parts, accounts, apiKeys, administratorId }),
+    phoneNumbers: new PhoneNumbers({ ...parts, administratorId }),
     plans: new Plans(parts),
     rotation: (cipher) => new CredentialRotation({ ...parts, cipher }),
   };

@@ -36,6 +36,8 @@ export const AuditEntry = v.object({
     "organization.activate",
     "organization.suspend",
     "organization.changePlan",
+    "organization.allowNumber",
+    "organization.revokeNumber",
   ]),
   targetType: v.picklist(["agent", "provider", "apiKey", "organization"]),
   targetId: Id,

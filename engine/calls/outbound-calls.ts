@@ -8,6 +8,7 @@ import type { Ending } from "../session/ending.js";
 import type { LiveCall, LiveCalls } from "../session/live-calls.js";
 import type { RefusalReason } from "../session/open-refusal.js";
 import type { SessionOpener } from "../session/session-opener.js";
+import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
@@ -55,6 +56,8 @@ export interface OutboundSurroundings {
   readonly missing: readonly string[];
   readonly tokens: OutboundTokens;
   readonly opener: Pick<SessionOpener, "refusal">;
+  /** Undefined: from any number, where the vendor is not real. */
+  readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
   readonly slots: CallSlots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
@@ -96,6 +99,7 @@ export class OutboundCalls {
     const refusal = await opener.refusal({ tenant, agentId });
     if (refusal !== undefined) throw new Failure(KIND_BY_REFUSAL[refusal.reason], refusal.message);
     const orgId = tenant.organization.id;
+    await this.#demandNumber(orgId, order.from);
     const claims = { callId: newId(), orgId, agentId };
     this.#reserve(tenant, claims);
     try {
@@ -161,6 +165,14 @@ export class OutboundCalls {
       if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
     } else if (ending !== NOT_CONNECTED) await this.#record(claims, ending);
     return true;
+  }
+
+  async #demandNumber(orgId: string, number: string): Promise<void> {
+    const { phoneNumbers } = this.#around;
+    if (phoneNumbers === undefined || (await phoneNumbers.isAllowed(orgId, number))) return;
+    const message =
+      "from: expected a number that the platform's administrator has allowed this organization to call from";
+    throw new Failure("forbidden", message);
   }
 
   #reserve({ organization, plan }: Tenant, claims: OutboundClaims): void {

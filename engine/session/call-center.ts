@@ -17,6 +17,7 @@ import { Metrics } from "../metrics/metrics.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { OutboundTokens } from "../security/outbound-token.js";
 import type { Agents } from "../tenancy/agents.js";
+import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { Connections } from "../vendors/connections.js";
@@ -45,6 +46,8 @@ export interface CallCenterOptions extends OutboundSettings {
   readonly database: Database;
   readonly dataDir: string;
   readonly agents: Agents;
+  /** Undefined: agents call from any number, where the vendors are simulated. */
+  readonly phoneNumbers: PhoneNumbers | undefined;
   readonly cipher: CredentialCipher;
   readonly platformUrls: PlatformUrls;
   readonly allowPrivateProviders: boolean;

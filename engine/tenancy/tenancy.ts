@@ -9,6 +9,7 @@ import { ApiKeys } from "./api-keys.js";
 import { AuditTrail } from "./audit-trail.js";
 import { ModelSearch } from "./model-search.js";
 import { Organizations } from "./organizations.js";
+import { PhoneNumbers } from "./phone-numbers.js";
 import { Plans } from "./plans.js";
 import { Providers } from "./providers.js";
 
@@ -29,6 +30,7 @@ export interface Tenancy {
   readonly auditTrail: AuditTrail;
   readonly modelSearch: ModelSearch;
   readonly organizations: Organizations;
+  readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly providers: Providers;
 }
@@ -45,6 +47,7 @@ export function newTenancy(options: TenancyOptions): Tenancy {
     auditTrail: new AuditTrail(options),
     modelSearch: new ModelSearch(options),
     organizations: new Organizations({ ...options, accounts, apiKeys }),
+    phoneNumbers: new PhoneNumbers(options),
     plans: new Plans(options),
     providers: new Providers(options),
   };

@@ -7,7 +7,7 @@ import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
 
-const FROM = "+15550109999";
+const FROM_NOBODYS = "+15550109999";
 const TRANSFER_TO = "sip:desk&a@b.example";
 
 let stand: TwilioStand;
@@ -37,8 +37,18 @@ async function post(on: TestServer, { apiKey }: Customer, body: unknown) {
   return { status: response.status, answer };
 }
 
+let lastNumber = 15_550_400_000;
+
+/** One that only this customer may call from. */
+async function newNumber(on: TestServer, { email }: Customer): Promise<string> {
+  lastNumber += 1;
+  await on.tenancy.phoneNumbers.allow(email, `+${lastNumber}`);
+  return `+${lastNumber}`;
+}
+
 async function place(customer: Customer, agentId: string, to: string) {
-  const { status, answer } = await post(server, customer, { agentId, to, from: FROM });
+  const from = await newNumber(server, customer);
+  const { status, answer } = await post(server, customer, { agentId, to, from });
   assert.equal(status, 201, JSON.stringify(answer));
   return v.parse(Queued, answer);
 }
@@ -108,7 +118,8 @@ test("a ringing call holds a slot of the plan, and is hung up when the server st
     const customer = await other.customer("free");
     const agent = await other.agent(customer, {}, { llm: "groq", tts: "edge" });
     stand.leadTo(other.parley.port);
-    const body = { agentId: agent.id, to: "+15550110005", from: FROM };
+    const from = await newNumber(other, customer);
+    const body = { agentId: agent.id, to: "+15550110005", from };
     const { maxConcurrentCalls } = customer.tenant.plan.limits;
     for (let n = 0; n < maxConcurrentCalls; n += 1) {
       assert.equal((await post(other, customer, body)).status, 201);
@@ -128,7 +139,8 @@ test("a ringing call holds a slot of the plan, and is hung up when the server st
 test("what is no number, another organization's agent and a number that the vendor refuses are refused", async () => {
   const [customer, stranger] = [await server.customer(), await server.customer()];
   const agent = await server.agent(customer);
-  const good = { agentId: agent.id, to: "+15550101000", from: FROM };
+  const from = await newNumber(server, customer);
+  const good = { agentId: agent.id, to: "+15550101000", from };
   for (const wrong of [{ to: "15550101000" }, { from: "+0123456789" }, { to: "sip:a@b.example" }]) {
     assert.equal((await post(server, customer, { ...good, ...wrong })).status, 400);
   }
@@ -139,6 +151,38 @@ test("what is no number, another organization's agent and a number that the vend
   assert.deepEqual(await server.calls(stranger), []);
 });
 
+test("a number that is nobody's, another organization's, or was revoked places no call", async () => {
+  const [customer, stranger] = [await server.customer(), await server.customer()];
+  const agent = await server.agent(customer);
+  const theirs = await newNumber(server, stranger);
+  const revoked = await newNumber(server, customer);
+  await server.tenancy.phoneNumbers.revoke(revoked);
+  const placedBefore = stand.simulator.calls.length;
+  for (const from of [FROM_NOBODYS, theirs, revoked]) {
+    const body = { agentId: agent.id, to: "+15550101000", from };
+    const { status, answer } = await post(server, customer, body);
+    assert.equal(status, 403);
+    assert.match(JSON.stringify(answer), /"error":"from: expected a number that/);
+  }
+  assert.equal(stand.simulator.calls.length, placedBefore);
+  assert.deepEqual(await server.calls(customer), []);
+});
+
+test("where the vendors are simulated, agents call from any number", async () => {
+  const environment = { ...stand.environment, NODE_ENV: "development", SANDBOX: "on" };
+  const other = await TestServer.start({ environment });
+  try {
+    const customer = await other.customer();
+    const agent = await other.agent(customer);
+    const body = { agentId: agent.id, to: "+15550130005", from: FROM_NOBODYS };
+    assert.equal((await post(other, customer, body)).status, 201);
+    other.parley.calls.endAll();
+    await other.endedCall(customer);
+  } finally {
+    await other.stop();
+  }
+});
+
 test("without its settings a server says which ones are missing", async () => {
   const bare = await TestServer.start({ environment: { TWILIO_AUTH_TOKEN: AUTH_TOKEN } });
   try {
@@ -147,7 +191,7 @@ test("without its settings a server says which ones are missing", async () => {
     const { status, answer } = await post(bare, customer, {
       agentId: agent.id,
       to: "+15550101000",
-      from: FROM,
+      from: FROM_NOBODYS,
     });
     assert.equal(status, 503);
     assert.match(JSON.stringify(answer), /TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL/);

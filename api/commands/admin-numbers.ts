@@ -1,0 +1,57 @@
+import type { AdminServices } from "./admin-store.js";
+import { UsageFault } from "./command-fault.js";
+import { printable, type Terminal } from "./terminal.js";
+import { type Cell, printTable } from "./text-table.js";
+
+export async function listNumbers(
+  { phoneNumbers }: AdminServices,
+  terminal: Terminal,
+): Promise<void> {
+  const all = await phoneNumbers.list();
+  if (all.length === 0) {
+    terminal.print("No organization may call from any number yet; number allow gives it one.");
+    return;
+  }
+  const rows = all.map(({ number, organization, createdAtMs }): Cell[] => [
+    { text: number },
+    { text: organization.ownerEmail },
+    { text: organization.name },
+    { text: new Date(createdAtMs).toISOString().slice(0, 10) },
+  ]);
+  printTable(terminal, ["number", "owner", "organization", "since"], rows);
+}
+
+export async function allowNumber(
+  { phoneNumbers }: AdminServices,
+  terminal: Terminal,
+  email: string,
+  number: string,
+): Promise<void> {
+  const { organization, isNew } = await phoneNumbers.allow(email, number);
+  const change = isNew ? "may now call" : "may call already";
+  terminal.print(`"${printable(organization.name)}" ${change} from ${number}.`);
+}
+
+export async function revokeNumber(
+  { phoneNumbers }: AdminServices,
+  terminal: Terminal,
+  number: string,
+): Promise<void> {
+  const organization = await phoneNumbers.revoke(number);
+  terminal.print(`"${printable(organization.name)}" may no longer call from ${number}.`);
+}
+
+/** What is to be done, before anything is opened. */
+export function numberWork(
+  positionals: readonly string[],
+): (services: AdminServices, terminal: Terminal) => Promise<void> {
+  const [verb, first, second, ...more] = positionals;
+  if (verb === "list" && first === undefined) return listNumbers;
+  if (verb === "allow" && first !== undefined && second !== undefined && more.length === 0) {
+    return (services, terminal) => allowNumber(services, terminal, first, second);
+  }
+  if (verb === "revoke" && first !== undefined && second === undefined) {
+    return (services, terminal) => revokeNumber(services, terminal, first);
+  }
+  throw new UsageFault(`"${["number", ...positionals].join(" ")}" is not a complete command`);
+}

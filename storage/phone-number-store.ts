@@ -1,0 +1,57 @@
+import type { Kysely } from "kysely";
+import type { AtomicRequests } from "./atomic-requests.js";
+import { auditOf } from "./audit-store.js";
+import type { AuditRecord, PhoneNumberRecord } from "./records.js";
+import type { Tables } from "./tables.js";
+
+const FIELDS = ["number", "orgId", "createdAtMs"] as const;
+
+/** Numbers from which agents may call. */
+export class PhoneNumberStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Throws `UniqueViolation` (phoneNumbers, number) when the number belongs to an organization, this one or another. */
+  async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.insertInto("phoneNumbers").values(record),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  find(number: string): Promise<PhoneNumberRecord | undefined> {
+    return this.#db
+      .selectFrom("phoneNumbers")
+      .select(FIELDS)
+      .where("number", "=", number)
+      .executeTakeFirst();
+  }
+
+  async belongsTo(orgId: string, number: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("phoneNumbers")
+      .select("number")
+      .where("number", "=", number)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** In the order of the numbers. */
+  list(): Promise<PhoneNumberRecord[]> {
+    return this.#db.selectFrom("phoneNumbers").select(FIELDS).orderBy("number").execute();
+  }
+
+  /** Nothing happens when the number is not that organization's any more. */
+  async remove(orgId: string, number: string, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.deleteFrom("phoneNumbers").where("number", "=", number).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+}

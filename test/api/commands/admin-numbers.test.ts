@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { adminCommand } from "../../../api/commands/admin-command.js";
+import { TestServer } from "../../system/test-server.js";
+import { ran } from "./recording-terminal.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+const admin = (...args: readonly string[]) =>
+  ran(
+    adminCommand(() => ({ dataDir: server.dataDir, port: 0 })),
+    ...args,
+  );
+
+test("numbers are allowed, listed and revoked beside a running server", async () => {
+  assert.match((await admin("number", "list")).output, /^No organization may call from any number/);
+  const { email, tenant } = await server.customer();
+  const allowed = await admin("number", "allow", email, "+15550300001");
+  assert.equal(allowed.errors, "");
+  assert.equal(allowed.output, '"Customer" may now call from +15550300001.\n');
+  const orgId = tenant.organization.id;
+  assert.equal(await server.tenancy.phoneNumbers.isAllowed(orgId, "+15550300001"), true);
+  const again = await admin("number", "allow", email, "+15550300001");
+  assert.equal(again.output, '"Customer" may call already from +15550300001.\n');
+
+  const [heading = "", row = ""] = (await admin("number", "list")).output.split("\n");
+  assert.match(heading, /^number +owner +organization +since$/);
+  assert.match(row, /^\+15550300001 +\S+@example\.com +Customer +\d{4}-\d\d-\d\d$/);
+
+  const revoked = await admin("number", "revoke", "+15550300001");
+  assert.equal(revoked.output, '"Customer" may no longer call from +15550300001.\n');
+  assert.equal(await server.tenancy.phoneNumbers.isAllowed(orgId, "+15550300001"), false);
+});
+
+test("what cannot be done is told in one line", async () => {
+  const [one, other] = [await server.customer(), await server.customer()];
+  await admin("number", "allow", one.email, "+15550300002");
+  for (const [wish, reason] of [
+    [["allow", other.email, "+15550300002"], /^the number is another organization's/],
+    [["allow", one.email, "0555"], /^number: expected E\.164/],
+    [["allow", "nobody@example.com", "+15550300003"], /^nobody with this e-mail/],
+    [["revoke", "+15550300009"], /^no organization may call from this number$/],
+  ] as const) {
+    const { exitCode, errors } = await admin("number", ...wish);
+    assert.equal(exitCode, 1);
+    assert.match(errors.trimEnd(), reason);
+  }
+});
+
+test("a command line that is not understood changes nothing", async () => {
+  for (const wish of [
+    [],
+    ["fly"],
+    ["list", "all"],
+    ["allow", "a@example.com"],
+    ["allow", "a@example.com", "+15550300004", "+15550300005"],
+    ["revoke"],
+    ["revoke", "+15550300004", "+15550300005"],
+    ["list", "--all"],
+  ]) {
+    assert.equal((await admin("number", ...wish)).exitCode, 2);
+  }
+});
