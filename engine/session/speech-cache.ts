@@ -9,14 +9,18 @@ export interface SpokenSentence {
 
 /** Longer sentences are hardly ever said twice. */
 const CACHED_TEXT_CHARS_MAX = 200;
+/** Of sentences said once only a number of 32 bits is remembered; two that share one cost a place in the cache. */
+export const SAID_ONCE_MAX = 16_384;
 
 /**
- * Sentences already spoken, bounded in bytes. The key holds everything that shapes the sound, and the organization:
+ * Sentences spoken twice or more, bounded in bytes: most of what a model says, it says once, and would only fill memory and
+ * push out the greetings. The key holds everything that shapes the sound, and the organization:
  * nobody is ever answered from another tenant's speech.
  */
 export class SpeechCache {
   /** Undefined: an operator wants none. */
   readonly #sentences: LRUCache<string, SpokenSentence> | undefined;
+  readonly #saidOnce = new LRUCache<number, true>({ max: SAID_ONCE_MAX });
 
   /** Zero keeps nothing. */
   constructor(sizeBytesMax: number) {
@@ -35,9 +39,14 @@ export class SpeechCache {
     return this.#sentences?.get(cacheKey(voiceKey, text));
   }
 
+  /** To be called each time a vendor has spoken it: it is found from the second time on. */
   keep(voiceKey: string, text: string, sentence: SpokenSentence): void {
+    if (this.#sentences === undefined) return;
     if (text.length > CACHED_TEXT_CHARS_MAX || sentence.audio.byteLength === 0) return;
-    this.#sentences?.set(cacheKey(voiceKey, text), sentence);
+    const key = cacheKey(voiceKey, text);
+    const sign = createHash("sha256").update(key).digest().readUInt32LE();
+    if (this.#saidOnce.has(sign)) this.#sentences.set(key, sentence);
+    else this.#saidOnce.set(sign, true);
   }
 }
 

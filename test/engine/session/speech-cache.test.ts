@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SpeechCache, voiceKeyOf } from "../../../engine/session/speech-cache.js";
+import { SAID_ONCE_MAX, SpeechCache, voiceKeyOf } from "../../../engine/session/speech-cache.js";
 
 const VOICE = voiceKeyOf(["org", "provider", "model", 1, "en-US"]);
 
@@ -8,10 +8,32 @@ function sentence(sizeBytes: number) {
   return { audio: new Uint8Array(sizeBytes), durationMs: 100 };
 }
 
+function keepTwice(cache: SpeechCache, text: string, spoken: ReturnType<typeof sentence>) {
+  cache.keep(VOICE, text, spoken);
+  cache.keep(VOICE, text, spoken);
+}
+
+test("a sentence said once takes no room", () => {
+  const cache = new SpeechCache(1_000);
+  cache.keep(VOICE, "Hello.", sentence(100));
+  assert.equal(cache.find(VOICE, "Hello."), undefined);
+  assert.equal(cache.sizeBytes, 0);
+  cache.keep(VOICE, "Hello.", sentence(100));
+  assert.ok(cache.find(VOICE, "Hello."));
+});
+
+test("what was said once is forgotten when enough else was said", () => {
+  const cache = new SpeechCache(1_000);
+  cache.keep(VOICE, "Hello.", sentence(1));
+  for (let said = 0; said <= SAID_ONCE_MAX; said += 1) cache.keep(VOICE, `${said}`, sentence(1));
+  cache.keep(VOICE, "Hello.", sentence(1));
+  assert.equal(cache.find(VOICE, "Hello."), undefined);
+});
+
 test("a sentence said before is found again, by voice and text", () => {
   const cache = new SpeechCache(1_000);
   const hello = sentence(100);
-  cache.keep(VOICE, "Hello.", hello);
+  keepTwice(cache, "Hello.", hello);
   assert.equal(cache.find(VOICE, "Hello."), hello);
   assert.equal(cache.find(VOICE, "Hello"), undefined);
   assert.equal(cache.find(voiceKeyOf(["another org"]), "Hello."), undefined);
@@ -29,7 +51,7 @@ test("every part of a voice makes another key, and parts do not run together", (
 
 test("what is kept stays within its bytes, the least recently used goes first", () => {
   const cache = new SpeechCache(1_000);
-  for (const text of ["one", "two", "three"]) cache.keep(VOICE, text, sentence(400));
+  for (const text of ["one", "two", "three"]) keepTwice(cache, text, sentence(400));
   assert.equal(cache.sizeBytes, 800);
   assert.equal(cache.find(VOICE, "one"), undefined);
   assert.ok(cache.find(VOICE, "three"));
@@ -37,17 +59,17 @@ test("what is kept stays within its bytes, the least recently used goes first", 
 
 test("a sentence larger than the whole cache is not kept, and pushes nothing out", () => {
   const cache = new SpeechCache(1_000);
-  cache.keep(VOICE, "small", sentence(10));
-  cache.keep(VOICE, "large", sentence(1_001));
+  keepTwice(cache, "small", sentence(10));
+  keepTwice(cache, "large", sentence(1_001));
   assert.equal(cache.find(VOICE, "large"), undefined);
   assert.ok(cache.find(VOICE, "small"));
 });
 
 test("long sentences and silence are not kept", () => {
   const cache = new SpeechCache(1_000);
-  cache.keep(VOICE, "x".repeat(200), sentence(1));
-  cache.keep(VOICE, "x".repeat(201), sentence(1));
-  cache.keep(VOICE, "silence", sentence(0));
+  keepTwice(cache, "x".repeat(200), sentence(1));
+  keepTwice(cache, "x".repeat(201), sentence(1));
+  keepTwice(cache, "silence", sentence(0));
   assert.ok(cache.find(VOICE, "x".repeat(200)));
   assert.equal(cache.find(VOICE, "x".repeat(201)), undefined);
   assert.equal(cache.find(VOICE, "silence"), undefined);
@@ -55,7 +77,7 @@ test("long sentences and silence are not kept", () => {
 
 test("a cache of no bytes keeps nothing", () => {
   const cache = new SpeechCache(0);
-  cache.keep(VOICE, "Hello.", sentence(1));
+  keepTwice(cache, "Hello.", sentence(1));
   assert.equal(cache.find(VOICE, "Hello."), undefined);
   assert.equal(cache.sizeBytes, 0);
 });
