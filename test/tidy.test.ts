@@ -57,7 +57,16 @@ function rootFolder(): string {
 }
 
 const ROOT = rootFolder();
-const SOURCE_PLACES = ["main.ts", "config.ts", "api", "engine", "storage", "bench", "test"];
+const SOURCE_PLACES = [
+  "main.ts",
+  "config.ts",
+  "api",
+  "deploy/livestream/front/site",
+  "engine",
+  "storage",
+  "bench",
+  "test",
+];
 
 function readTree(): readonly SourceFile[] {
   return SOURCE_PLACES.filter((place) => existsSync(join(ROOT, place)))

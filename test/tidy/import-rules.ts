@@ -17,10 +17,22 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
   ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/livestream/main.ts", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/", ["engine/", "storage/"]],
+  ["deploy/livestream/front/site/", []],
   ["engine/", ["storage/"]],
   ["storage/", []],
   ["bench/", ["api/", "engine/", "storage/", "config.ts", "main.ts", "test/doubles/"]],
-  ["test/", ["api/", "engine/", "storage/", "bench/", "config.ts", "main.ts"]],
+  [
+    "test/",
+    [
+      "api/",
+      "deploy/livestream/front/site/",
+      "engine/",
+      "storage/",
+      "bench/",
+      "config.ts",
+      "main.ts",
+    ],
+  ],
 ];
 
 export const importDirection: FileRule = (file) => {
@@ -49,6 +61,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
   "fast-check": ["test/", "bench/"],
   "playwright-core": ["bench/livestream/"],
+  "hls.js": ["deploy/livestream/front/site/"],
   tinybench: ["bench/"],
   fastify: ["bench/"],
 };

@@ -34,6 +34,7 @@ export const PLACES_OF_TIME = [
   "main.ts",
   "api/commands/",
   "api/livestream/main.ts",
+  "deploy/livestream/front/site/page-clock.ts",
   "engine/sandbox/",
   "bench/",
   "test/",

@@ -1,4 +1,4 @@
-import Hls, { type ErrorData, type Level } from "hls.js";
+import HlsLoader, { type ErrorData, ErrorTypes, Events, type Level } from "hls.js";
 import type { CancelTimer, PageClock } from "./page-clock.js";
 
 /** `waiting`: nothing to play. `reconnecting`: it was lost, and is tried again. */
@@ -33,7 +33,7 @@ export class HlsPlayer {
   readonly #events: PlayerEvents;
   readonly #clock: PageClock;
   #path: string | undefined;
-  #hls: Hls | undefined;
+  #hls: HlsLoader | undefined;
   #retries = 0;
   #cancelRetry: CancelTimer | undefined;
   #repairedMs = 0;
@@ -89,11 +89,11 @@ export class HlsPlayer {
 
   #load(path: string): void {
     this.#movedMs = this.#clock.epochMs();
-    if (!Hls.isSupported()) {
+    if (!canPlayPieces()) {
       this.#loadNatively(path);
       return;
     }
-    const hls = new Hls({
+    const hls = new HlsLoader({
       workerPath: "/hls.worker.js",
       liveSyncDurationCount: 2,
       liveMaxLatencyDurationCount: 8,
@@ -102,15 +102,15 @@ export class HlsPlayer {
       maxBufferLength: 20,
     });
     this.#hls = hls;
-    hls.on(Hls.Events.MANIFEST_PARSED, (_, { levels }) => {
+    hls.on(Events.MANIFEST_PARSED, (_, { levels }) => {
       this.#events.onQualities(qualitiesOf(levels));
       this.#start();
     });
-    hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => {
+    hls.on(Events.LEVEL_SWITCHED, (_, { level }) => {
       const played = hls.levels[level];
       this.#events.onPlayedQuality(played === undefined ? undefined : labelOf(played));
     });
-    hls.on(Hls.Events.ERROR, (_, fault) => this.#failed(hls, fault));
+    hls.on(Events.ERROR, (_, fault) => this.#failed(hls, fault));
     hls.attachMedia(this.#video);
     hls.loadSource(path);
   }
@@ -130,10 +130,10 @@ export class HlsPlayer {
     this.#video.play().catch(() => undefined);
   }
 
-  #failed(hls: Hls, fault: ErrorData): void {
+  #failed(hls: HlsLoader, fault: ErrorData): void {
     if (!fault.fatal || this.#hls !== hls) return;
     const nowMs = this.#clock.epochMs();
-    if (fault.type === Hls.ErrorTypes.MEDIA_ERROR && nowMs - this.#repairedMs > REPAIR_PERIOD_MS) {
+    if (fault.type === ErrorTypes.MEDIA_ERROR && nowMs - this.#repairedMs > REPAIR_PERIOD_MS) {
       this.#repairedMs = nowMs;
       hls.recoverMediaError();
       return;
@@ -171,6 +171,11 @@ export class HlsPlayer {
     this.#video.removeAttribute("src");
     this.#video.load();
   }
+}
+
+/** What hls.js needs; older iPhones have neither. */
+function canPlayPieces(): boolean {
+  return "MediaSource" in globalThis || "ManagedMediaSource" in globalThis;
 }
 
 /** One for each height, largest first, after the automatic choice. */

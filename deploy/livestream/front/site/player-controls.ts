@@ -22,8 +22,11 @@ export class PlayerControls {
   readonly #fullScreen = elementOf("full-screen", HTMLButtonElement);
   readonly #switches: PlayerSwitches;
 
-  constructor(switches: PlayerSwitches, clock: PageClock) {
+  constructor(switches: PlayerSwitches) {
     this.#switches = switches;
+  }
+
+  start(clock: PageClock): void {
     this.#pause.addEventListener("click", () => this.#togglePause());
     this.#mute.addEventListener("click", () => this.#toggleMute());
     this.#unmute.addEventListener("click", () => {

@@ -48,7 +48,7 @@ export class WatchView {
       jumpToLive: () => this.#player.jumpToLive(),
       behindLiveSec: () => this.#player.behindLiveSec(),
     };
-    new PlayerControls(controls, clock);
+    new PlayerControls(controls).start(clock);
     clock.every(SINCE_PERIOD_MS, () => this.#tellFacts());
   }
 
@@ -112,6 +112,6 @@ export class WatchView {
     if (stream === undefined) return;
     const best = bestQuality(stream);
     const since = liveForText(stream.startedMs, this.#clock.epochMs());
-    say(this.#facts, best === undefined ? since : `${since} · up to ${best}`);
+    say(this.#facts, best === undefined ? since : `${since} · ${best}`);
   }
 }

@@ -45,9 +45,9 @@ export function countText(count: number): string {
   return count === 1 ? "1 live stream" : `${count} live streams`;
 }
 
-/** 0 to 359, the same for the same key: the drawn poster's colour. */
+/** 0 to 359, the same for the same key and far apart for similar ones: the drawn poster's colour. */
 export function hueOf(streamKey: string): number {
-  let hash = 7;
-  for (const letter of streamKey) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 3_600;
-  return hash % 360;
+  let hash = 0x811c9dc5;
+  for (const letter of streamKey) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 0) % 360;
 }

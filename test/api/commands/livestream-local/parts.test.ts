@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { findDebianParts } from "../../../../api/commands/livestream-local/debian-packages.js";
+import { filledTemplate } from "../../../../api/commands/livestream-local/filled-template.js";
+import { parseLocalSettings } from "../../../../api/commands/livestream-local/local-settings.js";
+import { hookSettingNames } from "../../../../api/commands/livestream-local/rtmp-ingest.js";
+
+test("a template is filled in wholly or not at all", () => {
+  assert.equal(filledTemplate("listen ${PORT}; $host ${PORT}", { PORT: "1" }), "listen 1; $host 1");
+  assert.throws(() => filledTemplate("${A} ${B}", { A: "1" }), /wants \$\{B\}/);
+  assert.throws(() => filledTemplate("${A}", { A: "1", B: "2" }), /no place for B/);
+});
+
+for (const value of ["a; evil on", "a }", "$(id)", 'a"b', "a\nb"]) {
+  test(`a value that nginx would read as more than a word is refused: ${JSON.stringify(value)}`, () => {
+    assert.throws(() => filledTemplate("root ${A};", { A: value }), /^Error: A: expected a value/);
+  });
+}
+
+test("missing programs and modules are named by their packages", (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-parts-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const find = () => findDebianParts(folder, [folder], []);
+  assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg"] });
+  for (const name of ["nginx", "ffmpeg", "ffprobe", "ngx_rtmp_module.so"]) {
+    writeFileSync(join(folder, name), "");
+    chmodSync(join(folder, name), 0o755);
+  }
+  assert.deepEqual(find(), {
+    nginx: join(folder, "nginx"),
+    ffmpeg: join(folder, "ffmpeg"),
+    rtmpModule: join(folder, "ngx_rtmp_module.so"),
+  });
+  rmSync(join(folder, "ffprobe"));
+  assert.deepEqual(find(), { missing: ["ffmpeg"] });
+});
+
+test("the settings have the ports of the specification, and every wrong one is named", () => {
+  assert.deepEqual(parseLocalSettings({}), {
+    host: "0.0.0.0",
+    frontPort: 8_080,
+    rtmpPort: 1_935,
+    stateApiPort: 4_000,
+    ingestStatusPort: 8_936,
+    arePublishKeysChecked: false,
+  });
+  assert.equal(parseLocalSettings({ PUBLISH_KEYS: "a=b" }).arePublishKeysChecked, true);
+  assert.throws(
+    () => parseLocalSettings({ FRONT_PORT: "80a", RTMP_PORT: "0", HOST: "a; evil" }),
+    /FRONT_PORT.*RTMP_PORT|RTMP_PORT.*FRONT_PORT/s,
+  );
+});
+
+test("the hook's settings are known from its nginx, which lets no other through", () => {
+  const names = hookSettingNames();
+  for (const name of ["SEGMENT_SECONDS", "PRESET", "LADDER"]) assert.ok(names.includes(name), name);
+});

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type PartEvents,
+  RunningPart,
+} from "../../../../api/commands/livestream-local/running-part.js";
+import { SystemClock } from "../../../../engine/time/clock.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { eventually } from "../../../system/eventually.js";
+
+interface Noted extends PartEvents {
+  readonly lines: string[];
+  readonly pids: number[];
+  readonly endings: string[];
+  readonly hasGivenUp: () => boolean;
+}
+
+function noted(): Noted {
+  const [lines, pids, endings]: [string[], number[], string[]] = [[], [], []];
+  let hasGivenUp = false;
+  return {
+    lines,
+    pids,
+    endings,
+    hasGivenUp: () => hasGivenUp,
+    onLine: (line) => void lines.push(line),
+    onStarted: (pid) => void pids.push(pid),
+    onEnded: (reason) => void endings.push(reason),
+    onGivenUp: () => {
+      hasGivenUp = true;
+    },
+  };
+}
+
+function shell(script: string) {
+  return {
+    name: "part",
+    file: "/bin/sh",
+    args: ["-c", script],
+    env: { WORD: "given" },
+    stopSignal: "SIGTERM",
+  } as const;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("a part that ends by itself is started again a second later, but not for ever", async () => {
+  const clock = new VirtualClock();
+  const events = noted();
+  new RunningPart(shell("exit 7"), events, clock).start();
+  for (let endings = 1; endings <= 6; endings += 1) {
+    await eventually("its end", () => events.endings.length === endings || undefined);
+    assert.equal(events.pids.length, endings);
+    assert.equal(events.hasGivenUp(), endings === 6);
+    clock.advance(1_000);
+  }
+  assert.deepEqual(new Set(events.endings), new Set(["ended with exit status 7"]));
+  assert.equal(events.pids.length, 6);
+});
+
+test("a program that is not there is told, not thrown", async () => {
+  const events = noted();
+  const part = new RunningPart(
+    { ...shell(""), file: "/no/such/program" },
+    events,
+    new VirtualClock(),
+  );
+  part.start();
+  await eventually("the fault", () => events.endings.length === 1 || undefined);
+  assert.match(events.endings[0] ?? "", /ENOENT/);
+  await part.stop();
+});
+
+test("stopping asks, waits, and leaves nothing behind that the part had started", async () => {
+  const events = noted();
+  const script = `trap 'echo asked; exit 0' TERM; sleep 600 & echo "$! $WORD \${HOME:-none}"; wait`;
+  const part = new RunningPart(shell(script), events, new SystemClock());
+  part.start();
+  const line = await eventually("its line", () => events.lines[0]);
+  const [grandchild, ...rest] = line.split(" ");
+  assert.deepEqual(rest, ["given", "none"]);
+  await part.stop();
+  await eventually("the output", () => events.lines.includes("asked") || undefined);
+  await eventually("the end of the group", () => !isRunning(Number(grandchild)) || undefined);
+  assert.deepEqual(events.endings, []);
+});
+
+test("a part that does not listen is ended after ten seconds", async () => {
+  const clock = new VirtualClock();
+  const events = noted();
+  const part = new RunningPart(
+    shell("trap '' TERM; echo on; while :; do sleep 1; done"),
+    events,
+    clock,
+  );
+  part.start();
+  await eventually("its line", () => events.lines[0]);
+  const stopped = part.stop();
+  clock.advance(10_000);
+  await stopped;
+  assert.equal(isRunning(events.pids[0] ?? 0), false);
+});
+
+test("a part that is stopped while it waits to be started again stays stopped", async () => {
+  const clock = new VirtualClock();
+  const events = noted();
+  const part = new RunningPart(shell("exit 1"), events, clock);
+  part.start();
+  await eventually("its end", () => events.endings.length === 1 || undefined);
+  await part.stop();
+  assert.equal(clock.pendingTimerCount, 0);
+  clock.advance(60_000);
+  assert.equal(events.pids.length, 1);
+});

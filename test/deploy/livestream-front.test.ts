@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+
+const FRONT = join(packageRoot(), "deploy/livestream/front");
+const conf = readFileSync(join(FRONT, "nginx.conf.template"), "utf8");
+const dockerfile = readFileSync(join(FRONT, "Dockerfile"), "utf8");
+const page = readFileSync(join(FRONT, "site/index.html"), "utf8");
+
+function all(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(([, group = ""]) => group);
+}
+
+test("the image gives a value to every word that the template wants, and to no other", () => {
+  const wanted = new Set(all(conf, /\$\{([A-Z_]+)\}/g));
+  const given = new Set(all(dockerfile, /\b(FRONT_[A-Z_]+)=/g));
+  assert.deepEqual([...given].sort(), [...wanted].sort());
+});
+
+test("only three paths of the state API are passed on, each as it is called there", () => {
+  assert.deepEqual(all(conf, /proxy_pass \$state_api(\S*?)(?:\$is_args\$args)?;/g), [
+    "/health",
+    "/streams",
+    "/streams/events",
+  ]);
+  assert.deepEqual(all(conf, /location = (\/api\/\S+)/g), [
+    "/api/health",
+    "/api/streams",
+    "/api/streams/events",
+  ]);
+  assert.match(conf, /location \^~ \/api\/ +\{[^}]*return 404; \}/);
+  assert.match(conf, /location \^~ \/webhook \{[^}]*return 404; \}/);
+});
+
+test("no upstream is looked up at the start, so that the proxy may be the first", () => {
+  assert.doesNotMatch(conf, /^\s*upstream\b/m);
+  for (const target of all(conf, /proxy_pass (\S+);/g))
+    assert.match(target, /^\$(state_api|webrtc)/);
+});
+
+test("headers are written at one place only, since a location that adds one drops the others", () => {
+  const [before = "", noSuchPart = ""] = conf.split("location @no-such-part");
+  const firstLocation = before.indexOf("location =");
+  assert.doesNotMatch(before.slice(firstLocation), /add_header/);
+  assert.equal(all(noSuchPart, /(add_header) /g).length, 1);
+});
+
+test("the image is pinned, does not run as root, and is asked whether it is ready", () => {
+  for (const image of all(dockerfile, /^FROM (\S+)/gm)) assert.match(image, /:\d+[\w.-]*$/);
+  assert.match(dockerfile, /^FROM nginx:\d+\.\d+\.\d+-/m);
+  assert.match(dockerfile, /^USER nginx$/m);
+  assert.match(dockerfile, /^HEALTHCHECK /m);
+  const [health = ""] = all(dockerfile, /http:\/\/127\.0\.0\.1:8080(\/[\w-]+)/g);
+  assert.ok(conf.includes(`location = ${health} {`), health);
+  assert.match(dockerfile, /^EXPOSE 8080$/m);
+});
+
+test("the page has no script, style or address but those of its own site", () => {
+  assert.doesNotMatch(page, /<script(?![^>]* src="\/)[^>]*>|<style|\sstyle=|\son\w+=/i);
+  for (const address of all(page, /(?:src|href)="([^"]*)"/g)) assert.match(address, /^[/#]/);
+});
+
+test("text of a stream never becomes markup", () => {
+  for (const name of readdirSync(join(FRONT, "site")).filter((file) => file.endsWith(".ts"))) {
+    const text = readFileSync(join(FRONT, "site", name), "utf8");
+    assert.doesNotMatch(
+      text,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(/,
+      name,
+    );
+  }
+});

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type LiveStream,
+  readListAnswer,
+  readRemovedKey,
+  readSnapshot,
+  readStream,
+} from "../../deploy/livestream/front/site/live-stream.js";
+import { StreamBoard } from "../../deploy/livestream/front/site/stream-board.js";
+import {
+  bestQuality,
+  countText,
+  hueOf,
+  initialsOf,
+  liveForText,
+  titleOf,
+} from "../../deploy/livestream/front/site/wording.js";
+
+const SESSION = {
+  streamKey: "evening-news",
+  startedAt: "2026-01-02T03:04:05.000Z",
+  clientIp: "192.0.2.1",
+  masterPlaylistUrl: "/hls/evening-news/master.m3u8",
+  qualities: [
+    { name: "audio", width: 0, height: 0, bandwidth: 64_000, url: "/a" },
+    { name: "720p", width: 1_280, height: 720, bandwidth: 3_000_000, url: "/b" },
+  ],
+};
+
+function streamOf(changes: Readonly<Record<string, unknown>>): LiveStream | undefined {
+  return readStream(JSON.stringify({ ...SESSION, ...changes }));
+}
+
+test("a session is read as far as the page shows it, with the largest quality first", () => {
+  assert.deepEqual(streamOf({}), {
+    streamKey: "evening-news",
+    startedMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+    playlistPath: "/hls/evening-news/master.m3u8",
+    qualities: [
+      { name: "720p", height: 720 },
+      { name: "audio", height: 0 },
+    ],
+    thumbnailPath: undefined,
+  });
+});
+
+test("a playlist is taken from the page's own site, whatever site the list names", () => {
+  const stream = streamOf({ masterPlaylistUrl: "https://elsewhere.example/hls/a/master.m3u8?x=1" });
+  assert.equal(stream?.playlistPath, "/hls/a/master.m3u8");
+});
+
+for (const [what, changes] of Object.entries({
+  "a script for a playlist": { masterPlaylistUrl: "javascript:alert(1)" },
+  "a playlist outside of /hls/": { masterPlaylistUrl: "/api/streams" },
+  "a path that leaves /hls/": { masterPlaylistUrl: "/hls/../api/master.m3u8" },
+  "a key with a slash": { streamKey: "a/b" },
+  "no start": { startedAt: undefined },
+  "a start that is no time": { startedAt: "yesterday" },
+  "qualities that are none": { qualities: "720p" },
+})) {
+  test(`a stream with ${what} is left out, and the others stay`, () => {
+    assert.equal(streamOf(changes), undefined);
+    const answer = {
+      success: true,
+      data: { count: 2, streams: [{ ...SESSION, ...changes }, SESSION] },
+    };
+    assert.deepEqual(
+      readListAnswer(answer).map(({ streamKey }) => streamKey),
+      ["evening-news"],
+    );
+  });
+}
+
+test("a thumbnail from elsewhere is none, but its stream is shown", () => {
+  assert.equal(streamOf({ thumbnailUrl: "data:text/html,x" })?.thumbnailPath, undefined);
+  assert.equal(
+    streamOf({ thumbnailUrl: "/hls/a/thumbnail.jpg" })?.thumbnailPath,
+    "/hls/a/thumbnail.jpg",
+  );
+});
+
+test("what is no list is not taken for an empty one", () => {
+  for (const value of [undefined, null, {}, { data: {} }, { success: false, error: "down" }]) {
+    assert.throws(() => readListAnswer(value));
+  }
+  assert.throws(() => readSnapshot("<html>"));
+  assert.throws(() => readRemovedKey(`{"streamKey":1}`));
+});
+
+test("the board follows the events in the order of the streams' start", () => {
+  const board = new StreamBoard();
+  const early = streamOf({ streamKey: "early", startedAt: "2026-01-01T00:00:00Z" });
+  const late = streamOf({ streamKey: "late", startedAt: "2026-01-03T00:00:00Z" });
+  assert.ok(early !== undefined && late !== undefined);
+  board.reset([late]);
+  board.put(early);
+  assert.deepEqual(board.all(), [early, late]);
+  const { version } = board;
+  board.put({ ...early, qualities: [] });
+  board.remove("late");
+  board.remove("never there");
+  assert.deepEqual(board.all(), [{ ...early, qualities: [] }]);
+  assert.ok(board.version > version, "an answer that was asked for before is known to be old");
+});
+
+test("keys are shown as names", () => {
+  assert.equal(titleOf("evening-news_2"), "Evening news 2");
+  assert.equal(titleOf("--"), "--");
+  assert.equal(initialsOf("evening-news_2"), "EN");
+  assert.equal(initialsOf("alpha"), "A");
+  assert.equal(hueOf("alpha"), hueOf("alpha"));
+  assert.ok(new Set(["cam-1", "cam-2", "cam-3", "cam-4"].map(hueOf)).size === 4);
+});
+
+test("how long a stream has been live is told in words, also by a clock that is behind", () => {
+  const minutes = (count: number) => liveForText(0, count * 60_000);
+  assert.equal(liveForText(60_000, 0), "Started just now");
+  assert.equal(minutes(0.9), "Started just now");
+  assert.equal(minutes(59.9), "Live for 59 min");
+  assert.equal(minutes(60), "Live for 1 h");
+  assert.equal(minutes(125), "Live for 2 h 5 min");
+  assert.equal(minutes(60 * 24), "Live for 1 day");
+  assert.equal(minutes(60 * 72), "Live for 3 days");
+});
+
+test("counts and qualities are told in words", () => {
+  assert.deepEqual([0, 1, 2].map(countText), [
+    "No live streams",
+    "1 live stream",
+    "2 live streams",
+  ]);
+  const stream = streamOf({});
+  assert.ok(stream !== undefined);
+  assert.equal(bestQuality(stream), "720p");
+  assert.equal(bestQuality({ ...stream, qualities: [{ name: "audio", height: 0 }] }), "Audio");
+  assert.equal(bestQuality({ ...stream, qualities: [] }), undefined);
+});
