@@ -10,8 +10,10 @@ import { TurnTimings } from "./turn-timing.js";
 
 /** What a full box still has to keep: beyond it people hear that they wait. */
 export const LATENCY_P99_MAX_MS = 50;
-/** Callers that are this late themselves do not measure the server any more. */
-export const OWN_DELAY_MAX_MS = 20;
+/** Callers that are this late themselves do not measure the server any more, */
+const OWN_DELAY_MAX_MS = 20;
+/** and neither do callers and vendors that fill the core that they share. */
+const LOAD_SHARE_MAX = 0.85;
 const LOST_SHARE_MAX = 0.05;
 
 const FIRST_CALLS = 20;
@@ -31,8 +33,10 @@ export interface CapacityStep {
   readonly latencyP99Ms: number;
   /** Of the callers' own process: what of the latency may be theirs. */
   readonly ownDelayMs: number;
-  /** Of one core. */
+  /** The server's, of one core. */
   readonly cpuShare: number;
+  /** The same of callers and vendors together. */
+  readonly loadShare: number;
   readonly isGood: boolean;
 }
 
@@ -96,7 +100,9 @@ export class CapacitySearch {
     }
     await this.#resize(0);
     const failed = this.#steps.filter(({ isGood }) => !isGood);
-    const isServers = failed.some(({ ownDelayMs }) => ownDelayMs <= OWN_DELAY_MAX_MS);
+    const isServers = failed.some(
+      ({ ownDelayMs, loadShare }) => ownDelayMs <= OWN_DELAY_MAX_MS && loadShare <= LOAD_SHARE_MAX,
+    );
     return { steps: this.#steps, calls: good, isLowerBound: !isServers };
   }
 
@@ -106,12 +112,14 @@ export class CapacitySearch {
     await fetch(`${this.#vendors.deskUrl}/journal`, { method: "DELETE" });
     const ownDelay = monitorEventLoopDelay({ resolution: 1 });
     ownDelay.enable();
-    const { pid } = this.#server.process;
-    const cpuBeforeMs = cpuMs(pid);
+    const cpuBeforeMs = cpuMs(this.#server.process.pid);
+    const loadBeforeMs = this.#loadCpuMs();
     const fromNs = process.hrtime.bigint();
     await sleep(MEASURE_MS);
     const toNs = process.hrtime.bigint();
-    const cpuShare = (cpuMs(pid) - cpuBeforeMs) / (Number(toNs - fromNs) / 1e6);
+    const durationMs = Number(toNs - fromNs) / 1e6;
+    const cpuShare = (cpuMs(this.#server.process.pid) - cpuBeforeMs) / durationMs;
+    const loadShare = (this.#loadCpuMs() - loadBeforeMs) / durationMs;
     ownDelay.disable();
     await sleep(LAST_REPLIES_MS);
     const journal: unknown = await (await fetch(`${this.#vendors.deskUrl}/journal`)).json();
@@ -127,8 +135,13 @@ export class CapacitySearch {
       latencyP99Ms,
       ownDelayMs: ownDelay.percentile(99) / 1e6,
       cpuShare,
+      loadShare,
       isGood: isFollowed && latencyP99Ms <= LATENCY_P99_MAX_MS,
     };
+  }
+
+  #loadCpuMs(): number {
+    return cpuMs(this.#vendors.process.pid) + cpuMs(process.pid);
   }
 
   /** So many conversations from now on; of too many, the latest end. */

@@ -51,12 +51,16 @@ async function capacityOf(kind: Kind): Promise<Capacity> {
 function describe(name: string, { steps, calls, isLowerBound }: Capacity): string {
   const rows = steps.map(
     (step) =>
-      `  ${String(step.calls).padStart(4)} calls: p99 ${step.latencyP99Ms.toFixed(1)} ms, server ${(step.cpuShare * 100).toFixed(0)} % of a core, callers ${step.ownDelayMs.toFixed(1)} ms late: ${step.isGood ? "good" : "too much"}`,
+      `  ${String(step.calls).padStart(4)} calls: p99 ${step.latencyP99Ms.toFixed(1)} ms, server ${percent(step.cpuShare)} of a core, callers and vendors ${percent(step.loadShare)}, callers ${step.ownDelayMs.toFixed(1)} ms late: ${step.isGood ? "good" : "too much"}`,
   );
   const why = isLowerBound
-    ? "at least: the callers, who share this box, or the time gave out before the server did"
+    ? "at least: the callers and vendors, who share this box, or the time gave out before the server did"
     : "the next step was too much for the server";
   return [`${name}: ${calls} calls (${why})`, ...rows].join("\n");
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
 }
 
 pinThisProcess();
