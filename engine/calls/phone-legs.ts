@@ -1,4 +1,11 @@
 import type { Logger } from "../log.js";
+import { VendorError } from "../vendors/contracts.js";
+import { PlivoCalls } from "../vendors/plivo-calls.js";
+import { TelnyxCalls } from "../vendors/telnyx-calls.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { TelephonySettings } from "./telephony-settings.js";
+
+const ATTEMPTS_MAX = 2;
 
 /** What can be asked of one vendor about a call that it carries. */
 export interface PhoneLegApi {
@@ -12,6 +19,7 @@ export interface PhoneLegApi {
 export class PhoneLegs {
   readonly #apis: Readonly<Record<string, PhoneLegApi | undefined>>;
   readonly #log: Logger;
+  readonly #pending = new Set<Promise<void>>();
   /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
   readonly #told = new Set<string>();
 
@@ -32,11 +40,32 @@ export class PhoneLegs {
       this.#log.warn({ vendor }, words);
       return;
     }
-    try {
-      await api.hangUp(callRef);
-    } catch (error) {
-      this.#log.error({ vendor, error }, "a call could not be hung up at its vendor");
+    await this.#noted(this.#insist(vendor, () => api.hangUp(callRef)));
+  }
+
+  /** Resolves when all that was asked for has been answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  /** A second time where that may help: a call that goes on costs money, and somebody sits in silence. */
+  async #insist(vendor: string, hangUp: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await hangUp();
+      } catch (error) {
+        const mayHelp = error instanceof VendorError && error.retryable;
+        if (mayHelp && attempt < ATTEMPTS_MAX) continue;
+        this.#log.error({ vendor, error }, "a call could not be hung up at its vendor");
+        return;
+      }
     }
+  }
+
+  async #noted(work: Promise<void>): Promise<void> {
+    this.#pending.add(work);
+    await work;
+    this.#pending.delete(work);
   }
 
   /** Whether the vendor has taken the call over. */
@@ -56,4 +85,18 @@ export class PhoneLegs {
       return false;
     }
   }
+}
+
+/** The vendors' REST APIs that have an account, besides Twilio's, which places calls too. */
+export function hangUpApis(
+  { telnyx, plivo }: Pick<TelephonySettings, "telnyx" | "plivo">,
+  context: VendorContext,
+): Readonly<Record<string, PhoneLegApi | undefined>> {
+  const { apiKey } = telnyx;
+  const { authId, authToken } = plivo;
+  const hasPlivo = authId !== undefined && authToken !== undefined;
+  return {
+    telnyx: apiKey === undefined ? undefined : new TelnyxCalls({ ...telnyx, apiKey }, context),
+    plivo: hasPlivo ? new PlivoCalls({ ...plivo, authId, authToken }, context) : undefined,
+  };
 }

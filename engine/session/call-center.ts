@@ -9,8 +9,9 @@ import {
   OutboundTelephony,
   twilioCalls,
 } from "../calls/outbound-telephony.js";
-import { PhoneLegs } from "../calls/phone-legs.js";
+import { hangUpApis, PhoneLegs } from "../calls/phone-legs.js";
 import { Recordings } from "../calls/recordings.js";
+import type { TelephonySettings } from "../calls/telephony-settings.js";
 import type { Logger } from "../log.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
@@ -42,7 +43,9 @@ const SERVER_STOPPING: Ending = {
   message: "the server is restarting",
 };
 
-export interface CallCenterOptions extends OutboundSettings {
+export interface CallCenterOptions
+  extends OutboundSettings,
+    Pick<TelephonySettings, "telnyx" | "plivo"> {
   readonly database: Database;
   readonly dataDir: string;
   readonly agents: Agents;
@@ -129,8 +132,9 @@ export class CallCenter {
     this.#connections = connections;
     this.#journal = journal;
     this.#summaries = summaries;
-    const twilio = twilioCalls(options, { clock, connections });
-    this.legs = new PhoneLegs({ twilio }, log);
+    const context = { clock, connections };
+    const twilio = twilioCalls(options, context);
+    this.legs = new PhoneLegs({ twilio, ...hangUpApis(options, context) }, log);
     this.outbound = this.#newOutbound(twilio);
     this.#upkeep = this.#startUpkeep();
   }
@@ -187,6 +191,7 @@ export class CallCenter {
     await within(this.#options.clock, LAST_WORK_MAX_MS, this.#journal.stored());
     await this.#summaries.close(LAST_WORK_MAX_MS);
     await within(this.#options.clock, LAST_WORK_MAX_MS, this.recordings.close());
+    await within(this.#options.clock, LAST_WORK_MAX_MS, this.legs.settled());
     await this.#connections.close();
     await this.#audioPool?.close();
   }

@@ -41,7 +41,7 @@ export interface StreamRequest {
 }
 
 export interface MethodRequest extends Omit<StreamRequest, "body"> {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly body: string | undefined;
 }
 

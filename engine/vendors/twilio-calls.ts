@@ -1,22 +1,16 @@
 import * as v from "valibot";
 import { VendorError } from "./contracts.js";
-import { postStream, type RefusedAnswer } from "./http-stream.js";
+import type { RefusedAnswer } from "./http-stream.js";
+import { basicAuthorization, telephonyRequest } from "./telephony-request.js";
 import { faultOfStatus } from "./vendor-fault.js";
 import { parseAnswer, tryParse } from "./vendor-json.js";
 import type { VendorContext } from "./vendor-settings.js";
 
 const VENDOR = "twilio";
 const API_VERSION = "2010-04-01";
-/** The vendor answers within a second or so; nobody waits on the line for these requests. */
-const ANSWER_MAX_MS = 10_000;
-/** The record of a call is some 2 kB. */
-const ANSWER_MAX_BYTES = 64 * 1024;
 const STATUS_GONE = 404;
 const CALL_SID = /^CA[0-9a-f]{32}$/i;
 const EVENTS = ["initiated", "ringing", "answered", "completed"];
-
-/** What was begun at the vendor is waited for: whoever gave up would not know whether somebody's telephone rings. */
-const NEVER_ABORTED = new AbortController().signal;
 
 const Placed = v.object({ sid: v.pipe(v.string(), v.regex(CALL_SID)) });
 const Refusal = v.object({ code: v.optional(v.nullable(v.number())) });
@@ -103,40 +97,21 @@ export class TwilioCalls {
     await this.#post(path, new URLSearchParams(fields));
   }
 
-  async #post(path: string, form: URLSearchParams): Promise<string> {
+  #post(path: string, form: URLSearchParams): Promise<string> {
     const { accountSid, authToken, baseUrl } = this.#account;
-    const { clock, connections } = this.#context;
-    const base = new URL(baseUrl);
-    const account = `${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}`;
-    const chunks: Buffer[] = [];
-    await postStream(
-      {
-        vendor: VENDOR,
-        dispatcher: connections.for(false),
-        clock,
-        origin: base.origin,
-        path: `${base.pathname.replace(/\/$/, "")}/${account}/${path}`,
-        headers: {
-          accept: "application/json",
-          authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
-          "content-type": "application/x-www-form-urlencoded",
-        },
-        body: form.toString(),
-        limits: {
-          firstByteMs: ANSWER_MAX_MS,
-          betweenBytesMs: ANSWER_MAX_MS,
-          totalMs: ANSWER_MAX_MS,
-          replyMaxBytes: ANSWER_MAX_BYTES,
-        },
-        refuse,
+    return telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl,
+      method: "POST",
+      path: `/${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}/${path}`,
+      headers: {
+        accept: "application/json",
+        authorization: basicAuthorization(accountSid, authToken),
+        "content-type": "application/x-www-form-urlencoded",
       },
-      (chunk) => {
-        chunks.push(chunk);
-        return false;
-      },
-      NEVER_ABORTED,
-    );
-    return Buffer.concat(chunks).toString("utf8");
+      body: form.toString(),
+      refuse,
+    });
   }
 }
 

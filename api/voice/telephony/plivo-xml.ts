@@ -26,7 +26,8 @@ export function plivoConnect(target: StreamTarget): string {
     extraHeaders: extraHeaders === "" ? undefined : extraHeaders,
   };
   const stream = element("Stream", attributes, escapeText(plainAddress(target.url)));
-  return xmlDocument(element("Response", {}, stream));
+  // `keepCallAlive` holds the document until the stream has ended.
+  return xmlDocument(element("Response", {}, stream + element("Hangup", {})));
 }
 
 export function plivoSayAndHangUp({ text, language }: Farewell): string {

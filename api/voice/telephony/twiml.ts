@@ -14,14 +14,18 @@ export function signalwireConnect(target: StreamTarget, codec?: string): string 
   return connect(target, { codec });
 }
 
-/** TeXML: without the mode `rtp` Telnyx would take our µ-law for MP3. */
+/**
+ * TeXML: without the mode `rtp` Telnyx would take our µ-law for MP3. What follows a `Connect` is done when its stream has ended,
+ * so a call whose stream was closed does not stay open in silence.
+ */
 export function telnyxConnect(target: StreamTarget): string {
-  return connect(target, {
+  const attributes = {
     codec: "PCMU",
     bidirectionalMode: "rtp",
     bidirectionalCodec: "PCMU",
     bidirectionalSamplingRate: "8000",
-  });
+  };
+  return connect(target, attributes, element("Hangup", {}));
 }
 
 /** For Twilio, SignalWire and Telnyx alike. */
@@ -36,11 +40,11 @@ export function dialOn(to: string): string {
   return xmlDocument(element("Response", {}, element("Dial", {}, target)));
 }
 
-function connect(target: StreamTarget, attributes: StreamAttributes): string {
+function connect(target: StreamTarget, attributes: StreamAttributes, afterwards = ""): string {
   const parameters = Object.entries(target.parameters)
     .map(([name, value]) => element("Parameter", { name, value }))
     .join("");
   const own = { url: plainAddress(target.url), statusCallback: target.statusUrl };
   const stream = element("Stream", { ...own, ...attributes }, parameters);
-  return xmlDocument(element("Response", {}, element("Connect", {}, stream)));
+  return xmlDocument(element("Response", {}, element("Connect", {}, stream) + afterwards));
 }

@@ -95,12 +95,13 @@ test("SignalWire and Telnyx are asked for the codec that they are to send", () =
     telnyxConnect(TARGET),
     / codec="PCMU" bidirectionalMode="rtp" bidirectionalCodec="PCMU" bidirectionalSamplingRate="8000">/,
   );
+  assert.match(telnyxConnect(TARGET), /<\/Connect><Hangup\/><\/Response>$/);
 });
 
 test("Plivo gets the address as the element's text, and parameters that it does not spoil", () => {
   assert.equal(
     plivoConnect(TARGET),
-    `${HEAD}<Response><Stream bidirectional="true" keepCallAlive="true" contentType="audio/x-mulaw;rate=8000" streamTimeout="86400" extraHeaders="token=0a1b,agentId=ag1">${URL_OF_STREAM}</Stream></Response>`,
+    `${HEAD}<Response><Stream bidirectional="true" keepCallAlive="true" contentType="audio/x-mulaw;rate=8000" streamTimeout="86400" extraHeaders="token=0a1b,agentId=ag1">${URL_OF_STREAM}</Stream><Hangup/></Response>`,
   );
   assert.doesNotMatch(plivoConnect({ url: URL_OF_STREAM, parameters: {} }), /extraHeaders/);
   assert.throws(() => plivoConnect({ ...TARGET, parameters: { a: "b=c" } }), /letters and digits/);

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { streamUrl, webhookUrl } from "./phone-line-up.js";
+import { PhoneVendorApi } from "./phone-vendor-api.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_STREAMS, type VendorStream } from "./phone-vendor-streams.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const TOKEN = /\btoken(?:="|" value="|=)([0-9a-f]{64,})/;
+const KEY = "KEY-of-the-account";
+const ENDED = JSON.stringify({ errors: [{ code: "90018", title: "Call has already ended" }] });
+const BASIC = `Basic ${Buffer.from(`MA1:${KEY}`).toString("base64")}`;
+
+interface Case {
+  readonly stream: VendorStream | undefined;
+  readonly call: Readonly<Record<string, string>>;
+  readonly request: PhoneVendorApi["requests"][number];
+  /** What it answers about a call that is over. */
+  readonly ended: readonly [status: number, body: string];
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  Telnyx: {
+    stream: VENDOR_STREAMS["Telnyx in A-law"],
+    call: { CallSid: "v3:ex" },
+    request: {
+      line: "POST /v2/calls/v3%3Aex/actions/hangup",
+      authorization: `Bearer ${KEY}`,
+      body: "{}",
+    },
+    ended: [422, ENDED],
+  },
+  Plivo: {
+    stream: VENDOR_STREAMS["Plivo in µ-law"],
+    call: { CallUUID: "c1" },
+    request: { line: "DELETE /v1/Account/MA1/Call/c1/", authorization: BASIC, body: "" },
+    ended: [404, '{"error": "not found"}'],
+  },
+};
+
+const log = new RecordingLogger();
+let api: PhoneVendorApi;
+let server: TestServer;
+before(async () => {
+  api = await PhoneVendorApi.start();
+  server = await startServer();
+});
+beforeEach(() => {
+  api.requests.length = 0;
+  log.lines.length = 0;
+});
+after(async () => {
+  await server.close();
+  api.close();
+});
+
+function startServer(): Promise<TestServer> {
+  const environment = {
+    TELNYX_API_KEY: KEY,
+    TELNYX_BASE_URL: api.url,
+    PLIVO_AUTH_ID: "MA1",
+    PLIVO_AUTH_TOKEN: KEY,
+    PLIVO_BASE_URL: api.url,
+  };
+  return TestServer.start({ log, environment });
+}
+
+async function callOf(
+  on: TestServer,
+  { stream, call: fields }: Case,
+): Promise<{ readonly customer: Customer; readonly call: VendorCall }> {
+  assert.ok(stream);
+  const customer = await on.customer();
+  const tools = [{ type: "hangup" } as const];
+  await on.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const url = webhookUrl(on, customer, { vendor: stream.vendor });
+  const response = await fetch(url, { method: "POST", body: new URLSearchParams(fields) });
+  const token = TOKEN.exec(await response.text())?.[1];
+  assert.ok(token);
+  const call = await VendorCall.connect(streamUrl(on, stream.vendor), stream);
+  call.send(stream.start(token));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  return { customer, call };
+}
+
+async function hangUpByAgent(on: TestServer, which: Case): Promise<void> {
+  const { customer, call } = await callOf(on, which);
+  call.say("hang up please");
+  await call.said(2);
+  call.play();
+  await call.closed;
+  assert.equal((await on.endedCall(customer)).metadata["endReason"], "agentHungUp");
+}
+
+const errors = () => log.ofLevel("error").map(({ message }) => message);
+
+for (const [name, which] of Object.entries(CASES)) {
+  describe(`${name}, whose calls do not end with their streams`, () => {
+    test("is asked to hang up when the agent does", async () => {
+      await hangUpByAgent(server, which);
+      await api.asked(1);
+      assert.deepEqual(api.requests, [which.request]);
+      assert.deepEqual(errors(), []);
+    });
+
+    test("is not asked when the caller hung up", async () => {
+      const { customer, call } = await callOf(server, which);
+      await call.end();
+      await server.endedCall(customer);
+      assert.deepEqual(api.requests, []);
+    });
+
+    test("may say that the call is over already", async () => {
+      api.answers.push(which.ended);
+      await hangUpByAgent(server, which);
+      await api.asked(1);
+      await server.settled();
+      assert.deepEqual(errors(), []);
+    });
+
+    test("is asked once more when it fails", async () => {
+      api.answers.push([503, "busy"]);
+      await hangUpByAgent(server, which);
+      await api.asked(2);
+      assert.deepEqual(api.requests, [which.request, which.request]);
+      assert.deepEqual(errors(), []);
+    });
+
+    test("is not asked about a call that only the stream has named", async () => {
+      const { customer, call } = await callOf(server, { ...which, call: {} });
+      call.say("hang up please");
+      await call.said(2);
+      call.play();
+      await call.closed;
+      await server.endedCall(customer);
+      assert.deepEqual(api.requests, []);
+    });
+  });
+}
+
+test("a vendor that refuses is told of in the log, without its words or the key", async () => {
+  const { Telnyx: which } = CASES;
+  assert.ok(which);
+  const body = JSON.stringify({ errors: [{ code: "10009", detail: "no such key for +15550100" }] });
+  api.answers.push([401, body]);
+  await hangUpByAgent(server, which);
+  await api.asked(1);
+  while (errors().length === 0) await new Promise(setImmediate);
+  assert.deepEqual(errors(), ["a call could not be hung up at its vendor"]);
+  const { error } = log.ofLevel("error")[0]?.fields ?? {};
+  assert.match(String(error), /telnyx answered 401: error 10009$/);
+  assert.doesNotMatch(JSON.stringify(log.lines), /KEY-of|\+1555/);
+});
+
+test("a server that stops has hung up its calls", async () => {
+  const stopping = await startServer();
+  const { Plivo: which } = CASES;
+  assert.ok(which);
+  await callOf(stopping, which);
+  await stopping.stop();
+  assert.deepEqual(api.requests, [which.request]);
+});
+
+test("without an account the end of the stream has to do, and the log says so once", async () => {
+  const bare = await TestServer.start({ log });
+  try {
+    for (const which of Object.values(CASES)) {
+      await hangUpByAgent(bare, which);
+      await hangUpByAgent(bare, which);
+    }
+    const lines = log.lines.filter(({ message }) => message.includes("end of their streams"));
+    assert.deepEqual(
+      lines.map(({ fields }) => fields["vendor"]),
+      ["telnyx", "plivo"],
+    );
+    assert.deepEqual(api.requests, []);
+  } finally {
+    await bare.stop();
+  }
+});

@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { eventually } from "./eventually.js";
+
+export interface ApiRequest {
+  readonly line: string;
+  readonly authorization: string;
+  readonly body: string;
+}
+
+/** A telephony vendor's REST API: notes what it is asked, and answers as it is told. */
+export class PhoneVendorApi {
+  readonly requests: ApiRequest[] = [];
+  /** The next answers; then 200. */
+  readonly answers: (readonly [status: number, body: string])[] = [];
+  readonly #server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      this.requests.push({
+        line: `${request.method} ${request.url}`,
+        authorization: request.headers.authorization ?? "",
+        body: Buffer.concat(chunks).toString(),
+      });
+      const [status, body] = this.answers.shift() ?? [200, "{}"];
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    });
+  });
+
+  static async start(): Promise<PhoneVendorApi> {
+    const api = new PhoneVendorApi();
+    api.#server.listen(0, "127.0.0.1");
+    await once(api.#server, "listening");
+    return api;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("not listening");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  asked(count: number): Promise<true> {
+    return eventually(`${count} requests`, () =>
+      this.requests.length >= count ? true : undefined,
+    );
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
