@@ -6,7 +6,9 @@ import { Authentication, demandAccess, limitKey } from "../api/http/authenticati
 import type { IncomingRequest } from "../api/http/endpoint.js";
 import { RateLimiter } from "../api/http/rate-limiter.js";
 import { validated } from "../api/http/validation.js";
-import { type ApiServices, allRoutes } from "../api/routes/all-routes.js";
+import { agentRoutes } from "../api/routes/agent-routes.js";
+import { callRoutes } from "../api/routes/call-routes.js";
+import { serviceRoutes } from "../api/routes/service-routes.js";
 import { CallReports } from "../engine/calls/call-reports.js";
 import { SystemClock } from "../engine/time/clock.js";
 import { openDatabase } from "../storage/database.js";
@@ -21,9 +23,12 @@ const database = await openDatabase({ filePath: process.argv[2] ?? "" });
 const tenancy = tenancyOn(database);
 const authentication = new Authentication(tenancy.accounts, tenancy.apiKeys);
 const limiter = new RateLimiter({ usesMax: 10_000_000, windowMs: 60_000 }, clock);
-// The services of routes that are not measured are left out: nobody asks for them.
-const services = { ...tenancy, callReports: new CallReports({ database, clock }) } as ApiServices;
-const handlers = allRoutes(services, { clock, isDraining: () => false, isReady: () => true });
+const placesNoCalls = { place: () => Promise.reject(new Error("no call is placed")) };
+const handlers = {
+  ...serviceRoutes({ ...tenancy, clock, isDraining: () => false, isReady: () => true }),
+  ...agentRoutes(tenancy.agents),
+  ...callRoutes(new CallReports({ database, clock }), placesNoCalls),
+};
 const MEASURED = ["getHealth", "listAgents", "listCalls"] as const satisfies readonly RouteId[];
 
 /** As the server sends them. */
