@@ -24,11 +24,21 @@ export class Publisher {
     this.#child = spawn("ffmpeg", args, { stdio: ["ignore", "ignore", "ignore"] });
   }
 
+  /** Resolves when it has given up by itself: it was refused, or lost its connection. */
+  async ended(): Promise<void> {
+    if (this.#hasEnded()) return;
+    await once(this.#child, "exit");
+  }
+
   /** Gone without a word, as a machine that loses its power. Resolves when it is gone. */
   async kill(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#hasEnded()) return;
     const exited = once(this.#child, "exit");
     this.#child.kill("SIGKILL");
     await exited;
+  }
+
+  #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 }

@@ -1,6 +1,6 @@
 import { SystemClock } from "../../../engine/time/clock.js";
 import type { Command } from "../command.js";
-import { CommandFault } from "../command-fault.js";
+import { CommandFault, UsageFault } from "../command-fault.js";
 import type { Terminal } from "../terminal.js";
 import { printable } from "../terminal.js";
 import { type DebianParts, findDebianParts } from "./debian-packages.js";
@@ -49,7 +49,7 @@ export function localCommand(surroundings: LocalSurroundings): Command {
     usage: USAGE,
     async run(args, terminal) {
       if (args.length > 0)
-        throw new CommandFault("no arguments are known; settings come from the environment");
+        throw new UsageFault("no arguments are known; settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
       const debian = demandDebianParts(surroundings.environment["PATH"] ?? "");
       await demandPorts(settings);
@@ -111,8 +111,10 @@ class LocalStack {
       for (const [part, healthUrl] of this.#parts) {
         part.start();
         await untilReady(part.name, healthUrl, this.#clock, this.#stop);
+        if (this.#stop.aborted) break;
+        part.keep();
       }
-      this.#greet();
+      if (!this.#stop.aborted) this.#greet();
       await aborted(this.#stop);
       this.#terminal.print("Stopping.");
     } finally {

@@ -21,7 +21,7 @@ export interface PartEvents {
   readonly onStarted: (pid: number) => void;
   /** It ended by itself and is started again. */
   readonly onEnded: (reason: string) => void;
-  /** It ended more often than is worth another try. */
+  /** It will not be started again: it ended too often, or before it was ready for the first time. */
   readonly onGivenUp: () => void;
 }
 
@@ -31,7 +31,7 @@ const RESTARTS_MAX = 5;
 const RUN_IS_GOOD_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** One process, started again when it ends by itself, as a container engine would. */
+/** One process, started again when it ends by itself, as a container engine would: once it has been ready. */
 export class RunningPart {
   readonly #command: PartCommand;
   readonly #events: PartEvents;
@@ -39,6 +39,7 @@ export class RunningPart {
   #child: ChildProcess | undefined;
   #startedMs = 0;
   #restarts = 0;
+  #wasReady = false;
   #isStopping = false;
   #cancelRestart: CancelTimer | undefined;
 
@@ -66,6 +67,11 @@ export class RunningPart {
     child.once("error", (error) => this.#ended(child, error.message));
     child.once("exit", (code, signal) => this.#ended(child, describeEnd(code, signal)));
     if (child.pid !== undefined) this.#events.onStarted(child.pid);
+  }
+
+  /** From now on it is started again: what it needs is there, or it would have said so. */
+  keep(): void {
+    this.#wasReady = true;
   }
 
   /** Resolves when it is gone, with all that it had started; asks first. */
@@ -101,7 +107,7 @@ export class RunningPart {
     if (this.#isStopping) return;
     if (this.#clock.monotonicMs() - this.#startedMs >= RUN_IS_GOOD_MS) this.#restarts = 0;
     this.#events.onEnded(reason);
-    if (this.#restarts === RESTARTS_MAX) return this.#events.onGivenUp();
+    if (!this.#wasReady || this.#restarts === RESTARTS_MAX) return this.#events.onGivenUp();
     this.#restarts += 1;
     this.#cancelRestart = this.#clock.after(RESTART_DELAY_MS, () => this.start());
   }

@@ -53,7 +53,9 @@ function isRunning(pid: number): boolean {
 test("a part that ends by itself is started again a second later, but not for ever", async () => {
   const clock = new VirtualClock();
   const events = noted();
-  new RunningPart(shell("exit 7"), events, clock).start();
+  const part = new RunningPart(shell("exit 7"), events, clock);
+  part.keep();
+  part.start();
   for (let endings = 1; endings <= 6; endings += 1) {
     await eventually("its end", () => events.endings.length === endings || undefined);
     assert.equal(events.pids.length, endings);
@@ -62,6 +64,15 @@ test("a part that ends by itself is started again a second later, but not for ev
   }
   assert.deepEqual(new Set(events.endings), new Set(["ended with exit status 7"]));
   assert.equal(events.pids.length, 6);
+});
+
+test("a part that was never ready is not started again: its settings are wrong", async () => {
+  const clock = new VirtualClock();
+  const events = noted();
+  new RunningPart(shell("echo why; exit 1"), events, clock).start();
+  await eventually("its end", () => events.endings.length === 1 || undefined);
+  assert.equal(events.hasGivenUp(), true);
+  assert.equal(clock.pendingTimerCount, 0);
 });
 
 test("a program that is not there is told, not thrown", async () => {
@@ -111,6 +122,7 @@ test("a part that is stopped while it waits to be started again stays stopped", 
   const clock = new VirtualClock();
   const events = noted();
   const part = new RunningPart(shell("exit 1"), events, clock);
+  part.keep();
   part.start();
   await eventually("its end", () => events.endings.length === 1 || undefined);
   await part.stop();

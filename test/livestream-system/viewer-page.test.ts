@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { after, before, beforeEach, type TestContext, test } from "node:test";
+import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { FrontStand } from "./front-stand.js";
+import { RecordingUpstream } from "./recording-upstream.js";
+
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+
+let front: FrontStand;
+let browser: ViewerBrowser;
+/** What the list answers; undefined is a 500. */
+let streams: readonly unknown[] | undefined;
+let hasEvents: boolean;
+let listeners: ServerResponse[];
+
+before(async () => {
+  front = await FrontStand.start();
+  browser = await ViewerBrowser.start();
+});
+after(async () => {
+  await browser.stop();
+  await front.stop();
+});
+beforeEach(() => {
+  streams = [];
+  hasEvents = true;
+  listeners = [];
+});
+
+function session(streamKey: string, startedSec = 0): unknown {
+  return {
+    streamKey,
+    startedAt: new Date(1_700_000_000_000 + startedSec * 1_000).toISOString(),
+    clientIp: "192.0.2.1",
+    masterPlaylistUrl: `/hls/${streamKey}/master.m3u8`,
+    qualities: [{ name: "720p", width: 1_280, height: 720, bandwidth: 1, url: "/hls/a" }],
+  };
+}
+
+/** A state API of which every answer is the test's own. */
+async function startStateApi(context: TestContext): Promise<RecordingUpstream> {
+  return RecordingUpstream.start(context, front.stateApiPort, (request, response) => {
+    const list = { count: streams?.length, streams };
+    if (streams === undefined || (request.url === "/streams/events" && !hasEvents)) {
+      response.writeHead(500, { "Content-Type": "application/json" }).end(`{"error":"internal"}`);
+    } else if (request.url === "/streams/events") {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write(`event: snapshot\ndata: ${JSON.stringify(list)}\n\n`);
+      listeners.push(response);
+    } else {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(JSON.stringify({ success: true, data: list }));
+    }
+  });
+}
+
+function tell(name: string, data: unknown): void {
+  for (const listener of listeners) {
+    listener.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+}
+
+async function open(context: TestContext, path = "/", options = {}): Promise<ViewerPage> {
+  const viewer = await browser.open(front.url + path, options);
+  context.after(async () => {
+    await viewer.close();
+    assert.deepEqual(viewer.faults, []);
+  });
+  return viewer;
+}
+
+function titlesOf({ page }: ViewerPage): Promise<readonly string[]> {
+  return page.locator(".card-title").allTextContents();
+}
+
+test("streams come, change and go by events, in the order of their start", async (context) => {
+  await startStateApi(context);
+  const viewer = await open(context);
+  await viewer.page.getByText("Nobody is live right now").waitFor();
+  tell("added", session("late", 20));
+  tell("added", session("early", 10));
+  await viewer.untilText("#count", /^2 live streams$/);
+  assert.deepEqual(await titlesOf(viewer), ["Early", "Late"]);
+  await viewer.untilText("#news", /Early is live/);
+  tell("added", { streamKey: "<img src=x onerror=alert(1)>" });
+  tell("replaced", session("early", 30));
+  tell("removed", { streamKey: "late" });
+  await viewer.untilText("#count", /^1 live stream$/);
+  assert.deepEqual(await titlesOf(viewer), ["Early"]);
+  await viewer.untilText("#news", /Late has ended/);
+});
+
+test("where events do not come through, the list is asked for", async (context) => {
+  hasEvents = false;
+  await startStateApi(context);
+  const viewer = await open(context);
+  await viewer.untilText("#feed-state", /^Updated every 3 s$/);
+  await viewer.page.getByText("Nobody is live right now").waitFor();
+  streams = [session("alpha")];
+  await viewer.page.getByRole("link", { name: /Alpha/ }).waitFor();
+  streams = [];
+  await viewer.page.getByRole("link", { name: /Alpha/ }).waitFor({ state: "detached" });
+  hasEvents = true;
+  await viewer.untilText("#feed-state", /^Live updates$/);
+});
+
+test("a page that was opened while the list is down says so, and recovers", async (context) => {
+  const viewer = await open(context);
+  await viewer.page.getByRole("alert").waitFor();
+  assert.match(
+    (await viewer.page.getByRole("alert").textContent()) ?? "",
+    /cannot be reached.*what is playing goes on/s,
+  );
+  assert.equal(await viewer.page.getByText("Nobody is live right now").isVisible(), false);
+  streams = [session("alpha")];
+  await startStateApi(context);
+  await viewer.page.getByRole("link", { name: /Alpha/ }).waitFor();
+  await viewer.page.getByRole("alert").waitFor({ state: "hidden" });
+});
+
+test("everything can be done with the keyboard, and the focus is where one expects it", async (context) => {
+  streams = [session("alpha"), session("beta", 1)];
+  await startStateApi(context);
+  const viewer = await open(context);
+  const { page } = viewer;
+  await page.getByRole("link", { name: /Beta/ }).waitFor();
+  const focused = () => page.evaluate("document.activeElement.textContent.trim()");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the streams");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  assert.match(String(await focused()), /Alpha/);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.locator("#watch-title").waitFor();
+  assert.equal(await focused(), "Beta");
+  const current = page.locator("[aria-current=true]");
+  assert.match((await current.textContent()) ?? "", /Beta.*Watching/);
+  await page.getByRole("link", { name: "Close the player" }).press("Enter");
+  await page.locator("#watch").waitFor({ state: "hidden" });
+  assert.match(String(await focused()), /Beta/);
+});
+
+test("every control has a name, and every picture that tells nothing has none", async (context) => {
+  streams = [session("alpha")];
+  await startStateApi(context);
+  const { page } = await open(context, "/#/alpha");
+  await page.getByRole("link", { name: /Alpha/ }).waitFor();
+  const nameless =
+    await page.evaluate(`[...document.querySelectorAll("button, select, input, a, video")]
+    .filter((element) => !(element.getAttribute("aria-label") ?? element.textContent).trim())
+    .map((element) => element.outerHTML)`);
+  assert.deepEqual(nameless, []);
+  assert.equal(await page.locator("img:not([alt]), svg:not([aria-hidden])").count(), 0);
+  assert.equal(await page.locator("h1").count(), 1);
+  for (const role of ["main", "banner", "region"] as const) {
+    assert.ok((await page.getByRole(role).count()) > 0, role);
+  }
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`a phone in ${colorScheme} colours shows everything within its width`, async (context) => {
+    const long = "a-very-long-stream-key-that-somebody-has-chosen-without-thinking";
+    streams = [session(long), session("b".repeat(64), 1)];
+    await startStateApi(context);
+    const { page } = await open(context, `/#/${long}`, { ...PHONE, colorScheme });
+    await page.getByRole("link", { name: /A very long/ }).waitFor();
+    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert.equal(await page.evaluate(overflow), 0);
+    const dark = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    assert.equal(dark, colorScheme === "dark" ? "rgb(15, 15, 19)" : "rgb(246, 246, 248)");
+  });
+}
+
+test("an address of a stream that is not live waits for it; one that is no key shows the list", async (context) => {
+  await startStateApi(context);
+  const waiting = await open(context, "/#/later");
+  await waiting.untilText("#stage-message", /^This stream is not live/);
+  const strange = await open(context, "/#/%3Cscript%3E");
+  await strange.page.getByText("Nobody is live right now").waitFor();
+  assert.equal(await strange.page.locator("#watch").isVisible(), false);
+});
+
+test("of very many streams some are shown and the others counted", async (context) => {
+  streams = Array.from({ length: 1_000 }, (_, place) => session(`cam-${place}`, place));
+  await startStateApi(context);
+  const viewer = await open(context);
+  await viewer.untilText("#count", /^1000 live streams$/);
+  assert.equal((await titlesOf(viewer)).length, 200);
+  await viewer.page.getByText("and 800 more").waitFor();
+});
+
+test("a playlist that is missing is tried again while the stream is live", async (context) => {
+  streams = [session("alpha")];
+  await startStateApi(context);
+  const viewer = await open(context, "/#/alpha");
+  await viewer.untilText("#stage-message", /Reconnecting/);
+  tell("removed", { streamKey: "alpha" });
+  await viewer.untilText("#stage-message", /^This stream has ended/);
+});
