@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { inTime } from "./in-time.js";
 
 export interface Picture {
   /** "none": only sound. */
@@ -51,7 +52,7 @@ export class Broadcaster {
 
   /** Resolves when the ingest has sent it away. */
   async untilRefused(): Promise<void> {
-    await this.#ended;
+    await inTime(this.#ended, "the broadcaster to be sent away");
   }
 }
 

@@ -1,9 +1,7 @@
 import { once } from "node:events";
 import { existsSync, watch } from "node:fs";
 import { join } from "node:path";
-
-/** Far above what anything here takes, on a machine that is busy. */
-const WAIT_MAX_MS = 40_000;
+import { WAIT_MAX_MS } from "./in-time.js";
 
 /** The first answer that is not undefined; looks again whenever something changes in the folder. */
 export async function whenFolderChanges<Value>(

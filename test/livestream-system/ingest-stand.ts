@@ -19,11 +19,13 @@ import { type RunningProcess, runningProcesses } from "./running-process.js";
 export type Settings = Readonly<Record<string, string>>;
 
 export interface StandOptions {
-  readonly hook?: Settings;
+  readonly hook?: Settings | ((hlsRoot: string) => Settings);
   readonly stateApi?: Settings;
   readonly arePublishKeysChecked?: boolean;
   /** Files that are there before the ingest starts. */
   readonly onFolders?: (hlsRoot: string) => void;
+  /** Before the ingest starts. */
+  readonly onStateApi?: (url: string) => Promise<void>;
 }
 
 export const HOOKS = join(packageRoot(), INGEST_FOLDER);
@@ -53,6 +55,7 @@ export class IngestStand {
   readonly rtmpPort: number;
   readonly statusPort: number;
   readonly lines: string[] = [];
+  readonly #processIds = new Map<string, number>();
 
   static async start(t: TestContext, options: StandOptions = {}): Promise<IngestStand> {
     const [stateApiPort = 0, rtmpPort = 0, statusPort = 0] = await freePorts(3);
@@ -60,6 +63,7 @@ export class IngestStand {
     t.after(() => stand.#remove());
     stand.stateApi.start();
     await stand.untilStateApi();
+    await options.onStateApi?.(`http://127.0.0.1:${stateApiPort}`);
     stand.ingest.start();
     await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
     return stand;
@@ -77,6 +81,8 @@ export class IngestStand {
     chmodSync(this.folder, 0o755);
     for (const name of ["hls", "run", "nginx"]) mkdirSync(join(this.folder, name));
     options.onFolders?.(this.hlsRoot);
+    const { hook } = options;
+    const hookSettings = typeof hook === "function" ? hook(this.hlsRoot) : hook;
     const debian = findDebianParts(process.env["PATH"] ?? "");
     if ("missing" in debian) throw new Error(`missing: ${debian.missing.join(" ")}`);
     this.stateApi = this.#part(
@@ -99,7 +105,7 @@ export class IngestStand {
         runFolder: join(this.folder, "run"),
         logFile: this.logFile,
         tempFolder: join(this.folder, "nginx"),
-        environment: { ...FAST_HOOK, ...options.hook },
+        environment: { ...FAST_HOOK, ...hookSettings },
       }),
     );
   }
@@ -140,9 +146,20 @@ export class IngestStand {
     return new HlsFiles(this.hlsRoot, streamKey);
   }
 
+  /** Of the one that was started last under the name. */
+  processIdOf(part: "state API" | "ingest"): number {
+    const id = this.#processIds.get(part);
+    if (id === undefined) throw new Error(`the ${part} was never started`);
+    return id;
+  }
+
   /** Of the whole ingest. */
   processes(): readonly RunningProcess[] {
     return runningProcesses().filter(({ commandLine }) => commandLine.includes(this.folder));
+  }
+
+  childrenOf(id: number): readonly RunningProcess[] {
+    return runningProcesses().filter(({ parentId }) => parentId === id);
   }
 
   ladders(streamKey: string): readonly RunningProcess[] {
@@ -173,7 +190,7 @@ export class IngestStand {
       command,
       {
         onLine: note,
-        onStarted: () => undefined,
+        onStarted: (id) => void this.#processIds.set(command.name, id),
         onEnded: note,
         onGivenUp: () => note("given up"),
       },

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import * as v from "valibot";
 import { EventListener } from "../api/livestream/event-listener.js";
+import { inTime } from "./in-time.js";
 
 const Stream = v.object({
   streamKey: v.string(),
@@ -16,30 +17,25 @@ export type ListedStream = v.InferOutput<typeof Stream>;
 
 /** Reads the state API's events in their order. */
 export class ListingWatch {
+  /** How many were live when it began to listen. */
+  readonly countAtOpen: number;
   readonly #listener: EventListener;
 
   static async open(t: TestContext, port: number): Promise<ListingWatch> {
     const listener = await EventListener.open(port);
     t.after(() => listener.close());
-    const watch = new ListingWatch(listener);
-    await watch.until("snapshot");
-    return watch;
+    const { data } = await inTime(listener.next(), "the snapshot");
+    return new ListingWatch(listener, v.parse(v.object({ count: v.number() }), data).count);
   }
 
-  private constructor(listener: EventListener) {
+  private constructor(listener: EventListener, countAtOpen: number) {
     this.#listener = listener;
+    this.countAtOpen = countAtOpen;
   }
 
-  /** Skips the events in between, and names them with the one that was waited for. */
-  async until(
-    name: string,
-  ): Promise<{ readonly data: unknown; readonly skipped: readonly string[] }> {
-    const skipped: string[] = [];
-    for (;;) {
-      const event = await this.#listener.next();
-      if (event.name === name) return { data: event.data, skipped };
-      skipped.push(event.name);
-    }
+  /** Skips the events in between. */
+  async until(name: string): Promise<void> {
+    while ((await inTime(this.#listener.next(), `the event ${name}`)).name !== name);
   }
 }
 

@@ -70,7 +70,7 @@ check_settings() {
   expect_between LEASE_SECONDS "$LEASE_SECONDS" 2 3600
   expect_between STALL_SECONDS "$STALL_SECONDS" 2 600
   expect_between DEAD_SECONDS "$DEAD_SECONDS" 2 600
-  expect_between ENDED_KEEP_SECONDS "$ENDED_KEEP_SECONDS" 0 86400
+  expect_between ENDED_KEEP_SECONDS "$ENDED_KEEP_SECONDS" 1 86400
   expect_between DISK_FREE_MIN_KB "$DISK_FREE_MIN_KB" 0 999999999
   for rung in $LADDER; do
     check_rung "$rung"

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { untilThere } from "./folder-watch.js";
+import { IngestStand } from "./ingest-stand.js";
+import { listedStreams } from "./listing-watch.js";
+
+test("everything of the ingest is killed: the lease ends", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  const killedMs = performance.now();
+  // All of the group in one call: none of them gets to say anything.
+  process.kill(-stand.processIdOf("ingest"), "SIGKILL");
+  await listing.until("removed");
+  const afterMs = performance.now() - killedMs;
+  assert.ok(
+    afterMs > 2_000,
+    `a lease of 4 s that was renewed within 1 s ended after ${afterMs} ms`,
+  );
+  assert.doesNotMatch(stand.log, /un-listed|ended/);
+});
+
+test("the media server is killed: its hooks un-list at once", async (t) => {
+  const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  const id = stand.processIdOf("ingest");
+  for (const { id: workerId } of stand.childrenOf(id)) process.kill(workerId, "SIGKILL");
+  await listing.until("removed");
+  await stand.untilLogged(/demo ended/);
+});
+
+test("an ingest that starts un-lists and removes what an earlier one left", async (t) => {
+  const stand = await IngestStand.start(t, {
+    onFolders(hlsRoot) {
+      for (const name of ["left_over", "not.ours"]) {
+        mkdirSync(join(hlsRoot, name, "240p"), { recursive: true });
+        writeFileSync(join(hlsRoot, name, "240p", "index.m3u8"), "#EXTM3U\n");
+      }
+    },
+    async onStateApi(url) {
+      const answer = await fetch(`${url}/webhook/on-publish`, {
+        method: "POST",
+        body: new URLSearchParams({ name: "left_over", remoteAddr: "192.0.2.1", session: "old" }),
+      });
+      assert.equal(answer.status, 200);
+    },
+  });
+  await untilThere(stand.hlsRoot, "left_over", false);
+  assert.deepEqual(await listedStreams(stand.stateApiPort), []);
+  assert.ok(existsSync(join(stand.hlsRoot, "not.ours")), "what is no stream is left alone");
+});
+
+test("the disk gets full: said in the log, un-listed, and listed again when there is room", async (t) => {
+  const spareBytes = 256 * 1024 * 1024;
+  const ballast = (stand: IngestStand) => join(stand.folder, "ballast");
+  const stand = await IngestStand.start(t, {
+    hook: (hlsRoot) => ({
+      DISK_FREE_MIN_KB: String(Math.floor((freeBytes(hlsRoot) - spareBytes) / 1024)),
+    }),
+  });
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  execFileSync("fallocate", ["-l", String(spareBytes * 2), ballast(stand)]);
+  await listing.until("removed");
+  await stand.untilLogged(/demo disk full: \d+ KiB free in \S+, \d+ needed/);
+  assert.equal(stand.ladders("demo").length, 0);
+  rmSync(ballast(stand));
+  await listing.until("added");
+  assert.match(stand.log, /demo has room again/);
+  assert.equal(stand.ladders("demo").length, 1);
+});
+
+test("segments cannot be written though the disk has room: un-listed until they can", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [hook] = stand.hooks("demo");
+  const [ladder] = stand.ladders("demo");
+  assert.ok(hook !== undefined && ladder !== undefined);
+  // A segment is larger than that; ffmpeg fails at once, and each that the hook starts after it too.
+  for (const { id } of [hook, ladder]) limitFileBytes(id, "8000:unlimited");
+  await stand.untilLogged(/demo un-listed: no new segment for 6 s/);
+  await listing.until("removed");
+  assert.match(stand.log, /demo ffmpeg ended with status [1-9]\d*; starts again in 1 s/);
+  limitFileBytes(hook.id, "unlimited");
+  await listing.until("added");
+});
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+function limitFileBytes(id: number, limits: string): void {
+  execFileSync("prlimit", ["--pid", String(id), `--fsize=${limits}`]);
+}

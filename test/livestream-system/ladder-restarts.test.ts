@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { IngestStand } from "./ingest-stand.js";
+import { listedStreams } from "./listing-watch.js";
+
+/** Numbers of segments that follow each other. */
+function areInOrder(segments: readonly number[]): boolean {
+  return segments.every(
+    (number, place) => place === 0 || number === (segments[place - 1] ?? 0) + 1,
+  );
+}
+
+function assertStayedListed({ log }: IngestStand, hooks = 1): void {
+  assert.equal(log.match(/demo listed/g)?.length, hooks, log);
+  assert.doesNotMatch(log, /un-listed/);
+}
+
+// Traps (b) and (c): a restart with another first number makes players hang.
+test("ffmpeg is killed: the same playlists go on, and the stream stays listed as it was", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [listed] = await listedStreams(stand.stateApiPort);
+  const files = stand.files("demo");
+  const first = files.playlist("240p").mediaSequence;
+  const before = await files.untilAbove("240p", first + 1);
+  const [ladder] = stand.ladders("demo");
+  assert.ok(ladder !== undefined, stand.log);
+  process.kill(ladder.id, "SIGKILL");
+  await stand.untilLogged(/demo ffmpeg ended with status 137; starts again in 0 s/);
+  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
+  assert.equal(after.discontinuities, 1);
+  assert.ok(areInOrder(after.segments), after.text);
+  assert.equal(after.segments[0], after.mediaSequence);
+  assert.ok(after.mediaSequence <= (before.segments.at(-1) ?? 0) + 1, "nothing is skipped");
+  assert.ok(!after.hasEnded);
+  assert.deepEqual(
+    after.segments.filter((segment) => !files.isWhole("240p", segment)),
+    [],
+  );
+  const [still] = await listedStreams(stand.stateApiPort);
+  assert.equal(still?.startedAt, listed?.startedAt);
+  await broadcaster.leave();
+  assertStayedListed(stand);
+});
+
+test("ffmpeg stalls: it is started again in place", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const files = stand.files("demo");
+  const before = files.playlist("240p");
+  const [ladder] = stand.ladders("demo");
+  assert.ok(ladder !== undefined, stand.log);
+  process.kill(ladder.id, "SIGSTOP");
+  await stand.untilLogged(/demo made no segment for 3 s; starts again in 0 s/);
+  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
+  assert.ok(areInOrder(after.segments), after.text);
+  assert.equal(stand.ladders("demo").length, 1);
+  await broadcaster.leave();
+  assertStayedListed(stand);
+});
+
+test("the hook is killed: the next one takes over session, start and playlists", async (t) => {
+  const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "20" } });
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [listed] = await listedStreams(stand.stateApiPort);
+  const files = stand.files("demo");
+  const before = files.playlist("240p");
+  const [hook, ...others] = stand.hooks("demo");
+  assert.ok(hook !== undefined && others.length === 0, JSON.stringify([hook, ...others]));
+  process.kill(hook.id, "SIGKILL");
+  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 4);
+  assert.ok(areInOrder(after.segments), after.text);
+  const [ladder, ...more] = stand.ladders("demo");
+  assert.ok(ladder !== undefined && more.length === 0, "one ladder is left");
+  assert.notEqual(stand.hooks("demo")[0]?.id, hook.id);
+  const [still] = await listedStreams(stand.stateApiPort);
+  assert.deepEqual([still?.startedAt, still?.clientIp], [listed?.startedAt, listed?.clientIp]);
+  await broadcaster.leave();
+  assertStayedListed(stand, 2);
+});
+
+test("the hook is killed and its broadcaster leaves before the next one starts: un-listed at once", async (t) => {
+  const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [hook] = stand.hooks("demo");
+  assert.ok(hook !== undefined);
+  process.kill(hook.id, "SIGKILL");
+  const isLeft = broadcaster.leave();
+  await listing.until("removed");
+  await isLeft;
+  assert.equal(stand.ladders("demo").length, 0);
+});
+
+test("a broadcaster comes back: a new session that repeats no segment's name", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const first = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [earlier] = await listedStreams(stand.stateApiPort);
+  const files = stand.files("demo");
+  const isLeft = first.leave();
+  await listing.until("removed");
+  await isLeft;
+  await stand.untilLogged(/demo ended/);
+  const last = files.playlist("240p").segments.at(-1) ?? 0;
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [later] = await listedStreams(stand.stateApiPort);
+  assert.ok(Date.parse(later?.startedAt ?? "") > Date.parse(earlier?.startedAt ?? ""));
+  const playlist = files.playlist("240p");
+  assert.ok(playlist.mediaSequence > last, `${playlist.mediaSequence} after ${last}`);
+  assert.ok(!existsSync(`${files.folder}/240p/${last}.ts`), "files of the earlier one are gone");
+});
+
+test("the state API is killed: streams are listed again as they were", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo");
+  await listing.until("added");
+  const [listed] = await listedStreams(stand.stateApiPort);
+  process.kill(stand.processIdOf("state API"), "SIGKILL");
+  await stand.untilLogged(/demo not taken by the state API/);
+  await stand.untilStateApi();
+  const again = await stand.watchListing(t);
+  if (again.countAtOpen === 0) await again.until("added");
+  const [relearned] = await listedStreams(stand.stateApiPort);
+  assert.deepEqual(
+    [relearned?.startedAt, relearned?.clientIp],
+    [listed?.startedAt, listed?.clientIp],
+  );
+});
