@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 
+const SITE_FILES = [
+  "hls.worker.js",
+  "icon.svg",
+  "index.html",
+  "licenses.txt",
+  "main.js",
+  "page.css",
+];
 const FRONT = join(packageRoot(), "deploy/livestream/front");
 const conf = readFileSync(join(FRONT, "nginx.conf.template"), "utf8");
 const dockerfile = readFileSync(join(FRONT, "Dockerfile"), "utf8");
@@ -55,6 +65,25 @@ test("the image is pinned, does not run as root, and is asked whether it is read
   const [health = ""] = all(dockerfile, /http:\/\/127\.0\.0\.1:8080(\/[\w-]+)/g);
   assert.ok(conf.includes(`location = ${health} {`), health);
   assert.match(dockerfile, /^EXPOSE 8080$/m);
+});
+
+test("the image's build has all that the page is made of", (context) => {
+  const root = packageRoot();
+  const folder = mkdtempSync(join(tmpdir(), "parley-site-build-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const [siteStage = ""] = dockerfile.split(/^FROM nginx/m);
+  for (const copied of all(siteStage, /^COPY (.+) \S+$/gm).flatMap((names) => names.split(" "))) {
+    cpSync(join(root, copied), join(folder, copied), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const build = spawnSync(join(folder, "deploy/livestream/front/build-site.sh"), ["made"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  assert.equal(build.status, 0, build.stdout + build.stderr);
+  const made = readdirSync(join(folder, "made")).sort();
+  assert.deepEqual(made, SITE_FILES);
+  for (const path of all(page, /(?:src|href)="\/([^"]+)"/g)) assert.ok(made.includes(path), path);
 });
 
 test("the page has no script, style or address but those of its own site", () => {
