@@ -95,7 +95,7 @@ export async function startParley(
     metricsText: () => calls.metrics.text(),
     extend: async (http, edge) => {
       const doors = { ...config, ...keys, server: http, edge, tenancy, calls, clock, log };
-      closeDoors = await openVoiceDoors({ ...doors, twilioAuthToken: config.twilio.authToken });
+      closeDoors = await openVoiceDoors(doors);
     },
   });
 

@@ -6,7 +6,7 @@ import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
 import { sayAndHangUp, twilioConnect } from "./telephony/twiml.js";
-import { demandTwilioSignature, type SignatureOptions } from "./twilio-request.js";
+import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -35,15 +35,15 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
   return {
     method: "post",
     path,
-    headerNames: ["x-twilio-signature", "host"],
+    headerNames: SIGNATURE_HEADERS,
     readsBody: true,
     bodyBytesMax: BODY_BYTES_MAX,
     isQuiet: false,
     answer: async (request) => {
-      const body = Buffer.from(await request.body()).toString("utf8");
-      demandTwilioSignature(request, path, body, options);
+      const body = Buffer.from(await request.body());
+      await demandSignature("twilio", request, path, body, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
-      return serve(request, token, new URLSearchParams(body));
+      return serve(request, token, new URLSearchParams(body.toString("utf8")));
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   DEFAULT_PHONE_VENDOR,
   phoneVendor,
 } from "./telephony/phone-vendors.js";
-import { demandTwilioSignature, type SignatureOptions } from "./twilio-request.js";
+import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 
@@ -36,7 +36,7 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
     method: "post",
     path: WEBHOOK_PATH,
-    headerNames: ["x-api-key", "x-twilio-signature", "host"],
+    headerNames: ["x-api-key", ...SIGNATURE_HEADERS],
     readsBody: true,
     isQuiet: false,
     answer: (request) => answer(request, options),
@@ -53,8 +53,9 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
       "vendor: expected twilio, telnyx, signalwire, plivo, vonage, jambonz or audiosocket",
     );
   }
-  const body = Buffer.from(await request.body()).toString("utf8");
-  if (vendor === "twilio") demandTwilioSignature(request, WEBHOOK_PATH, body, options);
+  const bytes = Buffer.from(await request.body());
+  await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
+  const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options.apiKeys);
   const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });

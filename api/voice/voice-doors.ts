@@ -1,3 +1,4 @@
+import type { WebhookKeys } from "../../engine/calls/telephony-settings.js";
 import type { Logger } from "../../engine/log.js";
 import { StreamTokens } from "../../engine/security/stream-token.js";
 import { StreamUuids } from "../../engine/security/stream-uuid.js";
@@ -24,7 +25,7 @@ export interface VoiceDoorsOptions {
   readonly calls: CallCenter;
   readonly voiceConnectionsPerMinute: number;
   readonly publicBaseUrl: string | undefined;
-  readonly twilioAuthToken: string | undefined;
+  readonly webhookKeys: WebhookKeys;
   readonly host: string;
   /** 0 = no such door. */
   readonly audioSocketPort: number;

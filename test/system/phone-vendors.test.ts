@@ -20,16 +20,23 @@ const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   twilio: { CallSid: "CA1" },
   signalwire: { CallSid: "CA1" },
   plivo: { CallUUID: "c1" },
+  telnyx: { CallSid: "v3:ex" },
+  vonage: { uuid: "u1" },
+  jambonz: { call_sid: "c1" },
 };
+const JSON_VENDORS = ["vonage", "jambonz"];
 
 /** As the vendor does; an exchange of one's own has no webhook, and is given a token made for another. */
-async function tokenFor(customer: Customer, vendor: string): Promise<string> {
+async function tokenFor(
+  customer: Customer,
+  vendor: string,
+  fields = CALL_FIELDS[vendor] ?? {},
+): Promise<string> {
   const asked = vendor === "asterisk" ? "vonage" : vendor;
   const url = webhookUrl(server, customer, { vendor: asked });
-  const response = await fetch(url, {
-    method: "POST",
-    body: new URLSearchParams(CALL_FIELDS[vendor]),
-  });
+  const isJson = JSON_VENDORS.includes(vendor);
+  const body = isJson ? JSON.stringify(fields) : new URLSearchParams(fields);
+  const response = await fetch(url, { method: "POST", body });
   const document = await response.text();
   const token = TOKEN.exec(document)?.[1];
   assert.ok(token, document);
@@ -71,6 +78,31 @@ describe("a call is understood in both directions", { concurrency: true }, () =>
       assert.deepEqual([...call.pieceBytes], [frame], "exact frames of 20 ms");
     });
   }
+});
+
+for (const [title, otherCall] of [
+  ["Telnyx in A-law", { CallSid: "v3:other" }],
+  ["Jambonz in 16-bit samples", { call_sid: "other" }],
+  ["Plivo in µ-law", { CallUUID: "other" }],
+] as const) {
+  test(`a token for another call opens no stream over ${title}`, async () => {
+    const stream = VENDOR_STREAMS[title];
+    assert.ok(stream);
+    const customer = await server.customer();
+    await server.agent(customer);
+    const call = await VendorCall.connect(streamUrl(server, stream.vendor), stream);
+    call.send(stream.start(await tokenFor(customer, stream.vendor, otherCall)));
+    assert.equal(await call.closed, 4001);
+    assert.deepEqual(await server.calls(customer), []);
+  });
+}
+
+test("Vonage, whose streams name no call, is told the call's id to pass on", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const url = webhookUrl(server, customer, { vendor: "vonage" });
+  const response = await fetch(url, { method: "POST", body: '{"uuid":"u1"}' });
+  assert.match(await response.text(), /"headers":\{"token":"[0-9a-f]+","callId":"u1"\}/);
 });
 
 test("a vendor that there is not is turned away", async () => {
