@@ -67,7 +67,10 @@ export class WatchView {
     document.title = key === undefined ? "Parley Live" : `${titleOf(key)} – Parley Live`;
     if (key === undefined) return;
     say(this.#title, titleOf(key));
-    this.#tellAbsence();
+    say(this.#facts, "");
+    this.#badge.hidden = true;
+    // Until the list is known.
+    say(this.#message, "Looking for this stream…");
     this.#title.focus({ preventScroll: true });
     this.#section.scrollIntoView({ block: "start" });
   }
