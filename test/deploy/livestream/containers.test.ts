@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseLiveStreamConfig } from "../../../api/livestream/livestream-config.js";
+import { compose, deployed, FOLDER, keysCompose, mediaMtx } from "./deployed-files.js";
+
+const { "state-api": stateApi, ingest, front } = compose.services;
+const ingestImage = deployed("ingest/Dockerfile");
+const frontImage = deployed("front/Dockerfile");
+
+function portOf(address: string): string {
+  return address.slice(address.lastIndexOf(":") + 1);
+}
+
+/** `ENV` of a Dockerfile, one name a line. */
+function imageVariable(image: string, name: string): string | undefined {
+  return new RegExp(`^(?:ENV)?\\s+${name}=(\\S+?)(?: \\\\)?$`, "m").exec(image)?.[1];
+}
+
+test("only RTMP, WebRTC's media and the front proxy are published", () => {
+  assert.deepEqual(stateApi.ports, []);
+  assert.deepEqual(ingest.ports, ["1935:1935", "8189:8189/udp"]);
+  assert.deepEqual(front.ports, ["8080:8080"]);
+  assert.deepEqual(stateApi.networks, ["inside"], "nobody outside reaches the webhooks");
+});
+
+test("MediaMTX listens where the others expect it, and alone where they need not", () => {
+  assert.equal(portOf(mediaMtx.rtmpAddress), "1935");
+  assert.equal(portOf(mediaMtx.webrtcLocalUDPAddress), "8189");
+  assert.equal(
+    imageVariable(frontImage, "FRONT_WEBRTC"),
+    `ingest:${portOf(mediaMtx.webrtcAddress)}`,
+  );
+  assert.deepEqual(ingest.expose, [portOf(mediaMtx.webrtcAddress)]);
+  assert.equal(imageVariable(ingestImage, "SOURCE_URL"), `rtsp://${mediaMtx.rtspAddress}/live/KEY`);
+  assert.equal(mediaMtx.rtspAddress, "127.0.0.1:8554");
+  assert.equal(imageVariable(ingestImage, "MEDIAMTX_API_URL"), `http://${mediaMtx.apiAddress}`);
+  assert.equal(mediaMtx.apiAddress, "127.0.0.1:9997");
+  assert.deepEqual(mediaMtx.rtspTransports, ["tcp"]);
+});
+
+test("everybody finds the state API where it is", () => {
+  const { LIVESTREAM_PORT } = stateApi.environment;
+  const { port } = parseLiveStreamConfig({ LIVESTREAM_PORT });
+  const address = `state-api:${port}`;
+  assert.equal(port, 4000);
+  assert.deepEqual(stateApi.expose, [String(port)]);
+  assert.equal(ingest.environment["STATE_API_URL"], `http://${address}`);
+  assert.equal(imageVariable(ingestImage, "STATE_API_URL"), `http://${address}`);
+  assert.equal(imageVariable(frontImage, "FRONT_STATE_API"), address);
+  assert.equal(mediaMtx.authHTTPAddress, `http://${address}/webhook/on-auth`);
+  assert.match(
+    stateApi.healthcheck.test.join(" "),
+    new RegExp(`http://127\\.0\\.0\\.1:${port}/health`),
+  );
+});
+
+test("one volume of segments: the ingest writes it and the others read it, at the same place", () => {
+  const root = "/srv/hls";
+  assert.deepEqual(ingest.volumes, [`hls:${root}`]);
+  assert.deepEqual(stateApi.volumes, [`hls:${root}:ro`]);
+  assert.deepEqual(front.volumes, [`hls:${root}:ro`]);
+  assert.equal(stateApi.environment["HLS_ROOT"], root);
+  assert.equal(ingest.environment["HLS_ROOT"], root);
+  assert.equal(imageVariable(ingestImage, "HLS_ROOT"), root);
+  assert.equal(imageVariable(frontImage, "FRONT_HLS_ROOT"), root);
+  assert.match(compose.volumes.hls.driver_opts["o"] ?? "", /uid=1000,gid=1000,mode=0755/);
+  assert.equal(ingest.user, "1000:1000");
+});
+
+test("what is written to is in memory, and nothing else can be", () => {
+  for (const service of [stateApi, ingest, front]) {
+    assert.equal(service.read_only, true);
+    assert.equal(service.restart, "unless-stopped");
+    assert.deepEqual(service.cap_drop, ["ALL"]);
+    assert.deepEqual(service.security_opt, ["no-new-privileges:true"]);
+  }
+  const runFolder = imageVariable(ingestImage, "RUN_DIR") ?? "";
+  assert.ok(ingest.tmpfs.some((entry) => entry.startsWith(`${runFolder}:uid=1000`)));
+  assert.match(ingestImage, /^USER 1000:1000$/m);
+  assert.match(frontImage, /^USER nginx$/m);
+});
+
+test("each waits for what it cannot do without, and is asked for its own health", () => {
+  assert.deepEqual(ingest.depends_on, { "state-api": { condition: "service_healthy" } });
+  assert.deepEqual(front.depends_on["state-api"], { condition: "service_healthy" });
+  assert.deepEqual(stateApi.depends_on, {});
+  assert.match(ingest.healthcheck.test.join(" "), /http:\/\/127\.0\.0\.1:9997\/v3\/paths\/list/);
+  assert.match(front.healthcheck.test.join(" "), /http:\/\/127\.0\.0\.1:8080\/front-health/);
+  assert.match(deployed("front/nginx.conf.template"), /location = \/front-health/);
+});
+
+test("images are pinned and built from files that are there", () => {
+  for (const { build } of [stateApi, ingest, front]) {
+    assert.ok(existsSync(join(FOLDER, build.context, build.dockerfile)), build.dockerfile);
+  }
+  for (const image of [ingestImage, frontImage]) {
+    for (const [, name = ""] of image.matchAll(/^FROM (\S+)/gm)) {
+      assert.match(name, /:\d+[\w.-]*$/, `${name} has a version`);
+    }
+    for (const [, source = ""] of image.matchAll(/^COPY (deploy\/\S+)/gm)) {
+      const folder = source.replace(/\/[^/]*\*.*$/, "");
+      assert.ok(existsSync(join(FOLDER, "../..", folder)), source);
+    }
+  }
+  assert.match(ingestImage, /^FROM bluenviron\/mediamtx:1\.20\.1-ffmpeg$/m);
+});
+
+test("MediaMTX runs the hooks that the image has, under the names that every 1.x knows", () => {
+  const place = /COPY deploy\/livestream\/ingest\/\*\.sh (\S+)\//.exec(ingestImage)?.[1];
+  assert.deepEqual(mediaMtx.paths, {
+    "~^live/[A-Za-z0-9_-]{1,64}$": {
+      runOnReady: `${place}/hls-ladder.sh publish`,
+      runOnReadyRestart: true,
+      runOnNotReady: `${place}/hls-ladder.sh unpublish`,
+    },
+    _janitor: { runOnInit: `${place}/hls-janitor.sh`, runOnInitRestart: true },
+  });
+  assert.equal(imageVariable(ingestImage, "MTX_MOQ"), "false");
+});
+
+test("viewers read nothing from the ingest itself", () => {
+  const [anyone, own, ...others] = mediaMtx.authInternalUsers;
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    anyone?.permissions.map(({ action }) => action),
+    ["publish"],
+  );
+  assert.deepEqual(own?.ips, ["127.0.0.1", "::1"]);
+  assert.deepEqual(
+    own.permissions.map(({ action }) => action),
+    ["read", "api"],
+  );
+});
+
+test("publishing keys are turned on for both services or for none", () => {
+  const [name = ""] = keysCompose.services["state-api"].secrets;
+  assert.deepEqual(keysCompose.services.ingest.environment, { MTX_AUTHMETHOD: "http" });
+  assert.deepEqual(keysCompose.services["state-api"].environment, {
+    PUBLISH_KEYS_FILE: `/run/secrets/${name}`,
+  });
+  assert.match(keysCompose.secrets[name]?.file ?? "", /^\$\{PUBLISH_KEYS_FILE:\?/);
+});
