@@ -76,6 +76,11 @@ export class VendorCall {
     await this.closed;
   }
 
+  /** What comes stays in the kernel, until that is full. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
   drop(): void {
     this.#socket.terminate();
   }

@@ -24,7 +24,7 @@ const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   vonage: { uuid: "u1" },
   jambonz: { call_sid: "c1" },
 };
-const JSON_VENDORS = ["vonage", "jambonz"];
+const JSON_VENDORS = new Set(["vonage", "jambonz"]);
 
 /** As the vendor does; an exchange of one's own has no webhook, and is given a token made for another. */
 async function tokenFor(
@@ -34,7 +34,7 @@ async function tokenFor(
 ): Promise<string> {
   const asked = vendor === "asterisk" ? "vonage" : vendor;
   const url = webhookUrl(server, customer, { vendor: asked });
-  const isJson = JSON_VENDORS.includes(vendor);
+  const isJson = JSON_VENDORS.has(vendor);
   const body = isJson ? JSON.stringify(fields) : new URLSearchParams(fields);
   const response = await fetch(url, { method: "POST", body });
   const document = await response.text();

@@ -200,3 +200,14 @@ test("two lanes: calls are spread over both, and each keeps its order", async (t
     assert.equal(decodeSpeech(pcm, 16_000), "one after another");
   }
 });
+
+test("what the first sentence waits for while the threads start is not held against the next call", async (t) => {
+  const clock = new VirtualClock();
+  const { pool } = startPool(t, undefined, clock);
+  const first = pool.speech(new Uint8Array(960), { from: "pcm24k", to: "mulaw" });
+  clock.advance(500);
+  await first;
+  await nextTurn();
+  const { speechWaitLastMs, speechWaitP95Ms } = pool.stats;
+  assert.deepEqual([speechWaitLastMs, speechWaitP95Ms], [0, 0]);
+});

@@ -1,11 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecentWaits, WAITS_KEPT_MS } from "../../../engine/audio/recent-waits.js";
+import { LAST_KEPT_MS, RecentWaits, WAITS_KEPT_MS } from "../../../engine/audio/recent-waits.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 test("nothing has waited before the first", () => {
   const waits = new RecentWaits(new VirtualClock());
   assert.deepEqual([waits.lastMs, waits.p95Ms], [0, 0]);
+});
+
+test("the last counts for a second, so that one slow thing is not met again and again", () => {
+  const clock = new VirtualClock(10_000);
+  const waits = new RecentWaits(clock);
+  waits.addSince(9_000);
+  clock.advance(LAST_KEPT_MS);
+  assert.equal(waits.lastMs, 1_000);
+  clock.advance(1);
+  assert.deepEqual([waits.lastMs, waits.p95Ms], [0, 1_000]);
+});
+
+test("what began to wait before all was forgotten counts from then on", () => {
+  const clock = new VirtualClock(10_000);
+  const waits = new RecentWaits(clock);
+  clock.advance(500);
+  waits.forget();
+  clock.advance(7);
+  waits.addSince(10_000);
+  assert.deepEqual([waits.lastMs, waits.p95Ms], [7, 7]);
 });
 
 test("the last, and what 95 of 100 do not exceed, of the last 64", () => {
