@@ -19,7 +19,7 @@ export interface LoadPlan {
 /** Everybody is connected within this time, so that the handshakes do not fall into one moment. */
 const RAMP_MS = 4_000;
 /** Calls before the idle memory is read: code is compiled, pools are open. */
-const WARM_UP_CALLERS = 20;
+const WARM_UP_CALLERS = 40;
 const WARM_UP_MS = 6_000;
 const AFTER_WARM_UP_MS = 3_000;
 const SAMPLE_MS = 1_000;
@@ -44,9 +44,10 @@ export interface CallLoadResult {
 
 /** How many phrases a load needs: each is used once. */
 export function phrasesNeeded(plan: LoadPlan): number {
-  const durationMs = WARM_UP_MS + RAMP_MS + plan.settleMs + plan.measureMs + LAST_REPLIES_MS;
+  const durationMs = RAMP_MS + plan.settleMs + plan.measureMs + LAST_REPLIES_MS;
   const turnsPerCaller = Math.ceil(durationMs / plan.turnPeriodMs) + 1;
-  return Math.ceil(plan.callers * turnsPerCaller * (1 + 1 / plan.interruptEvery));
+  const warmUpTurns = 2 * WARM_UP_CALLERS;
+  return Math.ceil((plan.callers * turnsPerCaller + warmUpTurns) * (1 + 1 / plan.interruptEvery));
 }
 
 /** Who calls, and by what the turns of such calls are known. */

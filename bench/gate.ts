@@ -1,5 +1,8 @@
 import { better, judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
+import { LiveStreamScenario } from "./livestream-load.js";
+import { AudioBatchScenario, PhoneLoadScenario } from "./phone-scenarios.js";
+import { RestScenario } from "./rest-scenarios.js";
 import {
   CallLoadScenario,
   type Scenario,
@@ -19,11 +22,12 @@ const TRIES_MAX = 3;
 const RETRY_UNTIL_MS = 330_000;
 const PLAN = {
   callers: 100,
-  settleMs: 3_000,
-  measureMs: 18_000,
+  settleMs: 4_000,
+  measureMs: 16_000,
   turnPeriodMs: 9_000,
-  interruptEvery: 2,
+  interruptEvery: 4,
 };
+const REST_ROUNDS = 3;
 const START_UPS = 3;
 const SOAK_CALLS = 500;
 
@@ -82,7 +86,11 @@ const gates = [
   new TransitionScenario(),
   new StartUpScenario(START_UPS),
   new SoakScenario(SOAK_CALLS),
+  new AudioBatchScenario(),
+  new RestScenario(REST_ROUNDS),
+  new LiveStreamScenario(),
   new CallLoadScenario(PLAN),
+  new PhoneLoadScenario(PLAN, { withMp3: false }),
 ].map((scenario) => new Gate(scenario));
 for (const gate of gates) await gate.try();
 for (const gate of gates) {

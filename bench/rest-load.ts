@@ -9,7 +9,7 @@ import { ENCRYPTION_KEY, JWT_SECRET, makeRestData, type RestData } from "./rest-
 import { SERVER_FLAGS, serverEnvironment } from "./stand.js";
 
 /** Many dashboards, each with one request under way. */
-const PLAN: AskingPlan = { connections: 32, warmUpMs: 300, measureMs: 1_500 };
+const PLAN: AskingPlan = { connections: 32, warmUpMs: 300, measureMs: 1_000 };
 export const ROUNDS = 7;
 /**
  * Of the request that costs the server less than it costs any client: one at a time, it would be the client that is

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
+import { LiveStreamScenario } from "./livestream-load.js";
 import { type Machine, thisMachine } from "./machine.js";
 import { AudioBatchScenario, FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
 import { ROUNDS } from "./rest-load.js";
@@ -21,7 +22,7 @@ const PLAN = {
   settleMs: 6_000,
   measureMs: 60_000,
   turnPeriodMs: 9_000,
-  interruptEvery: 2,
+  interruptEvery: 4,
 };
 const PHONE_PLAN = { ...PLAN, callers: 200, measureMs: 30_000 };
 const FULL_PHONE_PLAN = { ...PHONE_PLAN, callers: 500, measureMs: 20_000, turnPeriodMs: 12_000 };
@@ -39,6 +40,7 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   rest: () => new RestScenario(ROUNDS),
   pages: () => new RestPagesScenario(),
   beside: () => new BesideCallsScenario(),
+  streams: () => new LiveStreamScenario(),
   soak: () => new SoakScenario(SOAK_CALLS),
 };
 

@@ -43,7 +43,7 @@ function numberToCall(subject: string) {
 export const PlaceCallBody = v.object({
   agentId: idField("the id of an agent"),
   to: numberToCall("who is called"),
-  from: numberToCall("a number of the platform's telephony account"),
+  from: numberToCall("a number that the platform has allowed the organization to call from"),
   detectMachine: v.optional(flagField("whether to hang up on answering machines"), true),
 });
 

@@ -100,7 +100,10 @@ export const ORGANIZATION_ROUTES = {
     others: [
       refused(404, "There is no such agent, or it is not active"),
       refused(409, "A provider of the agent is not active"),
-      refused(403, "The plan does not include the agent, or the key lacks the scope"),
+      refused(
+        403,
+        "The plan does not include the agent, `from` is not allowed, or a missing scope",
+      ),
       refused(429, "The plan's limit of calls or minutes is reached, or too many requests"),
       refused(503, "The telephony account is not configured, or its vendor does not take calls"),
     ],

@@ -6,6 +6,8 @@ const XML_TEXT = { type: "string" } as const;
 const ERROR_SCHEMA = { $ref: "#/components/schemas/Error" };
 const json = { "application/json": { schema: ERROR_SCHEMA } };
 
+const VENDORS = ["twilio", "telnyx", "signalwire", "plivo", "vonage", "jambonz", "audiosocket"];
+
 const FORM_BODY = {
   required: true,
   content: { "application/x-www-form-urlencoded": { schema: { type: "object" } } },
@@ -25,13 +27,32 @@ export const TELEPHONY_OPERATION: Operation = {
       description: "the agent to talk with; left out, the first active one in creation order",
       schema: { type: "string" },
     },
+    {
+      name: "vendor",
+      in: "query",
+      required: false,
+      description: "who asks; left out, Twilio. `audiosocket` is a dialplan of Asterisk",
+      schema: { type: "string", enum: VENDORS },
+    },
   ],
-  requestBody: FORM_BODY,
+  requestBody: {
+    required: true,
+    content: {
+      ...FORM_BODY.content,
+      "application/json": { schema: { type: "object" } },
+    },
+  },
   responses: {
     "200": {
-      description: "TwiML that connects the call, or says why not and hangs up",
-      content: { "text/xml": { schema: XML_TEXT } },
+      description:
+        "The vendor's own document (TwiML or the like), which connects the call, or says why not and hangs up; for `audiosocket` the UUID that the stream begins with, or the reason in words",
+      content: {
+        "text/xml": { schema: XML_TEXT },
+        "application/json": { schema: { type: "array", items: { type: "object" } } },
+        "text/plain": { schema: XML_TEXT },
+      },
     },
+    "400": { description: "There is no such vendor", content: json },
     "401": { description: "The key is missing or wrong", content: json },
     "403": {
       description: "The vendor's signature is wrong, or the key lacks the scope",
@@ -39,6 +60,10 @@ export const TELEPHONY_OPERATION: Operation = {
     },
     "429": { description: "Too many requests; see `Retry-After`", content: json },
     "500": { description: "An error of the server", content: json },
+    "503": {
+      description: "There is no port for AudioSocket, or too many calls wait",
+      content: json,
+    },
   },
 };
 

@@ -16,12 +16,16 @@ export function decodeMuLaw(bytes: Uint8Array): Int16Array {
 }
 
 export function encodeMuLaw(pcm: Int16Array): Uint8Array {
-  return Uint8Array.from(pcm, (sample) => {
-    const magnitude = Math.min(Math.abs(sample), CLIP) + BIAS;
-    const exponent = 31 - Math.clz32(magnitude) - 7;
-    const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
-    return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
-  });
+  const codes = new Uint8Array(pcm.length);
+  for (let n = 0; n < pcm.length; n += 1) codes[n] = muLawCode(pcm[n] ?? 0);
+  return codes;
+}
+
+function muLawCode(sample: number): number {
+  const magnitude = Math.min(Math.abs(sample), CLIP) + BIAS;
+  const exponent = 31 - Math.clz32(magnitude) - 7;
+  const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
+  return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
 }
 
 /** Little-endian 16-bit samples; `bytes` must hold whole ones. */

@@ -39,12 +39,12 @@ test("the page names every setting of the hook, with its default", () => {
 });
 
 test("the stand-in lets every setting of the hook through that means something to it", () => {
-  const own = ["PATH"];
-  const foreign = ["MEDIAMTX_API_URL"];
-  assert.deepEqual(
-    [...hookSettingNames()].filter((name) => !own.includes(name)).sort(),
-    [...defaults().keys()].filter((name) => !foreign.includes(name)).sort(),
-  );
+  // The first is the shell's; the second is asked only where MediaMTX has started the hook.
+  const passed = new Set(hookSettingNames());
+  const known = new Set(defaults().keys());
+  assert.ok(passed.delete("PATH"));
+  assert.ok(known.delete("MEDIAMTX_API_URL"));
+  assert.deepEqual([...passed].sort(), [...known].sort());
 });
 
 test("a stream key is the same everywhere", () => {
@@ -61,8 +61,8 @@ test("a stream key is the same everywhere", () => {
 });
 
 test("placeholders of the stand-in's configuration are described in its first lines", () => {
-  const described = [...nginx.matchAll(/^# {3}(INGEST_[A-Z_]+) /gm)].map(([, name]) => name);
-  const used = new Set([...nginx.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name]) => name));
+  const described = [...nginx.matchAll(/^# {3}(INGEST_[A-Z_]+) /gm)].map(([, name = ""]) => name);
+  const used = new Set([...nginx.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = ""]) => name));
   assert.deepEqual([...used].sort(), described.sort());
 });
 

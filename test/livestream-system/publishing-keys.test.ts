@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { IngestStand } from "./ingest-stand.js";
+import { listedStreams } from "./listing-watch.js";
+
+const WITH_KEYS = {
+  arePublishKeysChecked: true,
+  stateApi: { PUBLISH_KEYS: "demo=open-sesame,other=another-secret" },
+} as const;
+
+test("with publishing keys: the right secret is let in", async (t) => {
+  const stand = await IngestStand.start(t, WITH_KEYS);
+  const listing = await stand.watchListing(t);
+  stand.broadcast(t, "demo?secret=open-sesame");
+  await listing.until("added");
+  assert.deepEqual(
+    (await listedStreams(stand.stateApiPort)).map(({ streamKey }) => streamKey),
+    ["demo"],
+  );
+  assert.ok(!stand.log.includes("open-sesame"));
+});
+
+const REFUSED = {
+  "no secret": "demo",
+  "a wrong secret": "demo?secret=open-sesame2",
+  "the secret of another": "demo?secret=another-secret",
+  "an unknown key": "nobody?secret=open-sesame",
+  "a second name": "nobody?secret=open-sesame&name=demo",
+  "a secret that would end the JSON": 'demo?secret="},{"path":"live/other',
+  "a secret that is escaped": "demo?secret=open%2Dsesame",
+};
+
+test("with publishing keys: everyone else is sent away", async (t) => {
+  const stand = await IngestStand.start(t, WITH_KEYS);
+  for (const [which, key] of Object.entries(REFUSED)) {
+    const broadcaster = stand.broadcast(t, key);
+    await broadcaster.untilRefused();
+    assert.notEqual(broadcaster.words, "", which);
+  }
+  assert.deepEqual(await listedStreams(stand.stateApiPort), []);
+  assert.equal(stand.log, "");
+});
+
+test("with publishing keys and no state API: nobody is let in", async (t) => {
+  const stand = await IngestStand.start(t, WITH_KEYS);
+  await stand.stateApi.stop();
+  const broadcaster = stand.broadcast(t, "demo?secret=open-sesame");
+  await broadcaster.untilRefused();
+  assert.equal(stand.log, "");
+});
