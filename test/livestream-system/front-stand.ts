@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { findDebianParts } from "../../api/commands/livestream-local/debian-packages.js";
 import { frontProxy } from "../../api/commands/livestream-local/front-proxy.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { freePorts } from "../../bench/livestream/free-ports.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
-import { freePorts } from "../../bench/livestream/free-ports.js";
 
 export interface Reply {
   readonly status: number;

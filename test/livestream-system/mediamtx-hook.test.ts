@@ -9,6 +9,14 @@ import { runningProcesses } from "./running-process.js";
 
 const SOURCE_ID = "5d1f0f0e-7c3b-4b7e-9a51-1f1b2f0f6c11";
 
+/** The words that ffmpeg was started with. */
+function ladderOf({ folder }: MediaMtxStand): string {
+  const ladder = runningProcesses().find(
+    ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.includes(folder),
+  );
+  return ladder?.commandLine ?? "";
+}
+
 for (const isBusybox of [false, true]) {
   test(`as MediaMTX starts it, in the shell of ${isBusybox ? "busybox" : "Debian"}`, async (t) => {
     const stand = await IngestStand.start(t);
@@ -85,10 +93,7 @@ test("passthrough: the broadcaster's own picture is the top rung", async (t) => 
   assert.match(mediaMtx.files.master(), /BANDWIDTH=\d+,RESOLUTION=320x240/);
   const [firstSec = 9] = mediaMtx.files.playlist("240p").durationsSec;
   assert.ok(firstSec < 1.5, `${firstSec} s, of groups of 1 s`);
-  const [ladder] = runningProcesses().filter(
-    ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.includes(mediaMtx.folder),
-  );
-  assert.match(ladder?.commandLine ?? "", / -c:v:0 copy .* -c:v:1 libx264 /);
+  assert.match(ladderOf(mediaMtx), / -c:v:0 copy .* -c:v:1 libx264 /);
   const { mediaSequence } = mediaMtx.files.playlist("144p");
   const top = await mediaMtx.files.untilAbove("240p", mediaSequence + 2);
   const next = await mediaMtx.files.untilAbove("144p", mediaSequence + 2);
@@ -110,10 +115,7 @@ test("sound that HLS in MPEG-TS does not carry is encoded", async (t) => {
     ],
   });
   await listing.until("added");
-  const [ladder] = runningProcesses().filter(
-    ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.includes(mediaMtx.folder),
-  );
-  assert.match(ladder?.commandLine ?? "", / -c:a:0 aac /);
+  assert.match(ladderOf(mediaMtx), / -c:a:0 aac /);
 });
 
 test("a wrong setting ends the hook with the setting's name", async (t) => {
