@@ -63,9 +63,11 @@ export class IngestStand {
     t.after(() => stand.#remove());
     stand.stateApi.start();
     await stand.untilStateApi();
+    stand.stateApi.keep();
     await options.onStateApi?.(`http://127.0.0.1:${stateApiPort}`);
     stand.ingest.start();
     await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
+    stand.ingest.keep();
     return stand;
   }
 

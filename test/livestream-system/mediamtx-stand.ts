@@ -165,10 +165,13 @@ function controlApi(tracks2: readonly object[], asked: string[]): HttpServer {
   });
 }
 
-/** The same pattern for everyone who connects, from its beginning, at the pace of life. */
+/**
+ * The same pattern for everyone who connects, from its beginning, at the pace of life. NUT names its tracks first, as
+ * RTSP does; in an MPEG-TS ffmpeg would look for further ones until `-analyzeduration` is over.
+ */
 function testPattern(): Server {
   return createServer((socket) => {
-    const child = spawn("ffmpeg", [...sourceOf(SMALL_PICTURE), "-f", "mpegts", "pipe:1"], {
+    const child = spawn("ffmpeg", [...sourceOf(SMALL_PICTURE), "-f", "nut", "pipe:1"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     child.stdout.pipe(socket);
