@@ -7,6 +7,9 @@ import { MARKS_PENDING_MAX } from "../../../../api/voice/telephony/pending-marks
 import { frameBytesOf } from "../../../../api/voice/telephony/phone-format.js";
 import { binaryFrame, receive, textFrame, VENDORS, type Vendor } from "./vendor-wires.js";
 
+/** The slowest takes 60 ms; one that looks at every pair of characters takes four seconds. */
+const READ_MAX_US = 1_000_000;
+
 /** Whole samples of every codec. */
 const audioArbitrary = fc
   .uint8Array({ minLength: 2, maxLength: 400 })
@@ -160,6 +163,41 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     const huge = binaryFrame(Buffer.alloc(FRAME_BYTES_MAX + 1));
     assert.deepEqual(receive(wire, huge), [{ type: "ignored", reason: "frame too large" }]);
   });
+}
+
+/** Whoever connects may send these, without a token: what takes long to read stops all calls. */
+test("the largest text takes no vendor's wire long to read, whatever is repeated in it", () => {
+  for (const run of [" ", "\t", ",", ";", ":", "=", "{", "[", '"', "9", "a:", "a=", ";rate="]) {
+    const bytes = Buffer.byteLength(JSON.stringify(run)) - '""'.length;
+    const text = run.repeat(Math.floor((FRAME_BYTES_MAX - 300) / bytes));
+    for (const [name, vendor] of Object.entries(VENDORS)) {
+      for (const frame of textsAround(`a:b${text}c`)) {
+        assert.ok(frame.data.length <= FRAME_BYTES_MAX);
+        const wire = vendor.wire();
+        const before = process.cpuUsage();
+        receive(wire, frame);
+        const { user, system } = process.cpuUsage(before);
+        assert.ok(user + system < READ_MAX_US, `${name} reads "${run}" for ${user + system} µs`);
+      }
+    }
+  }
+});
+
+/** Wherever a vendor takes a text as it comes. */
+function textsAround(text: string) {
+  const format = (encoding: string) => ({ encoding, sampleRate: 8000 });
+  return [
+    textFrame({ event: "start", start: { mediaFormat: format("opus") }, extra_headers: text }),
+    textFrame({ event: "start", start: { mediaFormat: format(`audio/x-mulaw${text}`) } }),
+    textFrame({ event: "start", start: { client_state: text } }),
+    textFrame({ event: "start", start: { customParameters: { text } } }),
+    textFrame({ event: "media", media: { payload: text } }),
+    textFrame({ event: "media", media: { payload: "", chunk: text } }),
+    textFrame({ event: "mark", mark: { name: text } }),
+    textFrame({ event: "websocket:connected", "content-type": `audio/l16;${text}` }),
+    textFrame({ callSid: "c1", metadata: { text } }),
+    textFrame(`MEDIA_START ${text}`.slice(0, FRAME_BYTES_MAX)),
+  ];
 }
 
 /** True frames with bytes changed, cut off or doubled. */
