@@ -20,6 +20,8 @@ const UNSETTLED_MAX_MS = 3_000;
 /** Longer than any card or account number. */
 const DIGITS_MAX = 32;
 const DIGITS_PAUSE_MS = 2_000;
+/** No finger ends two numbers closer together: of a line that is flooded with pound keys not every one is a turn. */
+const DIGITS_APART_MIN_MS = 500;
 /** People pause between the groups of a number; their turn is not over then. */
 const DICTATION_PAUSE_MS = 1_500;
 
@@ -98,7 +100,8 @@ export function onDigit(
   const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
   const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
   if (floor.phase === "ended") return floor;
-  if (event.digit === "#") return onDigitsTimer(floor, event.atMs, out);
+  const isApart = event.atMs - state.digitsTakenAtMs >= DIGITS_APART_MIN_MS;
+  if (event.digit === "#" && isApart) return onDigitsTimer(floor, event.atMs, out);
   out.push({ type: "startTimer", timer: "digits", delayMs: DIGITS_PAUSE_MS });
   return floor;
 }
@@ -111,7 +114,8 @@ export function onDigitsTimer(
   if (state.digits === "") return state;
   out.push({ type: "cancelTimer", timer: "digits" });
   const text = keypadText(state.digits);
-  return callerSaid({ ...state, digits: "", callerEndedAtMs: atMs }, text, atMs, out);
+  const taken = { ...state, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
+  return callerSaid(taken, text, atMs, out);
 }
 
 /** One turn of the caller is over: answer it, unless the assistant is speaking and was not to be interrupted. */

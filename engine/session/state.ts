@@ -46,6 +46,8 @@ export interface SessionState {
   readonly heldAtMs: number | undefined;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
   readonly digits: string;
+  /** When keys were last taken as a whole. */
+  readonly digitsTakenAtMs: number;
   /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
   readonly cutSentences: readonly string[];
   readonly history: readonly HistoryMessage[];
@@ -71,6 +73,7 @@ export function newSession(
     unanswered: "",
     heldAtMs: undefined,
     digits: "",
+    digitsTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
     history: history.slice(-HISTORY_MESSAGES_MAX),
     unsaved: [],
@@ -94,6 +97,7 @@ export function withTurnInState(state: SessionState, turn: Turn): SessionState {
     unanswered: state.unanswered,
     heldAtMs: state.heldAtMs,
     digits: state.digits,
+    digitsTakenAtMs: state.digitsTakenAtMs,
     cutSentences: state.cutSentences,
     history: state.history,
     unsaved: state.unsaved,

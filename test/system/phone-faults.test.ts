@@ -165,6 +165,18 @@ describe("a call goes on", { concurrency: true }, () => {
     });
     assert.equal(lines(call)[1], "user: say flooded");
   });
+
+  test("when a vendor floods it with pound keys: they are a few turns, not one each", async () => {
+    const { call } = await spoilt({}, async (caller) => {
+      await heard(caller, "Hello there.");
+      for (let key = 0; key < 2_000; key += 1) caller.press("#");
+      await caller.say("say still here");
+      await heard(caller, "still here");
+    });
+    const said = lines(call).filter((line) => line.startsWith("user: "));
+    assert.equal(said[0], "user: [keypad] #");
+    assert.ok(said.length < 20, `${said.length} turns`);
+  });
 });
 
 describe("a vendor's stop ends the call", { concurrency: true }, () => {
