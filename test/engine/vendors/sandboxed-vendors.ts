@@ -2,6 +2,7 @@ import { type Sandbox, type SandboxUrls, startSandbox } from "../../../engine/sa
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
+import { eventually as eventuallyFound } from "../../system/eventually.js";
 
 export interface SandboxedVendors {
   readonly sandbox: Sandbox;
@@ -34,11 +35,7 @@ export async function startSandboxedVendors(
 
 /** Waits for something that comes by itself, without a guess at how long it takes. */
 export async function eventually(isSo: () => boolean, what: string): Promise<void> {
-  const startedMs = performance.now();
-  while (!isSo()) {
-    if (performance.now() - startedMs > 5_000) throw new Error(`waited in vain for ${what}`);
-    await new Promise(setImmediate);
-  }
+  await eventuallyFound(what, () => (isSo() ? true : undefined), 5_000);
 }
 
 export function never(): AbortSignal {
