@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
- * ffmpeg or a browser are in a folder of their own, and run only with --livestream, then alone and one after another.
+ * ffmpeg or a browser are in a folder of their own, and run only with --livestream, then alone. What they wait for is mostly
+ * the next second of a broadcast, so more of them than there are cores.
  */
 const DEBIAN_FOLDER = "livestream-system/";
 const needsDebian = process.argv[2] === "--livestream";
@@ -25,7 +26,7 @@ if (files.length === 0) {
 } else {
   const tests = run(
     needsDebian
-      ? { files, concurrency: 1, timeout: 300_000 }
+      ? { files, concurrency: 4, timeout: 300_000 }
       : { files, concurrency: 2, timeout: 120_000 },
   );
   tests.on("test:fail", (event) => {

@@ -66,8 +66,8 @@ export class IngestStand {
     stand.stateApi.keep();
     await options.onStateApi?.(`http://127.0.0.1:${stateApiPort}`);
     stand.ingest.start();
+    // Not kept running: the next one would un-list at once what the tests want to see a lease end.
     await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
-    stand.ingest.keep();
     return stand;
   }
 
@@ -171,12 +171,14 @@ export class IngestStand {
     );
   }
 
-  /** The shells that watch over a key; not their short-lived children. */
+  /** The shells that watch over a key; not their short-lived children, and not those of another stand. */
   hooks(streamKey: string): readonly RunningProcess[] {
-    const own = runningProcesses().filter(({ commandLine }) =>
-      commandLine.endsWith(`hls-ladder.sh publish ${streamKey} 127.0.0.1`),
+    const servers = this.childrenOf(this.processIdOf("ingest")).map(({ id }) => id);
+    return runningProcesses().filter(
+      ({ parentId, commandLine }) =>
+        servers.includes(parentId) &&
+        commandLine.endsWith(`hls-ladder.sh publish ${streamKey} 127.0.0.1`),
     );
-    return own.filter(({ parentId }) => !own.some(({ id }) => id === parentId));
   }
 
   async #remove(): Promise<void> {

@@ -47,7 +47,7 @@ test("ffmpeg is killed: the same playlists go on, and the stream stays listed as
 });
 
 test("ffmpeg stalls: it is started again in place", async (t) => {
-  const stand = await IngestStand.start(t);
+  const stand = await IngestStand.start(t, { hook: { STALL_SECONDS: "2" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
   await listing.until("added");
@@ -56,8 +56,8 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGSTOP");
-  await stand.untilLogged(/demo made no segment for 3 s; starts again in 0 s/);
-  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
+  await stand.untilLogged(/demo made no segment for 2 s; starts again in 0 s/);
+  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 1);
   assert.ok(areInOrder(after.segments), after.text);
   assert.equal(stand.ladders("demo").length, 1);
   await broadcaster.leave();
@@ -75,7 +75,7 @@ test("the hook is killed: the next one takes over session, start and playlists",
   const [hook, ...others] = stand.hooks("demo");
   assert.ok(hook !== undefined && others.length === 0, JSON.stringify([hook, ...others]));
   process.kill(hook.id, "SIGKILL");
-  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 4);
+  const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
   assert.ok(areInOrder(after.segments), after.text);
   const [ladder, ...more] = stand.ladders("demo");
   assert.ok(ladder !== undefined && more.length === 0, "one ladder is left");
