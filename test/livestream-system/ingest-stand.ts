@@ -173,10 +173,10 @@ export class IngestStand {
 
   /** The shells that watch over a key; not their short-lived children, and not those of another stand. */
   hooks(streamKey: string): readonly RunningProcess[] {
-    const servers = this.childrenOf(this.processIdOf("ingest")).map(({ id }) => id);
+    const servers = new Set(this.childrenOf(this.processIdOf("ingest")).map(({ id }) => id));
     return runningProcesses().filter(
       ({ parentId, commandLine }) =>
-        servers.includes(parentId) &&
+        servers.has(parentId) &&
         commandLine.endsWith(`hls-ladder.sh publish ${streamKey} 127.0.0.1`),
     );
   }
