@@ -22,11 +22,14 @@ export function findDebianParts(
   const nginx = firstReadable(folders, "nginx", constants.X_OK);
   const ffmpeg = firstReadable(folders, "ffmpeg", constants.X_OK);
   const ffprobe = firstReadable(folders, "ffprobe", constants.X_OK);
+  // The hook's only way to the state API; slim images of Debian are without it.
+  const wget = firstReadable(folders, "wget", constants.X_OK);
   const rtmpModule = firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK);
   if (
     nginx !== undefined &&
     ffmpeg !== undefined &&
     ffprobe !== undefined &&
+    wget !== undefined &&
     rtmpModule !== undefined
   ) {
     return { nginx, rtmpModule, ffmpeg };
@@ -35,6 +38,7 @@ export function findDebianParts(
   if (nginx === undefined) missing.push("nginx");
   if (rtmpModule === undefined) missing.push("libnginx-mod-rtmp");
   if (ffmpeg === undefined || ffprobe === undefined) missing.push("ffmpeg");
+  if (wget === undefined) missing.push("wget");
   return { missing };
 }
 

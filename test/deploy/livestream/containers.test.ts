@@ -142,3 +142,23 @@ test("publishing keys are turned on for both services or for none", () => {
   });
   assert.match(keysCompose.secrets[name]?.file ?? "", /^\$\{PUBLISH_KEYS_FILE:\?/);
 });
+
+test("the runbook names every setting of the compose files, with its default, and what they publish", () => {
+  const runbook = deployed("RUNBOOK.md");
+  const rows = new Map<string, string>();
+  for (const [, names = "", values = ""] of runbook.matchAll(
+    /^\| (`[A-Z_`, ]+`) \| ([^|]*) \|/gm,
+  )) {
+    const defaults = values.split("`, `");
+    for (const [place, name] of names.split(", ").entries()) {
+      rows.set(name.replaceAll("`", ""), (defaults[place] ?? "").replaceAll("`", "").trim());
+    }
+  }
+  const texts = deployed("compose.yaml") + deployed("compose.keys.yaml");
+  const used = new Map<string, string>();
+  for (const [, name = "", value = ""] of texts.matchAll(/\$\{([A-Z_]+)(?::-|:\?)([^}]*)\}/g)) {
+    used.set(name, name === "PUBLISH_KEYS_FILE" || value === "" ? "none" : value);
+  }
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(used));
+  for (const port of ["1935", "8080", "8189/udp"]) assert.ok(runbook.includes(port), port);
+});

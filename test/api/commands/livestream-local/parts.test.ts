@@ -24,8 +24,8 @@ test("missing programs and modules are named by their packages", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-parts-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const find = () => findDebianParts(folder, [folder], []);
-  assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg"] });
-  for (const name of ["nginx", "ffmpeg", "ffprobe", "ngx_rtmp_module.so"]) {
+  assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg", "wget"] });
+  for (const name of ["nginx", "ffmpeg", "ffprobe", "wget", "ngx_rtmp_module.so"]) {
     writeFileSync(join(folder, name), "");
     chmodSync(join(folder, name), 0o755);
   }
@@ -36,6 +36,8 @@ test("missing programs and modules are named by their packages", (context) => {
   });
   rmSync(join(folder, "ffprobe"));
   assert.deepEqual(find(), { missing: ["ffmpeg"] });
+  rmSync(join(folder, "wget"));
+  assert.deepEqual(find(), { missing: ["ffmpeg", "wget"] });
 });
 
 test("the settings have the ports of the specification, and every wrong one is named", () => {
