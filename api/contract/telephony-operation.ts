@@ -6,7 +6,16 @@ const XML_TEXT = { type: "string" } as const;
 const ERROR_SCHEMA = { $ref: "#/components/schemas/Error" };
 const json = { "application/json": { schema: ERROR_SCHEMA } };
 
-const VENDORS = ["twilio", "telnyx", "signalwire", "plivo", "vonage", "jambonz", "audiosocket"];
+const VENDORS = [
+  "twilio",
+  "telnyx",
+  "signalwire",
+  "plivo",
+  "vonage",
+  "jambonz",
+  "asterisk",
+  "audiosocket",
+];
 
 const FORM_BODY = {
   required: true,
@@ -31,7 +40,8 @@ export const TELEPHONY_OPERATION: Operation = {
       name: "vendor",
       in: "query",
       required: false,
-      description: "who asks; left out, Twilio. `audiosocket` is a dialplan of Asterisk",
+      description:
+        "who asks; left out, Twilio. `asterisk` (its WebSocket channel) and `audiosocket` are dialplans of Asterisk",
       schema: { type: "string", enum: VENDORS },
     },
   ],
@@ -45,7 +55,7 @@ export const TELEPHONY_OPERATION: Operation = {
   responses: {
     "200": {
       description:
-        "The vendor's own document (TwiML or the like), which connects the call, or says why not and hangs up; for `audiosocket` the UUID that the stream begins with, or the reason in words",
+        "The vendor's own document (TwiML or the like), which connects the call, or says why not and hangs up; for `audiosocket` the UUID that the stream begins with, for `asterisk` the token for its address, or the reason in words",
       content: {
         "text/xml": { schema: XML_TEXT },
         "application/json": { schema: { type: "array", items: { type: "object" } } },

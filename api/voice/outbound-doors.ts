@@ -5,6 +5,7 @@ import type { StreamTokens } from "../../engine/security/stream-token.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
+import { DEFAULT_PHONE_VENDOR } from "./telephony/phone-vendors.js";
 import { sayAndHangUp, twilioConnect } from "./telephony/twiml.js";
 import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
@@ -41,7 +42,7 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
     isQuiet: false,
     answer: async (request) => {
       const body = Buffer.from(await request.body());
-      await demandSignature("twilio", request, path, body, options);
+      await demandSignature(DEFAULT_PHONE_VENDOR, request, path, body, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
       return serve(request, token, new URLSearchParams(body.toString("utf8")));
     },
@@ -61,7 +62,7 @@ function answered(
   const callSid = form.get("CallSid") ?? "";
   const callerRef = CALL_REF.test(callSid) ? callSid : "";
   const parameters = {
-    token: streamTokens.mint({ orgId, agentId, callerRef }),
+    token: streamTokens.mint({ vendor: DEFAULT_PHONE_VENDOR, orgId, agentId, callerRef }),
     [PLACED_CALL_PARAMETER]: callId,
   };
   const url = `${socketBase(request, publicBaseUrl)}${STREAM_PATH}`;

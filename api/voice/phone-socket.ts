@@ -24,6 +24,8 @@ export interface PhoneSocketOptions {
 
 interface Stream {
   readonly vendor: string;
+  /** Out of the address; empty where the vendor has it in its start. */
+  readonly token: string;
   readonly wire: PhoneWire | undefined;
   line: PhoneLine | undefined;
   cancelStart: CancelTimer | undefined;
@@ -57,9 +59,16 @@ export class PhoneSocket {
       maxBackpressure: 0,
       upgrade: (response, request, context) => {
         const vendor = vendorOf(request);
-        const wire = phoneVendor(vendor)?.newWire?.();
+        const known = phoneVendor(vendor);
+        const token = known?.hasTokenInAddress === true ? request.getQuery("token") : undefined;
         response.upgrade(
-          { vendor, wire, line: undefined, cancelStart: undefined },
+          {
+            vendor,
+            token: token ?? "",
+            wire: known?.newWire?.(),
+            line: undefined,
+            cancelStart: undefined,
+          },
           request.getHeader("sec-websocket-key"),
           firstProtocol(request.getHeader("sec-websocket-protocol")),
           request.getHeader("sec-websocket-extensions"),
@@ -103,14 +112,15 @@ export class PhoneSocket {
     stream.cancelStart?.();
     const { wire, vendor } = stream;
     if (wire === undefined || stream.line !== undefined) return;
-    const redeem = () => this.#redeem(started);
+    const redeem = () => this.#redeem(started, stream);
     stream.line = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
   }
 
-  #redeem({ parameters, callId }: StreamStarted): StreamClaims | undefined {
-    const presented = callId === "" ? {} : { callerRef: callId };
+  #redeem({ parameters, callId }: StreamStarted, stream: Stream): StreamClaims | undefined {
+    const { vendor, token } = stream;
+    const presented = callId === "" ? { vendor } : { vendor, callerRef: callId };
     const { claims, refusal } = this.#options.streamTokens.redeem(
-      parameters["token"] ?? "",
+      parameters["token"] ?? token,
       presented,
     );
     if (refusal !== undefined) this.#options.log.warn({ refusal }, "a media stream was refused");

@@ -13,6 +13,7 @@ import { STREAM_PATH, socketBase } from "./stream-address.js";
 import {
   type CallDocuments,
   DEFAULT_PHONE_VENDOR,
+  PHONE_VENDORS,
   phoneVendor,
 } from "./telephony/phone-vendors.js";
 import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
@@ -46,13 +47,14 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
 async function answer(request: IncomingRequest, options: PhoneWebhookOptions): Promise<Answer> {
   const query = new URLSearchParams(request.queryString);
   const vendor = query.get("vendor") ?? DEFAULT_PHONE_VENDOR;
-  const { documents, callIdField, passesCallId = false } = phoneVendor(vendor) ?? {};
-  if (documents === undefined) {
+  const found = phoneVendor(vendor);
+  if (found === undefined) {
     throw new Failure(
       "invalid",
-      "vendor: expected twilio, telnyx, signalwire, plivo, vonage, jambonz or audiosocket",
+      `vendor: expected one of ${Object.keys(PHONE_VENDORS).join(", ")}`,
     );
   }
+  const { documents, callIdField, passesCallId = false } = found;
   const bytes = Buffer.from(await request.body());
   await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   const body = bytes.toString("utf8");
@@ -65,6 +67,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   }
   const callId = callIdField === undefined ? "" : callIdIn(body, callIdField);
   const claims = {
+    vendor,
     orgId: tenant.organization.id,
     agentId: agentId ?? "",
     callerRef: callId,

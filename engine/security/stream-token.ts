@@ -4,6 +4,8 @@ import type { Clock } from "../time/clock.js";
 
 /** Whom a media stream is for: decided by the webhook, believed by the stream. */
 export interface StreamClaims {
+  /** Whose webhook it was: another's stream could speak of its calls, or hang them up, by ids that nobody has signed. */
+  readonly vendor: string;
   readonly orgId: string;
   readonly agentId: string;
   /** The vendor's id of the call; empty when it has none. */
@@ -12,6 +14,7 @@ export interface StreamClaims {
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
 export interface StreamPresented {
+  readonly vendor?: string;
   readonly agentId?: string;
   readonly callerRef?: string;
 }
@@ -22,6 +25,7 @@ export type TokenRefusal =
   | "expired"
   | "fromTheFuture"
   | "used"
+  | "otherVendor"
   | "otherAgent"
   | "otherCall"
   | "overloaded";
@@ -41,7 +45,7 @@ export const STREAM_TOKEN_LENGTH_MAX = 480;
 /** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
 const USED_MAX = 100_000;
 
-const KEY_LABEL = "parley: telephony stream token, version 1";
+const KEY_LABEL = "parley: telephony stream token, version 2";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const SIGNATURE_HEX = 64;
@@ -49,6 +53,7 @@ const FORMAT = /^(?:[0-9a-f]{2})+$/;
 const SECRET_LENGTH_MIN = 32;
 
 const Content = v.tuple([
+  v.string(),
   v.string(),
   v.string(),
   v.string(),
@@ -88,8 +93,8 @@ export class StreamTokens {
   }
 
   /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
-  mint({ orgId, agentId, callerRef }: StreamClaims): string {
-    for (const claim of [orgId, agentId, callerRef]) {
+  mint({ vendor, orgId, agentId, callerRef }: StreamClaims): string {
+    for (const claim of [vendor, orgId, agentId, callerRef]) {
       if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
         throw new RangeError(
           `an id in a stream token has at most ${CLAIM_LENGTH_MAX} plain characters`,
@@ -98,7 +103,8 @@ export class StreamTokens {
     }
     const expiresMs = this.#clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const content = Buffer.from(JSON.stringify([orgId, agentId, callerRef, expiresMs, nonce]));
+    const claims = [vendor, orgId, agentId, callerRef, expiresMs, nonce];
+    const content = Buffer.from(JSON.stringify(claims));
     const token = content.toString("hex") + this.#sign(content).toString("hex");
     if (token.length > STREAM_TOKEN_LENGTH_MAX) {
       throw new RangeError("the ids together are too long for a stream token");
@@ -115,19 +121,20 @@ export class StreamTokens {
     const content = Buffer.from(token.slice(0, -SIGNATURE_HEX), "hex");
     const signature = Buffer.from(token.slice(-SIGNATURE_HEX), "hex");
     if (!timingSafeEqual(signature, this.#sign(content))) return { refusal: "forged" };
-    const [orgId, agentId, callerRef, expiresMs, nonce] = v.parse(
+    const [vendor, orgId, agentId, callerRef, expiresMs, nonce] = v.parse(
       Content,
       JSON.parse(content.toString("utf8")),
     );
     const leftMs = expiresMs - this.#clock.epochMs();
     if (leftMs <= 0) return { refusal: "expired" };
     if (leftMs > STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS) return { refusal: "fromTheFuture" };
+    if ((presented.vendor ?? vendor) !== vendor) return { refusal: "otherVendor" };
     if ((presented.agentId ?? agentId) !== agentId) return { refusal: "otherAgent" };
     // A webhook that names no call binds its token to none, though the stream may name one.
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
     const refusal = this.#use(nonce);
-    return refusal === undefined ? { claims: { orgId, agentId, callerRef } } : { refusal };
+    return refusal === undefined ? { claims: { vendor, orgId, agentId, callerRef } } : { refusal };
   }
 
   /** When memory is full of tokens that could still be shown again, new ones are refused instead of old ones forgotten. */

@@ -102,6 +102,25 @@ describe("a stream is closed 4001", () => {
     await server.endedCall(customer);
   });
 
+  test("with a token of another vendor's webhook, where nobody checks who names a call", async () => {
+    const customer = await customerWithAgent();
+    const url = webhookUrl(server, customer, { vendor: "vonage" });
+    const response = await fetch(url, { method: "POST", body: '{"uuid":"CA1"}' });
+    const token = /"token":"([0-9a-f]+)"/.exec(await response.text())?.[1];
+    assert.ok(token);
+    assert.equal(await closeAfterStart(token), 4001);
+    await assertNoCall(customer);
+  });
+
+  test("with a token in its address, where others could read it", async () => {
+    const customer = await customerWithAgent();
+    const url = `${streamUrl(server)}?token=${await tokenFor(customer)}`;
+    const call = await VendorCall.connect(url, twilio);
+    call.send(twilio.start("").replace('{"token":""}', "{}"));
+    assert.equal(await call.closed, 4001);
+    await assertNoCall(customer);
+  });
+
   test("with a token of an organization that was suspended meanwhile", async () => {
     const customer = await customerWithAgent();
     const token = await tokenFor(customer);

@@ -8,6 +8,8 @@ export interface VendorStream {
   readonly vendor: string;
   readonly codec: LineCodec;
   readonly start: (token: string) => string;
+  /** The token comes with the address, not with the start. */
+  readonly inAddress?: boolean;
   readonly media: (bytes: Buffer, chunk: number) => string | Buffer;
   /** `audio` of a frame of the agent's, or what it asks for. */
   readonly read: (frame: Buffer, isBinary: boolean) => AgentFrame;
@@ -167,6 +169,22 @@ function asterisk(format: string, codec: LineCodec, optimal: number): VendorStre
   };
 }
 
+/** In the form that Asterisk speaks unless told otherwise, which has no place for a token but the address. */
+const asteriskPlain: VendorStream = {
+  ...asterisk("ulaw", "mulaw", 160),
+  inAddress: true,
+  start: () =>
+    "MEDIA_START connection_id:c1 channel:WebSocket/parley/0x1 channel_id:176.1 format:ulaw optimal_frame_size:160 ptime:20",
+  read: (frame, isBinary) => {
+    if (isBinary) return { audio: frame };
+    const [command, mark] = frame.toString().split(" ");
+    return command === "MARK_MEDIA" && mark !== undefined
+      ? { mark }
+      : { isClear: command === "FLUSH_MEDIA" };
+  },
+  played: (id) => `MEDIA_MARK_PROCESSED correlation_id:${id}`,
+};
+
 /** By the vendor and the audio on its line. */
 export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Twilio in µ-law": twilioLike("twilio", "mulaw", "audio/x-mulaw"),
@@ -176,6 +194,7 @@ export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Plivo in µ-law": plivo,
   "Vonage in 16-bit samples": vonage,
   "Jambonz in 16-bit samples": jambonz,
+  "Asterisk in µ-law and plain text": asteriskPlain,
   "Asterisk in A-law": asterisk("alaw", "alaw", 160),
   "Asterisk in 16-bit samples": asterisk("slin", "l16", 320),
 };

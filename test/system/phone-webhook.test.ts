@@ -107,9 +107,9 @@ describe("the webhook", { concurrency: true }, () => {
     assert.equal((await ask(webhookUrl(server, customer))).status, 403);
   });
 
-  test("answers 400 to a vendor that there is not, or that asks no webhook", async () => {
+  test("answers 400 to a vendor that there is not", async () => {
     const customer = await customerWithAgent();
-    for (const vendor of ["asterisk", "nobody", "constructor", ""]) {
+    for (const vendor of ["nobody", "constructor", ""]) {
       assert.equal((await ask(webhookUrl(server, customer, { vendor }))).status, 400, vendor);
     }
   });

@@ -54,13 +54,13 @@ const Event = v.variant("event", [
   ),
 ]);
 
-/** `NAME key:value key:value`, the form that Asterisk uses unless told otherwise. */
+/** `NAME key:value key:value`, the form that Asterisk uses unless told otherwise; releases differ in whether an id has its key. */
 function parsePlain(text: string): Readonly<Record<string, string>> {
-  const [event = "", ...pairs] = text.trim().split(/\s+/);
-  const entries = pairs.map((pair) => [
-    pair.split(":", 1).join(),
-    pair.slice(pair.indexOf(":") + 1),
-  ]);
+  const [event = "", ...words] = text.trim().split(/\s+/);
+  const entries = words.map((word) => {
+    const at = word.indexOf(":");
+    return at < 0 ? ["correlation_id", word] : [word.slice(0, at), word.slice(at + 1)];
+  });
   return { ...Object.fromEntries(entries), event };
 }
 
@@ -72,12 +72,12 @@ function startOf(start: v.InferOutput<typeof StartMessage>): StreamMessage {
   return { kind: "start", started: { type: "started", ...ids, ...format, endian: "little" } };
 }
 
-/** Commands go out in the form in which the events come in. */
+/** Commands go out in the form in which the events come in; in the plain one an id stands alone. */
 function asteriskVoice({ codec }: StreamStarted, frameBytes: number, isJson: boolean): StreamVoice {
   const command = (name: string) => (isJson ? `{"command":"${name}"}` : name);
   const markOf = isJson
     ? (name: string) => `{"command":"MARK_MEDIA","correlation_id":"${name}"}`
-    : (name: string) => `MARK_MEDIA correlation_id:${name}`;
+    : (name: string) => `MARK_MEDIA ${name}`;
   return {
     frameBytes,
     audio: (bytes) => wholeFrames(bytes, frameBytes, codec),

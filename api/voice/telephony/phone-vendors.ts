@@ -22,17 +22,25 @@ export interface CallDocuments {
 export interface PhoneVendor {
   /** Absent where calls do not come over WebSockets. */
   newWire?(): PhoneWire;
-  /** Absent where calls are sent here by the exchange's own configuration. */
-  readonly documents?: CallDocuments;
+  readonly documents: CallDocuments;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;
   /** The stream names its call only if our document does. */
   readonly passesCallId?: boolean;
+  /** The stream's address may have our token in its query, where no message of the vendor's has a place for it. */
+  readonly hasTokenInAddress?: boolean;
 }
 
 const XML = "text/xml; charset=utf-8";
 const JSON_DOCUMENT = "application/json; charset=utf-8";
 const RATE_HZ = 8_000;
+
+/** For a dialplan of Asterisk: what its stream is to begin with, or why there will be none in words. */
+const DIALPLAN: CallDocuments = {
+  contentType: "text/plain; charset=utf-8",
+  connect: ({ parameters }) => parameters["token"] ?? "",
+  farewell: ({ text }) => text,
+};
 
 /** Every vendor of telephone calls, by the name that addresses carry. */
 export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
@@ -80,14 +88,8 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
     },
     callIdField: "call_sid",
   },
-  asterisk: { newWire: asteriskWire },
-  audiosocket: {
-    documents: {
-      contentType: "text/plain; charset=utf-8",
-      connect: ({ parameters }) => parameters["token"] ?? "",
-      farewell: ({ text }) => text,
-    },
-  },
+  asterisk: { newWire: asteriskWire, documents: DIALPLAN, hasTokenInAddress: true },
+  audiosocket: { documents: DIALPLAN },
 };
 
 export const DEFAULT_PHONE_VENDOR = "twilio";

@@ -115,7 +115,8 @@ export class BarePhoneService {
       response.writeHead(403).end();
       return;
     }
-    const claims = { orgId: "org-1", agentId: "ag-1", callerRef: form.get("CallSid") ?? "" };
+    const callerRef = form.get("CallSid") ?? "";
+    const claims = { vendor: "twilio", orgId: "org-1", agentId: "ag-1", callerRef };
     const parameters = { token: this.#tokens.mint(claims), agentId: "ag-1" };
     const document =
       this.refusal === undefined

@@ -11,7 +11,7 @@ import {
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const SECRET = "a secret for tests, long enough for anybody";
-const CLAIMS = { orgId: "org-1", agentId: "agent-1", callerRef: "CA0001" };
+const CLAIMS = { vendor: "twilio", orgId: "org-1", agentId: "agent-1", callerRef: "CA0001" };
 
 function newTokens(options: { clock?: VirtualClock; usedMax?: number; secret?: string } = {}) {
   const clock = options.clock ?? new VirtualClock();
@@ -68,6 +68,7 @@ test("a used token stays used when the clock is set back", () => {
 test("a token that was stolen for another agent or another call is refused, and keeps its worth", () => {
   const { tokens } = newTokens();
   const token = tokens.mint(CLAIMS);
+  assert.equal(tokens.redeem(token, { vendor: "telnyx" }).refusal, "otherVendor");
   assert.equal(tokens.redeem(token, { agentId: "agent-2" }).refusal, "otherAgent");
   assert.equal(tokens.redeem(token, { callerRef: "CA0002" }).refusal, "otherCall");
   assert.ok(tokens.redeem(token, { agentId: "agent-1" }).claims);
@@ -109,12 +110,17 @@ test("no text makes it throw", () => {
 test("a token is never longer than what vendors pass on", () => {
   const { tokens } = newTokens();
   const longest = "i".repeat(CLAIM_LENGTH_MAX);
-  const uuids = { orgId: "u".repeat(36), agentId: "u".repeat(36), callerRef: longest };
+  const uuids = {
+    vendor: "signalwire",
+    orgId: "u".repeat(36),
+    agentId: "u".repeat(36),
+    callerRef: longest,
+  };
   assert.ok(tokens.mint(uuids).length <= STREAM_TOKEN_LENGTH_MAX);
   assert.throws(() => tokens.mint({ ...CLAIMS, callerRef: `${longest}x` }), RangeError);
   assert.throws(() => tokens.mint({ ...CLAIMS, callerRef: "é" }), RangeError);
   assert.throws(
-    () => tokens.mint({ orgId: longest, agentId: longest, callerRef: longest }),
+    () => tokens.mint({ vendor: "twilio", orgId: longest, agentId: longest, callerRef: longest }),
     RangeError,
   );
 });

@@ -8,7 +8,12 @@ import {
 } from "../../../engine/security/stream-uuid.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const claimsOf = (orgId: string) => ({ orgId, agentId: "agent", callerRef: "" });
+const claimsOf = (orgId: string) => ({
+  vendor: "audiosocket",
+  orgId,
+  agentId: "agent",
+  callerRef: "",
+});
 
 test("a UUID leads to its claims once", () => {
   const uuids = new StreamUuids(new VirtualClock());

@@ -240,6 +240,16 @@ test("Asterisk: every codec of its, and when it wants no more audio", () => {
   ]);
 });
 
+test("Asterisk: an id in plain text has its key or has none", () => {
+  const { wire } = startedStream("Asterisk's WebSocket in plain text");
+  for (const told of ["MEDIA_MARK_PROCESSED 1.0", "MEDIA_MARK_PROCESSED correlation_id:1.0"]) {
+    wire.mark("1.0");
+    assert.deepEqual(receive(wire, textFrame(told)), [
+      { type: "markReached", name: "1.0", heard: true },
+    ]);
+  }
+});
+
 test("Asterisk: no command is longer than it reads", () => {
   for (const name of ["Asterisk's WebSocket", "Asterisk's WebSocket in plain text"]) {
     const { wire } = startedStream(name);

@@ -85,7 +85,7 @@ test("what goes to each vendor, letter by letter", () => {
     ],
     "Asterisk's WebSocket in plain text": [
       Uint8Array.from([1, 2, 3, ...new Uint8Array(157).fill(0xff)]),
-      "MARK_MEDIA correlation_id:g1-s2",
+      "MARK_MEDIA g1-s2",
       "FLUSH_MEDIA",
       "HANGUP",
     ],
