@@ -7,7 +7,7 @@ import type { CallerChannel, SentenceId } from "../../engine/session/caller-chan
 import type { ClientMessage } from "../../engine/session/effects.js";
 import type { Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
-import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
+import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "./telephony/adapter.js";
 import { bytesPerSample, FRAME_MS } from "./telephony/phone-format.js";
 
@@ -34,6 +34,11 @@ export interface PhoneLeg {
   hangUp(): Promise<void>;
 }
 
+const LINE_BROKEN: Ending = {
+  reason: "internalError",
+  status: "failed",
+  message: "internal error",
+};
 const VENDOR_TOO_SLOW: Ending = {
   reason: "callerTooSlow",
   status: "failed",
@@ -57,6 +62,7 @@ export class PhoneLine implements CallerChannel {
   #sessionHolds = false;
   #vendorIsFull = false;
   #isTooSlow = false;
+  #isBroken = false;
 
   /** `wire` has been started. */
   constructor(socket: PhoneSocket, wire: PhoneWire, pacer: Pacer, leg: PhoneLeg) {
@@ -75,6 +81,7 @@ export class PhoneLine implements CallerChannel {
           this.#tap?.agent(bytes);
         },
         mark: (name) => this.#mark(name),
+        broken: () => this.#break(),
       },
     );
   }
@@ -216,13 +223,20 @@ export class PhoneLine implements CallerChannel {
     this.#session?.sentenceHeard({ turnId, index });
   }
 
+  /** Nobody is to sit in a silence that goes on for as long as the call may last. */
+  #break(): void {
+    this.#isBroken = true;
+    if (this.#session !== undefined) this.#session.end(LINE_BROKEN);
+    else this.close(CLOSE_INTERNAL_ERROR, LINE_BROKEN.message);
+  }
+
   #holdOrGoOn(): void {
     if (this.#sessionHolds || this.#vendorIsFull) this.#paced.hold();
     else this.#paced.resume();
   }
 
   #sendAll(frames: readonly WireFrame[]): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#isBroken) return;
     for (const frame of frames) this.#socket.send(frame, typeof frame !== "string");
     if (this.#isTooSlow || this.#socket.getBufferedAmount() <= UNREAD_BYTES_MAX) return;
     this.#isTooSlow = true;

@@ -11,6 +11,8 @@ export interface PacedSink {
   frame(bytes: Uint8Array): void;
   /** Everything before it has been given to `frame`. */
   mark(name: string): void;
+  /** One of the two has thrown: nothing more comes. */
+  broken?(): void;
 }
 
 export interface PacedFormat {
@@ -72,7 +74,7 @@ export class Pacer {
       try {
         line.sendDue(dueMs);
       } catch (error) {
-        line.close();
+        line.break();
         this.#onFault(error);
       }
     }
@@ -157,6 +159,11 @@ export class PacedLine {
   close(): void {
     this.clear();
     this.#onClose();
+  }
+
+  break(): void {
+    this.close();
+    this.#sink.broken?.();
   }
 
   /** Sends every frame that is to be heard before `nowMs` and the time sent ahead. */

@@ -36,9 +36,9 @@ class SlowSocket {
   }
 }
 
-function openLine() {
+function openLine(onFault?: (error: unknown) => void) {
   const clock = new VirtualClock();
-  const pacer = new Pacer(clock);
+  const pacer = new Pacer(clock, onFault);
   const socket = new SlowSocket();
   const wire = twilioWire();
   wire.fromWire(Buffer.from(START), false);
@@ -70,6 +70,22 @@ test("a vendor that never reads ends the call as too slow, long before memory ma
   }
   assert.equal(endings[0]?.reason, "callerTooSlow");
   assert.ok(socket.unreadBytes < 512 * 1024, `${socket.unreadBytes} bytes wait`);
+});
+
+test("a line that cannot be sent to ends its call, which would be silent for as long as it lasts", () => {
+  const faults: unknown[] = [];
+  const { clock, pacer, socket, line } = openLine((fault) => faults.push(fault));
+  const { session } = recordingSession();
+  line.connect({ ...session, end: (ending: Ending) => line.end(ending) } as never);
+  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  const error = new Error("the socket is gone");
+  socket.send = () => {
+    throw error;
+  };
+  clock.advance(FRAME_MS);
+  assert.deepEqual(faults, [error]);
+  assert.deepEqual(socket.closes, [1011]);
+  assert.equal(pacer.lineCount, 0);
 });
 
 test("nothing is sent once the line is closed, and its pacer stands still", () => {
