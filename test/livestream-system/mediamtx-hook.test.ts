@@ -80,6 +80,45 @@ test("the end of an earlier broadcaster does not un-list the next one", async (t
   await listing.until("removed");
 });
 
+// MediaMTX lets the second one in and sends the first one away.
+test("another broadcaster takes the key over: listed anew, from its own ladder", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const { stateApiPort } = stand;
+  const first = await MediaMtxStand.start(t, { stateApiPort, sourceId: SOURCE_ID });
+  await listing.until("added");
+  first.signalGroup("SIGINT");
+  const second = await MediaMtxStand.start(t, {
+    stateApiPort,
+    beside: first,
+    sourceId: "22222222-7c3b-4b7e-9a51-1f1b2f0f6c11",
+  });
+  await listing.until("removed");
+  await listing.until("added");
+  assert.equal(await first.untilEnded(), 0);
+  const [earlier = 0, later = 0] = [...second.log.matchAll(/demo (?:ended|listed)/g)]
+    .slice(-2)
+    .map(({ index }) => index);
+  assert.ok(earlier < later && second.log.slice(later).startsWith("demo listed"), second.log);
+  const ladders = runningProcesses().filter(
+    ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.includes(second.folder),
+  );
+  assert.equal(ladders.length, 1);
+  assert.ok(!second.files.playlist("240p").hasEnded);
+});
+
+test("a picture whose size MediaMTX does not tell is looked at", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const mediaMtx = await MediaMtxStand.start(t, {
+    stateApiPort: stand.stateApiPort,
+    tracks: [{ codec: "VP8", codecProps: null }],
+  });
+  await listing.until("added");
+  assert.deepEqual(mediaMtx.files.resolutions(), ["320x240", "192x144"]);
+  assert.match(mediaMtx.log, /: 320x240 h264 aac, session/);
+});
+
 // Traps (d) and (e): a copied rung is left out of the master without a rate, and its first segment is two groups long.
 test("passthrough: the broadcaster's own picture is the top rung", async (t) => {
   const stand = await IngestStand.start(t);

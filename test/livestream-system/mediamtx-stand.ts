@@ -20,6 +20,8 @@ export interface MediaMtxOptions {
   /** Of busybox, as in the container, instead of Debian's. */
   readonly isBusybox?: boolean;
   readonly sourceId?: string;
+  /** Shares its files, as hooks of one MediaMTX do. */
+  readonly beside?: MediaMtxStand;
 }
 
 const H264 = {
@@ -33,7 +35,7 @@ const AAC = { codec: "MPEG-4 Audio", codecProps: { sampleRate: 48000, channelCou
  * to read, a process group of its own, and SIGINT to that whole group. A test pattern takes the place of RTSP.
  */
 export class MediaMtxStand {
-  readonly folder = mkdtempSync(join(tmpdir(), "parley-mediamtx-test-"));
+  readonly folder: string;
   readonly files: HlsFiles;
   readonly asked: string[] = [];
   readonly #hook: ChildProcess;
@@ -53,13 +55,17 @@ export class MediaMtxStand {
       hook,
       stateApiPort,
       isBusybox = false,
+      beside,
       sourceId = "5d1f0f0e-7c3b-4b7e-9a51-1f1b2f0f6c11",
     }: MediaMtxOptions,
     ports: { readonly api: number; readonly source: number },
     asked: string[],
   ) {
     this.asked = asked;
-    for (const name of ["hls", "run", "bin"]) mkdirSync(join(this.folder, name));
+    this.folder = beside?.folder ?? mkdtempSync(join(tmpdir(), "parley-mediamtx-test-"));
+    for (const name of ["hls", "run", "bin"]) {
+      mkdirSync(join(this.folder, name), { recursive: true });
+    }
     this.files = new HlsFiles(join(this.folder, "hls"), "demo");
     const shell = isBusybox ? this.#busyboxShell() : "/bin/sh";
     this.#hook = spawn(shell, [join(HOOKS, "hls-ladder.sh"), "publish"], {

@@ -66,6 +66,23 @@ test("a part that ends by itself is started again a second later, but not for ev
   assert.equal(events.pids.length, 6);
 });
 
+test("a part that runs well in between is started again however often it is killed", async () => {
+  const clock = new VirtualClock();
+  const events = noted();
+  const part = new RunningPart(shell("exec sleep 600"), events, clock);
+  part.keep();
+  part.start();
+  for (let endings = 1; endings <= 8; endings += 1) {
+    clock.advance(30_000);
+    process.kill(events.pids.at(-1) ?? 0, "SIGKILL");
+    await eventually("its end", () => events.endings.length === endings || undefined);
+    clock.advance(1_000);
+    assert.equal(events.pids.length, endings + 1);
+  }
+  assert.equal(events.hasGivenUp(), false);
+  await part.stop();
+});
+
 test("a part that was never ready is not started again: its settings are wrong", async () => {
   const clock = new VirtualClock();
   const events = noted();
