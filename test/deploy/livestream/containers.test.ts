@@ -21,7 +21,10 @@ function imageVariable(image: string, name: string): string | undefined {
 test("only RTMP, WebRTC's media and the front proxy are published", () => {
   assert.deepEqual(stateApi.ports, []);
   assert.deepEqual(ingest.ports, ["1935:1935", "8189:8189/udp"]);
-  assert.deepEqual(front.ports, ["8080:8080"]);
+  assert.deepEqual(front.ports, [
+    `\${FRONT_PORT:-8080}:${imageVariable(frontImage, "FRONT_LISTEN")}`,
+  ]);
+  assert.equal(imageVariable(frontImage, "FRONT_LISTEN"), "8080");
   assert.deepEqual(stateApi.networks, ["inside"], "nobody outside reaches the webhooks");
 });
 
