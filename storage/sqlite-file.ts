@@ -1,11 +1,11 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { Kysely, Migrator, SqliteDialect } from "kysely";
-import { messageOf } from "./fault.js";
-import { migrations } from "./migration-list.js";
 
 export type SqliteFile = Sqlite.Database;
+
+/** How many migrations there are: a file that has had them all says so in its header. */
+export const SCHEMA_VERSION = 5;
 
 /** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
 export const BUSY_TIMEOUT_MS = 5000;
@@ -40,7 +40,11 @@ export async function openSqliteFile(filePath: string): Promise<SqliteFile> {
     file.pragma("mmap_size = 0");
     file.pragma(`wal_autocheckpoint = ${FORCED_CHECKPOINT_PAGES}`);
     file.pragma(`journal_size_limit = ${LOG_FILE_BYTES_MAX}`);
-    await migrate(file);
+    // Only then: the builder of queries is hundreds of files, and this thread needs it for nothing else.
+    if (file.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) {
+      const { updateSchema } = await import("./schema-update.js");
+      await updateSchema(file, SCHEMA_VERSION);
+    }
     file.pragma("foreign_keys = ON");
     return file;
   } catch (error) {
@@ -52,21 +56,4 @@ export async function openSqliteFile(filePath: string): Promise<SqliteFile> {
 /** One that exists is not even opened: closing it again would drop the locks that this process has on it. */
 function createFile(filePath: string): void {
   if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));
-}
-
-/** All missing migrations are one transaction, taken at once, so that two processes may open a new file together. */
-async function migrate(file: SqliteFile): Promise<void> {
-  file.exec("BEGIN IMMEDIATE");
-  // Never destroyed: that would close the file, and there is nothing else to release.
-  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: file }) });
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
-  });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    if (file.inTransaction) file.exec("ROLLBACK");
-    throw new Error(`its schema could not be brought up to date: ${messageOf(error)}`);
-  }
-  file.exec("COMMIT");
 }

@@ -3,7 +3,8 @@ import { stat, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../storage/database.js";
-import { openSqliteFile } from "../../storage/sqlite-file.js";
+import { migrations } from "../../storage/migration-list.js";
+import { openSqliteFile, SCHEMA_VERSION } from "../../storage/sqlite-file.js";
 import { planRecord } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
@@ -52,6 +53,25 @@ test("opening again changes nothing and loses nothing", async (context) => {
   assert.deepEqual(schemaOf(), before);
 });
 
+test("the version in the file's header is the number of migrations", async (context) => {
+  assert.equal(SCHEMA_VERSION, Object.keys(migrations).length);
+  const file = await openSqliteFile(temporaryFile());
+  context.after(() => file.close());
+  assert.equal(file.pragma("user_version", { simple: true }), SCHEMA_VERSION);
+});
+
+test("a file of a release that did not number its schema is brought up to date", async (context) => {
+  const filePath = temporaryFile();
+  await (await openDatabase({ filePath })).close();
+  const file = new Sqlite(filePath);
+  file.pragma("user_version = 0");
+  file.exec("drop table phoneNumbers");
+  file.exec("delete from kysely_migration where name like '005-%'");
+  file.close();
+  const { phoneNumbers } = await temporaryDatabase(context, filePath);
+  assert.deepEqual(await phoneNumbers.list(), []);
+});
+
 test("two threads may open the same new file at once", async (context) => {
   const filePath = temporaryFile();
   const [one, two] = await Promise.all([
@@ -67,6 +87,7 @@ test("a file of a newer release is refused and left as it is", async () => {
   await (await openDatabase({ filePath })).close();
   const file = new Sqlite(filePath);
   file.exec("insert into kysely_migration (name, timestamp) values ('999-from-the-future', '')");
+  file.pragma(`user_version = ${SCHEMA_VERSION + 1}`);
   file.close();
   await assert.rejects(
     openDatabase({ filePath }),

@@ -24,6 +24,7 @@ import {
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { Category, OrganizationRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { createDatabaseFile } from "../../storage/temporary-file.js";
 
 /** The services of a platform on a real database in a folder of its own, seeded for the sandbox unless told otherwise. */
 export class SeededPlatform {
@@ -156,7 +157,9 @@ async function open(
   onClose: (close: () => Promise<void>) => void,
 ): Promise<SeededPlatform> {
   const folder = await mkdtemp(join(tmpdir(), "parley-tenancy-"));
-  const database = await openDatabase({ filePath: join(folder, "parley.db") });
+  const filePath = join(folder, "parley.db");
+  await createDatabaseFile(filePath);
+  const database = await openDatabase({ filePath });
   onClose(async () => {
     await database.close();
     await rm(folder, { recursive: true, force: true });
