@@ -86,7 +86,7 @@ export class PhoneCalls {
         return line.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
       const callId = started.parameters[PLACED_CALL_PARAMETER];
-      const open = () => this.#open(line, tenant, claims.agentId, callId);
+      const open = () => this.#open(line, tenant, claims, callId);
       const session =
         callId === undefined ? await open() : await outbound.connect(callId, claims.orgId, open);
       if (session === undefined) return line.close(CLOSE_UNAUTHORIZED, "the placed call is over");
@@ -104,16 +104,17 @@ export class PhoneCalls {
   #open(
     line: PhoneLine,
     tenant: Tenant,
-    agentId: string,
+    { vendor, agentId, callerRef }: StreamClaims,
     placedCallId: string | undefined,
   ): Promise<Session> {
-    const { opener, audioPool } = this.#options;
+    const { opener, audioPool, legs } = this.#options;
     const request = {
       tenant,
       agentId: agentId === "" ? undefined : agentId,
       historyKey: undefined,
       channel: "phone",
       line: phoneLine(line.encoding, audioPool),
+      canTransfer: legs.canRedirect(vendor, callerRef),
       placedCallId,
     } as const;
     return opener.open(request, line, ({ tap }) => line.observe(tap), line.gone);

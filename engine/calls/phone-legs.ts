@@ -68,15 +68,15 @@ export class PhoneLegs {
     this.#pending.delete(work);
   }
 
+  /** Whether the vendor's account is configured and can hand calls on, and the call is known by its id. */
+  canRedirect(vendor: string, callRef: string): boolean {
+    return callRef !== "" && this.#apis[vendor]?.redirect !== undefined;
+  }
+
   /** Whether the vendor has taken the call over. */
   async redirect(vendor: string, callRef: string, document: string): Promise<boolean> {
     const api = this.#apis[vendor];
-    if (api?.redirect === undefined || callRef === "") {
-      const words =
-        "a call cannot be transferred: the vendor's account is not configured, or cannot do it";
-      this.#log.warn({ vendor }, words);
-      return false;
-    }
+    if (api?.redirect === undefined || callRef === "") return false;
     try {
       await api.redirect(callRef, document);
       return true;

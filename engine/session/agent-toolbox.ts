@@ -18,6 +18,11 @@ export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {
   });
 }
 
+/** The agent on a line that nobody can hand on: its model is not told of a transfer, which would be a hang-up. */
+export function withoutTransfer(agent: AgentRecord): AgentRecord {
+  return { ...agent, tools: agent.tools.filter(({ type }) => type !== "transfer") };
+}
+
 function nameOf(tool: AgentTool): string {
   return tool.type === "http" ? tool.name : tool.type;
 }

@@ -9,6 +9,7 @@ import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
 import type { Admission } from "./admission.js";
+import { withoutTransfer } from "./agent-toolbox.js";
 import type { AgentVendors, VendorLines } from "./agent-vendors.js";
 import type { CallAudioTap } from "./call-audio-tap.js";
 import type { CallSlots } from "./call-slots.js";
@@ -33,6 +34,8 @@ export interface OpenRequest {
   readonly historyKey: string | undefined;
   readonly channel: CallChannel;
   readonly line: LineAudio;
+  /** Somebody can hand the caller on to another number; left out, nobody can. */
+  readonly canTransfer?: boolean;
   /** Of a call that was placed from here: its slot is held already. */
   readonly placedCallId?: string | undefined;
 }
@@ -206,13 +209,16 @@ export class SessionOpener {
 
   async #connect(
     request: OpenRequest,
-    forCall: AgentForCall,
+    admitted: AgentForCall,
     callId: string,
     caller: CallerChannel,
     announce: (line: OpenedLine) => void,
     signal: AbortSignal,
   ): Promise<Session> {
     const orgId = request.tenant.organization.id;
+    const { canTransfer = false } = request;
+    const agent = canTransfer ? admitted.agent : withoutTransfer(admitted.agent);
+    const forCall = { ...admitted, agent };
     const vendors = this.#vendorsOf(forCall, request.line);
     vendors.mind.client.warm();
     vendors.voice.client.warm();

@@ -13,6 +13,7 @@ export class PhoneVendorApi {
   readonly requests: ApiRequest[] = [];
   /** The next answers; then 200. */
   readonly answers: (readonly [status: number, body: string])[] = [];
+  #held: Promise<void> | undefined;
   readonly #server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -23,7 +24,11 @@ export class PhoneVendorApi {
         body: Buffer.concat(chunks).toString(),
       });
       const [status, body] = this.answers.shift() ?? [200, "{}"];
-      response.writeHead(status, { "content-type": "application/json" }).end(body);
+      const answer = () => {
+        response.writeHead(status, { "content-type": "application/json" }).end(body);
+      };
+      if (this.#held === undefined) answer();
+      else void this.#held.then(answer);
     });
   });
 
@@ -44,6 +49,15 @@ export class PhoneVendorApi {
     return eventually(`${count} requests`, () =>
       this.requests.length >= count ? true : undefined,
     );
+  }
+
+  /** Nothing is answered until what it gives is called. */
+  hold(): () => void {
+    let release: () => void = () => undefined;
+    this.#held = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
   }
 
   close(): void {

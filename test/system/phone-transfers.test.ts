@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { eventually } from "./eventually.js";
+import { streamUrl, webhookUrl } from "./phone-line-up.js";
+import { PhoneVendorApi } from "./phone-vendor-api.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const BASE = "https://calls.example.com";
+const ACCOUNT_SID = `AC${"1".repeat(32)}`;
+const AUTH_TOKEN = "the-vendors-auth-token";
+const TRANSFER_TO = "+15550003333";
+const FIELDS = { CallSid: "CA1" };
+
+const log = new RecordingLogger();
+let api: PhoneVendorApi;
+let server: TestServer;
+before(async () => {
+  api = await PhoneVendorApi.start();
+  const environment = {
+    PUBLIC_BASE_URL: BASE,
+    TWILIO_ACCOUNT_SID: ACCOUNT_SID,
+    TWILIO_AUTH_TOKEN: AUTH_TOKEN,
+    TWILIO_BASE_URL: api.url,
+  };
+  server = await TestServer.start({ log, environment });
+});
+beforeEach(() => {
+  api.requests.length = 0;
+  log.lines.length = 0;
+});
+after(async () => {
+  await server.close();
+  api.close();
+});
+
+async function callWithTransfer(): Promise<{
+  readonly customer: Customer;
+  readonly call: VendorCall;
+}> {
+  const stream = VENDOR_STREAMS["Twilio in µ-law"];
+  assert.ok(stream);
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const url = webhookUrl(server, customer);
+  const headers = signatureHeader(url.replace(server.url, BASE), FIELDS, AUTH_TOKEN);
+  const body = new URLSearchParams(FIELDS);
+  const response = await fetch(url, { method: "POST", headers, body });
+  const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1];
+  assert.ok(token);
+  const call = await VendorCall.connect(streamUrl(server), stream);
+  call.send(stream.start(token));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  call.say("transfer me");
+  assert.equal(await call.said(2), "One moment please, I will transfer you.");
+  return { customer, call };
+}
+
+test("a caller is handed on at the vendor, and then the stream is closed", async () => {
+  const { customer, call } = await callWithTransfer();
+  assert.equal(api.requests.length, 0, "the agent's words are heard first");
+  call.play();
+  assert.equal(await call.closed, 1000);
+  const [request] = api.requests;
+  assert.equal(request?.line, `POST /2010-04-01/Accounts/${ACCOUNT_SID}/Calls/CA1.json`);
+  assert.match(
+    new URLSearchParams(request?.body).get("Twiml") ?? "",
+    /<Dial><Number>\+15550003333<\/Number><\/Dial>/,
+  );
+  const { status, metadata } = await server.endedCall(customer);
+  assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
+});
+
+test("a vendor that does not take the call ends it, and the log says so without the number", async () => {
+  api.answers.push([400, JSON.stringify({ code: 21220, message: `no ${TRANSFER_TO}` })]);
+  const { customer, call } = await callWithTransfer();
+  call.play();
+  assert.equal(await call.closed, 1000);
+  await server.endedCall(customer);
+  await eventually("the line in the log", () => log.ofLevel("error")[0]);
+  assert.deepEqual(
+    log.ofLevel("error").map(({ message }) => message),
+    ["a call could not be transferred"],
+  );
+  assert.doesNotMatch(JSON.stringify(log.lines), /\+1555|the-vendors/);
+});
+
+test("a caller who hangs up while the vendor is asked leaves nothing behind", async () => {
+  const { customer, call } = await callWithTransfer();
+  const answer = api.hold();
+  call.play();
+  await api.asked(1);
+  call.drop();
+  const { metadata } = await server.endedCall(customer);
+  assert.equal(metadata["endReason"], "transferred");
+  answer();
+  await server.settled();
+});
