@@ -14,7 +14,7 @@ const OPENING_SILENCE_MS = 100;
  * A long silence goes out in pieces of this length, and the first sound takes what is left of it along at once: a frame of 20 ms
  * costs the session thread as much to send as this does.
  */
-export const QUIET_PIECE_MS = 100;
+export const QUIET_PIECE_MS = 200;
 /** Silence that follows speech goes out as it comes for this long beyond the endpointing: it ends the caller's turn. */
 const AFTER_SPEECH_MS = 800;
 
