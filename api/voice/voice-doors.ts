@@ -35,7 +35,7 @@ export interface VoiceDoorsOptions {
 }
 
 /** After the last calls were told to end: clients that do not answer a close are not waited for longer. */
-const LAST_CLOSES_MAX_MS = 1_000;
+const LAST_CLOSES_MAX_MS = 3_000;
 
 /**
  * Opens every way by which a call comes in; the function that it gives shuts them when the calls have ended. Rejects when a

@@ -120,8 +120,17 @@ describe("a call", { concurrency: true, timeout: TIMEOUT_MS }, () => {
     assert.match(terminal.output, /"type":"silenced","turn":1,"silencedAfterMs":\d/);
   });
 
-  test("finds the demo organization's key by itself, and interrupts even the greeting", async () => {
-    const { terminal, exit } = call(["--interrupt", "Say so."]);
+  test("finds the demo organization's key by itself", async () => {
+    const { terminal, exit } = call(["--text", "Say so."]);
+    assert.equal(await exit, 0, terminal.errors);
+    assert.match(terminal.output, /connected +Demo agent at /);
+    assert.match(terminal.output, /^ +1 {2}Say so\. +\d+ ms {2}so\.$/m);
+  });
+
+  test("interrupts even the greeting", async () => {
+    const greeting = "Hello, and welcome to the house of the many words. ".repeat(4).trim();
+    const { id } = await server.agent(customer, { persona: { greeting } });
+    const { terminal, exit } = call(asCustomer("--agent", id, "--interrupt", "Say so."));
     assert.equal(await exit, 0, terminal.errors);
     assert.match(terminal.output, /^ .*audioStop +the agent falls silent$/m);
     assert.match(terminal.output, /audioStop came \d+ ms after the interruption began$/m);
