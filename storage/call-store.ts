@@ -122,6 +122,16 @@ export class CallStore {
     ]);
   }
 
+  /** Merges into the call's metadata, whether it has ended or not; nothing when there is no such call. */
+  async annotate(callId: string, metadata: JsonObject): Promise<void> {
+    const addition = writeJson(withoutTurns(metadata));
+    await this.#db
+      .updateTable("calls")
+      .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
+      .where("id", "=", callId)
+      .execute();
+  }
+
   /** Sets what is given and leaves the rest. Throws when there is no such call. */
   async saveSummary(callId: string, { summary, sentiment }: CallSummary): Promise<void> {
     if (summary === undefined && sentiment === undefined) return;

@@ -44,7 +44,12 @@ export const PlaceCallBody = v.object({
   agentId: idField("the id of an agent"),
   to: numberToCall("who is called"),
   from: numberToCall("a number that the platform has allowed the organization to call from"),
-  detectMachine: v.optional(flagField("whether to hang up on answering machines"), true),
+  detectMachine: v.optional(
+    flagField(
+      "whether to hang up on answering machines; who answered stands in the call's metadata.answeredBy",
+    ),
+    true,
+  ),
 });
 
 export const QueuedCall = v.object({

@@ -3,6 +3,7 @@ import type {
   CallChannel,
   CallRecord,
   HistoryMessage,
+  JsonObject,
   TranscriptMessage,
   UsageRecord,
 } from "../../storage/records.js";
@@ -48,6 +49,14 @@ export class CallJournal {
     const atMs = this.#around.clock.epochMs();
     await this.#around.calls.start(newCall(start, atMs), this.#around.runId);
     return new CallEntry(this.#around, start, atMs, (ending) => this.#await(ending));
+  }
+
+  /** Adds to what is known of a call, if it has a record. */
+  annotate(callId: string, metadata: JsonObject): void {
+    const write = this.#around.calls.annotate(callId, metadata).catch((error: unknown) => {
+      this.#around.log.error({ callId, error }, "a call could not be annotated");
+    });
+    this.#await(write);
   }
 
   /** Resolves when the end of every call that has ended is stored, and its summary is asked for. */

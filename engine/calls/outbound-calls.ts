@@ -22,6 +22,9 @@ const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered tells so by then. */
 export const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
+/** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
+const ANSWERED_BY = /^[a-z_]{1,32}$/;
+
 const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
   agentNotFound: "notFound",
   providerUnavailable: "conflict",
@@ -80,6 +83,8 @@ export class OutboundCalls {
   readonly #ringing = new Map<string, Ringing>();
   /** Calls whose session is being opened, with how each is to end as soon as it is. */
   readonly #connecting = new Map<string, Ending | undefined>();
+  /** Who answered, of calls that have no record yet. */
+  readonly #answeredBy = new Map<string, string>();
 
   constructor(around: OutboundSurroundings) {
     this.#around = around;
@@ -139,6 +144,7 @@ export class OutboundCalls {
       const session = await open();
       const ending = this.#connecting.get(callId);
       if (ending !== undefined) session.end(ending);
+      this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
       await this.#fail(ringing.claims, NOT_CONNECTED);
@@ -153,7 +159,17 @@ export class OutboundCalls {
     const claims = this.#around.tokens.verify(token);
     if (claims === undefined) return false;
     const ending = endingOf(report);
-    if (ending === undefined) return true;
+    if (ending !== undefined) await this.#end(claims, ending);
+    const { callId } = claims;
+    const { answeredBy } = report;
+    if (!ANSWERED_BY.test(answeredBy)) return true;
+    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
+    if (isOnItsWay) this.#answeredBy.set(callId, answeredBy);
+    else this.#noteAnswer(callId, answeredBy);
+    return true;
+  }
+
+  async #end(claims: OutboundClaims, ending: Ending): Promise<void> {
     const { callId } = claims;
     const ringing = this.#ringing.get(callId);
     if (ringing !== undefined) {
@@ -164,7 +180,17 @@ export class OutboundCalls {
     } else if (this.#around.liveCalls.has(callId)) {
       if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
     } else if (ending !== NOT_CONNECTED) await this.#record(claims, ending);
-    return true;
+  }
+
+  #takeAnswer(callId: string): string {
+    const answeredBy = this.#answeredBy.get(callId) ?? "";
+    this.#answeredBy.delete(callId);
+    return answeredBy;
+  }
+
+  /** A person or a machine, as the vendor says: also of a call that goes on. */
+  #noteAnswer(callId: string, answeredBy: string): void {
+    if (answeredBy !== "") this.#around.journal.annotate(callId, { answeredBy });
   }
 
   async #demandNumber(orgId: string, number: string): Promise<void> {
@@ -212,13 +238,16 @@ export class OutboundCalls {
   }
 
   async #fail(claims: OutboundClaims, ending: Ending): Promise<void> {
+    const answeredBy = this.#takeAnswer(claims.callId);
     this.#release(claims.callId);
     await this.#record(claims, ending);
+    this.#noteAnswer(claims.callId, answeredBy);
   }
 
   #release(callId: string): void {
     this.#ringing.get(callId)?.cancelTimer();
     this.#ringing.delete(callId);
+    this.#answeredBy.delete(callId);
     this.#around.liveCalls.remove(callId);
     this.#around.slots.release(callId);
   }

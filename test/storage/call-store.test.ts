@@ -115,6 +115,23 @@ test("a call that ends keeps its end, its last turn and the usage of its day", a
   assert.deepEqual(await history.load("org", "key", END.endedAtMs), []);
 });
 
+test("what is learnt of a call later stands beside what was known, and of no call is nothing", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord({ metadata: { from: "lobby" } }), "run");
+  await calls.annotate("call", { answeredBy: "human" });
+  await calls.finish("call", END);
+  await calls.annotate("call", { answeredBy: "fax" });
+  await calls.annotate("no such call", { answeredBy: "human" });
+  assert.deepEqual((await calls.findById("org", "call"))?.metadata, {
+    from: "lobby",
+    answeredBy: "fax",
+    endReason: "caller hung up",
+    turns: [{ index: 1 }],
+  });
+});
+
 test("a call ends once: a second end changes nothing and adds no usage", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, usage } = database;

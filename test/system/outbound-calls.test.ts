@@ -70,6 +70,7 @@ test("a placed call is answered, talks, and is recorded under the id that was gi
     all.includes("completed 204") ? all : undefined,
   );
   assert.deepEqual(reports, ["ringing 204", "in-progress 204", "human 204", "completed 204"]);
+  await answeredBy(customer, "human");
 });
 
 for (const [to, reason] of [
@@ -87,6 +88,7 @@ for (const [to, reason] of [
       [call.id, call.channel, call.status, call.metadata["endReason"]],
       [id, "phone", "failed", reason],
     );
+    if (reason === "machine") await answeredBy(customer, "machine_start");
     const url = await stand.of(
       to,
       "the call",
@@ -96,6 +98,21 @@ for (const [to, reason] of [
     assert.equal((await server.calls(customer)).length, 1);
   });
 }
+
+test("who answered is known of a call that never reached its agent, too", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const to = "+15550140005";
+  await place(customer, agent.id, to);
+  const url = await stand.of(to, "the call", ({ form }) => form.get("StatusCallback") ?? undefined);
+  for (const words of ["human", "<script>"]) {
+    assert.equal((await tell(url, { CallSid: "CA1", AnsweredBy: words })).status, 204);
+  }
+  assert.equal((await report(url, "completed")).status, 204);
+  await answeredBy(customer, "human");
+  const { status, metadata } = await server.endedCall(customer);
+  assert.deepEqual([status, metadata["endReason"]], ["failed", "vendorFailed"]);
+});
 
 test("an agent's transfer redirects the call at the vendor before the stream is closed", async () => {
   const customer = await server.customer();
@@ -221,8 +238,19 @@ test("no number and no token is logged", () => {
   assert.ok(!lines.includes(AUTH_TOKEN));
 });
 
+/** As the call's record has it, once that is so. */
+function answeredBy(customer: Customer, expected: string): Promise<true> {
+  return eventually(`an answer by ${expected}`, async () => {
+    const [call] = await server.calls(customer);
+    return call?.metadata["answeredBy"] === expected ? true : undefined;
+  });
+}
+
 function report(url: string, status: string): Promise<Response> {
-  const fields = { CallSid: `CA${"0".repeat(32)}`, CallStatus: status };
+  return tell(url, { CallSid: `CA${"0".repeat(32)}`, CallStatus: status });
+}
+
+function tell(url: string, fields: Readonly<Record<string, string>>): Promise<Response> {
   const headers = signatureHeader(url, fields, AUTH_TOKEN);
   return fetch(url, { method: "POST", headers, body: new URLSearchParams(fields) });
 }
