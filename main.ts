@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { CannotListen } from "./api/http/server.js";
 import { type HttpConfig, startServer } from "./api/http/start-server.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
@@ -20,6 +21,7 @@ import { newTenancy } from "./engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { within } from "./engine/time/deadline.js";
 import { type Database, openDatabase } from "./storage/database.js";
+import { StorageUnavailable } from "./storage/storage-failure.js";
 
 const MINUTE_MS = 60_000;
 /** REST requests in flight when the server stops. */
@@ -48,7 +50,7 @@ export async function startParley(
   const sandbox = wantsSandbox(config) ? await startSandboxThread() : undefined;
 
   const filePath = join(dataDir, DATABASE_FILE);
-  const database = await openDatabase({ filePath, onFailure: onStorageFailure });
+  const database = await openDatabase({ filePath, onFailure: onStorageFailure, isServer: true });
   const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
   const { vendorKeys, jwtExpiresIn: expiresIn } = config;
   await seedPlatform({
@@ -198,7 +200,16 @@ async function main(): Promise<void> {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   main().catch((error: unknown) => {
-    console.error(error instanceof ConfigFault ? error.message : error);
+    console.error(isOperatorsToMend(error) ? error.message : error);
     process.exit(1);
   });
+}
+
+/** The others are bugs, whose stack is worth having. */
+function isOperatorsToMend(error: unknown): error is Error {
+  return (
+    error instanceof ConfigFault ||
+    error instanceof CannotListen ||
+    error instanceof StorageUnavailable
+  );
 }

@@ -1,7 +1,10 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { SqliteError } from "better-sqlite3";
 import { messageOf } from "./fault.js";
 import { GroupCommit } from "./group-commit.js";
+import { claimForServer } from "./server-claim.js";
 import { openSqliteFile } from "./sqlite-file.js";
 import type { FromThread, ThreadRequest, ThreadSettings, ToThread } from "./thread-protocol.js";
 
@@ -13,8 +16,8 @@ const COMMITS_BEFORE_CHECKPOINT = 250;
 
 if (parentPort === null) throw new Error("the storage thread is started by its client");
 const port = parentPort;
-const { filePath }: ThreadSettings = workerData;
-const file = await openSqliteFile(filePath).catch((error: unknown) => {
+const { filePath, isServer }: ThreadSettings = workerData;
+const { file, claim } = await open().catch((error: unknown) => {
   // Copied to another thread, an error of SQLite loses its message.
   throw new Error(`the database could not be opened: ${messageOf(error)}`);
 });
@@ -35,6 +38,12 @@ port.on("message", (message: ToThread) => {
   }
 });
 send({ kind: "ready" });
+
+async function open() {
+  mkdirSync(dirname(filePath), { recursive: true });
+  const claim = isServer ? claimForServer(filePath) : undefined;
+  return { claim, file: await openSqliteFile(filePath) };
+}
 
 /** Everything that arrives before the event loop comes round to it is in the next group. */
 function schedule(): void {
@@ -69,6 +78,7 @@ function checkpoint(): void {
 function close(): void {
   checkpoint();
   file.close();
+  claim?.close();
   port.close();
 }
 

@@ -6,6 +6,7 @@ import { AtomicRequests } from "./atomic-requests.js";
 import { AuditStore } from "./audit-store.js";
 import { backupInThread } from "./backup-start.js";
 import { CallStore } from "./call-store.js";
+import { messageOf } from "./fault.js";
 import { HistoryStore } from "./history-store.js";
 import { OrganizationStore } from "./organization-store.js";
 import { PhoneNumberStore } from "./phone-number-store.js";
@@ -14,6 +15,7 @@ import { ProviderStore } from "./provider-store.js";
 import { RecordingStore } from "./recording-store.js";
 import { RegistryStore } from "./registry-store.js";
 import { SealedCredentialStore } from "./sealed-credential-store.js";
+import { StorageUnavailable } from "./storage-failure.js";
 import type { Tables } from "./tables.js";
 import { type StorageStats, startDatabaseThread, ThreadClient } from "./thread-client.js";
 import { ThreadDialect } from "./thread-dialect.js";
@@ -28,17 +30,22 @@ export interface DatabaseOptions {
    * gets a warning.
    */
   readonly onFailure?: (error: Error) => void;
+  /** A server, of which a file may have only one at a time; command lines and backups come beside it. */
+  readonly isServer?: boolean;
 }
 
 /**
  * Starts the storage thread on the file and brings its schema up to date. Another process may have the same file open.
- * Rejects when the file cannot be used.
+ * Rejects with `StorageUnavailable` when the file cannot be used.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const filePath = resolve(options.filePath);
-  const worker = startDatabaseThread({ filePath });
+  const worker = startDatabaseThread({ filePath, isServer: options.isServer ?? false });
   const onFailure = options.onFailure ?? ((error: Error) => process.emitWarning(error));
-  return new Database(await ThreadClient.connect(worker, { onFailure }), filePath);
+  const client = await ThreadClient.connect(worker, { onFailure }).catch((cause: unknown) => {
+    throw new StorageUnavailable(messageOf(cause), { cause });
+  });
+  return new Database(client, filePath);
 }
 
 /** Everything that is kept, one store a table; requests take effect in the order in which they are made. */

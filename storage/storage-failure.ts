@@ -33,3 +33,8 @@ export class StorageStopped extends Error {
     super(message, options);
   }
 }
+
+/** The database could not be opened, for a reason that an operator can do something about; the message says it. */
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
+}

@@ -1,6 +1,8 @@
 /** What the storage thread is started with. */
 export interface ThreadSettings {
   readonly filePath: string;
+  /** Refuses to start beside another server on the file. */
+  readonly isServer?: boolean;
 }
 
 /** One SQL statement with its values, as Kysely compiles it. */

@@ -27,6 +27,11 @@ interface ExclusiveListener {
 /** Without it a second server on the same port gets half of the connections, and nobody is told. */
 const EXCLUSIVE_PORT = 1 satisfies ListenOptions;
 
+/** The message says what an operator can do. */
+export class CannotListen extends Error {
+  override readonly name = "CannotListen";
+}
+
 /** The listening socket and everything that is open on it. The only file that knows uWebSockets.js. */
 export class HttpServer {
   readonly #app: TemplatedApp = App();
@@ -58,7 +63,9 @@ export class HttpServer {
       listener.listen(host, port, EXCLUSIVE_PORT, resolve);
     });
     if (socket === false) {
-      throw new Error(`cannot listen on ${host}:${port}: is the port in use or the address wrong?`);
+      throw new CannotListen(
+        `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (PORT sets another)`,
+      );
     }
     this.#listenSocket = socket;
     return us_socket_local_port(socket);

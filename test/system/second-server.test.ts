@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ended } from "./events.js";
+import { TestServer } from "./test-server.js";
+
+test("a second server on the same folder is refused, and the calls of the first go on", async () => {
+  const server = await TestServer.start();
+  const { dataDir, sandbox } = server;
+  const customer = await server.customer();
+  await server.agent(customer);
+  const caller = await server.call(customer);
+  await assert.rejects(TestServer.start({ dataDir, sandbox }), /another server runs on/);
+  await caller.say("say ok");
+  await caller.until(ended);
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.equal(call.status, "completed");
+  assert.deepEqual(
+    call.transcript.map(({ text }) => text),
+    ["say ok", "ok"],
+  );
+  await server.stop();
+});
