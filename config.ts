@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import * as v from "valibot";
+import { isAddressBlock } from "./api/http/address-blocks.js";
 import {
   type Environment,
   flag,
@@ -119,8 +120,14 @@ const Settings = v.object({
     v.pipe(v.string(), v.regex(/^[1-9]\d*[smhd]$/, "expected a form like 30m, 1h or 7d")),
     "1h",
   ),
-  TRUSTED_PROXIES: list,
-  CORS_ORIGINS: list,
+  TRUSTED_PROXIES: v.pipe(
+    list,
+    v.check((blocks) => blocks.every(isAddressBlock), "expected addresses or CIDR blocks"),
+  ),
+  CORS_ORIGINS: v.pipe(
+    list,
+    v.check((origins) => origins.every(isOrigin), "expected origins like https://app.example.com"),
+  ),
   DEEPGRAM_API_KEY: text,
   OPENAI_API_KEY: text,
   GROQ_API_KEY: text,
@@ -156,6 +163,11 @@ const Settings = v.object({
   SPEECH_CACHE_MB: wholeNumber(32, 0, 4_096),
   LOG_LEVEL: logLevel,
 });
+
+/** As browsers send it, since it is compared as text; `*` stands for all. */
+function isOrigin(text: string): boolean {
+  return text === "*" || (URL.canParse(text) && new URL(text).origin === text);
+}
 
 export function parseConfig(
   environment: Environment,

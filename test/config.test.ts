@@ -70,6 +70,8 @@ test("all that is wrong is told at once, by name and without the values", () => 
     JWT_SECRET: "too-short-a-secret",
     ENCRYPTION_KEY: "zz",
     JWT_EXPIRES_IN: "soon",
+    TRUSTED_PROXIES: "10.0.0.0/8, the proxy",
+    CORS_ORIGINS: "https://app.example.com, app.example.com",
     DEEPGRAM_URL: "https://api.deepgram.com",
     OPENAI_BASE_URL: "api.openai.com",
     SANDBOX: "maybe",
@@ -83,6 +85,28 @@ test("all that is wrong is told at once, by name and without the values", () => 
   );
   assert.equal(faults.length, Object.keys(wrong).length);
   assert.doesNotMatch(faults.join(), /too-short-a-secret/);
+});
+
+test("an origin is written as browsers send it, or means every one", () => {
+  for (const origins of [
+    "*",
+    "http://localhost:3000",
+    "https://a.example.com,https://b.example.com",
+  ]) {
+    assert.deepEqual(faultsOf({ CORS_ORIGINS: origins }), [], origins);
+  }
+  for (const origin of [
+    "https://a.example.com/",
+    "https://A.example.com",
+    "a.example.com",
+    "null",
+  ]) {
+    assert.deepEqual(
+      faultsOf({ CORS_ORIGINS: origin }),
+      ["CORS_ORIGINS: expected origins like https://app.example.com"],
+      origin,
+    );
+  }
 });
 
 test("production demands its secrets and has no sandbox", () => {
