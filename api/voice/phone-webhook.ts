@@ -6,7 +6,9 @@ import type { SessionOpener } from "../../engine/session/session-opener.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer.js";
+import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import type { RateLimiter } from "../http/rate-limiter.js";
 import { AUDIO_SOCKET } from "./audio-socket-door.js";
 import { callIdIn } from "./call-id.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
@@ -19,11 +21,14 @@ import {
 import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
+const TOO_MANY_CALLS = "too many calls came within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions {
   readonly apiKeys: ApiKeys;
   readonly opener: SessionOpener;
   readonly streamTokens: StreamTokens;
+  /** By key; and by address, of whoever tries keys. */
+  readonly requestLimiter: RateLimiter;
   /** Absent where there is no door for calls that begin with one. */
   readonly streamUuids: StreamUuids | undefined;
   readonly log: Logger;
@@ -58,7 +63,11 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const bytes = Buffer.from(await request.body());
   await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   const body = bytes.toString("utf8");
-  const tenant = await authenticate(request, query, options.apiKeys);
+  const tenant = await authenticate(request, query, options);
+  if (options.requestLimiter.take(`key ${tenant.apiKeyId}`) > 0) {
+    options.log.warn({ orgId: tenant.organization.id }, "too many calls came for one API key");
+    return document(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
+  }
   const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
   if (refusal !== undefined) {
@@ -87,11 +96,17 @@ function document({ contentType }: CallDocuments, body: string): Answer {
 async function authenticate(
   request: IncomingRequest,
   query: URLSearchParams,
-  apiKeys: ApiKeys,
+  { apiKeys, requestLimiter }: PhoneWebhookOptions,
 ): Promise<Tenant> {
   const apiKey = request.header("x-api-key") || (query.get("api_key") ?? "");
   const tenant = apiKey === "" ? undefined : await apiKeys.authenticate(apiKey);
   if (tenant === undefined) {
+    const retryAfterSec = requestLimiter.take(`address ${addressGroup(request.clientAddress)}`);
+    if (retryAfterSec > 0) {
+      throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+        retryAfterSec,
+      });
+    }
     throw new Failure("unauthenticated", "api_key: expected a valid API key that is not revoked");
   }
   const refusal = accessRefusal(tenant, "voice");

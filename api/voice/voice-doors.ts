@@ -24,6 +24,8 @@ export interface VoiceDoorsOptions {
   readonly tenancy: Tenancy;
   readonly calls: CallCenter;
   readonly voiceConnectionsPerMinute: number;
+  /** By API key. */
+  readonly requestsPerMinute: number;
   readonly publicBaseUrl: string | undefined;
   readonly webhookKeys: WebhookKeys;
   readonly host: string;
@@ -56,7 +58,9 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
   for (const door of outboundDoors(shared)) edge.add(door);
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? new StreamUuids(clock) : undefined;
-  edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids }));
+  const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };
+  const requestLimiter = new RateLimiter(requestLimit, clock);
+  edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids, requestLimiter }));
   const port = options.audioSocketPort;
   const audioSocket =
     streamUuids && (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));

@@ -36,6 +36,30 @@ async function customerWithAgent(planSlug?: string): Promise<Customer> {
   return customer;
 }
 
+test("the webhook is asked so often by one key, and by those who try keys; others are not held back", async () => {
+  const limited = await TestServer.start({ environment: { REQUESTS_PER_MINUTE: "2" } });
+  try {
+    const [one, other] = [await limited.customer(), await limited.customer()];
+    for (const customer of [one, other]) await limited.agent(customer);
+    for (let n = 0; n < 2; n += 1) {
+      assert.match((await ask(webhookUrl(limited, one))).text, /<Stream /);
+      assert.equal((await ask(webhookUrl(limited, { apiKey: "vk_guess" }))).status, 401);
+    }
+    const spoken = await ask(webhookUrl(limited, one));
+    assert.equal(spoken.status, 200);
+    assert.match(
+      spoken.text,
+      /<Say>[^<]*too many calls came within a minute[^<]*<\/Say><Hangup\/>/,
+    );
+    const guess = await fetch(webhookUrl(limited, { apiKey: "vk_guess" }), { method: "POST" });
+    assert.equal(guess.status, 429);
+    assert.match(guess.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    assert.match((await ask(webhookUrl(limited, other))).text, /<Stream /);
+  } finally {
+    await limited.close();
+  }
+});
+
 const DOCUMENTS: Readonly<Record<string, { type: RegExp; stream: RegExp }>> = {
   twilio: {
     type: /^text\/xml/,
