@@ -9,13 +9,11 @@ import {
   ProviderQuery,
   RegistryEntry,
 } from "./provider.js";
-import { LARGE_BODY_BYTES_MAX, type Route } from "./route.js";
+import type { Route } from "./route.js";
 import { created, ok, refused, streamed } from "./route-answer.js";
 import { CHAT_EVENTS, ChatBody, ProviderTest } from "./trial.js";
 
 const dashboard = { auth: "dashboard", limit: "general" } as const;
-/** Instructions are long texts, and a vendor's catalogue is a long list. */
-const large = { bodyBytesMax: LARGE_BODY_BYTES_MAX } as const;
 const trial = { auth: "dashboard", limit: "vendor" } as const;
 const notInPlan = refused(403, "The plan does not include it, or the organization is pending");
 
@@ -36,7 +34,6 @@ export const AGENT_ROUTES = {
     summary: "Create an agent",
     ...dashboard,
     body: AgentBody,
-    ...large,
     success: created("The agent", Agent),
     others: [notInPlan],
   },
@@ -55,7 +52,6 @@ export const AGENT_ROUTES = {
     summary: "Change an agent, field by field",
     ...dashboard,
     body: AgentPatchBody,
-    ...large,
     success: ok("The agent as it is now", Agent),
     others: [notInPlan],
   },
@@ -74,7 +70,6 @@ export const AGENT_ROUTES = {
     summary: "Try an agent in text: its prompt and language model as in a call",
     ...trial,
     body: ChatBody,
-    ...large,
     success: streamed(
       "The reply as server-sent events: `token` for every piece, then `done`, or `error` if the model fails",
       CHAT_EVENTS,
@@ -113,7 +108,6 @@ export const AGENT_ROUTES = {
     summary: "Add an own provider",
     ...dashboard,
     body: ProviderBody,
-    ...large,
     success: created("The provider, without credentials", Provider),
     others: [notInPlan, refused(409, "Another provider of this vendor has the name")],
   },
@@ -124,7 +118,6 @@ export const AGENT_ROUTES = {
     summary: "Change an own provider",
     ...dashboard,
     body: ProviderPatchBody,
-    ...large,
     success: ok("The provider as it is now, without credentials", Provider),
     others: [
       refused(403, "The provider is the platform's, or the organization is pending"),

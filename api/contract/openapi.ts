@@ -120,7 +120,7 @@ export function answersOf(route: Route): readonly RouteAnswer[] {
 }
 
 function impliedRefusals(route: Route): readonly RouteAnswer[] {
-  const { auth, limit, path, query, body, bodyBytesMax = BODY_BYTES_MAX } = route;
+  const { auth, limit, path, query, body } = route;
   const answers = [refused(500, "An error of the server; `requestId` finds it in the log")];
   if (query !== undefined || body !== undefined) {
     answers.push(refused(400, "A field is missing or wrong; `details` lists them"));
@@ -132,7 +132,7 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
   if (path.includes(":id")) answers.push(refused(404, "There is none with this id"));
   if (body !== undefined) {
     answers.push(refused(408, "The body did not arrive in time"));
-    answers.push(refused(413, `The body is larger than ${bodyBytesMax / 1024} KiB`));
+    answers.push(refused(413, `The body is larger than ${BODY_BYTES_MAX / 1024} KiB`));
     answers.push(refused(415, "The body is not JSON"));
   }
   if (limit !== "none") answers.push(refused(429, "Too many requests; see `Retry-After`"));

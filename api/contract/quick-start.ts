@@ -44,7 +44,7 @@ const STEPS: readonly Step[] = [
 ];
 
 const RULES: readonly string[] = [
-  "Bodies are JSON of at most 64 KiB, those of agents, providers and chats of at most 256 KiB. Fields that are not known are ignored; of equal keys the last counts.",
+  "Bodies are JSON of at most 1 MiB. Fields that are not known are ignored; of equal keys the last counts.",
   "Every refusal has the body `{error}`, with `details: [{path, message}]` where fields are wrong. A 500 has a `requestId`, which every answer carries as `x-request-id` too.",
   "What belongs to another organization answers 404, as what does not exist.",
   "Lists that are paged take `skip` and `limit` and answer `{items, total, skip, limit}`; others are plain arrays.",

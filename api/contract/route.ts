@@ -10,10 +10,8 @@ export type RouteAuth = "public" | "user" | "dashboard";
  */
 export type RouteLimit = "auth" | "general" | "vendor" | "none";
 
-/** What most bodies fit in many times over. A larger one takes too long to parse on the thread that calls share. */
-export const BODY_BYTES_MAX = 64 * 1024;
-/** For the few routes whose longest texts or lists need it. */
-export const LARGE_BODY_BYTES_MAX = 256 * 1024;
+/** Fixed by the contract. What so large a body may hold is bounded where it is parsed, on the thread that calls share. */
+export const BODY_BYTES_MAX = 1024 * 1024;
 
 export interface RouteAnswer {
   readonly status: number;
@@ -35,8 +33,6 @@ export interface Route {
   readonly limit: RouteLimit;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;
-  /** Left out: 64 KiB. A larger body is refused with 413. */
-  readonly bodyBytesMax?: number;
   readonly success: RouteAnswer;
   /** Answers of this route alone; those that follow from the other fields (401, 404, 429 ...) are not repeated. */
   readonly others?: readonly RouteAnswer[];

@@ -3,13 +3,7 @@ import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../storage/records.js";
 import type { EventStream, StreamEvents } from "../contract/event-stream.js";
 import type { FileDownload } from "../contract/file-download.js";
-import {
-  BODY_BYTES_MAX,
-  type BodyOf,
-  type QueryOf,
-  type Route,
-  type SuccessOf,
-} from "../contract/route.js";
+import { type BodyOf, type QueryOf, type Route, type SuccessOf } from "../contract/route.js";
 import type { RouteId, RouteTable } from "../contract/route-table.js";
 import { type Answer, jsonAnswer, type StreamedAnswer } from "./answer.js";
 import {
@@ -81,7 +75,6 @@ export class ApiEndpoint implements Endpoint {
   readonly path: string;
   readonly headerNames: readonly string[];
   readonly readsBody: boolean;
-  readonly bodyBytesMax: number;
   readonly isQuiet: boolean;
   readonly #route: Route;
   readonly #handler: AnyHandler;
@@ -91,7 +84,6 @@ export class ApiEndpoint implements Endpoint {
     this.method = route.method;
     this.path = route.path;
     this.readsBody = route.body !== undefined;
-    this.bodyBytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
     this.isQuiet = route.limit === "none";
     this.headerNames = [
       ...(route.auth === "public" ? [] : CREDENTIAL_HEADERS),

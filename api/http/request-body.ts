@@ -1,9 +1,8 @@
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import { BODY_BYTES_MAX } from "../contract/route.js";
 import { HttpRefusal, RequestAborted } from "./http-refusal.js";
 import type { HttpResponse } from "./server.js";
 
-/** Fixed by the contract, for every endpoint that has no smaller bound of its own. */
-export const BODY_BYTES_MAX = 1024 * 1024;
 /** A phone on a bad line sends a megabyte in less; who takes longer only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;
 

@@ -29,6 +29,9 @@ export const SANDBOX_SETTING = "sandbox";
 /** What a header can carry: anything else would fail in the middle of the first call. */
 const KEY_FORMAT = /^[\x21-\x7e]+$/;
 
+/** Of settings and of credentials as JSON: they come with every list of providers and with every call. */
+const FREE_FORM_CHARACTERS_MAX = 64 * 1024;
+
 export function mergedSettings(settings: JsonObject, patch: JsonObject | undefined): JsonObject {
   const merged = Object.entries({ ...settings, ...patch });
   return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
@@ -44,7 +47,15 @@ export function settingFaults(
     if (required && settings[key] === undefined) faults.push({ path: key, message: "is required" });
   }
   faults.push(...vendorSettingFaults(category, providerKey, settings));
-  return faults.map(({ path, message }) => ({ path: `settings.${path}`, message }));
+  return [
+    ...lengthFaults("settings", settings),
+    ...faults.map(({ path, message }) => ({ path: `settings.${path}`, message })),
+  ];
+}
+
+function lengthFaults(path: string, value: JsonObject): readonly FieldFault[] {
+  if (JSON.stringify(value).length <= FREE_FORM_CHARACTERS_MAX) return [];
+  return [{ path, message: `expected at most ${FREE_FORM_CHARACTERS_MAX} characters of JSON` }];
 }
 
 export function modelFaults(models: readonly ProviderModel[]): readonly FieldFault[] {
@@ -63,6 +74,8 @@ export function credentialFaults(
   entry: Pick<RegistryRecord, "displayName" | "requiresKey">,
   credentials: JsonObject | undefined,
 ): readonly FieldFault[] {
+  const tooLong = lengthFaults("credentials", credentials ?? {});
+  if (tooLong.length > 0) return tooLong;
   const path = "credentials.apiKey";
   const apiKey = credentials?.["apiKey"];
   if (apiKey === undefined) {

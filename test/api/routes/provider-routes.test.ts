@@ -46,6 +46,29 @@ test("a provider is created, read, changed and deleted, and its credentials are 
   assert.equal((await client.get(path, byToken)).status, 404);
 });
 
+test("settings and credentials are bounded as a whole, also when they are merged", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const long = { note: "x".repeat(40_000) };
+  const tooLong = { one: long, two: long };
+  for (const field of ["settings", "credentials"]) {
+    const draft = { ...DRAFT, name: field, [field]: { apiKey: "sk-secret", ...tooLong } };
+    const refused = await client.post(PROVIDERS, draft, headers);
+    assert.equal(refused.status, 400, refused.text);
+    assert.equal(Object(refused.body).details[0].path, field);
+  }
+  const made = await client.post(
+    PROVIDERS,
+    { ...DRAFT, name: "Long", settings: { one: long } },
+    headers,
+  );
+  assert.equal(made.status, 201, made.text);
+  const path = `${PROVIDERS}/${idIn(made.body)}`;
+  const grown = await client.send("PATCH", path, { headers, body: { settings: { two: long } } });
+  assert.equal(grown.status, 400, grown.text);
+  await client.send("DELETE", path, { headers });
+});
+
 test("a setting that the vendor's client would refuse is refused by name, when made and when changed", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
