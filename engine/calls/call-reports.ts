@@ -27,6 +27,8 @@ export interface CallReportsOptions {
   readonly clock: Clock;
 }
 
+/** Four: of a minute, less than a hundredth of a second. */
+const DECIMALS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What an organization can learn about its calls. */
@@ -68,7 +70,9 @@ export class CallReports {
       this.#database.calls.stats(orgId),
       this.#database.agents.countActive(orgId),
     ]);
-    return { ...calls, activeAgents };
+    const totalMinutes = rounded(calls.totalMinutes);
+    const avgDurationSec = rounded(calls.avgDurationSec);
+    return { ...calls, totalMinutes, avgDurationSec, activeAgents };
   }
 
   /** One entry for each of the last `dayCount` days in UTC, today included, oldest first. */
@@ -79,7 +83,7 @@ export class CallReports {
     );
     const [firstDate = ""] = dates;
     const stored = await this.#database.usage.list(orgId, firstDate, utcDate(nowMs));
-    const storedByDate = new Map(stored.map((usage) => [usage.date, usage]));
+    const storedByDate = new Map(stored.map((usage) => [usage.date, shown(usage)]));
     return dates.map((date) => storedByDate.get(date) ?? dayWithoutCalls(orgId, date));
   }
 }
@@ -89,6 +93,19 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
     ...(agentId === undefined ? {} : { agentId }),
     ...(status === undefined ? {} : { status }),
   };
+}
+
+function shown(usage: UsageRecord): UsageRecord {
+  return {
+    ...usage,
+    minutes: rounded(usage.minutes),
+    sttSeconds: rounded(usage.sttSeconds),
+  };
+}
+
+/** Sums of binary fractions show digits that nobody measured. */
+function rounded(value: number): number {
+  return Math.round(value * DECIMALS) / DECIMALS;
 }
 
 function utcDate(epochMs: number): string {

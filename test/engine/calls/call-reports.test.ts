@@ -46,6 +46,13 @@ test("days without calls are filled in, across the end of a month", async () => 
   assert.deepEqual(asked, [[ORG, "2028-02-28", "2028-03-01"]]);
 });
 
+test("sums are shown without the digits that nobody measured", async () => {
+  const summed = { ...usageOf("2028-03-01"), minutes: 0.1 + 0.2, sttSeconds: 10.1 + 0.2 };
+  const { reports } = reportsOn("2028-03-01T00:00:00.000Z", [summed]);
+  const [today] = await reports.dailyUsage(ORG, 1);
+  assert.deepEqual([today?.minutes, today?.sttSeconds], [0.3, 10.3]);
+});
+
 test("a day is one of UTC until its last millisecond", async () => {
   const { reports } = reportsOn("2027-12-31T23:59:59.999Z", []);
   assert.deepEqual(
