@@ -16,6 +16,7 @@ export function claimForServer(databasePath: string): SqliteFile {
     if (!(error instanceof SqliteError) || !error.code.startsWith("SQLITE_BUSY")) throw error;
     throw new Error(
       `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
+      { cause: error },
     );
   }
 }

@@ -8,12 +8,16 @@ import { startSandbox } from "./sandbox.js";
  * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults.
  */
 const { env, argv } = process;
-const Port = v.pipe(v.string(), v.toNumber(), v.integer(), v.minValue(0), v.maxValue(65_535));
-const port = v.parse(Port, argv[2] ?? env["PORT"] ?? "0");
-const given = v.parse(
-  v.pipe(v.string(), v.parseJson(), FaultsPatch),
-  env["SANDBOX_FAULTS"] ?? "{}",
+const PORT_EXPECTED = "expected a whole number from 0 to 65535";
+const Port = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,5}$/, PORT_EXPECTED),
+  v.transform(Number),
+  v.maxValue(65_535, PORT_EXPECTED),
 );
+const Faults = v.pipe(v.string(), v.parseJson(undefined, "expected JSON"), FaultsPatch);
+const port = read("the port", Port, argv[2] ?? env["PORT"] ?? "0");
+const given = read("SANDBOX_FAULTS", Faults, env["SANDBOX_FAULTS"] ?? "{}");
 
 const sandbox = await startSandbox({
   port,
@@ -27,4 +31,19 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.once(signal, () => {
     void sandbox.close();
   });
+}
+
+/** What a person typed: a wrong value is told in a line, without a stack. */
+function read<Schema extends v.GenericSchema>(
+  name: string,
+  schema: Schema,
+  value: string,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return parsed.output;
+  const [{ message }] = parsed.issues;
+  const path = v.getDotPath(parsed.issues[0]);
+  console.error(`${path === null ? name : `${name}: ${path}`}: ${message}`);
+  console.error('Usage: npm run sandbox -- [PORT]; README.md, "Developing", has its settings');
+  return process.exit(2);
 }
