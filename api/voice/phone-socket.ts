@@ -118,7 +118,8 @@ export class PhoneSocket {
 
   #redeem({ parameters, callId }: StreamStarted, stream: Stream): StreamClaims | undefined {
     const { vendor, token } = stream;
-    const presented = callId === "" ? { vendor } : { vendor, callerRef: callId };
+    const isNamed = callId !== "" || phoneVendor(vendor)?.alwaysNamesCall === true;
+    const presented = isNamed ? { vendor, callerRef: callId } : { vendor };
     const { claims, refusal } = this.#options.streamTokens.redeem(
       parameters["token"] ?? token,
       presented,

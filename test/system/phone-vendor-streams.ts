@@ -117,7 +117,12 @@ const vonage: VendorStream = {
   vendor: "vonage",
   codec: "l16",
   start: (token) =>
-    json({ event: "websocket:connected", "content-type": "audio/l16;rate=8000", token }),
+    json({
+      event: "websocket:connected",
+      "content-type": "audio/l16;rate=8000",
+      token,
+      callId: "u1",
+    }),
   media: (bytes) => bytes,
   read: (frame, isBinary) => {
     if (isBinary) return { audio: frame };

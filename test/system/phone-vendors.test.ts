@@ -97,6 +97,26 @@ for (const [title, otherCall] of [
   });
 }
 
+for (const [title, named] of [
+  ["Twilio in µ-law", '"callSid":"CA1",'],
+  ["Telnyx in A-law", '"call_control_id":"v3:ex",'],
+  ["Plivo in µ-law", '"callId":"c1",'],
+  ["Vonage in 16-bit samples", ',"callId":"u1"'],
+] as const) {
+  test(`a stolen token opens no stream that names no call over ${title}`, async () => {
+    const stream = VENDOR_STREAMS[title];
+    assert.ok(stream);
+    const customer = await server.customer();
+    await server.agent(customer);
+    const call = await VendorCall.connect(streamUrl(server, stream.vendor), stream);
+    const start = stream.start(await tokenFor(customer, stream.vendor));
+    assert.ok(start.includes(named));
+    call.send(start.replace(named, ""));
+    assert.equal(await call.closed, 4001);
+    assert.deepEqual(await server.calls(customer), []);
+  });
+}
+
 test("Vonage, whose streams name no call, is told the call's id to pass on", async () => {
   const customer = await server.customer();
   await server.agent(customer);

@@ -18,6 +18,8 @@ const FORMATS: ReadonlyMap<string, Omit<PhoneFormat, "endian">> = new Map([
 ]);
 /** Asterisk hangs up on a larger message; nobody asks for such frames. */
 const FRAME_BYTES_MAX = 65_500;
+/** Of 20 ms: who asked for single bytes would have every call cost as much as a hundred. */
+const PIECES_MAX = 4;
 
 const StartMessage = v.object({
   event: v.literal("MEDIA_START"),
@@ -108,9 +110,12 @@ export function asteriskWire(): PhoneWire {
       return event.success ? event.output : undefined;
     },
     voice: (started) => {
+      const usualBytes = frameBytesOf(started);
       const isUsable =
-        optimalBytes !== undefined && optimalBytes > 0 && optimalBytes < FRAME_BYTES_MAX;
-      const frameBytes = isUsable ? (optimalBytes ?? 0) : frameBytesOf(started);
+        optimalBytes !== undefined &&
+        optimalBytes * PIECES_MAX >= usualBytes &&
+        optimalBytes < FRAME_BYTES_MAX;
+      const frameBytes = isUsable ? (optimalBytes ?? 0) : usualBytes;
       return asteriskVoice(started, frameBytes, isJson);
     },
   };

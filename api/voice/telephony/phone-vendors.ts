@@ -25,6 +25,8 @@ export interface PhoneVendor {
   readonly documents: CallDocuments;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;
+  /** The stream names its call always: one that does not is none of the vendor's. */
+  readonly alwaysNamesCall?: boolean;
   /** The stream names its call only if our document does. */
   readonly passesCallId?: boolean;
   /** The stream's address may have our token in its query, where no message of the vendor's has a place for it. */
@@ -48,12 +50,14 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
     newWire: twilioWire,
     documents: { contentType: XML, connect: twilioConnect, farewell: sayAndHangUp },
     callIdField: "CallSid",
+    alwaysNamesCall: true,
   },
   telnyx: {
     newWire: () => telnyxWire(),
     documents: { contentType: XML, connect: telnyxConnect, farewell: sayAndHangUp },
     // The same as the stream's `call_control_id`.
     callIdField: "CallSid",
+    alwaysNamesCall: true,
   },
   signalwire: {
     newWire: () => signalwireWire(),
@@ -68,6 +72,7 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
     newWire: () => plivoWire(),
     documents: { contentType: XML, connect: plivoConnect, farewell: plivoSayAndHangUp },
     callIdField: "CallUUID",
+    alwaysNamesCall: true,
   },
   vonage: {
     newWire: vonageWire,
@@ -77,6 +82,7 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
       farewell: vonageSayAndHangUp,
     },
     callIdField: "uuid",
+    alwaysNamesCall: true,
     passesCallId: true,
   },
   jambonz: {
@@ -87,6 +93,7 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
       farewell: jambonzSayAndHangUp,
     },
     callIdField: "call_sid",
+    alwaysNamesCall: true,
   },
   asterisk: { newWire: asteriskWire, documents: DIALPLAN, hasTokenInAddress: true },
   audiosocket: { documents: DIALPLAN },

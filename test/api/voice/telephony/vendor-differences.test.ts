@@ -240,6 +240,16 @@ test("Asterisk: every codec of its, and when it wants no more audio", () => {
   ]);
 });
 
+test("Asterisk: frames are of the size that it asks for, unless that is of no use", () => {
+  const asked = [80, 160, 320, 40, 39, 1, 0, 65_500];
+  const given = asked.map((bytes) => {
+    const wire = asteriskWire();
+    startedBy(wire, `MEDIA_START connection_id:c1 format:ulaw optimal_frame_size:${bytes}`);
+    return wire.frameBytes;
+  });
+  assert.deepEqual(given, [80, 160, 320, 40, 160, 160, 160, 160]);
+});
+
 test("Asterisk: an id in plain text has its key or has none", () => {
   const { wire } = startedStream("Asterisk's WebSocket in plain text");
   for (const told of ["MEDIA_MARK_PROCESSED 1.0", "MEDIA_MARK_PROCESSED correlation_id:1.0"]) {
