@@ -58,6 +58,14 @@ export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000
 /** Enough for a person who tries things, too little for a program that lives on it. */
 export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 };
 
+/** Whoever opens the bare address in a browser wants to know what is there. */
+const TO_DOCS: Answer = {
+  status: 302,
+  contentType: "text/plain; charset=utf-8",
+  body: "The API is described at /api/docs.\n",
+  headers: [["location", "/api/docs"]],
+};
+
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
@@ -106,6 +114,7 @@ function addPages(edge: Edge, { metricsText }: HttpParts): void {
   };
   edge.add(pageEndpoint("/api/openapi.json", () => json));
   edge.add(pageEndpoint("/api/docs", () => html));
+  edge.add(pageEndpoint("/", () => TO_DOCS));
   edge.add(
     pageEndpoint("/metrics", async () => ({
       status: 200,

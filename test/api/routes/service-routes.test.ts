@@ -26,6 +26,13 @@ test("health tells whether the server takes calls", async () => {
   assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", timestamp }]);
 });
 
+test("the bare address leads to the documentation", async () => {
+  const bare = await platform.client.get("/");
+  assert.equal(bare.status, 302);
+  assert.equal(bare.headers["location"], "/api/docs");
+  assert.equal((await platform.client.get("/api/docs")).status, 200);
+});
+
 test("readiness tells whether a new call would be taken, and health nothing of it", async () => {
   const timestamp = platform.clock.epochMs();
   const ready = await platform.client.get("/api/ready");
