@@ -7,7 +7,7 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   {
-    text: "Sign up. The answer holds a token, but the organization is pending until a platform administrator activates it.",
+    text: "Sign up. The answer holds a token, but the organization is pending until a platform administrator activates it: `npm run admin -- org activate ada@example.com`.",
     command: `curl -s $BASE/api/auth/signup -H 'content-type: application/json' \\
   -d '{"name":"Ada","email":"ada@example.com",
        "password":"at least 8 characters","orgName":"Example"}'`,
@@ -40,7 +40,16 @@ const STEPS: readonly Step[] = [
   -H 'content-type: application/json' \\
   -d '{"name":"Website"}'`,
   },
-  { text: "Open the voice WebSocket with the key, wait for `connected`, and send the microphone." },
+  {
+    text: "Open the voice WebSocket with the key, wait for `connected`, and send the microphone; on a sandbox a program can call in its place.",
+    command: `npm run call -- --url $BASE --key vk_… --text "My name is Anna."`,
+  },
+  {
+    text: "Look at the calls, newest first, at one of them with its transcript, and at the usage of the last days.",
+    command: `curl -s "$BASE/api/dashboard/calls?limit=5" -H "authorization: Bearer $TOKEN"
+curl -s $BASE/api/dashboard/calls/$CALL -H "authorization: Bearer $TOKEN"
+curl -s "$BASE/api/dashboard/analytics/usage?days=7" -H "authorization: Bearer $TOKEN"`,
+  },
 ];
 
 const RULES: readonly string[] = [

@@ -98,7 +98,11 @@ export class OutboundCalls {
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
     const { telephony, missing, opener, newId, log } = this.#around;
     if (telephony === undefined) {
-      throw new Failure("unavailable", `calls cannot be placed: ${missing.join(", ")} is not set`);
+      const settings = missing.join(", ");
+      throw new Failure(
+        "unavailable",
+        `calls cannot be placed before the platform sets ${settings}`,
+      );
     }
     const { agentId } = order;
     const refusal = await opener.refusal({ tenant, agentId });
