@@ -2,10 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
+import type { AudioPool } from "../../engine/audio/audio-pool.js";
+import { SPEECH_WAITING_MAX } from "../../engine/audio/speech-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { heard, ring } from "./phone-line-up.js";
 import { TestServer } from "./test-server.js";
+
+/** Long enough for a thread that the queue does not run dry between two looks. */
+const SECONDS_OF_WORK = 20;
 
 /** The threads that begin while it watches, the living ones; the server's others begin with it. */
 function watchThreads(context: TestContext): Set<Worker> {
@@ -60,6 +65,43 @@ test("calls go on though the threads of the audio pool die, idle and at work", a
     faults.every((message) => /thread of the audio pool failed; calls go on/.test(message)),
   );
 });
+
+test("a full queue of sentences costs a call one of its own, and the call goes on", async (context) => {
+  const log = new RecordingLogger();
+  const environment = { EVENT_LOOP_DELAY_MAX_MS: "0" };
+  const server = await TestServer.start({ log, environment });
+  context.after(() => server.close());
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Hello there." } }, { tts: "edge" });
+  const caller = await ring(server, customer);
+  await heard(caller, "Hello there.");
+
+  const emptyQueue = fillQueue(server.parley.calls.audioPool());
+  await caller.say("say this is refused");
+  const refusal = await eventually("the refusal", () =>
+    log.lines.find(({ message }) => message === "vendor request failed"),
+  );
+  assert.match(String(refusal.fields["reason"]), /could not be converted/);
+  emptyQueue();
+  await caller.say("say all is well");
+  await heard(caller, "all is well");
+  await caller.hangUp();
+  assert.equal((await server.endedCall(customer)).status, "completed");
+});
+
+/** More sentences than may wait, and another for each that is done, until what it gives is called. */
+function fillQueue(pool: AudioPool): () => void {
+  const stopping = new AbortController();
+  const audio = new Uint8Array(2 * 24_000 * SECONDS_OF_WORK);
+  const add = () => {
+    pool.speech(audio, { from: "pcm24k", to: "mulaw" }, stopping.signal).then(
+      () => setImmediate(add),
+      () => undefined,
+    );
+  };
+  for (let n = 0; n <= SPEECH_WAITING_MAX; n += 1) add();
+  return () => stopping.abort();
+}
 
 test("a first call on a cold pool leaves room for the next", async (context) => {
   const server = await TestServer.start({ environment: { EVENT_LOOP_DELAY_MAX_MS: "10000" } });
