@@ -1,13 +1,17 @@
+import { Failure } from "../../engine/failure.js";
 import type { IncomingRequest } from "../http/endpoint.js";
 
 /** Where media streams of the default vendor come; those of the others have the vendor's name behind it. */
 export const STREAM_PATH = "/ws/telephony/stream";
+/** A name, an address of four numbers, or one of version 6 in brackets, and a port. */
+const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
-/** `wss://host` of this server, as vendors reach it. The endpoint keeps the header `host`. */
+/** `wss://host` of this server, as vendors reach it. The endpoint keeps the header `host`; throws a Failure when that is none. */
 export function socketBase(request: IncomingRequest, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl.replace(/^http/, "ws").replace(/\/$/, "");
   const host = request.header("host");
+  if (!HOST.test(host)) throw new Failure("invalid", "host: expected this server's name");
   // Vendors only take wss; on one's own machine there is no certificate.
   return `${LOOPBACK.test(host) ? "ws" : "wss"}://${host}`;
 }

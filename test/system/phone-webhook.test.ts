@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import webhooks from "twilio/lib/webhooks/webhooks.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
@@ -28,6 +30,15 @@ async function ask(
   const response = await fetch(url, { method: "POST", headers, body: new URLSearchParams(FIELDS) });
   const type = response.headers.get("content-type") ?? "";
   return { status: response.status, type, text: await response.text() };
+}
+
+/** `fetch` lets nobody choose the host. */
+async function statusWithHost(url: string, host: string): Promise<number | undefined> {
+  const asked = request(url, { method: "POST", headers: { host, "content-length": 0 } });
+  asked.end();
+  const [answer]: IncomingMessage[] = await once(asked, "response");
+  answer?.resume();
+  return answer?.statusCode;
 }
 
 async function customerWithAgent(planSlug?: string): Promise<Customer> {
@@ -135,6 +146,16 @@ describe("the webhook", { concurrency: true }, () => {
     const customer = await customerWithAgent();
     for (const vendor of ["nobody", "constructor", ""]) {
       assert.equal((await ask(webhookUrl(server, customer, { vendor }))).status, 400, vendor);
+    }
+  });
+
+  test("answers 400 to a host that is none, which would stand in the document", async () => {
+    const customer = await customerWithAgent();
+    for (const host of ["a b", "<x>", "evil.example/path?x=1", "u:p@evil.example", "[::1"]) {
+      assert.equal(await statusWithHost(webhookUrl(server, customer), host), 400, host);
+    }
+    for (const host of ["voice.example.com", "voice.example.com:8443", "[2001:db8::1]:8080"]) {
+      assert.equal(await statusWithHost(webhookUrl(server, customer), host), 200, host);
     }
   });
 
