@@ -4,6 +4,7 @@ import { readDemo } from "../../../engine/tenancy/demo-organization.js";
 import type { Command } from "../command.js";
 import { CommandFault } from "../command-fault.js";
 import { type CommandSettings, readCommandSettings } from "../data-folder.js";
+import { sizeText } from "../measures.js";
 import type { Terminal } from "../terminal.js";
 import { CallEnded, explainEnd } from "./call-ended.js";
 import { type CallOptions, type Detail, readCallOptions } from "./call-options.js";
@@ -66,7 +67,12 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
       const fault = await talk(conversation, options, terminal, surroundings.hangUp);
       const report = reportOf(conversation);
       display.ended(report);
-      if (options.saveFile !== undefined) await save(options.saveFile, conversation.mp3s);
+      if (options.saveFile !== undefined) {
+        const byteCount = await save(options.saveFile, conversation.mp3s);
+        if (options.detail === "events") {
+          terminal.print(`The agent's voice is in ${options.saveFile} (${sizeText(byteCount)}).`);
+        }
+      }
       if (fault !== undefined) throw await faultFor(fault, url, true);
       if (!report.replyHeard) throw new CommandFault("no reply was heard");
     },
@@ -148,9 +154,11 @@ async function demandFolder(file: string): Promise<void> {
   }
 }
 
-async function save(file: string, mp3s: readonly Uint8Array[]): Promise<void> {
+async function save(file: string, mp3s: readonly Uint8Array[]): Promise<number> {
+  const bytes = Buffer.concat(mp3s);
   try {
-    await writeFile(file, Buffer.concat(mp3s));
+    await writeFile(file, bytes);
+    return bytes.byteLength;
   } catch (cause) {
     throw new CommandFault(`--save: ${file} could not be written`, { cause });
   }

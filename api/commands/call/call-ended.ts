@@ -34,7 +34,7 @@ const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: strin
   ],
   4004: [
     "a provider that the agent needs is missing or not active",
-    "Set the vendor's key and restart the server, or choose another agent with --agent.",
+    "Switch it on, or set the vendor's key and restart the server, or choose another agent with --agent.",
   ],
   4005: [
     "there is no such agent, or it is not active",

@@ -13,7 +13,7 @@ export function printTurns(terminal: Terminal, { turns, historyKey }: CallReport
   terminal.print(
     terminal.paint(
       "dim",
-      `To go on with this conversation: npm run call -- --session ${historyKey}`,
+      `To go on, with the same --url, --key and --agent if any: npm run call -- --session ${historyKey}`,
     ),
   );
 }

@@ -85,11 +85,12 @@ describe("a call", { concurrency: true, timeout: TIMEOUT_MS }, () => {
       "agent       thank you.",
       "audioEnd",
     ]);
-    const table = terminal.lines.slice(-5);
+    const table = terminal.lines.slice(-6);
     assert.match(table[0] ?? "", /^turn {2}you said +latency {2}you heard$/);
     assert.match(table[1] ?? "", /^ +- {2}\(greeting\) +- {2}Hi\.$/);
     assert.match(table[2] ?? "", /^ +1 {2}Say thank you\. +\d+ ms {2}thank you\.$/);
     assert.match(table[4] ?? "", /npm run call -- --session [0-9a-f-]{36}$/);
+    assert.match(table[5] ?? "", /^The agent's voice is in \S+reply\.mp3 \(\d+(\.\d)? kB\)\.$/);
     assert.equal(await hearMp3(await readFile(file)), "Hi. thank you.");
   });
 
