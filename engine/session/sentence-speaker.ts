@@ -1,3 +1,4 @@
+import { AudioPoolOverloaded } from "../audio/speech-queue.js";
 import type { Clock } from "../time/clock.js";
 import { type TextToSpeech, VendorError } from "../vendors/contracts.js";
 import type { SentenceFormat } from "./line-audio.js";
@@ -5,6 +6,9 @@ import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
 
 /** Two minutes, as MP3 at 48 kbit/s or as µ-law; the longest sentence that the splitter lets pass takes a fifth. */
 const SENTENCE_AUDIO_BYTES_MAX = 960_000;
+
+/** Stands where a vendor's name does: the vendor has done its part. */
+const AUDIO_POOL = "audioPool";
 
 export interface Voice {
   readonly vendor: string;
@@ -50,6 +54,9 @@ async function finished(
     const sentence = await format.finish(answer, signal);
     if (sentence.durationMs > 0) return sentence;
   } catch (cause) {
+    if (cause instanceof AudioPoolOverloaded) {
+      throw new VendorError(AUDIO_POOL, "unavailable", "too many sentences wait", { cause });
+    }
     const message = "the vendor's audio could not be converted";
     throw new VendorError(vendor, signal.aborted ? "aborted" : "badAnswer", message, { cause });
   }
