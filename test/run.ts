@@ -24,11 +24,8 @@ if (files.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {
-  const tests = run(
-    needsDebian
-      ? { files, concurrency: 4, timeout: 300_000 }
-      : { files, concurrency: 2, timeout: 120_000 },
-  );
+  // More files than cores: those that make calls mostly wait for what takes as long as it is spoken.
+  const tests = run({ files, concurrency: 4, timeout: needsDebian ? 300_000 : 120_000 });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });
