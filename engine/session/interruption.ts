@@ -31,9 +31,10 @@ export function interrupt(
   out: SessionEffect[],
 ): SessionState {
   if (turn.ending !== undefined) return endCall(state, turn.ending, atMs, out);
-  out.push({ type: "abortTurn", turnId: turn.id });
   const spoke = turn.sentCount > 0;
+  // First of all: closing the vendors' connections takes longer than telling the caller.
   if (spoke) out.push({ type: "send", message: { type: "audioStop" } });
+  out.push({ type: "abortTurn", turnId: turn.id });
   out.push({ type: "cancelTimer", timer: "stall" });
   out.push({ type: "cancelTimer", timer: "ahead" });
   out.push({ type: "cancelTimer", timer: "playback" });
