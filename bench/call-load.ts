@@ -20,8 +20,9 @@ export interface LoadPlan {
 const RAMP_MS = 4_000;
 /** Calls before the idle memory is read: code is compiled, pools are open. */
 const WARM_UP_CALLERS = 40;
+const WARM_UP_RAMP_MS = 1_600;
 const WARM_UP_MS = 6_000;
-const AFTER_WARM_UP_MS = 3_000;
+const AFTER_WARM_UP_MS = 2_000;
 const SAMPLE_MS = 1_000;
 /** The collector gives pages back to the system on a thread of its own. */
 const PAGES_RETURNED_MS = 1_000;
@@ -100,7 +101,7 @@ export async function runCallLoad(
   const idleResidentBytes = await collectedBytes(server);
   await fetch(`${vendors.deskUrl}/journal`, { method: "DELETE" });
 
-  const conversations = await connectAll(options, plan.callers);
+  const conversations = await connectAll(options, plan.callers, RAMP_MS);
   const talks = conversations.map((one, index) => one.talk(index / conversations.length));
   await sleep(plan.settleMs);
   callers.measuring?.(true);
@@ -131,7 +132,11 @@ export async function runCallLoad(
 
 async function warmUp(options: ConversationOptions): Promise<void> {
   const turnPeriodMs = WARM_UP_MS;
-  const conversations = await connectAll({ ...options, turnPeriodMs }, WARM_UP_CALLERS);
+  const conversations = await connectAll(
+    { ...options, turnPeriodMs },
+    WARM_UP_CALLERS,
+    WARM_UP_RAMP_MS,
+  );
   const talks = conversations.map((one) => one.talk(0));
   await sleep(WARM_UP_MS - SAMPLE_MS);
   await Promise.all(conversations.map((one) => one.end()));
@@ -147,9 +152,13 @@ async function collectedBytes({ process }: ServerStand): Promise<number> {
   return residentBytes(process.pid);
 }
 
-function connectAll(options: ConversationOptions, count: number): Promise<Conversation[]> {
+function connectAll(
+  options: ConversationOptions,
+  count: number,
+  rampMs: number,
+): Promise<Conversation[]> {
   const begun = Array.from({ length: count }, async (_, index) => {
-    await sleep((RAMP_MS * index) / count);
+    await sleep((rampMs * index) / count);
     return Conversation.begin(options);
   });
   return Promise.all(begun);

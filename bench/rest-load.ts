@@ -93,13 +93,17 @@ function startReference(dataDir: string): Promise<BenchProcess> {
 }
 
 /** Both servers on one database at the same time; they are asked in turns, so that a slow moment of the machine meets both. */
-export async function compareRest(rounds: number): Promise<readonly RestComparison[]> {
+export async function compareRest(
+  rounds: number,
+  names?: readonly string[],
+): Promise<readonly RestComparison[]> {
   return withRestData(CALLS, async (dataDir, data) => {
     const server = await startRestServer(dataDir);
     const reference = await startReference(dataDir);
     try {
       const comparisons: RestComparison[] = [];
-      for (const request of restRequests(data)) {
+      const asked = restRequests(data);
+      for (const request of asked.filter(({ name }) => names?.includes(name) ?? true)) {
         comparisons.push(await compare(request, server, reference, rounds));
       }
       return comparisons;

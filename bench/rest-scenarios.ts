@@ -17,18 +17,22 @@ const MEASURES: ReadonlyMap<string, MeasureName> = new Map([
   ["25 agents by API key", "restAgents"],
   ["20 calls by JWT", "restCallPage"],
 ]);
+export const JUDGED_REQUESTS = [...MEASURES.keys()];
 
 /** The API and a Fastify server of the same handlers on the same database, asked in turns. */
 export class RestScenario implements Scenario {
   readonly name = "REST beside Fastify";
   readonly #rounds: number;
+  readonly #requests: readonly string[] | undefined;
 
-  constructor(rounds: number) {
+  /** All requests, or those that are named. */
+  constructor(rounds: number, requests?: readonly string[]) {
     this.#rounds = rounds;
+    this.#requests = requests;
   }
 
   async run(): Promise<ScenarioResult> {
-    const comparisons = await compareRest(this.#rounds);
+    const comparisons = await compareRest(this.#rounds, this.#requests);
     return {
       measurements: comparisons.flatMap((comparison) => {
         const name = MEASURES.get(comparison.name);
