@@ -14,8 +14,8 @@ import { verdictTable } from "./verdict-table.js";
 
 /**
  * Fails the build when a budget is missed. Build machines are shared and noisy: another tenant's burst doubles a p99. So
- * what was missed is measured again while there is time, and the best of its tries is judged: bursts only ever make a number
- * worse and do not come each time, slow code does.
+ * what was missed is measured again while there is time (under a load of calls against the same run of the relay), and the best
+ * of its tries is judged: bursts only ever make a number worse and do not come each time, slow code does.
  */
 const TRIES_MAX = 3;
 /** The build has a quarter of an hour for everything: no further try begins that would end beyond this. */
@@ -39,7 +39,7 @@ class Gate {
   readonly #scenario: Scenario;
   #verdicts: readonly Verdict[] = [];
   #tries = 0;
-  #longestMs = 0;
+  #firstMs = 0;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -54,7 +54,8 @@ class Gate {
   }
 
   get mayTryAgain(): boolean {
-    const endMs = performance.now() - startMs + this.#longestMs;
+    const againMs = this.#firstMs * (this.#scenario.retryShare ?? 1);
+    const endMs = performance.now() - startMs + againMs;
     return !this.isOpen && this.#tries < TRIES_MAX && endMs < RETRY_UNTIL_MS;
   }
 
@@ -62,8 +63,9 @@ class Gate {
     const fromMs = performance.now();
     const { measurements, details } = await this.#scenario.run();
     this.#tries += 1;
-    this.#longestMs = Math.max(this.#longestMs, performance.now() - fromMs);
-    const seconds = Math.round((performance.now() - fromMs) / 1_000);
+    const tookMs = performance.now() - fromMs;
+    if (this.#tries === 1) this.#firstMs = tookMs;
+    const seconds = Math.round(tookMs / 1_000);
     console.log(`${this.#scenario.name}, try ${this.#tries}: ${seconds} s`);
     const latest = measurements.map((one) => judge(one, budgets[one.name]));
     this.#verdicts = latest.map((verdict) => {
