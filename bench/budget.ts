@@ -27,6 +27,7 @@ const Budgets = v.strictObject({
   phoneMp3LatencyP99: Budget,
   phoneMp3CpuPerCallSecond: Budget,
   phoneMp3ResidentPerCall: Budget,
+  phoneWordsWrong: Budget,
   fullPhoneLatencyP99: Budget,
   fullPhoneMissedReplies: Budget,
   inboundFrame: Budget,

@@ -39,7 +39,7 @@ export function phoneCallers(
   };
 }
 
-function framesOf(audio: Buffer): readonly string[] {
+export function framesOf(audio: Buffer): readonly string[] {
   return Array.from({ length: audio.length / FRAME_BYTES }, (_, n) =>
     audio.toString("base64", n * FRAME_BYTES, (n + 1) * FRAME_BYTES),
   );

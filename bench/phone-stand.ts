@@ -35,8 +35,9 @@ export async function callersOfServer(
   return phoneCallers({ webhookUrl, voice }, jitter);
 }
 
-async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Promise<string> {
-  const providers = v.parse(Providers, await ask(server, "/api/dashboard/providers"));
+/** Its id. */
+export async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Promise<string> {
+  const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
     providers.find((one) => one.category === category && one.providerKey === providerKey)?._id;
   const { providerKey, modelId } = SPEECH[voice];
@@ -48,10 +49,15 @@ async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Prom
     ttsModelId: modelId,
     sttProviderId: idOf("stt", "deepgram"),
   };
-  return v.parse(Made, await ask(server, "/api/dashboard/agents", agent))._id;
+  return v.parse(Made, await askServer(server, "/api/dashboard/agents", agent))._id;
 }
 
-async function ask({ url, apiKey }: ServerStand, path: string, body?: object): Promise<unknown> {
+/** By API key; `body` is posted. */
+export async function askServer(
+  { url, apiKey }: ServerStand,
+  path: string,
+  body?: object,
+): Promise<unknown> {
   const headers = { "x-api-key": apiKey, "content-type": "application/json" };
   const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   const answer = await fetch(`${url}${path}`, { headers, ...sent });
