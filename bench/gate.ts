@@ -19,7 +19,7 @@ import { verdictTable } from "./verdict-table.js";
  */
 const TRIES_MAX = 3;
 /** The build has a quarter of an hour for everything: no further try begins that would end beyond this. */
-const RETRY_UNTIL_MS = 340_000;
+const RETRY_UNTIL_MS = 325_000;
 const PLAN = {
   callers: 100,
   settleMs: 3_000,
