@@ -1,10 +1,10 @@
+import type Sqlite from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { messageOf } from "./fault.js";
 import { migrations } from "./migration-list.js";
-import type { SqliteFile } from "./sqlite-file.js";
 
 /** All missing migrations are one transaction, taken at once, so that two processes may open a new file together. */
-export async function updateSchema(file: SqliteFile, version: number): Promise<void> {
+export async function updateSchema(file: Sqlite.Database, version: number): Promise<void> {
   file.exec("BEGIN IMMEDIATE");
   // Never destroyed: that would close the file, and there is nothing else to release.
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: file }) });

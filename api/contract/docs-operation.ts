@@ -11,7 +11,7 @@ import {
   typeOf,
 } from "./docs-markup.js";
 import type { JsonSchema } from "./json-schema.js";
-import type { Media, Operation } from "./openapi.js";
+import type { Media, Operation } from "./operation.js";
 
 export interface Endpoint {
   readonly method: string;

@@ -1,4 +1,5 @@
 import { componentSchemas, type JsonSchema, jsonSchemaOf } from "./json-schema.js";
+import type { Media, Operation, Parameter } from "./operation.js";
 import { BODY_BYTES_MAX, type Route, type RouteAnswer } from "./route.js";
 import { refused } from "./route-answer.js";
 import { ROUTES } from "./route-table.js";
@@ -8,34 +9,6 @@ import {
   TELEPHONY_PATH,
 } from "./telephony-operation.js";
 import { VOICE_PROTOCOL } from "./voice-protocol.js";
-
-export interface Parameter {
-  readonly name: string;
-  readonly in: "path" | "query";
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema: JsonSchema;
-}
-
-export interface Media {
-  readonly [contentType: string]: {
-    readonly schema: JsonSchema;
-    /** Of server-sent events, by their names: the schema of the JSON in `data`. */
-    readonly "x-events"?: Readonly<Record<string, JsonSchema>>;
-  };
-}
-
-export interface Operation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Media };
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content: Media }>
-  >;
-}
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0";

@@ -1,4 +1,4 @@
-import type { Operation } from "./openapi.js";
+import type { Operation } from "./operation.js";
 
 export const TELEPHONY_PATH = "/api/telephony/voice";
 

@@ -15,7 +15,7 @@ import { VendorError } from "../vendors/contracts.js";
 import { TwilioRefusal } from "../vendors/twilio-calls.js";
 import type { CallJournal } from "./call-journal.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
-import type { OutboundTelephony } from "./outbound-telephony.js";
+import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
 
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
@@ -35,16 +35,6 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
   callerLeft: "unavailable",
   serverStopping: "unavailable",
 };
-
-export interface OutboundOrder {
-  readonly agentId: string;
-  /** E.164. */
-  readonly to: string;
-  /** E.164. */
-  readonly from: string;
-  /** Hangs up on answering machines. */
-  readonly detectMachine: boolean;
-}
 
 export interface QueuedCall {
   /** Of the call record that is there once the call is answered or has failed; its `sessionId` too. */

@@ -1,11 +1,20 @@
 import { TwilioCalls } from "../vendors/twilio-calls.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import type { OutboundOrder } from "./outbound-calls.js";
 
 /** Where the vendor asks what to do with a placed call that was answered. */
 export const ANSWER_PATH = "/api/telephony/answer";
 /** Where the vendor tells what became of it. */
 export const STATUS_PATH = "/api/telephony/status";
+
+export interface OutboundOrder {
+  readonly agentId: string;
+  /** E.164. */
+  readonly to: string;
+  /** E.164. */
+  readonly from: string;
+  /** Hangs up on answering machines. */
+  readonly detectMachine: boolean;
+}
 
 export interface OutboundSettings {
   readonly twilio: {

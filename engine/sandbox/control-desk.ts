@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Exchange } from "./exchange.js";
 import { FaultsPatch } from "./faults.js";
-import type { SandboxUrls } from "./sandbox.js";
+import type { SandboxUrls } from "./sandbox-urls.js";
 import type { SandboxContext, Simulator } from "./simulator.js";
 
 /** `/sandbox/…`: the settings and the journal, for tests and benchmarks in other processes. */

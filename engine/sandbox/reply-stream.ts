@@ -1,6 +1,7 @@
 import type { Exchange } from "./exchange.js";
 import type { ChatFault, ChatVendor } from "./faults.js";
-import { type MindMessage, replyTo } from "./simulated-mind.js";
+import type { MindMessage } from "./mind-message.js";
+import { replyTo } from "./simulated-mind.js";
 import { type ToolUse, toolUse, type WantedTool } from "./simulated-tool-use.js";
 import type { SandboxContext } from "./simulator.js";
 import type { OfferedTool } from "./tool-offer.js";

@@ -10,6 +10,7 @@ import { noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama-simulator.js";
 import { OpenAiSpeechSimulator } from "./openai-speech-simulator.js";
+import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
 
 export interface SandboxOptions {
@@ -21,16 +22,6 @@ export interface SandboxOptions {
   readonly apiKey?: string;
   /** Keeps a journal of requests and events. */
   readonly journal?: boolean;
-}
-
-/** What stands for each vendor's base address in the settings of the server. */
-export interface SandboxUrls {
-  readonly deepgram: string;
-  readonly openai: string;
-  readonly groq: string;
-  readonly ollama: string;
-  readonly elevenlabs: string;
-  readonly edge: string;
 }
 
 export interface Sandbox {
@@ -95,17 +86,6 @@ function routesOf(context: SandboxContext): Routes {
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
   ];
-}
-
-function urlsAt(authority: string): SandboxUrls {
-  return {
-    deepgram: `ws://${authority}/deepgram`,
-    openai: `http://${authority}/openai/v1`,
-    groq: `http://${authority}/groq/openai/v1`,
-    ollama: `http://${authority}/ollama`,
-    elevenlabs: `http://${authority}/elevenlabs`,
-    edge: `ws://${authority}/edge/consumer/speech/synthesize/readaloud/edge/v1`,
-  };
 }
 
 function find(routes: Routes, target: string): [Simulator, URL] | undefined {

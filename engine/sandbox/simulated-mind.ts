@@ -1,12 +1,8 @@
 import * as v from "valibot";
+import type { MindMessage } from "./mind-message.js";
 import { quoted } from "./quotation.js";
 import { sumIn } from "./simple-arithmetic.js";
 import { aboutToolResults } from "./simulated-tool-use.js";
-
-export interface MindMessage {
-  readonly role: string;
-  readonly content: string;
-}
 
 const COUNT_MAX = 2000;
 

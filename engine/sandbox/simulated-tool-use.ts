@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { MindMessage } from "./mind-message.js";
 import { quoted } from "./quotation.js";
-import type { MindMessage } from "./simulated-mind.js";
 import type { OfferedTool } from "./tool-offer.js";
 
 export interface WantedTool {

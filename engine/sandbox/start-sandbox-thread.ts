@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { lifelikeDelays } from "./faults.js";
-import type { SandboxOptions, SandboxUrls } from "./sandbox.js";
+import type { SandboxOptions } from "./sandbox.js";
+import type { SandboxUrls } from "./sandbox-urls.js";
 
 export interface SandboxThread {
   readonly urls: SandboxUrls;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
-import { type Operation, openApiDocument } from "../../../api/contract/openapi.js";
+import { openApiDocument } from "../../../api/contract/openapi.js";
+import type { Operation } from "../../../api/contract/operation.js";
 import { ROUTES } from "../../../api/contract/route-table.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { nearlyFitting } from "./schema-arbitrary.js";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Operation, openApiDocument } from "../../../api/contract/openapi.js";
+import { openApiDocument } from "../../../api/contract/openapi.js";
+import type { Operation } from "../../../api/contract/operation.js";
 import type { Route } from "../../../api/contract/route.js";
 import { ROUTES } from "../../../api/contract/route-table.js";
 

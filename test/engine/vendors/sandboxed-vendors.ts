@@ -1,4 +1,5 @@
-import { type Sandbox, type SandboxUrls, startSandbox } from "../../../engine/sandbox/sandbox.js";
+import { type Sandbox, startSandbox } from "../../../engine/sandbox/sandbox.js";
+import type { SandboxUrls } from "../../../engine/sandbox/sandbox-urls.js";
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";

@@ -1,0 +1,29 @@
+import type { JsonSchema } from "./json-schema.js";
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+export interface Media {
+  readonly [contentType: string]: {
+    readonly schema: JsonSchema;
+    /** Of server-sent events, by their names: the schema of the JSON in `data`. */
+    readonly "x-events"?: Readonly<Record<string, JsonSchema>>;
+  };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Media };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content: Media }>
+  >;
+}
