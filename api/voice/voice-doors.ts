@@ -4,7 +4,7 @@ import { StreamTokens } from "../../engine/security/stream-token.js";
 import { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { CallCenter } from "../../engine/session/call-center.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
-import type { Clock } from "../../engine/time/clock.js";
+import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Edge } from "../http/edge.js";
 import { RateLimiter } from "../http/rate-limiter.js";
@@ -37,7 +37,12 @@ export interface VoiceDoorsOptions {
 }
 
 /** After the last calls were told to end: clients that do not answer a close are not waited for longer. */
-const LAST_CLOSES_MAX_MS = 3_000;
+const LAST_CLOSES_MAX_MS = 1_000;
+/**
+ * uWebSockets.js takes a connection for closed once its close is sent. Were the process gone then, what the client is just sending would
+ * meet a reset, and break off the connection before the client has read why.
+ */
+const LAST_WORDS_MS = 500;
 
 /**
  * Opens every way by which a call comes in; the function that it gives shuts them when the calls have ended. Rejects when a
@@ -46,6 +51,7 @@ const LAST_CLOSES_MAX_MS = 3_000;
 export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => Promise<void>> {
   const { edge, tenancy, calls, clock } = options;
   const { apiKeys, organizations } = tenancy;
+  const network = new SystemClock();
   const { opener, outbound, legs } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
   const connectionLimiter = new RateLimiter(limit, clock);
@@ -66,6 +72,8 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
     streamUuids && (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
   return async () => {
     await Promise.all([within(clock, LAST_CLOSES_MAX_MS, voice.empty()), audioSocket?.close()]);
+    // The network's time, whatever clock the calls go by.
+    if (voice.hasToldOfStop) await new Promise<void>((read) => network.after(LAST_WORDS_MS, read));
     voice.close();
   };
 }

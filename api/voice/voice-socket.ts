@@ -11,6 +11,7 @@ import type { RateLimiter } from "../http/rate-limiter.js";
 import type { HttpServer, WebSocketBehavior } from "../http/server.js";
 import { CallerLine } from "./caller-line.js";
 import {
+  CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
   CLOSE_INTERNAL_ERROR,
   CLOSE_RATE_LIMITED,
@@ -60,6 +61,7 @@ export class VoiceSocket {
   readonly #lines = new Set<CallerLine>();
   readonly #stopTicking: CancelTimer;
   readonly #onEmpty: (() => void)[] = [];
+  #hasToldOfStop = false;
 
   constructor(options: VoiceSocketOptions) {
     this.#options = options;
@@ -71,7 +73,12 @@ export class VoiceSocket {
     this.#stopTicking();
   }
 
-  /** Resolves when every client has taken its close; until then it may not have been told why. */
+  /** Whether a client was closed since the server stops: it may not have read that yet. */
+  get hasToldOfStop(): boolean {
+    return this.#hasToldOfStop;
+  }
+
+  /** Resolves when every line is closed on this side. */
   empty(): Promise<void> {
     if (this.#lines.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
@@ -110,7 +117,8 @@ export class VoiceSocket {
       message: (socket, message, isBinary) => {
         if (isBinary) socket.getUserData().line?.receive(new Uint8Array(message));
       },
-      close: (socket, _code, message) => {
+      close: (socket, code, message) => {
+        if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasToldOfStop = true;
         const { line } = socket.getUserData();
         if (line === undefined) return;
         this.#lines.delete(line);
