@@ -1,5 +1,3 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { SqliteError } from "better-sqlite3";
 import { messageOf } from "./fault.js";
@@ -40,7 +38,6 @@ port.on("message", (message: ToThread) => {
 send({ kind: "ready" });
 
 async function open() {
-  mkdirSync(dirname(filePath), { recursive: true });
   const claim = isServer ? claimForServer(filePath) : undefined;
   return { claim, file: await openSqliteFile(filePath) };
 }

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import Sqlite, { SqliteError } from "better-sqlite3";
 import type { SqliteFile } from "./sqlite-file.js";
 
@@ -7,6 +9,7 @@ import type { SqliteFile } from "./sqlite-file.js";
  * own, since the command lines may use the database meanwhile. Throws when another server has it.
  */
 export function claimForServer(databasePath: string): SqliteFile {
+  mkdirSync(dirname(databasePath), { recursive: true });
   const file = new Sqlite(`${databasePath}.lock`, { timeout: 0 });
   try {
     file.exec("BEGIN EXCLUSIVE");

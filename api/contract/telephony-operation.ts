@@ -6,7 +6,8 @@ const XML_TEXT = { type: "string" } as const;
 const ERROR_SCHEMA = { $ref: "#/components/schemas/Error" };
 const json = { "application/json": { schema: ERROR_SCHEMA } };
 
-const VENDORS = [
+/** Everyone whose calls are taken, by the name that addresses carry. */
+export const PHONE_VENDOR_NAMES = [
   "twilio",
   "telnyx",
   "signalwire",
@@ -15,7 +16,8 @@ const VENDORS = [
   "jambonz",
   "asterisk",
   "audiosocket",
-];
+] as const;
+export type PhoneVendorName = (typeof PHONE_VENDOR_NAMES)[number];
 
 const FORM_BODY = {
   required: true,
@@ -42,7 +44,7 @@ export const TELEPHONY_OPERATION: Operation = {
       required: false,
       description:
         "who asks; left out, Twilio. `asterisk` (its WebSocket channel) and `audiosocket` are dialplans of Asterisk",
-      schema: { type: "string", enum: VENDORS },
+      schema: { type: "string", enum: [...PHONE_VENDOR_NAMES] },
     },
   ],
   requestBody: {

@@ -3,7 +3,7 @@ import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../storage/records.js";
 import type { EventStream, StreamEvents } from "../contract/event-stream.js";
 import type { FileDownload } from "../contract/file-download.js";
-import { type BodyOf, type QueryOf, type Route, type SuccessOf } from "../contract/route.js";
+import type { BodyOf, QueryOf, Route, SuccessOf } from "../contract/route.js";
 import type { RouteId, RouteTable } from "../contract/route-table.js";
 import { type Answer, jsonAnswer, type StreamedAnswer } from "./answer.js";
 import {

@@ -5,6 +5,7 @@ import type { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { SessionOpener } from "../../engine/session/session-opener.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
+import { PHONE_VENDOR_NAMES } from "../contract/telephony-operation.js";
 import type { Answer } from "../http/answer.js";
 import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
@@ -15,7 +16,6 @@ import { STREAM_PATH, socketBase } from "./stream-address.js";
 import {
   type CallDocuments,
   DEFAULT_PHONE_VENDOR,
-  PHONE_VENDORS,
   phoneVendor,
 } from "./telephony/phone-vendors.js";
 import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
@@ -54,10 +54,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const vendor = query.get("vendor") ?? DEFAULT_PHONE_VENDOR;
   const found = phoneVendor(vendor);
   if (found === undefined) {
-    throw new Failure(
-      "invalid",
-      `vendor: expected one of ${Object.keys(PHONE_VENDORS).join(", ")}`,
-    );
+    throw new Failure("invalid", `vendor: expected one of ${PHONE_VENDOR_NAMES.join(", ")}`);
   }
   const { documents, callIdField, passesCallId = false } = found;
   const bytes = Buffer.from(await request.body());

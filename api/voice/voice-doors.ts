@@ -36,7 +36,7 @@ export interface VoiceDoorsOptions {
   readonly log: Logger;
 }
 
-/** After the last calls were told to end: clients that do not answer a close are not waited for longer. */
+/** After the last calls were told to end: callers who are just being refused are not waited for longer. */
 const LAST_CLOSES_MAX_MS = 1_000;
 /**
  * uWebSockets.js takes a connection for closed once its close is sent. Were the process gone then, what the client is just sending would

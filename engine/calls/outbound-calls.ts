@@ -12,7 +12,7 @@ import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
-import { TwilioRefusal } from "../vendors/twilio-calls.js";
+import { TelephonyRefusal } from "../vendors/telephony-request.js";
 import type { CallJournal } from "./call-journal.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
 import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
@@ -264,7 +264,7 @@ function failureOf(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   log.warn({ vendor: error.vendor, reason: error.message }, "a call could not be placed");
   const options = { cause: error };
-  if (!(error instanceof TwilioRefusal) || error.code === undefined || error.retryable) {
+  if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
     return new Failure("unavailable", "the telephony vendor does not take calls now", options);
   }
   const words = `the telephony vendor refused the call with its error ${error.code}`;

@@ -1,11 +1,13 @@
-import type { VendorError } from "./contracts.js";
-import { type RefusedAnswer, requestStream } from "./http-stream.js";
+import { VendorError } from "./contracts.js";
+import { requestStream } from "./http-stream.js";
+import { faultOfStatus } from "./vendor-fault.js";
 import type { VendorContext } from "./vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; nobody waits on the line for these requests. */
 const ANSWER_MAX_MS = 10_000;
 /** The record of a call is some 2 kB. */
 const ANSWER_MAX_BYTES = 64 * 1024;
+const STATUS_GONE = 404;
 
 /** What was begun at the vendor is waited for: whoever gave up would not know whether somebody's telephone rings. */
 const NEVER_ABORTED = new AbortController().signal;
@@ -18,13 +20,26 @@ export interface TelephonyRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly refuse: (answer: RefusedAnswer) => VendorError;
+  /** The vendor's number for the reason in the body of a refusal; left out where it gives none. */
+  readonly codeOf?: (body: string) => TelephonyRefusal["code"];
+}
+
+/** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
+export class TelephonyRefusal extends VendorError {
+  /** As the vendor's documentation lists them; undefined when it gave none. */
+  readonly code: number | string | undefined;
+
+  constructor(vendor: string, status: number, code: TelephonyRefusal["code"]) {
+    const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
+    super(vendor, faultOfStatus(status), words, { status });
+    this.code = code;
+  }
 }
 
 /** One request to a vendor of telephone calls about a call; resolves with the answer's body, rejects with a VendorError. */
 export async function telephonyRequest(
   { clock, connections }: VendorContext,
-  { baseUrl, path, body, ...request }: TelephonyRequest,
+  { baseUrl, path, body, codeOf, ...request }: TelephonyRequest,
 ): Promise<string> {
   const base = new URL(baseUrl);
   const chunks: Buffer[] = [];
@@ -36,6 +51,8 @@ export async function telephonyRequest(
       origin: base.origin,
       path: `${base.pathname.replace(/\/$/, "")}${path}`,
       body,
+      refuse: ({ status, body: words }) =>
+        new TelephonyRefusal(request.vendor, status, codeOf?.(words)),
       limits: {
         firstByteMs: ANSWER_MAX_MS,
         betweenBytesMs: ANSWER_MAX_MS,
@@ -50,6 +67,18 @@ export async function telephonyRequest(
     NEVER_ABORTED,
   );
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Resolves too when the vendor refuses because the call has ended: by the status 404, or by this code of its own. */
+export async function unlessOver(request: Promise<unknown>, overCode?: string): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!(error instanceof TelephonyRefusal)) throw error;
+    const isOver =
+      error.status === STATUS_GONE || (overCode !== undefined && error.code === overCode);
+    if (!isOver) throw error;
+  }
 }
 
 /** Of HTTP's basic authentication. */

@@ -1,14 +1,10 @@
 import * as v from "valibot";
-import { VendorError } from "./contracts.js";
-import type { RefusedAnswer } from "./http-stream.js";
-import { basicAuthorization, telephonyRequest } from "./telephony-request.js";
-import { faultOfStatus } from "./vendor-fault.js";
+import { basicAuthorization, telephonyRequest, unlessOver } from "./telephony-request.js";
 import { parseAnswer, tryParse } from "./vendor-json.js";
 import type { VendorContext } from "./vendor-settings.js";
 
 const VENDOR = "twilio";
 const API_VERSION = "2010-04-01";
-const STATUS_GONE = 404;
 const CALL_SID = /^CA[0-9a-f]{32}$/i;
 const EVENTS = ["initiated", "ringing", "answered", "completed"];
 
@@ -32,18 +28,6 @@ export interface CallToPlace {
   /** Told to `statusUrl` while the call already goes on. */
   readonly detectMachine: boolean;
   readonly ringTimeoutSec: number;
-}
-
-/** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
-export class TwilioRefusal extends VendorError {
-  /** As listed at https://www.twilio.com/docs/api/errors; undefined when it gave none. */
-  readonly code: number | undefined;
-
-  constructor(status: number, code: number | undefined) {
-    const words = `${VENDOR} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
-    super(VENDOR, faultOfStatus(status), words, { status });
-    this.code = code;
-  }
 }
 
 /** Twilio's REST API of calls (https://www.twilio.com/docs/voice/api/call-resource). Rejects with a VendorError. */
@@ -80,11 +64,7 @@ export class TwilioCalls {
   /** `ringing`: nobody has answered yet. A call that has ended already is a success. */
   async hangUp(callSid: string, state: "ringing" | "answered" = "answered"): Promise<void> {
     const status = state === "ringing" ? "canceled" : "completed";
-    try {
-      await this.#update(callSid, { Status: status });
-    } catch (error) {
-      if (!(error instanceof TwilioRefusal) || error.status !== STATUS_GONE) throw error;
-    }
+    await unlessOver(this.#update(callSid, { Status: status }));
   }
 
   /** The call leaves what it is doing, a media stream for one, for the document. */
@@ -110,11 +90,8 @@ export class TwilioCalls {
         "content-type": "application/x-www-form-urlencoded",
       },
       body: form.toString(),
-      refuse,
+      // Listed at https://www.twilio.com/docs/api/errors.
+      codeOf: (body) => tryParse(Refusal, body)?.value.code ?? undefined,
     });
   }
-}
-
-function refuse({ status, body }: RefusedAnswer): VendorError {
-  return new TwilioRefusal(status, tryParse(Refusal, body)?.value.code ?? undefined);
 }

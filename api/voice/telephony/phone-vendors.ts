@@ -1,3 +1,4 @@
+import type { PhoneVendorName } from "../../contract/telephony-operation.js";
 import type { PhoneWire } from "./adapter.js";
 import { asteriskWire } from "./asterisk-websocket.js";
 import { jambonzWire } from "./jambonz.js";
@@ -45,7 +46,7 @@ const DIALPLAN: CallDocuments = {
 };
 
 /** Every vendor of telephone calls, by the name that addresses carry. */
-export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
+const PHONE_VENDORS: Readonly<Record<PhoneVendorName, PhoneVendor>> = {
   twilio: {
     newWire: twilioWire,
     documents: { contentType: XML, connect: twilioConnect, farewell: sayAndHangUp },
@@ -102,5 +103,9 @@ export const PHONE_VENDORS: Readonly<Record<string, PhoneVendor>> = {
 export const DEFAULT_PHONE_VENDOR = "twilio";
 
 export function phoneVendor(name: string): PhoneVendor | undefined {
-  return Object.hasOwn(PHONE_VENDORS, name) ? PHONE_VENDORS[name] : undefined;
+  return isPhoneVendor(name) ? PHONE_VENDORS[name] : undefined;
+}
+
+function isPhoneVendor(name: string): name is PhoneVendorName {
+  return Object.hasOwn(PHONE_VENDORS, name);
 }
