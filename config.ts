@@ -15,7 +15,10 @@ import {
 
 export { ConfigFault } from "./engine/settings.js";
 
-import { type TelephonySettings, telephonySettings } from "./engine/calls/telephony-settings.js";
+import {
+  type TelephonySettings,
+  telephonySettings,
+} from "./engine/telephony/telephony-settings.js";
 
 /** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
 export interface Config extends TelephonySettings {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import * as v from "valibot";
-import { twilioWire } from "../api/voice/telephony/twilio.js";
+import { twilioWire } from "../engine/telephony/twilio/twilio-wire.js";
 import { median } from "./quantile.js";
 
 /** CPU time for one 20 ms frame of a telephone call, in µs. */

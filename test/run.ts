@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
  */
 const DEBIAN_FOLDER = "livestream-system/";
 const needsDebian = process.argv[2] === "--livestream";
-const root = fileURLToPath(new URL(".", import.meta.url));
+const root = fileURLToPath(new URL("./", import.meta.url));
 const filters = process.argv.slice(needsDebian ? 3 : 2);
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.js"))

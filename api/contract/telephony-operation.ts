@@ -1,3 +1,4 @@
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/phone-vendors.js";
 import type { Operation } from "./operation.js";
 
 export const TELEPHONY_PATH = "/api/telephony/voice";
@@ -5,19 +6,6 @@ export const TELEPHONY_PATH = "/api/telephony/voice";
 const XML_TEXT = { type: "string" } as const;
 const ERROR_SCHEMA = { $ref: "#/components/schemas/Error" };
 const json = { "application/json": { schema: ERROR_SCHEMA } };
-
-/** Everyone whose calls are taken, by the name that addresses carry. */
-export const PHONE_VENDOR_NAMES = [
-  "twilio",
-  "telnyx",
-  "signalwire",
-  "plivo",
-  "vonage",
-  "jambonz",
-  "asterisk",
-  "audiosocket",
-] as const;
-export type PhoneVendorName = (typeof PHONE_VENDOR_NAMES)[number];
 
 const FORM_BODY = {
   required: true,

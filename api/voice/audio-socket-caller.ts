@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
+import { AudioSocketWire } from "../../engine/telephony/asterisk/audio-socket-wire.js";
+import type { PhoneWire, StreamStarted, WireFrame } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { PhoneLine, PhoneSocket } from "./phone-line.js";
-import type { PhoneWire, StreamStarted, WireFrame } from "./telephony/adapter.js";
-import { AudioSocketWire } from "./telephony/audio-socket.js";
 
 /** Asterisk says the UUID as soon as it is connected. */
 export const UUID_MAX_MS = 10_000;

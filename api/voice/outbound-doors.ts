@@ -2,12 +2,12 @@ import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound-telephony.js";
 import { Failure } from "../../engine/failure.js";
 import type { StreamTokens } from "../../engine/security/stream-token.js";
+import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
+import { sayAndHangUp, twilioConnect } from "../../engine/telephony/twilio/twiml.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
-import { DEFAULT_PHONE_VENDOR } from "./telephony/phone-vendors.js";
-import { sayAndHangUp, twilioConnect } from "./telephony/twiml.js";
-import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -36,7 +36,7 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
   return {
     method: "post",
     path,
-    headerNames: SIGNATURE_HEADERS,
+    headerNames: SIGNED_HEADERS,
     readsBody: true,
     bodyBytesMax: BODY_BYTES_MAX,
     isQuiet: false,

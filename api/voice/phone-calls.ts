@@ -1,23 +1,21 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
-import type { PhoneLegs } from "../../engine/calls/phone-legs.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import { phoneLine } from "../../engine/session/line-audio.js";
 import { OpenRefusal } from "../../engine/session/open-refusal.js";
 import type { Session } from "../../engine/session/session.js";
 import type { SessionOpener } from "../../engine/session/session-opener.js";
+import { CALL_RATE_HZ } from "../../engine/telephony/phone-format.js";
+import type { PhoneLegs } from "../../engine/telephony/phone-legs.js";
+import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
 import { PhoneLine, type PhoneSocket } from "./phone-line.js";
-import type { PhoneWire, StreamStarted } from "./telephony/adapter.js";
-import { dialOn } from "./telephony/twiml.js";
-
-const LINE_RATE_HZ = 8_000;
 
 export interface PhoneCallsOptions {
   readonly organizations: Organizations;
@@ -60,10 +58,10 @@ export class PhoneCalls {
     // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
     let callRef = "";
     const line = new PhoneLine(socket, wire, this.#pacer, {
-      handOn: (to) => this.#options.legs.redirect(vendor, callRef, dialOn(to)),
+      handOn: (to) => this.#options.legs.transfer(vendor, callRef, to),
       hangUp: () => this.#options.legs.hangUp(vendor, callRef),
     });
-    if (started.sampleRateHz !== LINE_RATE_HZ) {
+    if (started.sampleRateHz !== CALL_RATE_HZ) {
       line.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
       return line;
     }
@@ -114,7 +112,7 @@ export class PhoneCalls {
       historyKey: undefined,
       channel: "phone",
       line: phoneLine(line.encoding, audioPool),
-      canTransfer: legs.canRedirect(vendor, callerRef),
+      canTransfer: legs.canTransfer(vendor, callerRef),
       placedCallId,
     } as const;
     return opener.open(request, line, ({ tap }) => line.observe(tap), line.gone);

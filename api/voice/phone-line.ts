@@ -7,9 +7,9 @@ import type { CallerChannel, SentenceId } from "../../engine/session/caller-chan
 import type { ClientMessage } from "../../engine/session/effects.js";
 import type { Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
+import { bytesPerSample, FRAME_MS } from "../../engine/telephony/phone-format.js";
+import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
 import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
-import type { PhoneEvent, PhoneWire, WireFrame } from "./telephony/adapter.js";
-import { bytesPerSample, FRAME_MS } from "./telephony/phone-format.js";
 
 /** A telephone takes 8 kB a second; this much unread means that the vendor does not read any more. */
 const UNREAD_BYTES_MAX = 256 * 1024;

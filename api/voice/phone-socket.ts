@@ -1,13 +1,13 @@
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
+import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import type { PhoneEvent, PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { HttpRequest, HttpServer, WebSocket, WebSocketBehavior } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import type { PhoneCalls } from "./phone-calls.js";
 import type { PhoneLine } from "./phone-line.js";
 import { STREAM_PATH } from "./stream-address.js";
-import type { PhoneEvent, PhoneWire, StreamStarted } from "./telephony/adapter.js";
-import { DEFAULT_PHONE_VENDOR, phoneVendor } from "./telephony/phone-vendors.js";
 
 const MESSAGE_BYTES_MAX = 128 * 1024;
 const PING_AFTER_SEC = 60;

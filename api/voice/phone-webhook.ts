@@ -3,22 +3,22 @@ import type { Logger } from "../../engine/log.js";
 import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
 import type { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { SessionOpener } from "../../engine/session/session-opener.js";
+import type { CallDocuments } from "../../engine/telephony/call-documents.js";
+import { callIdIn } from "../../engine/telephony/call-id.js";
+import {
+  DEFAULT_PHONE_VENDOR,
+  PHONE_VENDOR_NAMES,
+  phoneVendor,
+} from "../../engine/telephony/phone-vendors.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
-import { PHONE_VENDOR_NAMES } from "../contract/telephony-operation.js";
 import type { Answer } from "../http/answer.js";
 import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import type { RateLimiter } from "../http/rate-limiter.js";
 import { AUDIO_SOCKET } from "./audio-socket-door.js";
-import { callIdIn } from "./call-id.js";
 import { STREAM_PATH, socketBase } from "./stream-address.js";
-import {
-  type CallDocuments,
-  DEFAULT_PHONE_VENDOR,
-  phoneVendor,
-} from "./telephony/phone-vendors.js";
-import { demandSignature, SIGNATURE_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const TOO_MANY_CALLS = "too many calls came within a minute";
@@ -42,7 +42,7 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
     method: "post",
     path: WEBHOOK_PATH,
-    headerNames: ["x-api-key", ...SIGNATURE_HEADERS],
+    headerNames: ["x-api-key", ...SIGNED_HEADERS],
     readsBody: true,
     isQuiet: false,
     answer: (request) => answer(request, options),

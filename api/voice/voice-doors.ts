@@ -1,8 +1,8 @@
-import type { WebhookKeys } from "../../engine/calls/telephony-settings.js";
 import type { Logger } from "../../engine/log.js";
 import { StreamTokens } from "../../engine/security/stream-token.js";
 import { StreamUuids } from "../../engine/security/stream-uuid.js";
 import type { CallCenter } from "../../engine/session/call-center.js";
+import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";

@@ -1,5 +1,4 @@
-import { TwilioCalls } from "../vendors/twilio-calls.js";
-import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { TwilioCalls } from "../telephony/twilio/twilio-calls.js";
 
 /** Where the vendor asks what to do with a placed call that was answered. */
 export const ANSWER_PATH = "/api/telephony/answer";
@@ -23,16 +22,6 @@ export interface OutboundSettings {
     readonly baseUrl: string;
   };
   readonly publicBaseUrl: string | undefined;
-}
-
-/** The vendor's REST API; undefined without the account. */
-export function twilioCalls(
-  { twilio }: OutboundSettings,
-  context: VendorContext,
-): TwilioCalls | undefined {
-  const { accountSid, authToken, baseUrl } = twilio;
-  if (accountSid === undefined || authToken === undefined) return undefined;
-  return new TwilioCalls({ accountSid, authToken, baseUrl }, context);
 }
 
 /** The settings without which no call can be placed, by their names. */

@@ -7,22 +7,22 @@ import {
   missingSettings,
   type OutboundSettings,
   OutboundTelephony,
-  twilioCalls,
 } from "../calls/outbound-telephony.js";
-import { hangUpApis, PhoneLegs } from "../calls/phone-legs.js";
 import { Recordings } from "../calls/recordings.js";
-import type { TelephonySettings } from "../calls/telephony-settings.js";
 import type { Logger } from "../log.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { OutboundTokens } from "../security/outbound-token.js";
+import { PhoneLegs } from "../telephony/phone-legs.js";
+import { phoneLegApis } from "../telephony/phone-vendors.js";
+import type { TelephonySettings } from "../telephony/telephony-settings.js";
+import { type TwilioCalls, twilioCalls } from "../telephony/twilio/twilio-calls.js";
 import type { Agents } from "../tenancy/agents.js";
 import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import { Connections } from "../vendors/connections.js";
-import type { TwilioCalls } from "../vendors/twilio-calls.js";
+import { Connections } from "../vendors/transport/connections.js";
 import { Admission } from "./admission.js";
 import { type PlatformUrls, VendorLines } from "./agent-vendors.js";
 import { CallSlots } from "./call-slots.js";
@@ -134,7 +134,7 @@ export class CallCenter {
     this.#summaries = summaries;
     const context = { clock, connections };
     const twilio = twilioCalls(options, context);
-    this.legs = new PhoneLegs({ twilio, ...hangUpApis(options, context) }, log);
+    this.legs = new PhoneLegs(phoneLegApis(options, context), log);
     this.outbound = this.#newOutbound(twilio);
     this.#upkeep = this.#startUpkeep();
   }

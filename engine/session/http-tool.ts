@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { HttpTool } from "../../storage/records.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
-import { requestTool, type ToolAnswer } from "../vendors/tool-request.js";
+import { requestTool, type ToolAnswer } from "../vendors/transport/tool-request.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { toolArguments } from "./tool-arguments.js";
 

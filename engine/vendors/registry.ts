@@ -5,13 +5,13 @@ import {
   type TextToSpeech,
   VendorError,
 } from "./contracts.js";
-import { Deepgram } from "./deepgram.js";
-import { EdgeSpeech } from "./edge.js";
-import { ElevenLabs } from "./elevenlabs.js";
-import { groq } from "./groq.js";
-import { Ollama } from "./ollama.js";
-import { openAi } from "./openai.js";
-import { OpenAiSpeech } from "./openai-speech.js";
+import { Deepgram } from "./deepgram/deepgram.js";
+import { EdgeSpeech } from "./edge/edge.js";
+import { ElevenLabs } from "./elevenlabs/elevenlabs.js";
+import { groq } from "./groq/groq.js";
+import { Ollama } from "./ollama/ollama.js";
+import { openAi } from "./openai/openai-chat.js";
+import { OpenAiSpeech } from "./openai/openai-speech.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 
 type Factory<Client> = (given: VendorSettings, context: VendorContext) => Client;

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { JsonObject } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
-import type { Connections } from "./connections.js";
 import { VendorError } from "./contracts.js";
 import { HTTP_PROTOCOLS } from "./setting-fields.js";
+import type { Connections } from "./transport/connections.js";
 
 /** What a stored provider says about one vendor, with its credentials opened. */
 export interface VendorSettings {

@@ -15,7 +15,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
   ["main.ts", ["api/", "engine/", "storage/", "config.ts"]],
   [
     "config.ts",
-    ["engine/settings.ts", "engine/calls/telephony-settings.ts", "api/http/address-blocks.ts"],
+    ["engine/settings.ts", "engine/telephony/telephony-settings.ts", "api/http/address-blocks.ts"],
   ],
   ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/livestream/main.ts", ["api/", "engine/", "storage/", "config.ts"]],
@@ -54,7 +54,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   undici: ["engine/vendors/", "test/engine/vendors/"],
   kysely: ["storage/", "test/storage/"],
   "better-sqlite3": ["storage/", "test/storage/"],
-  jose: ["engine/security/", "test/engine/security/"],
+  jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   ws: ["engine/sandbox/", "bench/", "test/"],
   piscina: ["engine/audio/"],
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],

@@ -28,7 +28,7 @@ import { Plans } from "../../../engine/tenancy/plans.js";
 import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
 import { Providers } from "../../../engine/tenancy/providers.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding.js";
-import { Connections } from "../../../engine/vendors/connections.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PhoneLine } from "../../../api/voice/phone-line.js";
-import { AudioSocketWire } from "../../../api/voice/telephony/audio-socket.js";
-import { twilioWire } from "../../../api/voice/telephony/twilio.js";
 import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
+import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
+import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const MULAW_BYTES_PER_SEC = 8_000;

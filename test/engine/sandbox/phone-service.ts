@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { PhoneEvent, PhoneWire } from "../../../api/voice/telephony/adapter.js";
-import { twilioWire } from "../../../api/voice/telephony/twilio.js";
-import { sayAndHangUp, twilioConnect } from "../../../api/voice/telephony/twiml.js";
 import { decodeMuLaw, encodeMuLaw } from "../../../engine/sandbox/telephone-audio.js";
 import { encodeSpeech, ToneDecoder } from "../../../engine/sandbox/tone-code.js";
 import { StreamTokens } from "../../../engine/security/stream-token.js";
-import { isTwilioSignature } from "../../../engine/security/twilio-signature.js";
+import type { PhoneEvent, PhoneWire } from "../../../engine/telephony/phone-wire.js";
+import { isTwilioSignature } from "../../../engine/telephony/twilio/twilio-signature.js";
+import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
+import { sayAndHangUp, twilioConnect } from "../../../engine/telephony/twilio/twiml.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 
 export const AUTH_TOKEN = "12345";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { SystemClock } from "../../../engine/time/clock.js";
-import { Connections } from "../../../engine/vendors/connections.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { languageModel, speechToText, textToSpeech } from "../../../engine/vendors/registry.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
 import { never } from "./sandboxed-vendors.js";
 import { ScriptedWebServer } from "./scripted-web-server.js";

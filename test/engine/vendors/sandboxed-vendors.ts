@@ -1,7 +1,7 @@
 import { type Sandbox, startSandbox } from "../../../engine/sandbox/sandbox.js";
 import type { SandboxUrls } from "../../../engine/sandbox/sandbox-urls.js";
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
-import { Connections } from "../../../engine/vendors/connections.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
 import { eventually as eventuallyFound } from "../../system/eventually.js";
 

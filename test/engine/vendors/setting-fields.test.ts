@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
 import { SystemClock } from "../../../engine/time/clock.js";
-import { Connections } from "../../../engine/vendors/connections.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { VENDORS } from "../../../engine/vendors/registry.js";
 import { VENDOR_FIELDS, vendorSettingFaults } from "../../../engine/vendors/setting-fields.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { Category, JsonObject } from "../../../storage/records.js";
 
 const clock = new SystemClock();

@@ -95,7 +95,7 @@ for (const { vendor, knob, modelId } of VENDORS) {
     for (const [fault, expected, retryable] of refusals) {
       it(`fails as ${expected} on ${fault}`, async () => {
         // A socket that is open already has its refusals behind it.
-        vendors.context.connections.edgeSockets.closeIdle();
+        vendors.context.connections.socketPools.closeIdle();
         const error = await failureUnder(fault);
         assert.equal(error.fault, expected, error.message);
         assert.equal(error.retryable, retryable);

@@ -1,0 +1,123 @@
+import * as v from "valibot";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { frameBytesOf, MULAW_8K, wholeFrames } from "../phone-format.js";
+import type { PhoneFormat, PhoneWire, StreamStarted } from "../phone-wire.js";
+import { Parameters, parseJson, type StreamMessage, WireNumber } from "../stream-message.js";
+
+/** Asterisk's own names of its codecs. */
+const FORMATS: ReadonlyMap<string, Omit<PhoneFormat, "endian">> = new Map([
+  ["ulaw", { codec: "mulaw", sampleRateHz: 8000 }],
+  ["alaw", { codec: "alaw", sampleRateHz: 8000 }],
+  ["slin", { codec: "linear16", sampleRateHz: 8000 }],
+  ["slin12", { codec: "linear16", sampleRateHz: 12_000 }],
+  ["slin16", { codec: "linear16", sampleRateHz: 16_000 }],
+  ["slin24", { codec: "linear16", sampleRateHz: 24_000 }],
+  ["slin32", { codec: "linear16", sampleRateHz: 32_000 }],
+  ["slin44", { codec: "linear16", sampleRateHz: 44_100 }],
+  ["slin48", { codec: "linear16", sampleRateHz: 48_000 }],
+]);
+/** Asterisk hangs up on a larger message; nobody asks for such frames. */
+const FRAME_BYTES_MAX = 65_500;
+/** Of 20 ms: who asked for single bytes would have every call cost as much as a hundred. */
+const PIECES_MAX = 4;
+
+const StartMessage = v.object({
+  event: v.literal("MEDIA_START"),
+  connection_id: v.optional(v.string(), ""),
+  channel_id: v.optional(v.string(), ""),
+  channel: v.optional(v.string(), ""),
+  format: v.optional(v.string(), "ulaw"),
+  optimal_frame_size: v.fallback(v.optional(WireNumber), undefined),
+  channel_variables: v.fallback(v.optional(Parameters), undefined),
+});
+
+/** Numbers and ids come as texts in the plain form. */
+const Text = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+const told = <Event extends string>(event: Event, message: StreamMessage) =>
+  v.pipe(
+    v.object({ event: v.literal(event) }),
+    v.transform(() => message),
+  );
+
+const Event = v.variant("event", [
+  told("MEDIA_XOFF", { kind: "flow", isOpen: false }),
+  told("MEDIA_XON", { kind: "flow", isOpen: true }),
+  told("MEDIA_BUFFERING_COMPLETED", { kind: "nothing" }),
+  told("QUEUE_DRAINED", { kind: "nothing" }),
+  told("STATUS", { kind: "nothing" }),
+  told("ERROR", { kind: "vendorError" }),
+  v.pipe(
+    v.object({ event: v.literal("DTMF_END"), digit: Text }),
+    v.transform(({ digit }): StreamMessage => ({ kind: "digit", digit })),
+  ),
+  v.pipe(
+    v.object({ event: v.literal("MEDIA_MARK_PROCESSED"), correlation_id: Text }),
+    v.transform(({ correlation_id: name }): StreamMessage => ({ kind: "mark", name })),
+  ),
+]);
+
+/** `NAME key:value key:value`, the form that Asterisk uses unless told otherwise; releases differ in whether an id has its key. */
+function parsePlain(text: string): Readonly<Record<string, string>> {
+  const [event = "", ...words] = text.trim().split(/\s+/);
+  const entries = words.map((word) => {
+    const at = word.indexOf(":");
+    return at < 0 ? ["correlation_id", word] : [word.slice(0, at), word.slice(at + 1)];
+  });
+  return { ...Object.fromEntries(entries), event };
+}
+
+function startOf(start: v.InferOutput<typeof StartMessage>): StreamMessage {
+  const format = FORMATS.get(start.format);
+  if (format === undefined) return { kind: "start", started: undefined };
+  const callId = start.channel_id === "" ? start.channel : start.channel_id;
+  const ids = { streamId: start.connection_id, callId, parameters: start.channel_variables ?? {} };
+  return { kind: "start", started: { type: "started", ...ids, ...format, endian: "little" } };
+}
+
+/** Commands go out in the form in which the events come in; in the plain one an id stands alone. */
+function asteriskVoice({ codec }: StreamStarted, frameBytes: number, isJson: boolean): StreamVoice {
+  const command = (name: string) => (isJson ? `{"command":"${name}"}` : name);
+  const markOf = isJson
+    ? (name: string) => `{"command":"MARK_MEDIA","correlation_id":"${name}"}`
+    : (name: string) => `MARK_MEDIA ${name}`;
+  return {
+    frameBytes,
+    audio: (bytes) => wholeFrames(bytes, frameBytes, codec),
+    mark: markOf,
+    clear: () => command("FLUSH_MEDIA"),
+    hangUp: [command("HANGUP")],
+  };
+}
+
+/** One call over Asterisk's WebSocket channel driver (chan_websocket), in its plain or its JSON form. */
+export function asteriskWire(): PhoneWire {
+  let isJson = false;
+  let optimalBytes: number | undefined;
+  const dialect: StreamDialect = {
+    traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: true },
+    format: MULAW_8K,
+    audioIn: "binary",
+    read: (text) => {
+      const isObject = text.startsWith("{");
+      const raw = isObject ? parseJson(text) : parsePlain(text);
+      const start = v.safeParse(StartMessage, raw);
+      if (start.success) {
+        isJson = isObject;
+        optimalBytes = start.output.optimal_frame_size;
+        return startOf(start.output);
+      }
+      const event = v.safeParse(Event, raw);
+      return event.success ? event.output : undefined;
+    },
+    voice: (started) => {
+      const usualBytes = frameBytesOf(started);
+      const isUsable =
+        optimalBytes !== undefined &&
+        optimalBytes * PIECES_MAX >= usualBytes &&
+        optimalBytes < FRAME_BYTES_MAX;
+      const frameBytes = isUsable ? (optimalBytes ?? 0) : usualBytes;
+      return asteriskVoice(started, frameBytes, isJson);
+    },
+  };
+  return new MediaStream(dialect);
+}

@@ -1,0 +1,20 @@
+import type { CallDocuments } from "../call-documents.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import { asteriskWire } from "./asterisk-wire.js";
+
+/** For a dialplan: what its stream is to begin with, or why there will be none in words. */
+const DIALPLAN: CallDocuments = {
+  contentType: "text/plain; charset=utf-8",
+  connect: ({ parameters }) => parameters["token"] ?? "",
+  farewell: ({ text }) => text,
+};
+
+/** Asterisk's WebSocket channel. */
+export const ASTERISK: PhoneVendor = {
+  newWire: asteriskWire,
+  documents: DIALPLAN,
+  hasTokenInAddress: true,
+};
+
+/** Asterisk's AudioSocket, which comes over plain TCP. */
+export const AUDIO_SOCKET: PhoneVendor = { documents: DIALPLAN };

@@ -1,0 +1,36 @@
+/** What a document needs to send a call's audio here. */
+export interface StreamTarget {
+  /** `wss://…`; `ws://…` only where no vendor is. Without a query: not all vendors would let one through. */
+  readonly url: string;
+  /** Come back in the `started` event. The token is one of them, an API key never. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Where the vendor tells of the stream's life. */
+  readonly statusUrl?: string;
+}
+
+/** Something said to the caller before hanging up. */
+export interface Farewell {
+  readonly text: string;
+  /** BCP-47, for example `en-US`; the vendor's own voice otherwise. */
+  readonly language?: string;
+}
+
+/** Throws a RangeError for an address that a vendor would refuse or that could hold a secret in the open. */
+export function plainAddress(url: string): string {
+  const { protocol, search, hash, username, password } = new URL(url);
+  const isSocket = protocol === "wss:" || protocol === "ws:";
+  if (!isSocket || search !== "" || hash !== "" || username !== "" || password !== "") {
+    throw new RangeError("the stream's address must be a WebSocket's, without a query or a name");
+  }
+  return url;
+}
+
+/** The documents that a vendor's webhook is answered with. */
+export interface CallDocuments {
+  readonly contentType: string;
+  connect(target: StreamTarget): string;
+  farewell(farewell: Farewell): string;
+}
+
+export const XML_DOCUMENT = "text/xml; charset=utf-8";
+export const JSON_DOCUMENT = "application/json; charset=utf-8";

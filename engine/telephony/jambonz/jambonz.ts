@@ -1,0 +1,24 @@
+import { JSON_DOCUMENT } from "../call-documents.js";
+import { CALL_RATE_HZ } from "../phone-format.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import { isJambonzSignature } from "./jambonz-signature.js";
+import { jambonzConnect, jambonzSayAndHangUp } from "./jambonz-verbs.js";
+import { jambonzWire } from "./jambonz-wire.js";
+
+export const JAMBONZ: PhoneVendor = {
+  newWire: jambonzWire,
+  documents: {
+    contentType: JSON_DOCUMENT,
+    connect: (target) => jambonzConnect(target, CALL_RATE_HZ),
+    farewell: jambonzSayAndHangUp,
+  },
+  callIdField: "call_sid",
+  alwaysNamesCall: true,
+  signature: {
+    keyOf: ({ jambonz }) => jambonz,
+    header: "Jambonz-Signature",
+    headerNames: ["jambonz-signature"],
+    check: (key, { body, nowMs, header }) =>
+      isJambonzSignature(key, { body, signature: header("jambonz-signature"), nowMs }),
+  },
+};

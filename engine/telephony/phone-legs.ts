@@ -1,0 +1,84 @@
+import type { Logger } from "../log.js";
+import { VendorError } from "../vendors/contracts.js";
+
+const ATTEMPTS_MAX = 2;
+
+/** What can be asked of one vendor about a call that it carries. */
+export interface PhoneLegApi {
+  /** A call that has ended already is a success. Rejects with a VendorError. */
+  hangUp(callRef: string): Promise<void>;
+  /** The call leaves its stream and is handed on to a number or SIP address. Absent where the vendor cannot. */
+  transfer?(callRef: string, to: string): Promise<void>;
+}
+
+/** The telephone's side of calls, at vendors whose accounts are configured. None of its promises rejects. */
+export class PhoneLegs {
+  readonly #apis: Readonly<Record<string, PhoneLegApi | undefined>>;
+  readonly #log: Logger;
+  readonly #pending = new Set<Promise<void>>();
+  /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
+  readonly #told = new Set<string>();
+
+  /** By the vendors' names. */
+  constructor(apis: Readonly<Record<string, PhoneLegApi | undefined>>, log: Logger) {
+    this.#apis = apis;
+    this.#log = log;
+  }
+
+  /** Where it cannot be asked, the end of the stream has to be enough: our document ends the call behind it. */
+  async hangUp(vendor: string, callRef: string): Promise<void> {
+    const api = this.#apis[vendor];
+    if (api === undefined || callRef === "") {
+      if (this.#told.has(vendor)) return;
+      this.#told.add(vendor);
+      const words =
+        "calls are hung up by the end of their streams only: no account, or calls without an id";
+      this.#log.warn({ vendor }, words);
+      return;
+    }
+    await this.#noted(this.#insist(vendor, () => api.hangUp(callRef)));
+  }
+
+  /** Resolves when all that was asked for has been answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  /** A second time where that may help: a call that goes on costs money, and somebody sits in silence. */
+  async #insist(vendor: string, hangUp: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await hangUp();
+      } catch (error) {
+        const mayHelp = error instanceof VendorError && error.retryable;
+        if (mayHelp && attempt < ATTEMPTS_MAX) continue;
+        this.#log.error({ vendor, error }, "a call could not be hung up at its vendor");
+        return;
+      }
+    }
+  }
+
+  async #noted(work: Promise<void>): Promise<void> {
+    this.#pending.add(work);
+    await work;
+    this.#pending.delete(work);
+  }
+
+  /** Whether the vendor's account is configured and can hand calls on, and the call is known by its id. */
+  canTransfer(vendor: string, callRef: string): boolean {
+    return callRef !== "" && this.#apis[vendor]?.transfer !== undefined;
+  }
+
+  /** Whether the vendor has taken the call over. */
+  async transfer(vendor: string, callRef: string, to: string): Promise<boolean> {
+    const api = this.#apis[vendor];
+    if (api?.transfer === undefined || callRef === "") return false;
+    try {
+      await api.transfer(callRef, to);
+      return true;
+    } catch (error) {
+      this.#log.error({ vendor, error }, "a call could not be transferred");
+      return false;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { CallDocuments } from "./call-documents.js";
+import type { PhoneLegApi } from "./phone-legs.js";
+import type { PhoneWire } from "./phone-wire.js";
+import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
+import type { SignatureScheme } from "./webhook-signature.js";
+
+/** Everything that Parley knows of one telephony vendor; each is described in the folder that has its name. */
+export interface PhoneVendor {
+  /** Absent where calls do not come over WebSockets. */
+  newWire?(): PhoneWire;
+  readonly documents: CallDocuments;
+  /** The field of the webhook's body that names the call; the stream names it again. */
+  readonly callIdField?: string;
+  /** The stream names its call always: one that does not is none of the vendor's. */
+  readonly alwaysNamesCall?: boolean;
+  /** The stream names its call only if our document does. */
+  readonly passesCallId?: boolean;
+  /** The stream's address may have our token in its query, where no message of the vendor's has a place for it. */
+  readonly hasTokenInAddress?: boolean;
+  /** How the vendor signs its webhooks, and which setting has the key; absent where it does not sign. */
+  readonly signature?: SignatureScheme & { keyOf(keys: WebhookKeys): string | undefined };
+  /** The vendor's REST API for calls in progress; undefined when its account is not configured. */
+  legApi?(settings: LegSettings, context: VendorContext): PhoneLegApi | undefined;
+}
+
+/** The vendors' accounts. */
+export type LegSettings = Pick<TelephonySettings, "twilio" | "telnyx" | "plivo">;

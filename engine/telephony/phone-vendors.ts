@@ -1,0 +1,45 @@
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import { ASTERISK, AUDIO_SOCKET } from "./asterisk/asterisk.js";
+import { JAMBONZ } from "./jambonz/jambonz.js";
+import type { PhoneLegApi } from "./phone-legs.js";
+import type { LegSettings, PhoneVendor } from "./phone-vendor.js";
+import { PLIVO } from "./plivo/plivo.js";
+import { SIGNALWIRE } from "./signalwire/signalwire.js";
+import { TELNYX } from "./telnyx/telnyx.js";
+import { TWILIO } from "./twilio/twilio.js";
+import { VONAGE } from "./vonage/vonage.js";
+
+/** Every vendor of telephone calls, by the name that addresses carry. */
+const PHONE_VENDORS: ReadonlyMap<string, PhoneVendor> = new Map([
+  ["twilio", TWILIO],
+  ["telnyx", TELNYX],
+  ["signalwire", SIGNALWIRE],
+  ["plivo", PLIVO],
+  ["vonage", VONAGE],
+  ["jambonz", JAMBONZ],
+  ["asterisk", ASTERISK],
+  ["audiosocket", AUDIO_SOCKET],
+]);
+
+export const PHONE_VENDOR_NAMES: readonly string[] = [...PHONE_VENDORS.keys()];
+
+export const DEFAULT_PHONE_VENDOR = "twilio";
+
+export function phoneVendor(name: string): PhoneVendor | undefined {
+  return PHONE_VENDORS.get(name);
+}
+
+/** What an endpoint has to keep of a request, so that any vendor's signature can be checked. */
+export const SIGNATURE_HEADERS: readonly string[] = [
+  ...new Set([...PHONE_VENDORS.values()].flatMap(({ signature }) => signature?.headerNames ?? [])),
+];
+
+/** The REST APIs of the vendors whose accounts are configured, by the vendors' names. */
+export function phoneLegApis(
+  settings: LegSettings,
+  context: VendorContext,
+): Readonly<Record<string, PhoneLegApi | undefined>> {
+  return Object.fromEntries(
+    [...PHONE_VENDORS].map(([name, vendor]) => [name, vendor.legApi?.(settings, context)]),
+  );
+}

@@ -1,0 +1,36 @@
+import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import { element, escapeText, xmlDocument } from "../xml.js";
+
+/** Plivo cuts what is longer. */
+const EXTRA_HEADERS_BYTES_MAX = 512;
+const PLAIN = /^[A-Za-z0-9]+$/;
+/** A day, the most that Plivo takes: a call's length is limited elsewhere. */
+const STREAM_TIMEOUT_SEC = 86_400;
+
+/** Throws a RangeError for parameters that are not letters and digits, or too long: Plivo would spoil them. */
+export function plivoConnect(target: StreamTarget): string {
+  const pairs = Object.entries(target.parameters);
+  const extraHeaders = pairs.map(([name, value]) => `${name}=${value}`).join(",");
+  if (!pairs.flat().every((text) => PLAIN.test(text))) {
+    throw new RangeError("Plivo passes on only letters and digits");
+  }
+  if (extraHeaders.length > EXTRA_HEADERS_BYTES_MAX) {
+    throw new RangeError(`Plivo passes on at most ${EXTRA_HEADERS_BYTES_MAX} bytes`);
+  }
+  const attributes = {
+    bidirectional: "true",
+    keepCallAlive: "true",
+    contentType: "audio/x-mulaw;rate=8000",
+    streamTimeout: String(STREAM_TIMEOUT_SEC),
+    statusCallbackUrl: target.statusUrl,
+    extraHeaders: extraHeaders === "" ? undefined : extraHeaders,
+  };
+  const stream = element("Stream", attributes, escapeText(plainAddress(target.url)));
+  // `keepCallAlive` holds the document until the stream has ended.
+  return xmlDocument(element("Response", {}, stream + element("Hangup", {})));
+}
+
+export function plivoSayAndHangUp({ text, language }: Farewell): string {
+  const speak = element("Speak", { language }, escapeText(text));
+  return xmlDocument(element("Response", {}, speak + element("Hangup", {})));
+}

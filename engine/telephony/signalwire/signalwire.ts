@@ -1,0 +1,26 @@
+import { XML_DOCUMENT } from "../call-documents.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import { isTwilioSignature } from "../twilio/twilio-signature.js";
+import { sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
+import { formOf } from "../webhook-signature.js";
+import { signalwireWire } from "./signalwire-wire.js";
+
+/** SignalWire speaks Twilio's language, with ids in fewer places. */
+export const SIGNALWIRE: PhoneVendor = {
+  newWire: () => signalwireWire(),
+  documents: {
+    contentType: XML_DOCUMENT,
+    connect: (target) => signalwireConnect(target),
+    farewell: sayAndHangUp,
+  },
+  callIdField: "CallSid",
+  signature: {
+    keyOf: ({ signalwire }) => signalwire,
+    header: "X-SignalWire-Signature",
+    headerNames: ["x-signalwire-signature", "x-twilio-signature"],
+    check: (key, { url, body, header }) => {
+      const signature = header("x-signalwire-signature") || header("x-twilio-signature");
+      return isTwilioSignature(key, { url, fields: formOf(body), signature });
+    },
+  },
+};

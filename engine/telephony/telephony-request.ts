@@ -1,0 +1,87 @@
+import { VendorError } from "../vendors/contracts.js";
+import { requestStream } from "../vendors/transport/http-stream.js";
+import { faultOfStatus } from "../vendors/vendor-fault.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+
+/** Telephony vendors answer within a second or so; nobody waits on the line for these requests. */
+const ANSWER_MAX_MS = 10_000;
+/** The record of a call is some 2 kB. */
+const ANSWER_MAX_BYTES = 64 * 1024;
+const STATUS_GONE = 404;
+
+/** What was begun at the vendor is waited for: whoever gave up would not know whether somebody's telephone rings. */
+const NEVER_ABORTED = new AbortController().signal;
+
+export interface TelephonyRequest {
+  readonly vendor: string;
+  readonly baseUrl: string;
+  readonly method: "POST" | "DELETE";
+  /** Below that of the base. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The vendor's number for the reason in the body of a refusal; left out where it gives none. */
+  readonly codeOf?: (body: string) => TelephonyRefusal["code"];
+}
+
+/** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
+export class TelephonyRefusal extends VendorError {
+  /** As the vendor's documentation lists them; undefined when it gave none. */
+  readonly code: number | string | undefined;
+
+  constructor(vendor: string, status: number, code: TelephonyRefusal["code"]) {
+    const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
+    super(vendor, faultOfStatus(status), words, { status });
+    this.code = code;
+  }
+}
+
+/** One request to a vendor of telephone calls about a call; resolves with the answer's body, rejects with a VendorError. */
+export async function telephonyRequest(
+  { clock, connections }: VendorContext,
+  { baseUrl, path, body, codeOf, ...request }: TelephonyRequest,
+): Promise<string> {
+  const base = new URL(baseUrl);
+  const chunks: Buffer[] = [];
+  await requestStream(
+    {
+      ...request,
+      dispatcher: connections.for(false),
+      clock,
+      origin: base.origin,
+      path: `${base.pathname.replace(/\/$/, "")}${path}`,
+      body,
+      refuse: ({ status, body: words }) =>
+        new TelephonyRefusal(request.vendor, status, codeOf?.(words)),
+      limits: {
+        firstByteMs: ANSWER_MAX_MS,
+        betweenBytesMs: ANSWER_MAX_MS,
+        totalMs: ANSWER_MAX_MS,
+        replyMaxBytes: ANSWER_MAX_BYTES,
+      },
+    },
+    (chunk) => {
+      chunks.push(chunk);
+      return false;
+    },
+    NEVER_ABORTED,
+  );
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Resolves too when the vendor refuses because the call has ended: by the status 404, or by this code of its own. */
+export async function unlessOver(request: Promise<unknown>, overCode?: string): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!(error instanceof TelephonyRefusal)) throw error;
+    const isOver =
+      error.status === STATUS_GONE || (overCode !== undefined && error.code === overCode);
+    if (!isOver) throw error;
+  }
+}
+
+/** Of HTTP's basic authentication. */
+export function basicAuthorization(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+}

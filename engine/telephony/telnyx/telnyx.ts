@@ -1,0 +1,28 @@
+import { XML_DOCUMENT } from "../call-documents.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import { sayAndHangUp, telnyxConnect } from "../twilio/twiml.js";
+import { TelnyxCalls } from "./telnyx-calls.js";
+import { isTelnyxSignature } from "./telnyx-signature.js";
+import { telnyxWire } from "./telnyx-wire.js";
+
+export const TELNYX: PhoneVendor = {
+  newWire: () => telnyxWire(),
+  documents: { contentType: XML_DOCUMENT, connect: telnyxConnect, farewell: sayAndHangUp },
+  // The same as the stream's `call_control_id`.
+  callIdField: "CallSid",
+  alwaysNamesCall: true,
+  signature: {
+    keyOf: ({ telnyx }) => telnyx,
+    header: "telnyx-signature-ed25519",
+    headerNames: ["telnyx-signature-ed25519", "telnyx-timestamp"],
+    check: (key, { body, nowMs, header }) => {
+      const timestamp = header("telnyx-timestamp");
+      const signature = header("telnyx-signature-ed25519");
+      return isTelnyxSignature(key, { body, timestamp, signature, nowMs });
+    },
+  },
+  legApi: ({ telnyx }, context) => {
+    const { apiKey } = telnyx;
+    return apiKey === undefined ? undefined : new TelnyxCalls({ ...telnyx, apiKey }, context);
+  },
+};

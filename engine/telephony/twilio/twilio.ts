@@ -1,0 +1,32 @@
+import { XML_DOCUMENT } from "../call-documents.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import { formOf } from "../webhook-signature.js";
+import { twilioCalls } from "./twilio-calls.js";
+import { isTwilioSignature } from "./twilio-signature.js";
+import { twilioWire } from "./twilio-wire.js";
+import { dialOn, sayAndHangUp, twilioConnect } from "./twiml.js";
+
+export const TWILIO: PhoneVendor = {
+  newWire: twilioWire,
+  documents: { contentType: XML_DOCUMENT, connect: twilioConnect, farewell: sayAndHangUp },
+  callIdField: "CallSid",
+  alwaysNamesCall: true,
+  signature: {
+    keyOf: ({ twilio }) => twilio,
+    header: "X-Twilio-Signature",
+    headerNames: ["x-twilio-signature"],
+    check: (key, { url, body, header }) => {
+      const signature = header("x-twilio-signature");
+      return isTwilioSignature(key, { url, fields: formOf(body), signature });
+    },
+  },
+  legApi: (settings, context) => {
+    const calls = twilioCalls(settings, context);
+    return (
+      calls && {
+        hangUp: (callSid) => calls.hangUp(callSid),
+        transfer: (callSid, to) => calls.redirect(callSid, dialOn(to)),
+      }
+    );
+  },
+};

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { jwtVerify } from "jose";
+import * as v from "valibot";
+import { WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
+
+export interface VonageSignedRequest {
+  readonly body: Uint8Array;
+  /** The header `Authorization`: `Bearer <JWT>`. */
+  readonly authorization: string;
+  readonly nowMs: number;
+}
+
+const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const AGE_MAX_SEC = WEBHOOK_AGE_MAX_MS / 1_000;
+const Claims = v.object({ payload_hash: v.optional(v.string()) });
+
+/**
+ * Whether the account's signature secret signed the token, and the token this body
+ * (https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks). Never rejects.
+ */
+export async function isVonageSignature(
+  secret: string,
+  { body, authorization, nowMs }: VonageSignedRequest,
+): Promise<boolean> {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) return false;
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(secret), {
+      algorithms: ["HS256"],
+      currentDate: new Date(nowMs),
+      maxTokenAge: AGE_MAX_SEC,
+      clockTolerance: AGE_MAX_SEC,
+    });
+    const { payload_hash: hash } = v.parse(Claims, payload);
+    return hash === undefined || hash.toLowerCase() === sha256(body);
+  } catch {
+    return false;
+  }
+}
+
+function sha256(body: Uint8Array): string {
+  return createHash("sha256").update(body).digest("hex");
+}

@@ -1,0 +1,74 @@
+import * as v from "valibot";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { frameBytesOf, phoneFormat, wholeFrames } from "../phone-format.js";
+import type { PhoneFormat, PhoneWire } from "../phone-wire.js";
+import { parametersOf, parseJson, type StreamMessage } from "../stream-message.js";
+
+const LINEAR_16K: PhoneFormat = { codec: "linear16", sampleRateHz: 16_000, endian: "little" };
+
+const ConnectedMessage = v.pipe(
+  v.looseObject({ event: v.literal("websocket:connected"), "content-type": v.string() }),
+  v.transform((message): StreamMessage => startOf(message)),
+);
+
+const DigitText = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+
+/** The digit stands at the top, or as older releases put it, one level deeper. */
+const DigitMessage = v.pipe(
+  v.object({
+    event: v.literal("websocket:dtmf"),
+    digit: v.optional(DigitText),
+    dtmf: v.optional(v.object({ digit: DigitText })),
+  }),
+  v.transform(
+    ({ digit, dtmf }): StreamMessage => ({ kind: "digit", digit: digit ?? dtmf?.digit ?? "" }),
+  ),
+);
+
+const ClearedMessage = v.pipe(
+  v.object({ event: v.literal("websocket:cleared") }),
+  v.transform((): StreamMessage => ({ kind: "cleared" })),
+);
+
+const NotifyMessage = v.pipe(
+  v.object({ event: v.literal("websocket:notify"), payload: v.object({ id: v.string() }) }),
+  v.transform(({ payload }): StreamMessage => ({ kind: "mark", name: payload.id })),
+);
+
+const Message = v.variant("event", [ConnectedMessage, DigitMessage, ClearedMessage, NotifyMessage]);
+
+/** The headers of our document come flattened into the message; the call's id is among them if we put it there. */
+function startOf(message: Readonly<Record<string, unknown>>): StreamMessage {
+  const { event: _, "content-type": contentType = "", ...parameters } = parametersOf(message);
+  const rate = /;\s*rate=(\d{4,6})/i.exec(contentType)?.[1];
+  const format = phoneFormat(contentType, Number(rate ?? "16000"));
+  const ids = { streamId: "", callId: parameters["callId"] ?? "", parameters };
+  return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+}
+
+function vonageVoice(format: PhoneFormat): StreamVoice {
+  const frameBytes = frameBytesOf(format);
+  return {
+    frameBytes,
+    audio: (bytes) => wholeFrames(bytes, frameBytes, format.codec),
+    mark: (name) => `{"action":"notify","payload":{"id":"${name}"}}`,
+    clear: () => '{"action":"clear"}',
+    hangUp: [],
+  };
+}
+
+const VONAGE: StreamDialect = {
+  traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: true },
+  format: LINEAR_16K,
+  audioIn: "binary",
+  read: (text) => {
+    const message = v.safeParse(Message, parseJson(text));
+    return message.success ? message.output : undefined;
+  },
+  voice: vonageVoice,
+};
+
+/** One call over Vonage's WebSocket endpoint. Whether a `clear` gives marks back is not documented: do not wait. */
+export function vonageWire(): PhoneWire {
+  return new MediaStream(VONAGE);
+}

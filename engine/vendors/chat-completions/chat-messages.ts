@@ -1,0 +1,86 @@
+import * as v from "valibot";
+import type { JsonObject } from "../../../storage/records.js";
+import type { ChatMessage, CompletionRequest, ToolCall, ToolDefinition } from "../contracts.js";
+import { tryParse } from "../vendor-json.js";
+
+/** The messages as OpenAI and those who speak its protocol take them. */
+export function openAiMessages(messages: readonly ChatMessage[]): readonly object[] {
+  return messages.map((message) => {
+    if (message.role === "tool") {
+      return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
+    }
+    if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+    return {
+      role: "assistant",
+      content: message.content === "" ? null : message.content,
+      tool_calls: message.toolCalls.map((call) => ({
+        id: call.id,
+        type: "function",
+        function: { name: call.name, arguments: JSON.stringify(argumentsOf(call)) },
+      })),
+    };
+  });
+}
+
+/** The messages as Ollama takes them: arguments are objects, and a result names its tool. */
+export function ollamaMessages(messages: readonly ChatMessage[]): readonly object[] {
+  return messages.map((message, position) => {
+    if (message.role === "tool") {
+      return {
+        role: "tool",
+        tool_call_id: message.toolCallId,
+        tool_name: toolNameOf(messages.slice(0, position), message.toolCallId),
+        content: message.content,
+      };
+    }
+    if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+    return {
+      role: "assistant",
+      content: message.content,
+      tool_calls: message.toolCalls.map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: argumentsOf(call) },
+      })),
+    };
+  });
+}
+
+/** The part of a body that offers tools: nothing when there are none. */
+export function toolsOffered(tools: readonly ToolDefinition[] | undefined): {
+  readonly tools?: readonly object[];
+} {
+  if (tools === undefined || tools.length === 0) return {};
+  return { tools: tools.map((tool) => ({ type: "function", function: { ...tool } })) };
+}
+
+/** What the request holds besides settings, for an estimate of its tokens. */
+export function promptCharsOf({ messages, tools = [] }: CompletionRequest): number {
+  const offered = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return messages.reduce((sum, message) => sum + charsOf(message), offered);
+}
+
+function charsOf(message: ChatMessage): number {
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+  return calls.reduce(
+    (sum, { name, argumentsJson }) => sum + name.length + argumentsJson.length,
+    message.content.length,
+  );
+}
+
+const argumentsSchema = v.record(v.string(), v.unknown());
+
+/** Servers refuse a conversation in which the model once wrote arguments that are no JSON object. */
+function argumentsOf({ argumentsJson }: ToolCall): JsonObject {
+  const value = tryParse(argumentsSchema, argumentsJson)?.value;
+  return value === undefined || Array.isArray(value) ? {} : value;
+}
+
+/** Ids are the vendor's own and may come again, so the nearest call counts. */
+function toolNameOf(before: readonly ChatMessage[], callId: string): string | undefined {
+  for (const message of before.toReversed()) {
+    if (message.role !== "assistant") continue;
+    const call = message.toolCalls?.find(({ id }) => id === callId);
+    if (call !== undefined) return call.name;
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import * as v from "valibot";
+import type { SpeechRequest, TextToSpeech, VendorError, VendorFault } from "../contracts.js";
+import { ELEVENLABS_FIELDS } from "../setting-fields.js";
+import type { RefusedAnswer } from "../transport/http-stream.js";
+import { HttpVendor } from "../transport/http-vendor.js";
+import { downloadSpeech } from "../transport/speech-download.js";
+import { faultOfStatus, refusal } from "../vendor-fault.js";
+import { tryParse } from "../vendor-json.js";
+import {
+  parseSettings,
+  requireApiKey,
+  type VendorContext,
+  type VendorSettings,
+} from "../vendor-settings.js";
+
+const VENDOR = "elevenlabs";
+
+/** The documented range; a value outside it would refuse the whole sentence. */
+const SPEED_MIN = 0.7;
+const SPEED_MAX = 1.2;
+
+/** Only these models take a language; others find it out from the text and refuse the field. */
+const TAKES_LANGUAGE = /_v2_5$/;
+
+const OUTPUT_FORMATS = { mp3: "mp3_24000_48", mulaw: "ulaw_8000" } as const;
+
+const detailSchema = v.object({
+  status: v.optional(v.string()),
+  code: v.optional(v.string()),
+  message: v.optional(v.string()),
+});
+
+/** The list is that of a request that does not fit; its entries also quote the text, which is left out. */
+const bodySchema = v.object({
+  detail: v.union([v.string(), detailSchema, v.array(v.object({ msg: v.optional(v.string()) }))]),
+});
+
+export class ElevenLabs implements TextToSpeech {
+  readonly formats = ["mp3", "mulaw"] as const;
+  readonly #vendor: HttpVendor;
+  readonly #apiKey: string;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof ELEVENLABS_FIELDS, undefined>>;
+
+  constructor(given: VendorSettings, context: VendorContext) {
+    this.#vendor = new HttpVendor(VENDOR, given, "https://api.elevenlabs.io", context);
+    this.#apiKey = requireApiKey(VENDOR, given);
+    this.#settings = parseSettings(VENDOR, ELEVENLABS_FIELDS, given);
+  }
+
+  synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { voiceId, stability, similarityBoost, style } = this.#settings;
+    const path = `/v1/text-to-speech/${encodeURIComponent(voiceId)}/stream`;
+    return downloadSpeech(
+      this.#vendor,
+      {
+        path: `${path}?output_format=${OUTPUT_FORMATS[request.format]}`,
+        headers: { "xi-api-key": this.#apiKey, "content-type": "application/json" },
+        body: JSON.stringify({
+          text: request.text,
+          model_id: request.modelId,
+          ...(TAKES_LANGUAGE.test(request.modelId)
+            ? { language_code: request.language.split("-", 1)[0] }
+            : {}),
+          voice_settings: {
+            stability,
+            similarity_boost: similarityBoost,
+            style,
+            speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed)),
+          },
+        }),
+        refuse: (answer) => refuse(answer, this.#apiKey),
+      },
+      onChunk,
+      signal,
+    );
+  }
+
+  warm(): void {
+    this.#vendor.warm();
+  }
+}
+
+function refuse(answer: RefusedAnswer, apiKey: string): VendorError {
+  const { code, message } = readDetail(answer.body);
+  const fault = FAULTS.get(code ?? "") ?? faultOfStatus(answer.status);
+  return refusal(VENDOR, fault, answer, { code, message }, apiKey);
+}
+
+function readDetail(body: string): { code: string | undefined; message: string | undefined } {
+  const detail = tryParse(bodySchema, body)?.value.detail;
+  if (detail === undefined || typeof detail === "string") {
+    return { code: undefined, message: detail };
+  }
+  if (Array.isArray(detail)) {
+    const messages = detail.map(({ msg }) => msg ?? "").filter((msg) => msg !== "");
+    return { code: "validation_error", message: messages.join("; ") };
+  }
+  return { code: detail.status ?? detail.code, message: detail.message };
+}
+
+/** The same word comes with different statuses: out of quota has been seen as 400 and as 401. */
+const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
+  ["quota_exceeded", "quotaExceeded"],
+  ["too_many_concurrent_requests", "rateLimited"],
+  ["system_busy", "unavailable"],
+  ["voice_not_found", "notFound"],
+]);

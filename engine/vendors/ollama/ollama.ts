@@ -1,0 +1,172 @@
+import * as v from "valibot";
+import { ollamaMessages, promptCharsOf, toolsOffered } from "../chat-completions/chat-messages.js";
+import { estimateTokens } from "../chat-completions/token-estimate.js";
+import { ToolCalls } from "../chat-completions/tool-calls.js";
+import {
+  type Completion,
+  type CompletionRequest,
+  type LanguageModel,
+  VendorError,
+} from "../contracts.js";
+import { OLLAMA_FIELDS } from "../setting-fields.js";
+import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
+import { HttpVendor } from "../transport/http-vendor.js";
+import { LineSplitter, OverlongLineError } from "../transport/text-lines.js";
+import { faultOfStatus, refusal, safeText } from "../vendor-fault.js";
+import { parseAnswer, tryParse, unreadable } from "../vendor-json.js";
+import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+
+const VENDOR = "ollama";
+
+/** The first request loads the model, without a byte meanwhile; giving up would break the load off, for ever. */
+const FIRST_BYTE_TIMEOUT_MS = 180_000;
+/** Other calls wait in the same queue. */
+const BETWEEN_BYTES_TIMEOUT_MS = 30_000;
+const TOTAL_TIMEOUT_MS = 600_000;
+/** 10,000 words, one a line of some 200 bytes, several times over. */
+const REPLY_MAX_BYTES = 8 * 1024 * 1024;
+/** A line holds a word or two; the last one may hold the context's token numbers too. */
+const LINE_MAX_CHARS = 1024 * 1024;
+
+const LIMITS: StreamLimits = {
+  firstByteMs: FIRST_BYTE_TIMEOUT_MS,
+  betweenBytesMs: BETWEEN_BYTES_TIMEOUT_MS,
+  totalMs: TOTAL_TIMEOUT_MS,
+  replyMaxBytes: REPLY_MAX_BYTES,
+};
+
+const toolCallSchema = v.object({
+  id: v.optional(v.string(), ""),
+  function: v.object({
+    name: v.string(),
+    arguments: v.optional(v.record(v.string(), v.unknown()), {}),
+  }),
+});
+
+const lineSchema = v.object({
+  error: v.optional(v.string()),
+  message: v.optional(
+    v.object({
+      content: v.optional(v.string(), ""),
+      tool_calls: v.optional(v.array(toolCallSchema), []),
+    }),
+  ),
+  done: v.optional(v.boolean(), false),
+  done_reason: v.optional(v.string()),
+  prompt_eval_count: v.optional(v.number()),
+  eval_count: v.optional(v.number()),
+});
+
+const refusalSchema = v.object({ error: v.string() });
+
+/** A local model runner; no key. */
+export class Ollama implements LanguageModel {
+  readonly #vendor: HttpVendor;
+  readonly #settings: v.InferOutput<v.ObjectSchema<typeof OLLAMA_FIELDS, undefined>>;
+
+  constructor(given: VendorSettings, context: VendorContext) {
+    this.#vendor = new HttpVendor(VENDOR, given, "http://127.0.0.1:11434", context);
+    this.#settings = parseSettings(VENDOR, OLLAMA_FIELDS, given);
+  }
+
+  async complete(
+    request: CompletionRequest,
+    onToken: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Completion> {
+    const reply = new OllamaReply(onToken);
+    await this.#vendor.post(
+      {
+        path: "/api/chat",
+        headers: { "content-type": "application/json", accept: "application/x-ndjson" },
+        body: JSON.stringify({
+          model: request.modelId,
+          messages: ollamaMessages(request.messages),
+          ...toolsOffered(request.tools),
+          stream: true,
+          think: false,
+          keep_alive: this.#settings.keepAlive,
+          options: {
+            temperature: request.temperature,
+            num_predict: request.maxTokens,
+            num_ctx: this.#settings.contextTokens,
+          },
+        }),
+        limits: LIMITS,
+        refuse,
+      },
+      (chunk) => reply.write(chunk),
+      signal,
+    );
+    return reply.end(request);
+  }
+
+  warm(): void {
+    this.#vendor.warm();
+  }
+}
+
+/** The state of one answer while its lines come in. */
+class OllamaReply {
+  readonly #onToken: (text: string) => void;
+  readonly #lines = new LineSplitter(LINE_MAX_CHARS);
+  readonly #toolCalls = new ToolCalls(VENDOR);
+  readonly #onLine = (line: string): boolean => this.#take(line);
+  #last: v.InferOutput<typeof lineSchema> | undefined;
+  #chars = 0;
+
+  constructor(onToken: (text: string) => void) {
+    this.#onToken = onToken;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    try {
+      return this.#lines.write(chunk, this.#onLine);
+    } catch (error) {
+      throw error instanceof OverlongLineError ? unreadable(VENDOR) : error;
+    }
+  }
+
+  end(request: CompletionRequest): Completion {
+    const rest = this.#last === undefined ? this.#lines.end() : undefined;
+    // Half a line is what a broken connection leaves behind.
+    if (rest !== undefined && tryParse(lineSchema, rest)?.value.done === true) this.#take(rest);
+    if (this.#last === undefined) {
+      throw new VendorError(VENDOR, "disconnected", `${VENDOR}: the answer broke off`);
+    }
+    const chars = this.#chars + this.#toolCalls.chars;
+    const { done_reason, prompt_eval_count, eval_count } = this.#last;
+    return {
+      finishReason: done_reason === "stop" || done_reason === "length" ? done_reason : "other",
+      toolCalls: this.#toolCalls.finished(),
+      promptTokens: prompt_eval_count ?? estimateTokens(promptCharsOf(request)),
+      completionTokens: eval_count ?? estimateTokens(chars),
+    };
+  }
+
+  #take(line: string): boolean {
+    if (line.trim() === "") return false;
+    const parsed = parseAnswer(VENDOR, lineSchema, line);
+    if (parsed.error !== undefined) {
+      const words = safeText(`${VENDOR} broke off: ${parsed.error}`, undefined);
+      throw new VendorError(VENDOR, "unavailable", words);
+    }
+    for (const { id, function: called } of parsed.message?.tool_calls ?? []) {
+      const argumentsJson = JSON.stringify(called.arguments);
+      this.#toolCalls.addWhole({ id, name: called.name, argumentsJson });
+    }
+    const text = parsed.message?.content ?? "";
+    if (text !== "") {
+      this.#chars += text.length;
+      this.#onToken(text);
+    }
+    if (parsed.done) this.#last = parsed;
+    return parsed.done;
+  }
+}
+
+function refuse(answer: RefusedAnswer): VendorError {
+  const message = tryParse(refusalSchema, answer.body)?.value.error;
+  const detail = { code: undefined, message };
+  return refusal(VENDOR, faultOfStatus(answer.status), answer, detail, undefined);
+}

@@ -1,0 +1,36 @@
+import {
+  ChatCompletions,
+  type ChatDialect,
+  REASONING_HEADROOM_TOKENS,
+} from "../chat-completions/chat-completions.js";
+import type { CompletionRequest, LanguageModel } from "../contracts.js";
+import { OPENAI_FIELDS } from "../setting-fields.js";
+import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+
+/** Families that think before they speak: they refuse a temperature other than their own. */
+const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*chat))/;
+
+export function openAi(given: VendorSettings, context: VendorContext): LanguageModel {
+  const { reasoningEffort } = parseSettings("openai", OPENAI_FIELDS, given);
+  const dialect: ChatDialect = {
+    vendor: "openai",
+    publicUrl: "https://api.openai.com/v1",
+    parameters: (request) => ({
+      stream_options: { include_usage: true },
+      ...(REASONING_MODEL.test(request.modelId)
+        ? reasoningParameters(request, reasoningEffort)
+        : {
+            max_completion_tokens: request.maxTokens,
+            temperature: request.temperature,
+          }),
+    }),
+  };
+  return new ChatCompletions(dialect, given, context);
+}
+
+function reasoningParameters(request: CompletionRequest, effort: string) {
+  return {
+    max_completion_tokens: request.maxTokens + REASONING_HEADROOM_TOKENS,
+    reasoning_effort: effort,
+  };
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import twilio from "twilio";
+import {
+  jambonzConnect,
+  jambonzSayAndHangUp,
+} from "../../../engine/telephony/jambonz/jambonz-verbs.js";
+import { plivoConnect, plivoSayAndHangUp } from "../../../engine/telephony/plivo/plivo-xml.js";
+import {
+  sayAndHangUp,
+  signalwireConnect,
+  telnyxConnect,
+  twilioConnect,
+} from "../../../engine/telephony/twilio/twiml.js";
+import { vonageConnect, vonageSayAndHangUp } from "../../../engine/telephony/vonage/vonage-ncco.js";
+
+const URL_OF_STREAM = "wss://voice.example.com/ws/telephony/stream";
+const TARGET = { url: URL_OF_STREAM, parameters: { token: "0a1b", agentId: "ag1" } };
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
+
+test("a call is connected to its stream, with the token beside the address", () => {
+  assert.equal(
+    twilioConnect({
+      ...TARGET,
+      statusUrl: "https://voice.example.com/api/telephony/status?a=1&b=2",
+    }),
+    `${HEAD}<Response><Connect><Stream url="${URL_OF_STREAM}" statusCallback="https://voice.example.com/api/telephony/status?a=1&amp;b=2">` +
+      '<Parameter name="token" value="0a1b"/><Parameter name="agentId" value="ag1"/></Stream></Connect></Response>',
+  );
+});
+
+/** All of Unicode that XML can hold: the vendor's builder refuses the rest where ours leaves it out. */
+const xmlText = fc
+  .oneof(
+    fc.string({ unit: "binary", maxLength: 40 }),
+    fc.string({ unit: "binary-ascii", maxLength: 40 }),
+    fc.string({
+      unit: fc.constantFrom(..."& < > \" ' \t \n \r ] a".split(" "), " "),
+      maxLength: 12,
+    }),
+  )
+  .filter((text) => !/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/u.test(text));
+
+test("the document is the one that the vendor's library writes, whatever stands in it", () => {
+  fc.assert(
+    fc.property(xmlText, xmlText, (name, value) => {
+      const response = new twilio.twiml.VoiceResponse();
+      response.connect().stream({ url: URL_OF_STREAM }).parameter({ name, value });
+      const ours = twilioConnect({ url: URL_OF_STREAM, parameters: { [name]: value } });
+      assert.equal(ours, response.toString());
+    }),
+  );
+  fc.assert(
+    fc.property(
+      xmlText.filter((text) => text !== ""),
+      (text) => {
+        const response = new twilio.twiml.VoiceResponse();
+        response.say({ language: "en-US" }, text);
+        response.hangup();
+        assert.equal(sayAndHangUp({ text, language: "en-US" }), response.toString());
+      },
+    ),
+  );
+});
+
+test("what XML cannot hold is left out", () => {
+  const text = "a\u0000b\ud800c\uffffd";
+  assert.equal(sayAndHangUp({ text }), `${HEAD}<Response><Say>abcd</Say><Hangup/></Response>`);
+});
+
+test("an address with a query, a name or another scheme is refused", () => {
+  for (const url of [
+    `${URL_OF_STREAM}?api_key=k1`,
+    `${URL_OF_STREAM}#a`,
+    "https://voice.example.com/",
+    "wss://user:password@voice.example.com/",
+  ]) {
+    for (const connect of [
+      twilioConnect,
+      telnyxConnect,
+      plivoConnect,
+      vonageConnect,
+      jambonzConnect,
+    ]) {
+      assert.throws(() => connect({ url, parameters: {} }), RangeError);
+    }
+  }
+});
+
+test("SignalWire and Telnyx are asked for the codec that they are to send", () => {
+  assert.match(signalwireConnect(TARGET, "L16@16000h"), /<Stream url="[^"?]+" codec="L16@16000h">/);
+  assert.doesNotMatch(signalwireConnect(TARGET), /codec/);
+  assert.match(
+    telnyxConnect(TARGET),
+    / codec="PCMU" bidirectionalMode="rtp" bidirectionalCodec="PCMU" bidirectionalSamplingRate="8000">/,
+  );
+  assert.match(telnyxConnect(TARGET), /<\/Connect><Hangup\/><\/Response>$/);
+});
+
+test("Plivo gets the address as the element's text, and parameters that it does not spoil", () => {
+  assert.equal(
+    plivoConnect(TARGET),
+    `${HEAD}<Response><Stream bidirectional="true" keepCallAlive="true" contentType="audio/x-mulaw;rate=8000" streamTimeout="86400" extraHeaders="token=0a1b,agentId=ag1">${URL_OF_STREAM}</Stream><Hangup/></Response>`,
+  );
+  assert.doesNotMatch(plivoConnect({ url: URL_OF_STREAM, parameters: {} }), /extraHeaders/);
+  assert.throws(() => plivoConnect({ ...TARGET, parameters: { a: "b=c" } }), /letters and digits/);
+  assert.throws(() => plivoConnect({ ...TARGET, parameters: { a: "b".repeat(511) } }), /512/);
+  assert.equal(
+    plivoSayAndHangUp({ text: "Sorry <3", language: "en-GB" }),
+    `${HEAD}<Response><Speak language="en-GB">Sorry &lt;3</Speak><Hangup/></Response>`,
+  );
+});
+
+test("Vonage gets a call control object", () => {
+  assert.deepEqual(JSON.parse(vonageConnect({ ...TARGET, statusUrl: "https://a.example/s" })), [
+    {
+      action: "connect",
+      endpoint: [
+        {
+          type: "websocket",
+          uri: URL_OF_STREAM,
+          "content-type": "audio/l16;rate=16000",
+          headers: TARGET.parameters,
+        },
+      ],
+      eventUrl: ["https://a.example/s"],
+    },
+  ]);
+  assert.throws(() => vonageConnect({ ...TARGET, parameters: { a: "b".repeat(512) } }), /512/);
+  assert.deepEqual(JSON.parse(vonageSayAndHangUp({ text: "Bye" })), [
+    { action: "talk", text: "Bye" },
+  ]);
+});
+
+test("Jambonz gets verbs, and streams both ways", () => {
+  const [listen, end] = JSON.parse(jambonzConnect(TARGET, 16_000));
+  assert.equal(listen.url, URL_OF_STREAM);
+  assert.deepEqual(listen.bidirectionalAudio, {
+    enabled: true,
+    streaming: true,
+    sampleRate: 16_000,
+  });
+  assert.deepEqual(listen.metadata, TARGET.parameters);
+  assert.deepEqual(end, { verb: "hangup" });
+  assert.deepEqual(JSON.parse(jambonzSayAndHangUp({ text: "Bye", language: "en-US" })), [
+    { verb: "say", text: "Bye", synthesizer: { language: "en-US" } },
+    { verb: "hangup" },
+  ]);
+});

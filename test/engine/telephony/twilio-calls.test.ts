@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { type TestContext, test } from "node:test";
+import twilio from "twilio";
+import { Exchange } from "../../../engine/sandbox/exchange.js";
+import { TwilioSimulator } from "../../../engine/sandbox/twilio-simulator.js";
+import { TwilioCalls } from "../../../engine/telephony/twilio/twilio-calls.js";
+import { SystemClock } from "../../../engine/time/clock.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const ACCOUNT = { accountSid: `AC${"1".repeat(32)}`, authToken: "the-auth-token" };
+const UNKNOWN_SID = `CA${"0".repeat(32)}`;
+/** It rings until somebody hangs up. */
+const CALL = {
+  to: "+15550100005",
+  from: "+15550109999",
+  // Port 9 takes nothing: the reports go nowhere.
+  answerUrl: "http://127.0.0.1:9/answer?token=1&x=2",
+  statusUrl: "http://127.0.0.1:9/status?token=1",
+  detectMachine: true,
+  ringTimeoutSec: 30,
+};
+
+async function serve(context: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address !== "string");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function simulate(context: TestContext, simulator: TwilioSimulator): Promise<string> {
+  return serve(context, (request, response) => {
+    const url = new URL(request.url ?? "/", "http://twilio");
+    void simulator.handleRequest(new Exchange(request, response, url));
+  });
+}
+
+function client(context: TestContext, baseUrl: string, clock = new SystemClock()): TwilioCalls {
+  const connections = new Connections({ clock, allowPrivateAddresses: true });
+  context.after(() => connections.close());
+  return new TwilioCalls({ ...ACCOUNT, baseUrl }, { clock, connections });
+}
+
+test("a call is placed with its addresses, all events and the detection of machines", async (t) => {
+  const simulator = new TwilioSimulator();
+  const calls = client(t, await simulate(t, simulator));
+  const sid = await calls.place(CALL);
+  const [placed] = simulator.calls;
+  assert.equal(placed?.sid, sid);
+  assert.deepEqual(placed.form.getAll("StatusCallbackEvent"), [
+    "initiated",
+    "ringing",
+    "answered",
+    "completed",
+  ]);
+  assert.equal(placed.form.get("Url"), CALL.answerUrl);
+  assert.equal(placed.form.get("AsyncAmdStatusCallback"), CALL.statusUrl);
+  assert.deepEqual([placed.form.get("To"), placed.form.get("Timeout")], [CALL.to, "30"]);
+});
+
+test("what is hung up is cancelled while it rings; what is gone needs no hanging up", async (t) => {
+  const simulator = new TwilioSimulator();
+  const calls = client(t, await simulate(t, simulator));
+  const sid = await calls.place(CALL);
+  await calls.hangUp(sid, "ringing");
+  assert.equal(simulator.calls[0]?.updates[0]?.get("Status"), "canceled");
+  await calls.hangUp(UNKNOWN_SID, "answered");
+  await assert.rejects(calls.redirect(UNKNOWN_SID, "<Response/>"), { fault: "notFound" });
+});
+
+test("a refusal names the vendor's code, and neither the number nor the token", async (t) => {
+  const calls = client(t, await simulate(t, new TwilioSimulator()));
+  await assert.rejects(calls.place({ ...CALL, to: "+15550100009" }), (error: unknown) => {
+    assert.ok(error instanceof VendorError);
+    assert.equal(error.message, "twilio answered 400: error 21211");
+    assert.equal(error.fault, "refused");
+    return true;
+  });
+});
+
+test("an answer that is no call, and one that is too large, are bad answers", async (t) => {
+  for (const body of ['{"sid":"../x"}', "<html>", `{"sid":"${"a".repeat(70_000)}"}`]) {
+    const baseUrl = await serve(t, (_request, response) => response.writeHead(201).end(body));
+    await assert.rejects(client(t, baseUrl).place(CALL), { fault: "badAnswer" });
+  }
+});
+
+test("a vendor that does not answer is given up after ten seconds", async (t) => {
+  const clock = new VirtualClock();
+  const asked = new EventEmitter();
+  const baseUrl = await serve(t, () => asked.emit("request"));
+  const request = once(asked, "request");
+  const placing = assert.rejects(client(t, baseUrl, clock).place(CALL), { fault: "timeout" });
+  await request;
+  clock.advance(10_000);
+  await placing;
+});
+
+test("the vendor's own library gets on with the simulator as our client does", async (t) => {
+  const simulator = new TwilioSimulator();
+  const library = twilio(ACCOUNT.accountSid, ACCOUNT.authToken);
+  library.api.baseUrl = await simulate(t, simulator);
+  const { sid, status } = await library.calls.create({
+    to: CALL.to,
+    from: CALL.from,
+    url: CALL.answerUrl,
+  });
+  assert.equal(status, "queued");
+  assert.equal(simulator.calls[0]?.sid, sid);
+  await library.calls(sid).update({ status: "canceled" });
+  await assert.rejects(library.calls(UNKNOWN_SID).update({ status: "completed" }), { code: 20404 });
+});

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asteriskWire } from "../../../engine/telephony/asterisk/asterisk-wire.js";
+import { jambonzWire } from "../../../engine/telephony/jambonz/jambonz-wire.js";
+import type { PhoneWire, StreamStarted } from "../../../engine/telephony/phone-wire.js";
+import { plivoWire } from "../../../engine/telephony/plivo/plivo-wire.js";
+import { signalwireWire } from "../../../engine/telephony/signalwire/signalwire-wire.js";
+import { telnyxWire } from "../../../engine/telephony/telnyx/telnyx-wire.js";
+import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
+import { vonageWire } from "../../../engine/telephony/vonage/vonage-wire.js";
+import { binaryFrame, receive, startedStream, textFrame } from "./vendor-wires.js";
+
+function startedBy(wire: PhoneWire, message: unknown): StreamStarted {
+  const [event] = receive(wire, textFrame(message));
+  assert.ok(event?.type === "started", JSON.stringify(event));
+  return event;
+}
+
+const MULAW = { type: "started", codec: "mulaw", sampleRateHz: 8000, endian: "little" };
+test("Twilio: a start in a shape that is not quite the documented one is understood", () => {
+  const bare = { event: "start", streamSid: "MZ1", start: {} };
+  const parameters = { a: "1", b: 2, c: true, d: { e: 1 }, f: null };
+  const odd = {
+    ...bare,
+    start: {
+      mediaFormat: { encoding: "audio/x-mulaw", sampleRate: "8000" },
+      customParameters: parameters,
+    },
+  };
+  assert.deepEqual(startedBy(twilioWire(), bare), {
+    ...MULAW,
+    streamId: "MZ1",
+    callId: "",
+    parameters: {},
+  });
+  assert.deepEqual(startedBy(twilioWire(), odd).parameters, { a: "1", b: "2", c: "true" });
+  assert.deepEqual(
+    receive(twilioWire(), textFrame({ event: "connected", protocol: "Call", version: "1.0.0" })),
+    [],
+  );
+});
+
+test("audio that nothing here can work with is not started", () => {
+  for (const mediaFormat of [
+    { encoding: "audio/opus", sampleRate: 8000 },
+    { encoding: "audio/x-mulaw", sampleRate: 1 },
+    { encoding: "audio/x-mulaw", sampleRate: 200_000 },
+  ]) {
+    const events = receive(twilioWire(), textFrame({ event: "start", start: { mediaFormat } }));
+    assert.deepEqual(events, [{ type: "ignored", reason: "unsupported audio format" }]);
+  }
+  const opus = receive(asteriskWire(), textFrame("MEDIA_START connection_id:c1 format:opus"));
+  assert.deepEqual(opus, [{ type: "ignored", reason: "unsupported audio format" }]);
+  const inherited = receive(asteriskWire(), textFrame("MEDIA_START format:constructor"));
+  assert.deepEqual(inherited, [{ type: "ignored", reason: "unsupported audio format" }]);
+});
+
+test("the agent's own track is not heard as the caller", () => {
+  for (const name of ["Twilio", "Telnyx", "Plivo", "SignalWire"]) {
+    const { wire } = startedStream(name);
+    for (const track of ["outbound", "outbound_track"]) {
+      const frame = textFrame({ event: "media", media: { track, chunk: "1", payload: "AAAA" } });
+      assert.deepEqual(receive(wire, frame), [
+        { type: "ignored", reason: "audio of another track" },
+      ]);
+    }
+  }
+});
+
+test("SignalWire: wider codecs, and samples in the order that the operator says", () => {
+  const mediaFormat = { encoding: "audio/x-L16", sampleRate: 24_000, channels: 1 };
+  const start = { event: "start", start: { streamSid: "s", mediaFormat } };
+  const wire = signalwireWire();
+  const wide = { codec: "linear16", sampleRateHz: 24_000, endian: "little" };
+  assert.deepEqual(startedBy(wire, start), {
+    type: "started",
+    streamId: "s",
+    callId: "",
+    parameters: {},
+    ...wide,
+  });
+  assert.deepEqual(wire.format, wide);
+  assert.equal(startedBy(signalwireWire({ endian: "big" }), start).endian, "big");
+  const [audio] = receive(wire, textFrame({ event: "media", media: { payload: "AQID" } }));
+  assert.deepEqual(audio, { type: "audio", bytes: Uint8Array.of(1, 2), sequence: undefined });
+});
+
+test("Telnyx: parameters come as an object, as a list, or in the client state", () => {
+  const state = Buffer.from(JSON.stringify({ token: "t2", agentId: "ag2" })).toString("base64");
+  const rows: readonly (readonly [object, object])[] = [
+    [{ custom_parameters: { token: "t1" } }, { token: "t1" }],
+    [{ custom_parameters: [{ name: "token", value: "t1" }] }, { token: "t1" }],
+    [{ client_state: state }, { token: "t2", agentId: "ag2" }],
+    [
+      { client_state: state, custom_parameters: { token: "t1" } },
+      { token: "t1", agentId: "ag2" },
+    ],
+    [{ client_state: "aGVsbG8=", custom_parameters: 5 }, {}],
+  ];
+  for (const [start, parameters] of rows) {
+    const message = { event: "start", stream_id: "x", start };
+    assert.deepEqual(startedBy(telnyxWire(), message).parameters, parameters);
+  }
+  const media_format = { encoding: "L16", sample_rate: 16_000 };
+  const wide = { event: "start", start: { media_format } };
+  assert.equal(startedBy(telnyxWire(), wide).endian, "big");
+  assert.equal(startedBy(telnyxWire({ endian: "little" }), wide).endian, "little");
+  const fault = textFrame({ event: "error", payload: { code: 100_000, title: "x" } });
+  assert.deepEqual(receive(telnyxWire(), fault), [{ type: "ignored", reason: "vendor error" }]);
+});
+
+test("Telnyx: pieces in the wrong order are put right, those that come too late are not heard", () => {
+  const { wire } = startedStream("Telnyx");
+  const hear = (...chunks: readonly number[]) =>
+    receive(
+      wire,
+      ...chunks.map((n) =>
+        textFrame({
+          event: "media",
+          media: { track: "inbound", chunk: String(n), payload: Buffer.of(n).toString("base64") },
+        }),
+      ),
+    ).map((event) => (event.type === "audio" ? [event.sequence, ...event.bytes] : event));
+  assert.deepEqual(hear(1, 2), [
+    [1, 1],
+    [2, 2],
+  ]);
+  assert.deepEqual(hear(5, 4), []);
+  assert.deepEqual(hear(3), [
+    [3, 3],
+    [4, 4],
+    [5, 5],
+  ]);
+  assert.deepEqual(hear(4), [{ type: "ignored", reason: "audio is late" }]);
+  assert.deepEqual(hear(8, 9), []);
+  const rest = receive(wire, textFrame({ event: "stop" })).map(({ type }) => type);
+  assert.deepEqual(rest, ["audio", "audio", "ended"]);
+});
+
+test("Plivo: parameters in every way in which they have been seen", () => {
+  const rows: readonly (readonly [unknown, object])[] = [
+    ["{}", {}],
+    ["", {}],
+    [undefined, {}],
+    [5, {}],
+    ['{"token":"t1","X-PH-agentId":"ag1"}', { token: "t1", agentId: "ag1" }],
+    [{ token: "t1" }, { token: "t1" }],
+    ["{X-PH-token: t1, X-PH-agentId: ag1}", { token: "t1", agentId: "ag1" }],
+    ["token=t1,agentId=ag1", { token: "t1", agentId: "ag1" }],
+    ["token=t1;agentId=ag1", { token: "t1", agentId: "ag1" }],
+  ];
+  for (const [extra_headers, parameters] of rows) {
+    const message = { event: "start", start: { streamId: "s" }, extra_headers };
+    assert.deepEqual(startedBy(plivoWire(), message).parameters, parameters);
+  }
+});
+
+test("Plivo: wider audio goes out as it comes in, and what was dropped is told", () => {
+  const mediaFormat = { encoding: "audio/x-l16", sampleRate: 16_000 };
+  const wire = plivoWire();
+  startedBy(wire, { event: "start", streamId: "s", start: { mediaFormat } });
+  assert.match(String(wire.audio(Buffer.alloc(2))), /"audio\/x-l16","sampleRate":16000,/);
+  const cleared = textFrame({ event: "clearedAudio", streamId: "s" });
+  assert.deepEqual(receive(wire, cleared), [{ type: "cleared" }]);
+});
+
+test("Vonage: the rate is the one of the content type, and the frames are 20 ms of it", () => {
+  for (const [rateHz, frameBytes] of [
+    [8000, 320],
+    [16_000, 640],
+    [24_000, 960],
+  ] as const) {
+    const wire = vonageWire();
+    const connected = {
+      event: "websocket:connected",
+      "content-type": `audio/l16;rate=${rateHz}`,
+      callId: "u1",
+    };
+    const event = startedBy(wire, connected);
+    assert.deepEqual(
+      [event.sampleRateHz, event.callId, wire.frameBytes],
+      [rateHz, "u1", frameBytes],
+    );
+    assert.equal(wire.audio(Buffer.alloc(frameBytes * 2 + 1)).length, 3);
+  }
+  const wire = vonageWire();
+  startedBy(wire, { event: "websocket:connected", "content-type": "audio/l16;rate=8000" });
+  const older = textFrame({ event: "websocket:dtmf", dtmf: { digit: 5 } });
+  assert.deepEqual(receive(wire, older), [{ type: "digit", digit: "5" }]);
+  assert.deepEqual(receive(wire, textFrame({ event: "websocket:cleared" })), [{ type: "cleared" }]);
+  const odd = receive(wire, binaryFrame(Buffer.of(1, 2, 3)));
+  assert.deepEqual(odd, [{ type: "audio", bytes: Uint8Array.of(1, 2), sequence: undefined }]);
+  assert.deepEqual(receive(wire, binaryFrame(Buffer.of(1))), [
+    { type: "ignored", reason: "audio is empty" },
+  ]);
+});
+
+test("Jambonz: it says itself what was played, and nested metadata counts too", () => {
+  const wire = jambonzWire();
+  const start = { callSid: "c1", sampleRate: "16000", metadata: { token: "t1" } };
+  const event = startedBy(wire, start);
+  assert.deepEqual([event.sampleRateHz, event.parameters], [16_000, { token: "t1" }]);
+  wire.mark("m1");
+  wire.mark("m2");
+  wire.clear();
+  const told = (name: string, event: string) => textFrame({ type: "mark", data: { name, event } });
+  assert.deepEqual(receive(wire, told("m1", "playout"), told("m2", "cleared")), [
+    { type: "markReached", name: "m1", heard: true },
+    { type: "markReached", name: "m2", heard: false },
+  ]);
+});
+
+test("Asterisk: every codec of its, and when it wants no more audio", () => {
+  const rows = [
+    ["alaw", "alaw", 8000, 160],
+    ["slin", "linear16", 8000, 320],
+    ["slin16", "linear16", 16_000, 640],
+    ["slin48", "linear16", 48_000, 1920],
+  ] as const;
+  for (const [format, codec, rateHz, frameBytes] of rows) {
+    const wire = asteriskWire();
+    const event = startedBy(
+      wire,
+      `MEDIA_START connection_id:c1 channel:WebSocket/x format:${format}`,
+    );
+    assert.deepEqual(
+      [event.codec, event.sampleRateHz, wire.frameBytes],
+      [codec, rateHz, frameBytes],
+    );
+    assert.equal(event.callId, "WebSocket/x");
+  }
+  const { wire } = startedStream("Asterisk's WebSocket");
+  const told = ["MEDIA_XOFF", "MEDIA_XON", "QUEUE_DRAINED", "ERROR"].map((name) =>
+    textFrame({ event: name }),
+  );
+  assert.deepEqual(receive(wire, ...told), [
+    { type: "flow", isOpen: false },
+    { type: "flow", isOpen: true },
+    { type: "ignored", reason: "vendor error" },
+  ]);
+});
+
+test("Asterisk: frames are of the size that it asks for, unless that is of no use", () => {
+  const asked = [80, 160, 320, 40, 39, 1, 0, 65_500];
+  const given = asked.map((bytes) => {
+    const wire = asteriskWire();
+    startedBy(wire, `MEDIA_START connection_id:c1 format:ulaw optimal_frame_size:${bytes}`);
+    return wire.frameBytes;
+  });
+  assert.deepEqual(given, [80, 160, 320, 40, 160, 160, 160, 160]);
+});
+
+test("Asterisk: an id in plain text has its key or has none", () => {
+  const { wire } = startedStream("Asterisk's WebSocket in plain text");
+  for (const told of ["MEDIA_MARK_PROCESSED 1.0", "MEDIA_MARK_PROCESSED correlation_id:1.0"]) {
+    wire.mark("1.0");
+    assert.deepEqual(receive(wire, textFrame(told)), [
+      { type: "markReached", name: "1.0", heard: true },
+    ]);
+  }
+});
+
+test("Asterisk: no command is longer than it reads", () => {
+  for (const name of ["Asterisk's WebSocket", "Asterisk's WebSocket in plain text"]) {
+    const { wire } = startedStream(name);
+    for (const command of [...wire.mark("m".repeat(64)), ...wire.clear(), ...wire.hangUp()]) {
+      assert.ok(command.length <= 128);
+    }
+  }
+});

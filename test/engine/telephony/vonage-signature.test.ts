@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { createHash, createHmac } from "node:crypto";
+import { test } from "node:test";
+import { isVonageSignature } from "../../../engine/telephony/vonage/vonage-signature.js";
+
+const SECRET = "the account's signature secret";
+const NOW_SEC = 1_795_290_000;
+const BODY = Buffer.from('{"uuid":"u1","from":"15550001111"}');
+const HASH = createHash("sha256").update(BODY).digest("hex");
+const CLAIMS = { iat: NOW_SEC, jti: "j1", iss: "Vonage", api_key: "k1", payload_hash: HASH };
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** RFC 7515, without a library. */
+function bearer(
+  claims: object,
+  { secret = SECRET, alg = "HS256", digest = "sha256" } = {},
+): string {
+  const signed = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
+  return `Bearer ${signed}.${createHmac(digest, secret).update(signed).digest("base64url")}`;
+}
+
+const check = (authorization: string, body = BODY) =>
+  isVonageSignature(SECRET, { body, authorization, nowMs: NOW_SEC * 1_000 });
+
+test("a token of the secret for this body is right, also where the vendor leaves the hash out", async () => {
+  assert.ok(await check(bearer(CLAIMS)));
+  assert.ok(await check(bearer({ ...CLAIMS, payload_hash: HASH.toUpperCase() })));
+  const { payload_hash: _, ...bare } = CLAIMS;
+  assert.ok(await check(bearer(bare)));
+});
+
+test("another secret, body, algorithm or time is refused", async () => {
+  assert.ok(!(await check(bearer(CLAIMS, { secret: "another" }))));
+  assert.ok(!(await check(bearer(CLAIMS), Buffer.from("{}"))));
+  assert.ok(!(await check(bearer(CLAIMS, { alg: "HS512", digest: "sha512" }))));
+  assert.ok(!(await check(`Bearer ${part({ alg: "none" })}.${part(CLAIMS)}.`)));
+  assert.ok(!(await check(bearer({ ...CLAIMS, iat: NOW_SEC - 3_600 }))));
+  assert.ok(!(await check(bearer({ ...CLAIMS, iat: NOW_SEC + 3_600 }))));
+  assert.ok(!(await check(bearer({ ...CLAIMS, iat: undefined }))));
+  assert.ok(!(await check(bearer({ ...CLAIMS, payload_hash: 7 }))));
+});
+
+test("what is no token is refused", async () => {
+  for (const authorization of ["", "Bearer", "Bearer a.b", "Bearer a.b.c", `Basic ${SECRET}`]) {
+    assert.ok(!(await check(authorization)), authorization);
+  }
+});

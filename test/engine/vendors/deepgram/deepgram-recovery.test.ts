@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { SEND_BUFFER_MAX_BYTES } from "../../../../engine/vendors/deepgram/deepgram-feed.js";
+import { eventually } from "../sandboxed-vendors.js";
+import { bytesOf } from "../scripted-socket-server.js";
+import {
+  BYTES_PER_MS,
+  FRAME_BYTES,
+  finalResults,
+  numberedFrames,
+  OPENING_BYTES,
+  ScriptedDeepgram,
+} from "./scripted-deepgram.js";
+
+describe("Deepgram's stream after its connection broke", () => {
+  let scripted: ScriptedDeepgram;
+  let clock: ScriptedDeepgram["clock"];
+  let server: ScriptedDeepgram["server"];
+  let listener: ScriptedDeepgram["listener"];
+
+  beforeEach(async () => {
+    scripted = new ScriptedDeepgram();
+    ({ clock, server, listener } = scripted);
+    await server.start();
+  });
+
+  afterEach(() => scripted.close());
+
+  it("replays at most the newest two seconds after an outage, at twice real time", async () => {
+    const stream = await scripted.open();
+    (await server.peer(0)).socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    for (const frame of numberedFrames(150)) stream.write(frame);
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    clock.advance(500);
+    await eventually(() => bytesOf(peer) >= OPENING_BYTES + 1_000 * BYTES_PER_MS, "one second");
+    assert.equal(bytesOf(peer), OPENING_BYTES + 1_000 * BYTES_PER_MS);
+    assert.equal(peer.binaries[1]?.[0], 51);
+    clock.advance(500);
+    stream.write(new Uint8Array(FRAME_BYTES).fill(200));
+    await eventually(() => peer.binaries.at(-1)?.[0] === 200, "live audio");
+    assert.equal(bytesOf(peer), OPENING_BYTES + 2_020 * BYTES_PER_MS);
+    stream.close();
+  });
+
+  it("keeps live audio in order behind what is being replayed", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(10)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    for (const frame of numberedFrames(20).slice(10)) {
+      stream.write(frame);
+      clock.advance(20);
+    }
+    await eventually(() => bytesOf(peer) >= OPENING_BYTES + 20 * FRAME_BYTES, "all audio");
+    const heard = Buffer.concat(peer.binaries).subarray(OPENING_BYTES);
+    assert.deepEqual(heard, Buffer.concat(numberedFrames(20)));
+    stream.close();
+  });
+
+  it("shifts the times of a new connection by where its audio began", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(50)) stream.write(frame);
+    const first = await server.peer(0);
+    first.socket.send(finalResults("one", 0.1, 0.6));
+    await eventually(() => listener.transcripts.length === 1, "the first words");
+    assert.equal(listener.transcripts[0]?.lastWordEndMs, 500);
+    first.socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    clock.advance(0);
+    const second = await server.peer(1);
+    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    second.socket.send(finalResults("two", 0.1, 0.4));
+    second.socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":0.4}');
+    await eventually(() => listener.utteranceEndsMs.length === 1, "the second words");
+    // The replay began at 500 ms, behind the opening silence of 100 ms.
+    assert.equal(listener.transcripts[1]?.lastWordEndMs, 800);
+    assert.deepEqual(listener.utteranceEndsMs, [800]);
+    stream.close();
+  });
+
+  it("gives up after a bounded number of tries", async () => {
+    const stream = await scripted.open();
+    server.onUpgrade = (socket) => {
+      socket.end(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+      );
+    };
+    (await server.peer(0)).socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    for (const delayMs of [0, 100, 250, 500, 1_000, 2_000]) {
+      const startedTimers = clock.startedTimerCount;
+      clock.advance(delayMs);
+      // One for the try itself, and one for the wait before the next.
+      await eventually(
+        () => clock.startedTimerCount === startedTimers + 2 || listener.failed.length > 0,
+        "the next wait",
+      );
+    }
+    assert.deepEqual(listener.events, ["lost", "failed"]);
+    assert.equal(listener.failed[0]?.fault, "unavailable");
+    stream.write(new Uint8Array(FRAME_BYTES));
+    await stream.finish();
+    assert.equal(server.upgradeCount, 7);
+  });
+
+  it("counts connections that break at once as tries of one outage", async () => {
+    const stream = await scripted.open();
+    for (let index = 0; index < 7; index++) {
+      (await server.peer(index)).socket.close(1011, "NET-0000");
+      await eventually(
+        () => listener.lost.length === index + 1 || listener.failed.length > 0,
+        `loss ${index}`,
+      );
+      clock.advance(2_000);
+    }
+    await eventually(() => listener.failed.length === 1, "the failure");
+    assert.equal(server.upgradeCount, 7);
+    assert.match(listener.failed[0]?.message ?? "", /NET-0000/);
+    stream.close();
+  });
+
+  it("sends the end mark behind the audio that is still to be replayed", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(10)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    const finished = stream.finish();
+    clock.advance(100);
+    await eventually(() => peer.texts.length === 1, "the end mark");
+    assert.equal(bytesOf(peer), OPENING_BYTES + 10 * FRAME_BYTES);
+    peer.socket.close(1000);
+    await finished;
+    assert.deepEqual(listener.events, ["lost", "recovered"]);
+  });
+
+  it("goes on where the audio does when more comes during a replay than is kept", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(100)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await eventually(() => listener.lost.length === 1, "the loss");
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    stream.write(new Uint8Array(1_000 * BYTES_PER_MS));
+    clock.advance(1_000);
+    peer.socket.send(finalResults("late", 0.1, 0.5));
+    await eventually(() => listener.transcripts.length === 1, "words");
+    assert.equal(listener.transcripts[0]?.lastWordEndMs, 1_400);
+    stream.close();
+  });
+
+  it("comes back after an error that the vendor sends as a message", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    socket.send('{"type":"Error","description":"dg-key is out of order","variant":"x"}');
+    await eventually(() => listener.lost.length === 1, "the loss");
+    assert.equal(listener.lost[0]?.message, "deepgram: [key] is out of order");
+    stream.close();
+  });
+
+  it("leaves a vendor that does not read, instead of keeping audio for it", async () => {
+    const stream = await scripted.open();
+    const peer = await server.peer(0);
+    peer.socket.pause();
+    const second = new Uint8Array(1_000 * BYTES_PER_MS);
+    let writtenBytes = 0;
+    const isLost = () => listener.lost.length > 0;
+    while (!isLost()) {
+      stream.write(second);
+      writtenBytes += second.length;
+      assert.ok(writtenBytes < 64 * 1024 * 1024, "it is never lost");
+      await new Promise(setImmediate);
+    }
+    assert.ok(writtenBytes > SEND_BUFFER_MAX_BYTES);
+    assert.equal(listener.lost[0]?.fault, "unavailable");
+    stream.close();
+  });
+});

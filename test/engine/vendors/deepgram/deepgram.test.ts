@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { GARBAGE_MESSAGES_MAX } from "../../../../engine/vendors/deepgram/deepgram-stream.js";
+import { eventually } from "../sandboxed-vendors.js";
+import { bytesOf } from "../scripted-socket-server.js";
+import {
+  FRAME_BYTES,
+  finalResults,
+  LISTENING,
+  numberedFrames,
+  OPENING_BYTES,
+  ScriptedDeepgram,
+} from "./scripted-deepgram.js";
+
+describe("Deepgram's stream", () => {
+  let scripted: ScriptedDeepgram;
+  let clock: ScriptedDeepgram["clock"];
+  let server: ScriptedDeepgram["server"];
+  let listener: ScriptedDeepgram["listener"];
+
+  beforeEach(async () => {
+    scripted = new ScriptedDeepgram();
+    ({ clock, server, listener } = scripted);
+    await server.start();
+  });
+
+  afterEach(() => scripted.close());
+
+  it("asks for what turn taking needs", async () => {
+    const stream = await scripted.open();
+    const { request } = await server.peer(0);
+    assert.equal(request.headers.authorization, "Token dg-key");
+    assert.equal(request.headers["sec-websocket-extensions"], undefined);
+    assert.equal(
+      request.url,
+      "/v1/listen?model=nova-3&language=en-US&encoding=linear16&sample_rate=16000&channels=1" +
+        "&interim_results=true&endpointing=200&utterance_end_ms=1500&vad_events=true",
+    );
+    stream.close();
+  });
+
+  it("refuses an utterance end that the vendor would refuse", () => {
+    assert.throws(() => scripted.client({ utteranceEndMs: 700 }), {
+      fault: "refused",
+      message: /utteranceEndMs/,
+    });
+  });
+
+  it("sends some silence first, then the audio as it is, and never an empty frame", async () => {
+    const stream = await scripted.open({ ...LISTENING, encoding: "mulaw", sampleRateHz: 8_000 });
+    stream.write(new Uint8Array(0));
+    stream.write(Uint8Array.of(1, 2, 3));
+    const peer = await server.peer(0);
+    await eventually(() => peer.binaries.length === 2, "two frames");
+    assert.deepEqual([...(peer.binaries[0] ?? [])], Array(800).fill(0xff));
+    assert.deepEqual([...(peer.binaries[1] ?? [])], [1, 2, 3]);
+    stream.close();
+  });
+
+  it("keeps the connection alive every 4 s, only while no audio flows", async () => {
+    const stream = await scripted.open();
+    const peer = await server.peer(0);
+    for (let second = 0; second < 8; second++) {
+      stream.write(new Uint8Array(FRAME_BYTES).fill(1));
+      clock.advance(1_000);
+    }
+    assert.deepEqual(peer.texts, []);
+    clock.advance(11_000);
+    await eventually(() => peer.texts.length === 3, "three keep-alives");
+    assert.deepEqual(peer.texts, Array(3).fill('{"type":"KeepAlive"}'));
+    stream.close();
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("waits two seconds for the last results and no longer", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(3)) stream.write(frame);
+    const finished = stream.finish();
+    const peer = await server.peer(0);
+    await eventually(() => peer.texts.length === 1, "the end mark");
+    assert.deepEqual(peer.texts, ['{"type":"CloseStream"}']);
+    assert.equal(bytesOf(peer), OPENING_BYTES + 3 * FRAME_BYTES);
+    clock.advance(2_000);
+    await finished;
+    await eventually(() => peer.isClosed, "the close");
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("counts unreadable messages and leaves a peer that sends nothing else", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    socket.send('{"type":"Weather"}');
+    for (let count = 0; count < GARBAGE_MESSAGES_MAX; count++) socket.send("[{");
+    socket.send(finalResults("still here", 0, 1));
+    await eventually(() => listener.transcripts.length === 1, "words among garbage");
+    assert.equal(listener.lost.length, 0);
+    socket.send("[{");
+    await eventually(() => listener.lost.length === 1, "the loss");
+    assert.equal(listener.lost[0]?.fault, "badAnswer");
+    stream.close();
+  });
+
+  it("ignores silence that goes on and the end of an utterance without words", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    const empty = { type: "Results", start: 0, duration: 1, channel: { alternatives: [] } };
+    socket.send(JSON.stringify(empty));
+    socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":-1}');
+    socket.send(JSON.stringify({ ...empty, speech_final: true }));
+    await eventually(() => listener.transcripts.length === 1, "the end of the silence");
+    assert.deepEqual(listener.transcripts[0], {
+      text: "",
+      isFinal: true,
+      speechFinal: true,
+      lastWordEndMs: undefined,
+    });
+    assert.deepEqual(listener.events, ["final"]);
+    stream.close();
+  });
+
+  it("says nothing more after it was closed", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    stream.close();
+    socket.send(finalResults("too late", 0, 1));
+    socket.terminate();
+    await eventually(() => server.peers[0]?.isClosed === true, "the close");
+    clock.advance(60_000);
+    assert.deepEqual(listener.events, []);
+    assert.equal(server.upgradeCount, 1);
+  });
+});

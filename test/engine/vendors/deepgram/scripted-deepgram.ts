@@ -1,0 +1,69 @@
+import type { CancelTimer } from "../../../../engine/time/clock.js";
+import type { ListenOptions, SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { Deepgram } from "../../../../engine/vendors/deepgram/deepgram.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { RecordingListener } from "../recording-listener.js";
+import { never } from "../sandboxed-vendors.js";
+import { ScriptedSocketServer } from "../scripted-socket-server.js";
+
+export const LISTENING: ListenOptions = {
+  language: "en-US",
+  modelId: "nova-3",
+  encoding: "linear16",
+  sampleRateHz: 16_000,
+  endpointingMs: 200,
+};
+
+export const BYTES_PER_MS = 32;
+export const FRAME_BYTES = 20 * BYTES_PER_MS;
+/** The silence that each connection begins with. */
+export const OPENING_BYTES = 100 * BYTES_PER_MS;
+
+class CountingClock extends VirtualClock {
+  startedTimerCount = 0;
+
+  override after(delayMs: number, action: () => void): CancelTimer {
+    this.startedTimerCount++;
+    return super.after(delayMs, action);
+  }
+}
+
+/** A Deepgram that does only what the test says, a clock moved by hand, and the client between them. */
+export class ScriptedDeepgram {
+  readonly clock = new CountingClock();
+  readonly server = new ScriptedSocketServer();
+  readonly listener = new RecordingListener();
+  readonly connections = new Connections({ clock: this.clock, allowPrivateAddresses: false });
+
+  client(settings = {}): Deepgram {
+    const given = { baseUrl: this.server.url, apiKey: "dg-key", settings, clientOwned: false };
+    return new Deepgram(given, this);
+  }
+
+  open(options = LISTENING): Promise<SpeechStream> {
+    return this.client().open(options, this.listener, never());
+  }
+
+  async close(): Promise<void> {
+    await this.connections.close();
+    await this.server.close();
+  }
+}
+
+/** Frames of 20 ms that can be told apart by their bytes: 1, 2, 3 and so on. */
+export function numberedFrames(count: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, n) => new Uint8Array(FRAME_BYTES).fill(n + 1));
+}
+
+export function finalResults(text: string, startSec: number, endSec: number): string {
+  const words = [{ word: text, start: startSec, end: endSec, confidence: 1 }];
+  return JSON.stringify({
+    type: "Results",
+    channel_index: [0, 1],
+    start: startSec,
+    duration: endSec - startSec + 0.3,
+    is_final: true,
+    channel: { alternatives: [{ transcript: ` ${text} `, confidence: 1, words }] },
+  });
+}

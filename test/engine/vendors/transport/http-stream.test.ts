@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { postStream, type StreamLimits } from "../../../../engine/vendors/transport/http-stream.js";
+import { faultOfStatus, refusal } from "../../../../engine/vendors/vendor-fault.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { eventually, never } from "../sandboxed-vendors.js";
+import { ScriptedWebServer } from "../scripted-web-server.js";
+
+const LIMITS: StreamLimits = {
+  firstByteMs: 1_000,
+  betweenBytesMs: 500,
+  totalMs: 3_000,
+  replyMaxBytes: 1_000,
+};
+
+describe("a streamed request", () => {
+  let clock: VirtualClock;
+  let server: ScriptedWebServer;
+  let connections: Connections;
+  let received: string[];
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    server = new ScriptedWebServer();
+    await server.start();
+    connections = new Connections({ clock, allowPrivateAddresses: false });
+    received = [];
+  });
+
+  afterEach(async () => {
+    await connections.close();
+    await server.close();
+  });
+
+  function post(
+    isWhole: (text: string) => boolean = () => false,
+    origin = server.url,
+  ): Promise<void> {
+    return postStream(
+      {
+        vendor: "test",
+        dispatcher: connections.for(false),
+        clock,
+        origin,
+        path: "/",
+        headers: {},
+        body: "{}",
+        limits: LIMITS,
+        refuse: (answer) => {
+          const detail = { code: undefined, message: answer.body };
+          return refusal("test", faultOfStatus(answer.status), answer, detail, undefined);
+        },
+      },
+      (chunk) => {
+        received.push(chunk.toString());
+        return isWhole(chunk.toString());
+      },
+      never(),
+    );
+  }
+
+  it("resolves at the message's end, before the body's, and keeps the connection", async () => {
+    server.answer = (response) => {
+      response.write("done");
+      setImmediate(() => response.end());
+    };
+    await post((text) => text === "done");
+    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("breaks the connection when the body does not end behind the message", async () => {
+    let isClosed = false;
+    server.answer = (response) => {
+      response.write("done");
+      response.on("close", () => {
+        isClosed = true;
+      });
+    };
+    await post((text) => text === "done");
+    clock.advance(1_000);
+    await eventually(() => isClosed, "the connection to close");
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("is cut when it says something now and then but never ends", async () => {
+    let say: (text: string) => void = () => undefined;
+    server.answer = (response) => {
+      say = (text) => response.write(text);
+      say("0");
+    };
+    const posted = post();
+    posted.catch(() => undefined);
+    for (let n = 1; n <= 7; n++) {
+      await eventually(() => received.length === n, `chunk ${n}`);
+      clock.advance(400);
+      say(String(n));
+    }
+    await eventually(() => received.length === 8, "the last chunk");
+    clock.advance(200);
+    await assert.rejects(posted, { fault: "timeout" });
+    assert.equal(received.length, 8);
+  });
+
+  it("is cut when the answer is larger than it may be", async () => {
+    server.answer = (response) => response.end("x".repeat(LIMITS.replyMaxBytes + 1));
+    await assert.rejects(post(), { fault: "badAnswer" });
+    assert.ok(received.join("").length <= LIMITS.replyMaxBytes);
+  });
+
+  it("keeps only the beginning of a long refusal, in one short line", async () => {
+    server.answer = (response) => {
+      response.writeHead(503);
+      response.end(`line one\nline two ${"x".repeat(5_000_000)}`);
+    };
+    const error: unknown = await post().catch((cause: unknown) => cause);
+    assert.ok(error instanceof VendorError);
+    assert.equal(error.fault, "unavailable");
+    assert.match(error.message, /^test answered 503: line one line two x+…$/);
+    assert.ok(error.message.length < 320);
+  });
+
+  it("tells a refusal whose body stalls or breaks by its status", async () => {
+    server.answer = (response) => {
+      response.writeHead(401);
+      response.write("no");
+    };
+    const stalled = post();
+    stalled.catch(() => undefined);
+    await eventually(() => server.requests.length === 1, "the request");
+    clock.advance(1_000);
+    clock.advance(1_000);
+    await assert.rejects(stalled, (error) => error instanceof VendorError);
+    server.answer = (response) => {
+      response.writeHead(401, { "content-length": "100" });
+      response.write("no", () => response.destroy());
+    };
+    await assert.rejects(post(), { fault: "unauthorized", status: 401 });
+  });
+
+  it("does not follow a redirect", async () => {
+    server.answer = (response) => {
+      response.writeHead(302, { location: "http://169.254.169.254/" }).end();
+    };
+    await assert.rejects(post(), { fault: "refused", status: 302 });
+  });
+
+  it("tells a vendor that is not there from one that hangs up", async () => {
+    const closed = new ScriptedWebServer();
+    await closed.start();
+    const { url } = closed;
+    await closed.close();
+    await assert.rejects(post(undefined, url), { fault: "unavailable", message: /ECONNREFUSED/ });
+    server.answer = (response) => response.destroy();
+    await assert.rejects(post(), { fault: "disconnected" });
+  });
+
+  it("fails as unavailable after the connections were closed", async () => {
+    await connections.close();
+    await assert.rejects(post(), { fault: "unavailable" });
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  for (const [header, value, expectedMs] of [
+    ["retry-after", "2", 2_000],
+    ["retry-after-ms", "150", 150],
+    ["retry-after", "999999999", 3_600_000],
+    ["retry-after", "soon", undefined],
+    ["retry-after", new Date(1_800_000_005_000).toUTCString(), 5_000],
+  ] as const) {
+    it(`understands ${header}: ${value}`, async () => {
+      server.answer = (response) => response.writeHead(429, { [header]: value }).end();
+      const error: unknown = await post().catch((cause: unknown) => cause);
+      assert.ok(error instanceof VendorError);
+      assert.equal(error.retryAfterMs, expectedMs);
+    });
+  }
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { SystemClock } from "../../../../engine/time/clock.js";
+import { languageModel, speechToText, textToSpeech } from "../../../../engine/vendors/registry.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import {
+  isPrivateAddress,
+  lookupPublic,
+} from "../../../../engine/vendors/transport/private-addresses.js";
+import type { VendorSettings } from "../../../../engine/vendors/vendor-settings.js";
+import { RecordingListener } from "../recording-listener.js";
+import { never } from "../sandboxed-vendors.js";
+
+const PRIVATE = [
+  "0.0.0.0",
+  "10.1.2.3",
+  "100.64.0.1",
+  "127.0.0.1",
+  "127.255.255.254",
+  "169.254.169.254",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.168.1.1",
+  "198.18.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "::",
+  "::1",
+  "::127.0.0.1",
+  "::ffff:127.0.0.1",
+  "::ffff:a9fe:a9fe",
+  "::ffff:10.0.0.1",
+  "64:ff9b::7f00:1",
+  "64:ff9b::a9fe:a9fe",
+  "2002:7f00:1::",
+  "2002:c0a8:101::1",
+  "fc00::1",
+  "fd12:3456::1",
+  "fe80::1",
+  "fe80::1%eth0",
+  "ff02::1",
+  "localhost",
+  "",
+];
+
+const PUBLIC = [
+  "1.1.1.1",
+  "8.8.8.8",
+  "100.63.255.255",
+  "100.128.0.1",
+  "172.15.255.255",
+  "172.32.0.1",
+  "192.169.0.1",
+  "2606:4700::1111",
+  "::ffff:8.8.8.8",
+  "64:ff9b::808:808",
+  "2002:808:808::1",
+];
+
+describe("private addresses", () => {
+  for (const address of PRIVATE) {
+    it(`include ${address === "" ? "an empty text" : address}`, () => {
+      assert.equal(isPrivateAddress(address), true);
+    });
+  }
+
+  for (const address of PUBLIC) {
+    it(`do not include ${address}`, () => assert.equal(isPrivateAddress(address), false));
+  }
+
+  it("are taken out of what a name resolves to", async () => {
+    const failure = await new Promise((resolve) => {
+      lookupPublic("localhost", { all: true }, resolve);
+    });
+    assert.ok(failure instanceof Error && failure.name === "PrivateAddressError");
+  });
+});
+
+describe("a provider that an organization owns", () => {
+  let server: Server;
+  let port: number;
+  let requestCount = 0;
+
+  before(async () => {
+    server = createServer((_request, response) => {
+      requestCount++;
+      response.writeHead(500).end();
+    });
+    server.on("connection", () => {
+      requestCount++;
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  });
+
+  after(() => {
+    server.close();
+  });
+
+  function owned(baseUrl: string, clientOwned: boolean): VendorSettings {
+    return { baseUrl, apiKey: "key", settings: {}, clientOwned };
+  }
+
+  async function attempts(baseHost: string, connections: Connections, clientOwned: boolean) {
+    const context = { clock: new SystemClock(), connections };
+    const http = owned(`http://${baseHost}:${port}`, clientOwned);
+    const ws = owned(`ws://${baseHost}:${port}`, clientOwned);
+    const speech = { text: "Hi", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
+    const chat = { modelId: "m", messages: [], temperature: 0, maxTokens: 1 };
+    const listening = {
+      language: "en",
+      modelId: "m",
+      encoding: "linear16",
+      sampleRateHz: 16_000,
+      endpointingMs: 200,
+    } as const;
+    const ignore = () => undefined;
+    const listener = new RecordingListener();
+    return Promise.allSettled([
+      languageModel("openai", http, context).complete(chat, ignore, never()),
+      languageModel("ollama", http, context).complete(chat, ignore, never()),
+      textToSpeech("elevenlabs", http, context).synthesize(speech, ignore, never()),
+      textToSpeech("edge", ws, context).synthesize(speech, ignore, never()),
+      speechToText("deepgram", ws, context).open(listening, listener, never()),
+    ]);
+  }
+
+  for (const host of ["127.0.0.1", "[::1]", "localhost", "[::ffff:127.0.0.1]", "2130706433"]) {
+    it(`cannot reach ${host}, by any vendor`, async () => {
+      const connections = new Connections({
+        clock: new SystemClock(),
+        allowPrivateAddresses: false,
+      });
+      requestCount = 0;
+      for (const result of await attempts(host, connections, true)) {
+        assert.equal(result.status, "rejected");
+        assert.equal(result.reason.fault, "refused");
+        assert.match(result.reason.message, /PRIVATE_ADDRESS/);
+      }
+      assert.equal(requestCount, 0);
+      await connections.close();
+    });
+  }
+
+  it("can where the operator allows it, and so can the platform's own", async () => {
+    const open = new Connections({ clock: new SystemClock(), allowPrivateAddresses: true });
+    const guarded = new Connections({ clock: new SystemClock(), allowPrivateAddresses: false });
+    for (const [connections, clientOwned] of [
+      [open, true],
+      [guarded, false],
+    ] as const) {
+      for (const result of await attempts("127.0.0.1", connections, clientOwned)) {
+        assert.equal(result.status, "rejected");
+        assert.doesNotMatch(result.reason.message, /PRIVATE_ADDRESS/);
+      }
+      await connections.close();
+    }
+  });
+});
