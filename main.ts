@@ -7,19 +7,27 @@ import { type HttpConfig, startServer } from "./api/http/start-server.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { AgentChats } from "./engine/calls/agent-chats.js";
+import { agentLlm } from "./engine/calls/agent-vendors.js";
+import { CallCenter } from "./engine/calls/call-center.js";
 import { CallReports } from "./engine/calls/call-reports.js";
+import { OutboundCalls } from "./engine/calls/outbound-calls.js";
+import { missingSettings, outboundTelephony } from "./engine/calls/outbound-telephony.js";
 import { type Logger, newLogger } from "./engine/log.js";
 import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
 import { developmentKeys } from "./engine/security/development-keys.js";
-import { CallCenter } from "./engine/session/call-center.js";
+import { OutboundTokens } from "./engine/security/outbound-token.js";
+import { CallControl } from "./engine/telephony/call-control.js";
+import { callControlApis } from "./engine/telephony/phone-vendors.js";
 import { type Demo, ensureDemo } from "./engine/tenancy/demo-organization.js";
 import { ProviderChecks } from "./engine/tenancy/provider-check.js";
 import { seedPlatform } from "./engine/tenancy/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
+import { VendorClients } from "./engine/tenancy/vendor-clients.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { within } from "./engine/time/deadline.js";
+import { Connections } from "./engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "./storage/database.js";
 import { StorageUnavailable } from "./storage/storage-failure.js";
 
@@ -70,12 +78,25 @@ export async function startParley(
     ? undefined
     : await ensureDemo({ database, ...tenancy, dataDir });
 
+  const allowPrivateAddresses = config.allowPrivateProviders;
+  const connections = new Connections({ clock, allowPrivateAddresses });
+  const context = { clock, connections };
   const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
+  const clients = new VendorClients(cipher, platformUrls, context);
+  const vendors = { clients, cipher, context };
   const { agents } = tenancy;
-  const phoneNumbers = sandbox === undefined ? tenancy.phoneNumbers : undefined;
-  const shared = { database, agents, phoneNumbers, cipher, platformUrls, clock, newId, log };
-  const calls = new CallCenter({ ...config, ...keys, ...shared, runId: newId() });
+  const shared = { database, agents, vendors, clock, newId, log };
+  const calls = new CallCenter({ ...config, ...shared, runId: newId() });
   await calls.recover();
+  const callControl = new CallControl(callControlApis(config, context), log);
+  const { opener, slots, liveCalls, journal } = calls;
+  const outboundCalls = new OutboundCalls({
+    telephony: outboundTelephony(config, context),
+    missing: missingSettings(config),
+    tokens: new OutboundTokens({ secret, clock }),
+    phoneNumbers: sandbox === undefined ? tenancy.phoneNumbers : undefined,
+    ...{ opener, slots, liveCalls, journal, clock, newId, log },
+  });
   const stopPurging = tenancy.auditTrail.startPurging(log);
 
   let closeDoors = () => Promise.resolve();
@@ -85,9 +106,14 @@ export async function startParley(
       ...tenancy,
       callReports: new CallReports({ database, clock }),
       recordings: calls.recordings,
-      outboundCalls: calls.outbound,
-      agentChats: new AgentChats({ ...tenancy, vendors: calls.vendors, clock, log }),
-      providerChecks: new ProviderChecks({ ...tenancy, vendors: calls.vendors, clock }),
+      outboundCalls,
+      agentChats: new AgentChats({
+        agents,
+        llmOf: (forCall) => agentLlm(forCall, clients),
+        clock,
+        log,
+      }),
+      providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
     },
     logger: log,
     clock,
@@ -96,7 +122,8 @@ export async function startParley(
     isReady: () => calls.isReady,
     metricsText: () => calls.metrics.text(),
     extend: async (http, edge) => {
-      const doors = { ...config, ...keys, server: http, edge, tenancy, calls, clock, log };
+      const parts = { tenancy, calls, callControl, outboundCalls, clock, log };
+      const doors = { ...config, ...keys, server: http, edge, ...parts };
       closeDoors = await openVoiceDoors(doors);
     },
   });
@@ -112,6 +139,8 @@ export async function startParley(
     await closeDoors();
     await within(clock, LAST_REQUESTS_MAX_MS, server.drain());
     await calls.close();
+    await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
+    await connections.close();
     stopPurging();
     server.close();
     await database.close();

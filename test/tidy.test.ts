@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
   builtinPrefix,
+  engineStairs,
   importDirection,
   ownedPackages,
   sandboxStaysOutside,
@@ -29,6 +30,7 @@ import { medianLength, topLevel } from "./tidy/tree-rules.js";
 
 const FILE_RULES: Readonly<Record<string, FileRule>> = {
   "imports point from main over api and engine to storage": importDirection,
+  "imports inside the engine go down its stairs": engineStairs,
   "a package is imported only where it belongs": ownedPackages,
   "modules of Node are imported with their prefix": builtinPrefix,
   "the product does not know the sandbox": sandboxStaysOutside,

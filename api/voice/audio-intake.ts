@@ -1,9 +1,9 @@
-import { WEB_LINE } from "../../engine/session/line-audio.js";
+import { WEB_AUDIO } from "../../engine/session/leg-audio.js";
 
 const BYTES_PER_SAMPLE = 2;
 
 /** What a caller says before the session is ready; of more, the newest counts. */
-const EARLY_AUDIO_BYTES_MAX = 2_000 * WEB_LINE.bytesPerMs;
+const EARLY_AUDIO_BYTES_MAX = 2_000 * WEB_AUDIO.bytesPerMs;
 
 /**
  * Puts the caller's frames on whole samples and, until there is someone to hear them, keeps the newest two seconds.

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { AudioSocketWire } from "../../engine/telephony/asterisk/audio-socket-wire.js";
 import type { PhoneWire, StreamStarted, WireFrame } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { PhoneLine, PhoneSocket } from "./phone-line.js";
+import type { LegSocket, PhoneLeg } from "./phone-leg.js";
 
 /** Asterisk says the UUID as soon as it is connected. */
 export const UUID_MAX_MS = 10_000;
@@ -13,19 +13,19 @@ const UUID_KIND = 0x01;
 
 export interface AudioSocketCallerOptions {
   readonly socket: Socket;
-  /** The connection has said its UUID; the line takes what follows. */
-  readonly begin: (socket: PhoneSocket, wire: PhoneWire, started: StreamStarted) => PhoneLine;
+  /** The connection has said its UUID; the leg takes what follows. */
+  readonly begin: (socket: LegSocket, wire: PhoneWire, started: StreamStarted) => PhoneLeg;
   /** Why a connection that never became a call was closed. */
   readonly onRefused: (reason: string) => void;
   readonly clock: Clock;
 }
 
 /** One TCP connection of Asterisk's AudioSocket, from its first byte to its end. */
-export class AudioSocketCaller implements PhoneSocket {
+export class AudioSocketCaller implements LegSocket {
   readonly #options: AudioSocketCallerOptions;
   readonly #socket: Socket;
   readonly #wire = new AudioSocketWire();
-  #line: PhoneLine | undefined;
+  #leg: PhoneLeg | undefined;
   #cancelTimer: CancelTimer;
   #hasSpoken = false;
   #isEnding = false;
@@ -78,8 +78,8 @@ export class AudioSocketCaller implements PhoneSocket {
     for (const event of this.#wire.fromWire(bytes)) {
       if (event.type === "started") {
         this.#cancelTimer();
-        this.#line = this.#options.begin(this, this.#wire, event);
-      } else if (this.#line !== undefined) this.#line.take(event);
+        this.#leg = this.#options.begin(this, this.#wire, event);
+      } else if (this.#leg !== undefined) this.#leg.take(event);
       else return this.#refuse("it did not begin with a UUID");
     }
   }
@@ -93,6 +93,6 @@ export class AudioSocketCaller implements PhoneSocket {
   #closed(): void {
     this.#isEnding = true;
     this.#cancelTimer();
-    this.#line?.socketClosed();
+    this.#leg?.socketClosed();
   }
 }

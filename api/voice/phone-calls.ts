@@ -1,27 +1,27 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
+import type { CallOpener } from "../../engine/calls/call-opener.js";
+import { OpenRefusal } from "../../engine/calls/open-refusal.js";
 import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
-import { phoneLine } from "../../engine/session/line-audio.js";
-import { OpenRefusal } from "../../engine/session/open-refusal.js";
+import { phoneAudio } from "../../engine/session/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
-import type { SessionOpener } from "../../engine/session/session-opener.js";
+import type { CallControl } from "../../engine/telephony/call-control.js";
 import { CALL_RATE_HZ } from "../../engine/telephony/phone-format.js";
-import type { PhoneLegs } from "../../engine/telephony/phone-legs.js";
 import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
-import { PhoneLine, type PhoneSocket } from "./phone-line.js";
+import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 
 export interface PhoneCallsOptions {
   readonly organizations: Organizations;
-  readonly opener: SessionOpener;
+  readonly opener: CallOpener;
   readonly outbound: Pick<OutboundCalls, "connect">;
-  readonly legs: PhoneLegs;
+  readonly callControl: CallControl;
   readonly audioPool: () => AudioPool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,14 +30,14 @@ export interface PhoneCallsOptions {
 /** A media stream whose vendor has said what it carries. */
 export interface StartedStream {
   readonly vendor: string;
-  readonly socket: PhoneSocket;
+  readonly socket: LegSocket;
   readonly wire: PhoneWire;
   readonly started: StreamStarted;
   /** Whom the call is for, as the stream proves it; undefined when it cannot. Asked once. */
   readonly redeem: () => StreamClaims | undefined;
 }
 
-/** What the calls of every door for telephones share: who they are for, their lines, one pacer. */
+/** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
   readonly #pacer: Pacer;
@@ -47,33 +47,33 @@ export class PhoneCalls {
     this.#pacer = new Pacer(options.clock, (error) => {
       options.log.error(
         { error },
-        "audio could not be sent to a telephone; the call's line is closed",
+        "audio could not be sent to a telephone; the call's leg is closed",
       );
     });
   }
 
-  /** The line is there at once, and takes what the vendor sends; its session follows, or its close. */
-  begin(stream: StartedStream): PhoneLine {
+  /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
+  begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
     let callRef = "";
-    const line = new PhoneLine(socket, wire, this.#pacer, {
-      handOn: (to) => this.#options.legs.transfer(vendor, callRef, to),
-      hangUp: () => this.#options.legs.hangUp(vendor, callRef),
+    const leg = new PhoneLeg(socket, wire, this.#pacer, {
+      transfer: (to) => this.#options.callControl.transfer(vendor, callRef, to),
+      hangUp: () => this.#options.callControl.hangUp(vendor, callRef),
     });
     if (started.sampleRateHz !== CALL_RATE_HZ) {
-      line.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
-      return line;
+      leg.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
+      return leg;
     }
     const claims = stream.redeem();
     callRef = claims?.callerRef ?? "";
-    void this.#welcome(line, claims, started);
-    return line;
+    void this.#welcome(leg, claims, started);
+    return leg;
   }
 
   /** Never rejects: whatever goes wrong ends this one call, with its reason. */
   async #welcome(
-    line: PhoneLine,
+    leg: PhoneLeg,
     claims: StreamClaims | undefined,
     started: StreamStarted,
   ): Promise<void> {
@@ -81,41 +81,41 @@ export class PhoneCalls {
     try {
       const tenant = claims === undefined ? undefined : await this.#tenant(claims.orgId);
       if (claims === undefined || tenant === undefined) {
-        return line.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
+        return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
       const callId = started.parameters[PLACED_CALL_PARAMETER];
-      const open = () => this.#open(line, tenant, claims, callId);
+      const open = () => this.#open(leg, tenant, claims, callId);
       const session =
         callId === undefined ? await open() : await outbound.connect(callId, claims.orgId, open);
-      if (session === undefined) return line.close(CLOSE_UNAUTHORIZED, "the placed call is over");
-      line.connect(session);
-      if (line.gone.aborted) session.hangUp();
+      if (session === undefined) return leg.close(CLOSE_UNAUTHORIZED, "the placed call is over");
+      leg.connect(session);
+      if (leg.gone.aborted) session.hangUp();
     } catch (error) {
       if (error instanceof OpenRefusal) {
-        return line.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
       }
       log.error({ error }, "a telephone call could not be opened");
-      line.refuse(CLOSE_INTERNAL_ERROR, "internal error");
+      leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");
     }
   }
 
   #open(
-    line: PhoneLine,
+    leg: PhoneLeg,
     tenant: Tenant,
     { vendor, agentId, callerRef }: StreamClaims,
     placedCallId: string | undefined,
   ): Promise<Session> {
-    const { opener, audioPool, legs } = this.#options;
+    const { opener, audioPool, callControl } = this.#options;
     const request = {
       tenant,
       agentId: agentId === "" ? undefined : agentId,
       historyKey: undefined,
       channel: "phone",
-      line: phoneLine(line.encoding, audioPool),
-      canTransfer: legs.canTransfer(vendor, callerRef),
+      audio: phoneAudio(leg.encoding, audioPool),
+      canTransfer: callControl.canTransfer(vendor, callerRef),
       placedCallId,
     } as const;
-    return opener.open(request, line, ({ tap }) => line.observe(tap), line.gone);
+    return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
   }
 
   async #tenant(orgId: string): Promise<Tenant | undefined> {

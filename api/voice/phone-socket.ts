@@ -6,7 +6,7 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { HttpRequest, HttpServer, WebSocket, WebSocketBehavior } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import type { PhoneCalls } from "./phone-calls.js";
-import type { PhoneLine } from "./phone-line.js";
+import type { PhoneLeg } from "./phone-leg.js";
 import { STREAM_PATH } from "./stream-address.js";
 
 const MESSAGE_BYTES_MAX = 128 * 1024;
@@ -27,7 +27,7 @@ interface Stream {
   /** Out of the address; empty where the vendor has it in its start. */
   readonly token: string;
   readonly wire: PhoneWire | undefined;
-  line: PhoneLine | undefined;
+  leg: PhoneLeg | undefined;
   cancelStart: CancelTimer | undefined;
 }
 
@@ -66,7 +66,7 @@ export class PhoneSocket {
             vendor,
             token: token ?? "",
             wire: known?.newWire?.(),
-            line: undefined,
+            leg: undefined,
             cancelStart: undefined,
           },
           request.getHeader("sec-websocket-key"),
@@ -86,7 +86,7 @@ export class PhoneSocket {
       close: (socket) => {
         const stream = socket.getUserData();
         stream.cancelStart?.();
-        stream.line?.socketClosed();
+        stream.leg?.socketClosed();
       },
     };
   }
@@ -105,15 +105,15 @@ export class PhoneSocket {
   #take(socket: WebSocket<Stream>, event: PhoneEvent): void {
     const stream = socket.getUserData();
     if (event.type === "started") this.#started(socket, stream, event);
-    else stream.line?.take(event);
+    else stream.leg?.take(event);
   }
 
   #started(socket: WebSocket<Stream>, stream: Stream, started: StreamStarted): void {
     stream.cancelStart?.();
     const { wire, vendor } = stream;
-    if (wire === undefined || stream.line !== undefined) return;
+    if (wire === undefined || stream.leg !== undefined) return;
     const redeem = () => this.#redeem(started, stream);
-    stream.line = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
+    stream.leg = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
   }
 
   #redeem({ parameters, callId }: StreamStarted, stream: Stream): StreamClaims | undefined {

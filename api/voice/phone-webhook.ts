@@ -1,8 +1,8 @@
+import type { CallOpener } from "../../engine/calls/call-opener.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
 import type { StreamUuids } from "../../engine/security/stream-uuid.js";
-import type { SessionOpener } from "../../engine/session/session-opener.js";
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { callIdIn } from "../../engine/telephony/call-id.js";
 import {
@@ -25,7 +25,7 @@ const TOO_MANY_CALLS = "too many calls came within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions {
   readonly apiKeys: ApiKeys;
-  readonly opener: SessionOpener;
+  readonly opener: CallOpener;
   readonly streamTokens: StreamTokens;
   /** By key; and by address, of whoever tries keys. */
   readonly requestLimiter: RateLimiter;

@@ -1,7 +1,9 @@
+import type { CallCenter } from "../../engine/calls/call-center.js";
+import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import type { Logger } from "../../engine/log.js";
 import { StreamTokens } from "../../engine/security/stream-token.js";
 import { StreamUuids } from "../../engine/security/stream-uuid.js";
-import type { CallCenter } from "../../engine/session/call-center.js";
+import type { CallControl } from "../../engine/telephony/call-control.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
@@ -22,7 +24,9 @@ export interface VoiceDoorsOptions {
   readonly server: HttpServer;
   readonly edge: Edge;
   readonly tenancy: Tenancy;
-  readonly calls: CallCenter;
+  readonly calls: Pick<CallCenter, "opener" | "audioPool">;
+  readonly callControl: CallControl;
+  readonly outboundCalls: OutboundCalls;
   readonly voiceConnectionsPerMinute: number;
   /** By API key. */
   readonly requestsPerMinute: number;
@@ -49,17 +53,17 @@ const LAST_WORDS_MS = 500;
  * port of theirs cannot be had.
  */
 export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => Promise<void>> {
-  const { edge, tenancy, calls, clock } = options;
+  const { edge, tenancy, calls, callControl, outboundCalls: outbound, clock } = options;
   const { apiKeys, organizations } = tenancy;
   const network = new SystemClock();
-  const { opener, outbound, legs } = calls;
+  const { opener } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
   const connectionLimiter = new RateLimiter(limit, clock);
   const streamTokens = new StreamTokens({ secret: options.jwtSecret, clock });
   const voice = new VoiceSocket({ ...options, apiKeys, opener, connectionLimiter });
   const audioPool = () => calls.audioPool();
   const shared = { ...options, opener, outbound, streamTokens };
-  const phoneCalls = new PhoneCalls({ ...shared, organizations, legs, audioPool });
+  const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
   for (const door of outboundDoors(shared)) edge.add(door);
   const hasAudioSocket = options.audioSocketPort > 0;

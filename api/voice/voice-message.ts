@@ -1,14 +1,14 @@
+import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
-import type { OpenedLine } from "../../engine/session/session-opener.js";
 
 /** The contract's JSON of what a caller's client is told. */
-export function voiceMessage(message: ClientMessage, line: OpenedLine): string {
+export function voiceMessage(message: ClientMessage, call: OpenedCall): string {
   switch (message.type) {
     case "connected":
       return JSON.stringify({
         type: "connected",
-        agentName: line.agentName,
-        historyKey: line.historyKey,
+        agentName: call.agentName,
+        historyKey: call.historyKey,
       });
     case "transcript": {
       const { role, text, isFinal } = message;

@@ -1,15 +1,14 @@
+import type { CallOpener } from "../../engine/calls/call-opener.js";
+import { OpenRefusal } from "../../engine/calls/open-refusal.js";
 import type { Logger } from "../../engine/log.js";
 import type { Ending } from "../../engine/session/ending.js";
-import { WEB_LINE } from "../../engine/session/line-audio.js";
-import { OpenRefusal } from "../../engine/session/open-refusal.js";
-import type { SessionOpener } from "../../engine/session/session-opener.js";
+import { WEB_AUDIO } from "../../engine/session/leg-audio.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Edge } from "../http/edge.js";
 import type { RateLimiter } from "../http/rate-limiter.js";
 import type { HttpServer, WebSocketBehavior } from "../http/server.js";
-import { CallerLine } from "./caller-line.js";
 import {
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
@@ -17,6 +16,7 @@ import {
   CLOSE_RATE_LIMITED,
   CLOSE_UNAUTHORIZED,
 } from "./close-codes.js";
+import { WebLeg } from "./web-leg.js";
 
 /**
  * Beyond the contract's 64 KiB, so that a client that sends too much is told so. A frame beyond this too is not taken in:
@@ -40,7 +40,7 @@ export interface VoiceSocketOptions {
   readonly server: HttpServer;
   readonly edge: Edge;
   readonly apiKeys: ApiKeys;
-  readonly opener: SessionOpener;
+  readonly opener: CallOpener;
   /** By client address. */
   readonly connectionLimiter: RateLimiter;
   readonly clock: Clock;
@@ -52,13 +52,13 @@ interface Caller {
   readonly apiKey: string;
   readonly agentId: string | undefined;
   readonly historyKey: string | undefined;
-  line: CallerLine | undefined;
+  leg: WebLeg | undefined;
 }
 
 /** `GET /ws/voice`: browsers and apps that talk with an agent. */
 export class VoiceSocket {
   readonly #options: VoiceSocketOptions;
-  readonly #lines = new Set<CallerLine>();
+  readonly #legs = new Set<WebLeg>();
   readonly #stopTicking: CancelTimer;
   readonly #onEmpty: (() => void)[] = [];
   #hasToldOfStop = false;
@@ -78,9 +78,9 @@ export class VoiceSocket {
     return this.#hasToldOfStop;
   }
 
-  /** Resolves when every line is closed on this side. */
+  /** Resolves when every leg is closed on this side. */
   empty(): Promise<void> {
-    if (this.#lines.size === 0) return Promise.resolve();
+    if (this.#legs.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
@@ -89,7 +89,7 @@ export class VoiceSocket {
       maxPayloadLength: MESSAGE_BYTES_MAX,
       idleTimeout: PING_AFTER_SEC,
       sendPingsAutomatically: true,
-      // The line itself watches what is not read, and says why it closes.
+      // The leg itself watches what is not read, and says why it closes.
       maxBackpressure: 0,
       upgrade: (response, request, context) => {
         const caller: Caller = {
@@ -97,7 +97,7 @@ export class VoiceSocket {
           apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),
           agentId: parameter(request.getQuery("agent_id")),
           historyKey: parameter(request.getQuery("session_id")),
-          line: undefined,
+          leg: undefined,
         };
         response.upgrade(
           caller,
@@ -109,72 +109,72 @@ export class VoiceSocket {
       },
       open: (socket) => {
         const caller = socket.getUserData();
-        const line = new CallerLine(socket);
-        caller.line = line;
-        this.#lines.add(line);
-        void this.#welcome(caller, line);
+        const leg = new WebLeg(socket);
+        caller.leg = leg;
+        this.#legs.add(leg);
+        void this.#welcome(caller, leg);
       },
       message: (socket, message, isBinary) => {
-        if (isBinary) socket.getUserData().line?.receive(new Uint8Array(message));
+        if (isBinary) socket.getUserData().leg?.receive(new Uint8Array(message));
       },
       close: (socket, code, message) => {
         if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasToldOfStop = true;
-        const { line } = socket.getUserData();
-        if (line === undefined) return;
-        this.#lines.delete(line);
-        if (this.#lines.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
-        line.socketClosed(Buffer.from(message).toString());
+        const { leg } = socket.getUserData();
+        if (leg === undefined) return;
+        this.#legs.delete(leg);
+        if (this.#legs.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+        leg.socketClosed(Buffer.from(message).toString());
       },
     };
   }
 
   /** Never rejects: whatever goes wrong closes this one socket, with its reason. */
-  async #welcome(caller: Caller, line: CallerLine): Promise<void> {
+  async #welcome(caller: Caller, leg: WebLeg): Promise<void> {
     try {
       if (this.#options.connectionLimiter.take(caller.address) > 0) {
-        return line.refuse(
+        return leg.refuse(
           CLOSE_RATE_LIMITED,
           "too many connections from this address; wait a minute",
         );
       }
-      const tenant = await this.#authenticate(caller, line);
-      if (tenant !== undefined) await this.#open(tenant, caller, line);
+      const tenant = await this.#authenticate(caller, leg);
+      if (tenant !== undefined) await this.#open(tenant, caller, leg);
     } catch (error) {
       if (error instanceof OpenRefusal) {
-        return line.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
       }
       this.#options.log.error({ error }, "a call could not be opened");
-      line.refuse(CLOSE_INTERNAL_ERROR, "internal error");
+      leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");
     }
   }
 
-  async #authenticate({ apiKey }: Caller, line: CallerLine): Promise<Tenant | undefined> {
+  async #authenticate({ apiKey }: Caller, leg: WebLeg): Promise<Tenant | undefined> {
     const tenant = apiKey === "" ? undefined : await this.#options.apiKeys.authenticate(apiKey);
     const refusal =
       tenant === undefined
         ? "api_key is missing, wrong or revoked"
         : accessRefusal(tenant, "voice");
     if (refusal === undefined) return tenant;
-    line.refuse(CLOSE_UNAUTHORIZED, refusal);
+    leg.refuse(CLOSE_UNAUTHORIZED, refusal);
     return undefined;
   }
 
-  async #open(tenant: Tenant, caller: Caller, line: CallerLine): Promise<void> {
+  async #open(tenant: Tenant, caller: Caller, leg: WebLeg): Promise<void> {
     const { agentId, historyKey } = caller;
-    const request = { tenant, agentId, historyKey, channel: "web", line: WEB_LINE } as const;
+    const request = { tenant, agentId, historyKey, channel: "web", audio: WEB_AUDIO } as const;
     const session = await this.#options.opener.open(
       request,
-      line,
-      (opened) => line.announce(opened),
-      line.gone,
+      leg,
+      (opened) => leg.announce(opened),
+      leg.gone,
     );
-    line.connect(session);
-    if (line.gone.aborted) session.hangUp();
+    leg.connect(session);
+    if (leg.gone.aborted) session.hangUp();
   }
 
   #tick(): void {
-    for (const line of this.#lines) {
-      if (line.countSilence() >= SILENT_TICKS_MAX && line.isOpen) line.endCall(CALLER_IDLE);
+    for (const leg of this.#legs) {
+      if (leg.countSilence() >= SILENT_TICKS_MAX && leg.isOpen) leg.endCall(CALLER_IDLE);
     }
   }
 }

@@ -1,19 +1,24 @@
 import { historyBytes, type InboundPiece } from "./inbound-batch.js";
-import { bytesPerSample, LINE_RATE_HZ, type LineEncoding, silenceByte } from "./line-encoding.js";
+import {
+  bytesPerSample,
+  PHONE_RATE_HZ,
+  type PhoneEncoding,
+  silenceByte,
+} from "./phone-encoding.js";
 
 /** What is older than this is of no use to a recognizer that is to answer at once; a pool so far behind has to shed. */
 export const CALLER_AUDIO_WAITING_MAX_MS = 1_000;
 
 /** A caller's audio on its way to the pool: the little past that the filter needs, and after it what waits. */
 export class CallerAudio {
-  readonly encoding: LineEncoding;
+  readonly encoding: PhoneEncoding;
   readonly #sampleBytes: 1 | 2;
   readonly #pastBytes: number;
   readonly #buffer: Uint8Array;
   #end: number;
   #droppedBytes = 0;
 
-  constructor(encoding: LineEncoding) {
+  constructor(encoding: PhoneEncoding) {
     this.encoding = encoding;
     this.#sampleBytes = bytesPerSample(encoding);
     this.#pastBytes = historyBytes(encoding);
@@ -67,10 +72,10 @@ export class CallerAudio {
   }
 
   #bytesIn(durationMs: number): number {
-    return (durationMs * LINE_RATE_HZ * this.#sampleBytes) / 1_000;
+    return (durationMs * PHONE_RATE_HZ * this.#sampleBytes) / 1_000;
   }
 
   #milliseconds(bytes: number): number {
-    return (bytes * 1_000) / (LINE_RATE_HZ * this.#sampleBytes);
+    return (bytes * 1_000) / (PHONE_RATE_HZ * this.#sampleBytes);
   }
 }

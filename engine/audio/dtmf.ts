@@ -1,4 +1,4 @@
-import { LINE_RATE_HZ } from "./line-encoding.js";
+import { PHONE_RATE_HZ } from "./phone-encoding.js";
 
 /** ITU-T Q.23: every key is one low tone and one high tone. */
 const LOW_HZ = [697, 770, 852, 941] as const;
@@ -12,7 +12,7 @@ const LEVEL = 0.35;
 /** Samples at 8 kHz of the keys pressed one after another; what is no key is left out. */
 export function dtmfTones(keys: string): Int16Array {
   const known = Array.from(keys.toUpperCase()).filter((key) => KEYS.includes(key));
-  const keySamples = ((TONE_MS + PAUSE_MS) * LINE_RATE_HZ) / 1_000;
+  const keySamples = ((TONE_MS + PAUSE_MS) * PHONE_RATE_HZ) / 1_000;
   const samples = new Int16Array(known.length * keySamples);
   for (const [index, key] of known.entries()) {
     writeTone(samples.subarray(index * keySamples), KEYS.indexOf(key));
@@ -23,9 +23,9 @@ export function dtmfTones(keys: string): Int16Array {
 function writeTone(samples: Int16Array, position: number): void {
   const lowHz = LOW_HZ[Math.floor(position / HIGH_HZ.length)] ?? 0;
   const highHz = HIGH_HZ[position % HIGH_HZ.length] ?? 0;
-  const toneSamples = (TONE_MS * LINE_RATE_HZ) / 1_000;
+  const toneSamples = (TONE_MS * PHONE_RATE_HZ) / 1_000;
   for (let at = 0; at < toneSamples; at += 1) {
-    const radians = (2 * Math.PI * at) / LINE_RATE_HZ;
+    const radians = (2 * Math.PI * at) / PHONE_RATE_HZ;
     const sum = Math.sin(radians * lowHz) + Math.sin(radians * highHz);
     samples[at] = Math.round(sum * LEVEL * 0x7fff);
   }

@@ -1,4 +1,4 @@
-import { bytesPerSample, decodeLine, type LineEncoding } from "./line-encoding.js";
+import { bytesPerSample, decodePhoneAudio, type PhoneEncoding } from "./phone-encoding.js";
 import { UPSAMPLER_HISTORY, upsamplerWindow, upsampleWindow } from "./upsampler.js";
 
 /**
@@ -6,7 +6,7 @@ import { UPSAMPLER_HISTORY, upsamplerWindow, upsampleWindow } from "./upsampler.
  * then the pieces, each after the bytes of the past that its filter needs. So a worker keeps nothing between batches.
  */
 export interface InboundPiece {
-  readonly encoding: LineEncoding;
+  readonly encoding: PhoneEncoding;
   /** The past, `historyBytes(encoding)` of it, and then the new audio in whole samples. */
   readonly bytes: Uint8Array;
 }
@@ -16,7 +16,7 @@ const WORD_BYTES = 4;
 /** Two samples of two bytes for each that came in. */
 const WIDE_BYTES_PER_SAMPLE = 4;
 
-export function historyBytes(encoding: LineEncoding): number {
+export function historyBytes(encoding: PhoneEncoding): number {
   return UPSAMPLER_HISTORY * bytesPerSample(encoding);
 }
 
@@ -55,7 +55,7 @@ export function convertBatch(batch: Uint8Array): Uint8Array {
   let wideAt = 0;
   for (let piece = 0; piece < pieces; piece += 1) {
     const { encoding, size } = pieceAt(view, piece);
-    const past = decodeLine(batch.subarray(at, at + size), encoding);
+    const past = decodePhoneAudio(batch.subarray(at, at + size), encoding);
     const count = past.length - UPSAMPLER_HISTORY;
     upsamplerWindow(count).set(past);
     upsampleWindow(count, wide, wideAt);
@@ -74,7 +74,7 @@ function wideSamples(view: DataView, pieces: number): number {
   return samples;
 }
 
-function pieceAt(view: DataView, piece: number): { encoding: LineEncoding; size: number } {
+function pieceAt(view: DataView, piece: number): { encoding: PhoneEncoding; size: number } {
   const at = (1 + 2 * piece) * WORD_BYTES;
   const encoding = ENCODINGS[view.getUint32(at, true)];
   if (encoding === undefined) throw new Error("the batch names no encoding");

@@ -1,7 +1,7 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { CallerAudio } from "./caller-audio.js";
 import { type InboundPiece, packBatch, wideBytes } from "./inbound-batch.js";
-import type { LineEncoding } from "./line-encoding.js";
+import type { PhoneEncoding } from "./phone-encoding.js";
 import { RecentWaits } from "./recent-waits.js";
 
 /**
@@ -17,7 +17,7 @@ export const BATCH_DEADLINE_MS = 5_000;
 export const FAILURE_PAUSE_MS = 100;
 
 export interface InboundListener {
-  readonly encoding: LineEncoding;
+  readonly encoding: PhoneEncoding;
   /** PCM of 16 bits at 16 kHz, low byte first, in order; the receiver may keep it. It lags 2 ms behind the frames. */
   readonly onPcm: (pcm16k: Uint8Array) => void;
 }

@@ -33,29 +33,31 @@ interface Piece {
 export class Pacer {
   readonly #clock: Clock;
   readonly #onFault: (error: unknown) => void;
-  readonly #lines = new Set<PacedLine>();
+  readonly #streams = new Set<PacedStream>();
   /** When the timer is due, not when it fires: a late one is not the next one's start, so that nothing drifts. */
   #dueMs = 0;
   #stopTimer: CancelTimer | undefined;
 
-  /** `onFault` gets what a sink threw; the line is closed then, the others go on. Without one it is thrown after them. */
+  /** `onFault` gets what a sink threw; the stream is closed then, the others go on. Without one it is thrown after them. */
   constructor(clock: Clock, onFault: (error: unknown) => void = throwLater) {
     this.#clock = clock;
     this.#onFault = onFault;
   }
 
-  get lineCount(): number {
-    return this.#lines.size;
+  get streamCount(): number {
+    return this.#streams.size;
   }
 
-  open(format: PacedFormat, sink: PacedSink): PacedLine {
-    const line: PacedLine = new PacedLine(this.#clock, format, sink, () => this.#close(line));
-    this.#lines.add(line);
+  open(format: PacedFormat, sink: PacedSink): PacedStream {
+    const stream: PacedStream = new PacedStream(this.#clock, format, sink, () =>
+      this.#close(stream),
+    );
+    this.#streams.add(stream);
     if (this.#stopTimer === undefined) {
       this.#dueMs = this.#clock.monotonicMs() + FRAME_MS;
       this.#schedule();
     }
-    return line;
+    return stream;
   }
 
   #schedule(): void {
@@ -63,26 +65,26 @@ export class Pacer {
     this.#stopTimer = this.#clock.after(Math.max(0, waitMs), () => this.#tick());
   }
 
-  /** Sends what is due at the timer's own time: seen from there every line is as far ahead each time, late or not. */
+  /** Sends what is due at the timer's own time: seen from there every stream is as far ahead each time, late or not. */
   #tick(): void {
     const lateMs = this.#clock.monotonicMs() - this.#dueMs;
     if (lateMs < -FRAME_MS / 2) return this.#schedule();
     const dueMs = this.#dueMs + Math.max(0, Math.floor(lateMs / FRAME_MS)) * FRAME_MS;
     this.#dueMs = dueMs + FRAME_MS;
     this.#schedule();
-    for (const line of this.#lines) {
+    for (const stream of this.#streams) {
       try {
-        line.sendDue(dueMs);
+        stream.sendDue(dueMs);
       } catch (error) {
-        line.break();
+        stream.break();
         this.#onFault(error);
       }
     }
   }
 
-  #close(line: PacedLine): void {
-    this.#lines.delete(line);
-    if (this.#lines.size > 0) return;
+  #close(stream: PacedStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
     this.#stopTimer?.();
     this.#stopTimer = undefined;
   }
@@ -95,7 +97,7 @@ function throwLater(error: unknown): void {
 }
 
 /** The way of one call's audio to its telephone. */
-export class PacedLine {
+export class PacedStream {
   readonly #clock: Clock;
   readonly #format: PacedFormat;
   readonly #sink: PacedSink;

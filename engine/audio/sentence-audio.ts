@@ -1,7 +1,7 @@
 import { MPEGDecoder } from "mpg123-decoder";
 import { toSample } from "./fir-kernel.js";
-import { decodePcm, encodeLine, encodePcm, type LineEncoding } from "./line-encoding.js";
 import { mp3Stream } from "./mp3-frames.js";
+import { decodePcm, encodePcm, encodePhoneAudio, type PhoneEncoding } from "./phone-encoding.js";
 import { toRate, toTelephoneRate } from "./rational-resampler.js";
 
 /** A whole sentence of a vendor: MP3 of any rate, or PCM of 16 bits, low byte first. */
@@ -10,7 +10,7 @@ export type SpeechSource = "mp3" | "pcm8k" | "pcm16k" | "pcm24k";
 export interface SpeechFormat {
   readonly from: SpeechSource;
   /** `pcm16k` is for recordings of calls that are not on the telephone. */
-  readonly to: LineEncoding | "pcm16k";
+  readonly to: PhoneEncoding | "pcm16k";
 }
 
 const PCM_RATES_HZ = { pcm8k: 8_000, pcm16k: 16_000, pcm24k: 24_000 } as const;
@@ -25,7 +25,7 @@ export async function convertSentence(
       ? await decodeMp3(audio)
       : { pcm: decodePcm(audio, true), rateHz: PCM_RATES_HZ[from] };
   if (to === "pcm16k") return encodePcm(toRate(sound.pcm, sound.rateHz, PCM_RATES_HZ[to]), true);
-  return encodeLine(toTelephoneRate(sound.pcm, sound.rateHz), to);
+  return encodePhoneAudio(toTelephoneRate(sound.pcm, sound.rateHz), to);
 }
 
 interface Sound {

@@ -1,7 +1,6 @@
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
-import type { VendorLines } from "../session/agent-vendors.js";
-import type { Mind } from "../session/effect-runner.js";
+import type { AgentLlm } from "../session/effect-runner.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import { vendorWords } from "../tenancy/vendor-words.js";
@@ -34,7 +33,8 @@ export interface AgentChat {
 
 export interface AgentChatsOptions {
   readonly agents: Pick<Agents, "forCall">;
-  readonly vendors: Pick<VendorLines, "mindOf">;
+  /** The language model that the agent uses in calls. Throws a VendorError. */
+  readonly llmOf: (forCall: AgentForCall) => AgentLlm;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -122,13 +122,13 @@ export class AgentChats {
     onText: (text: string) => void,
     signal: AbortSignal,
   ): Promise<ChatUsage> {
-    const { clock, log, vendors } = this.#options;
+    const { clock, log, llmOf } = this.#options;
     const deadline = new AbortController();
     const cancel = clock.after(CHAT_REPLY_MAX_MS, () => deadline.abort());
     try {
-      const mind = vendors.mindOf(forCall);
+      const llm = llmOf(forCall);
       const either = AbortSignal.any([signal, deadline.signal]);
-      const { promptTokens, completionTokens } = await complete(mind, messages, onText, either);
+      const { promptTokens, completionTokens } = await complete(llm, messages, onText, either);
       return { promptTokens, completionTokens };
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
@@ -145,7 +145,7 @@ export class AgentChats {
 }
 
 function complete(
-  { client, modelId, systemPrompt, temperature, maxTokens }: Mind,
+  { client, modelId, systemPrompt, temperature, maxTokens }: AgentLlm,
   messages: readonly ChatMessage[],
   onText: (text: string) => void,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import type {
 } from "../../storage/records.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
-import type { CallRecorder, Mind } from "../session/effect-runner.js";
+import type { AgentLlm, CallRecorder } from "../session/effect-runner.js";
 import { NO_METRICS, type TurnSave } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
@@ -76,7 +76,7 @@ export class CallEntry implements CallRecorder {
   readonly #start: CallStart;
   readonly #startedAtMs: number;
   readonly #onEnding: (ending: Promise<void>) => void;
-  #mind: Mind | undefined;
+  #llm: AgentLlm | undefined;
   #heardMs: () => number = () => 0;
   #deafMs = 0;
   #isEnded = false;
@@ -95,8 +95,8 @@ export class CallEntry implements CallRecorder {
   }
 
   /** Who writes the summary later, and how much audio the recognizer was given. */
-  attach(mind: Mind, heardMs: () => number): void {
-    this.#mind = mind;
+  attach(llm: AgentLlm, heardMs: () => number): void {
+    this.#llm = llm;
     this.#heardMs = heardMs;
   }
 
@@ -153,7 +153,7 @@ export class CallEntry implements CallRecorder {
       usage: this.#usage(save, endedAtMs, durationSec),
       ...this.#history(save.history),
     });
-    if (this.#mind !== undefined) this.#around.summaries.add({ orgId, callId, mind: this.#mind });
+    if (this.#llm !== undefined) this.#around.summaries.add({ orgId, callId, llm: this.#llm });
   }
 
   #messages(save: TurnSave): TranscriptMessage[] {

@@ -1,6 +1,6 @@
 import type { CallStore } from "../../storage/call-store.js";
 import type { Logger } from "../log.js";
-import type { Mind } from "../session/effect-runner.js";
+import type { AgentLlm } from "../session/effect-runner.js";
 import { parseSummary, summaryMessages } from "../speech/call-summary.js";
 import type { Clock } from "../time/clock.js";
 
@@ -15,7 +15,7 @@ const SUMMARY_CHARS_MAX = 8_000;
 export interface SummaryTask {
   readonly orgId: string;
   readonly callId: string;
-  readonly mind: Mind;
+  readonly llm: AgentLlm;
 }
 
 /** Has ended calls summed up by the language model of their own agent, off the path of every call. */
@@ -85,10 +85,10 @@ export class CallSummaries {
     }
   }
 
-  async #summarize({ orgId, callId, mind }: SummaryTask): Promise<void> {
+  async #summarize({ orgId, callId, llm }: SummaryTask): Promise<void> {
     const call = await this.#calls.findById(orgId, callId);
     if (call === undefined || !call.transcript.some((message) => message.role === "user")) return;
-    const answer = await this.#ask(mind, summaryMessages(call.transcript));
+    const answer = await this.#ask(llm, summaryMessages(call.transcript));
     const summary = parseSummary(answer);
     if (summary.summary === undefined && summary.sentiment === undefined) {
       throw new Error("the model's answer holds no summary");
@@ -96,7 +96,7 @@ export class CallSummaries {
     await this.#calls.saveSummary(callId, summary);
   }
 
-  async #ask(mind: Mind, messages: ReturnType<typeof summaryMessages>): Promise<string> {
+  async #ask(llm: AgentLlm, messages: ReturnType<typeof summaryMessages>): Promise<string> {
     const abort = new AbortController();
     const stop = () => abort.abort();
     const cancel = this.#clock.after(SUMMARY_TIMEOUT_MS, stop);
@@ -104,10 +104,10 @@ export class CallSummaries {
     if (this.#abort.signal.aborted) stop();
     this.#abort.signal.addEventListener("abort", stop);
     let answer = "";
-    const { modelId } = mind;
+    const { modelId } = llm;
     const request = { modelId, messages, temperature: 0, maxTokens: SUMMARY_TOKENS_MAX };
     try {
-      await mind.client.complete(
+      await llm.client.complete(
         request,
         (text) => {
           if (answer.length < SUMMARY_CHARS_MAX) answer += text;

@@ -2,18 +2,18 @@ import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure, type FailureKind } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
-import type { CallSlots } from "../session/call-slots.js";
 import { NOTHING_SAID } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
-import type { LiveCall, LiveCalls } from "../session/live-calls.js";
-import type { RefusalReason } from "../session/open-refusal.js";
-import type { SessionOpener } from "../session/session-opener.js";
 import { TelephonyRefusal } from "../telephony/telephony-request.js";
 import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
 import type { CallJournal } from "./call-journal.js";
+import type { CallOpener } from "./call-opener.js";
+import type { CallSlots } from "./call-slots.js";
+import type { LiveCall, LiveCalls } from "./live-calls.js";
+import type { RefusalReason } from "./open-refusal.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
 import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
 
@@ -48,7 +48,7 @@ export interface OutboundSurroundings {
   readonly telephony: OutboundTelephony | undefined;
   readonly missing: readonly string[];
   readonly tokens: OutboundTokens;
-  readonly opener: Pick<SessionOpener, "refusal">;
+  readonly opener: Pick<CallOpener, "refusal">;
   /** Undefined: from any number, where the vendor is not real. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
   readonly slots: CallSlots;

@@ -1,4 +1,5 @@
-import type { TwilioCalls } from "../telephony/twilio/twilio-calls.js";
+import { type TwilioCalls, twilioCalls } from "../telephony/twilio/twilio-calls.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Where the vendor asks what to do with a placed call that was answered. */
 export const ANSWER_PATH = "/api/telephony/answer";
@@ -32,6 +33,17 @@ export function missingSettings({ twilio, publicBaseUrl }: OutboundSettings): re
     PUBLIC_BASE_URL: publicBaseUrl,
   };
   return Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
+}
+
+/** Undefined while a setting is missing. */
+export function outboundTelephony(
+  settings: OutboundSettings,
+  context: VendorContext,
+): OutboundTelephony | undefined {
+  const calls = twilioCalls(settings, context);
+  const { publicBaseUrl } = settings;
+  if (calls === undefined || publicBaseUrl === undefined) return undefined;
+  return new OutboundTelephony(calls, publicBaseUrl);
 }
 
 /** The vendor's account together with the addresses of ours that it is given. */

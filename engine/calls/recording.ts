@@ -1,7 +1,7 @@
-import { decodeLine } from "../audio/line-encoding.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
+import { decodePhoneAudio } from "../audio/phone-encoding.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";
-import type { LineAudio } from "../session/line-audio.js";
+import type { LegAudio } from "../session/leg-audio.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { AudioTrack } from "./audio-track.js";
 import { CallerPlacement, STALL_MAX_MS } from "./caller-placement.js";
@@ -22,7 +22,7 @@ const CALLER = 0;
 const AGENT = 1;
 
 /** How the two sides of the line are written. The caller's 16-bit samples have their low byte first. */
-export type RecordedFormat = Pick<LineAudio, "encoding" | "sampleRateHz" | "speech">;
+export type RecordedFormat = Pick<LegAudio, "encoding" | "sampleRateHz" | "speech">;
 
 /** Where the samples go. */
 export interface RecordingSink {
@@ -86,7 +86,7 @@ export class Recording implements CallAudioTap {
   caller(audio: Uint8Array): void {
     if (this.#isStopped) return;
     const encoding = this.#format.encoding === "mulaw" ? "mulaw" : "l16";
-    this.#placement.add(decodeLine(audio, encoding), this.#now());
+    this.#placement.add(decodePhoneAudio(audio, encoding), this.#now());
   }
 
   agent(audio: Uint8Array): void {
@@ -98,7 +98,7 @@ export class Recording implements CallAudioTap {
     }
     const { speech } = this.#format;
     if (speech === "mp3") return this.#addSentence(at, audio);
-    const pcm = decodeLine(audio, speech);
+    const pcm = decodePhoneAudio(audio, speech);
     this.#agentTrack.place(at, pcm);
     this.#agentEndsAt = at + pcm.length;
   }

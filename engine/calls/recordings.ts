@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { RecordingKey, RecordingStore } from "../../storage/recording-store.js";
 import type { AgentRecord } from "../../storage/records.js";
 import type { AudioPool } from "../audio/audio-pool.js";
-import { decodePcm } from "../audio/line-encoding.js";
+import { decodePcm } from "../audio/phone-encoding.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";

@@ -10,12 +10,12 @@ import type { CallerChannel } from "./caller-channel.js";
 import type { SessionEffect, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { SessionEvent, TimerName } from "./events.js";
-import { speakSentence, type Voice } from "./sentence-speaker.js";
+import { type AgentTts, speakSentence } from "./sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
 import type { SpeechCache } from "./speech-cache.js";
 import type { Toolbox } from "./toolbox.js";
 
-export interface Mind {
+export interface AgentLlm {
   readonly vendor: string;
   readonly client: LanguageModel;
   readonly modelId: string;
@@ -33,8 +33,8 @@ export interface CallRecorder {
 
 export interface EffectSurroundings {
   readonly clock: Clock;
-  readonly mind: Mind;
-  readonly voice: Voice;
+  readonly llm: AgentLlm;
+  readonly tts: AgentTts;
   readonly toolbox: Toolbox;
   readonly cache: SpeechCache;
   readonly caller: CallerChannel;
@@ -112,7 +112,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
-    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.mind;
+    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.llm;
     const tools = this.#around.toolbox.definitions;
     const messages = [{ role: "system", content: systemPrompt } as const, ...conversation];
     const { signal } = this.#workOf(turnId).model;
@@ -129,7 +129,7 @@ export class EffectRunner implements EffectPerformer {
         },
         (error: unknown) => {
           if (signal.aborted) return;
-          const retryable = this.#noteFailure("llm", this.#around.mind.vendor, error);
+          const retryable = this.#noteFailure("llm", this.#around.llm.vendor, error);
           this.report({ type: "replyFailed", turnId, retryable });
         },
       );
@@ -153,8 +153,8 @@ export class EffectRunner implements EffectPerformer {
     const work = this.#workOf(turnId);
     const abort = new AbortController();
     work.syntheses.set(index, abort);
-    const { voice, cache, clock } = this.#around;
-    speakSentence(voice, text, cache, clock, abort.signal).then(
+    const { tts, cache, clock } = this.#around;
+    speakSentence(tts, text, cache, clock, abort.signal).then(
       ({ audio, durationMs, firstByteAtMs }) => {
         if (abort.signal.aborted) return;
         work.syntheses.delete(index);
@@ -171,7 +171,7 @@ export class EffectRunner implements EffectPerformer {
       (error: unknown) => {
         if (abort.signal.aborted) return;
         work.syntheses.delete(index);
-        const retryable = this.#noteFailure("tts", voice.vendor, error);
+        const retryable = this.#noteFailure("tts", tts.vendor, error);
         this.report({ type: "sentenceFailed", turnId, index, retryable });
       },
     );

@@ -1,7 +1,7 @@
 import { AudioPoolOverloaded } from "../audio/speech-queue.js";
 import type { Clock } from "../time/clock.js";
 import { type TextToSpeech, VendorError } from "../vendors/contracts.js";
-import type { SentenceFormat } from "./line-audio.js";
+import type { SentenceFormat } from "./leg-audio.js";
 import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
 
 /** Two minutes, as MP3 at 48 kbit/s or as µ-law; the longest sentence that the splitter lets pass takes a fifth. */
@@ -10,7 +10,7 @@ const SENTENCE_AUDIO_BYTES_MAX = 960_000;
 /** Stands where a vendor's name does: the vendor has done its part. */
 const AUDIO_POOL = "audioPool";
 
-export interface Voice {
+export interface AgentTts {
   readonly vendor: string;
   readonly client: TextToSpeech;
   readonly modelId: string;
@@ -28,25 +28,25 @@ export interface TimedSentence extends SpokenSentence {
 
 /** Turns one sentence into what the line takes, from the cache or from the vendor; rejects with a VendorError. */
 export async function speakSentence(
-  voice: Voice,
+  tts: AgentTts,
   text: string,
   cache: SpeechCache,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<TimedSentence> {
-  const known = cache.find(voice.cacheKey, text);
+  const known = cache.find(tts.cacheKey, text);
   if (known !== undefined) return { ...known, firstByteAtMs: clock.monotonicMs() };
-  const collected = new AudioCollector(voice.vendor, clock);
-  const { modelId, speed, language } = voice;
-  const request = { text, modelId, speed, language, format: voice.format.request };
-  await voice.client.synthesize(request, (audio) => collected.add(audio), signal);
-  const sentence = await finished(voice, collected.answer(), signal);
-  cache.keep(voice.cacheKey, text, sentence);
+  const collected = new AudioCollector(tts.vendor, clock);
+  const { modelId, speed, language } = tts;
+  const request = { text, modelId, speed, language, format: tts.format.request };
+  await tts.client.synthesize(request, (audio) => collected.add(audio), signal);
+  const sentence = await finished(tts, collected.answer(), signal);
+  cache.keep(tts.cacheKey, text, sentence);
   return { ...sentence, firstByteAtMs: collected.firstByteAtMs ?? clock.monotonicMs() };
 }
 
 async function finished(
-  { format, vendor }: Voice,
+  { format, vendor }: AgentTts,
   answer: Uint8Array,
   signal: AbortSignal,
 ): Promise<SpokenSentence> {

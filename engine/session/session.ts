@@ -8,7 +8,6 @@ import type { CallAudioTap } from "./call-audio-tap.js";
 import type { SentenceId } from "./caller-channel.js";
 import type { EffectRunner } from "./effect-runner.js";
 import { CALLER_LEFT, type Ending } from "./ending.js";
-import type { LiveCall } from "./live-calls.js";
 
 export interface SpeechLog {
   vendorFailed(category: "stt", error: VendorError): void;
@@ -19,7 +18,7 @@ export interface SpeechLog {
  * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
  * recognizer hears becomes events of the actor.
  */
-export class Session implements LiveCall, SpeechListener {
+export class Session implements SpeechListener {
   readonly callId: string;
   readonly #runner: EffectRunner;
   readonly #speechLog: SpeechLog;

@@ -1,6 +1,6 @@
 import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { CallControlApi } from "./call-control.js";
 import type { CallDocuments } from "./call-documents.js";
-import type { PhoneLegApi } from "./phone-legs.js";
 import type { PhoneWire } from "./phone-wire.js";
 import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
 import type { SignatureScheme } from "./webhook-signature.js";
@@ -21,8 +21,8 @@ export interface PhoneVendor {
   /** How the vendor signs its webhooks, and which setting has the key; absent where it does not sign. */
   readonly signature?: SignatureScheme & { keyOf(keys: WebhookKeys): string | undefined };
   /** The vendor's REST API for calls in progress; undefined when its account is not configured. */
-  legApi?(settings: LegSettings, context: VendorContext): PhoneLegApi | undefined;
+  callControl?(settings: CallControlSettings, context: VendorContext): CallControlApi | undefined;
 }
 
 /** The vendors' accounts. */
-export type LegSettings = Pick<TelephonySettings, "twilio" | "telnyx" | "plivo">;
+export type CallControlSettings = Pick<TelephonySettings, "twilio" | "telnyx" | "plivo">;

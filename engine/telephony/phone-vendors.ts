@@ -1,8 +1,8 @@
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { ASTERISK, AUDIO_SOCKET } from "./asterisk/asterisk.js";
+import type { CallControlApi } from "./call-control.js";
 import { JAMBONZ } from "./jambonz/jambonz.js";
-import type { PhoneLegApi } from "./phone-legs.js";
-import type { LegSettings, PhoneVendor } from "./phone-vendor.js";
+import type { CallControlSettings, PhoneVendor } from "./phone-vendor.js";
 import { PLIVO } from "./plivo/plivo.js";
 import { SIGNALWIRE } from "./signalwire/signalwire.js";
 import { TELNYX } from "./telnyx/telnyx.js";
@@ -35,11 +35,11 @@ export const SIGNATURE_HEADERS: readonly string[] = [
 ];
 
 /** The REST APIs of the vendors whose accounts are configured, by the vendors' names. */
-export function phoneLegApis(
-  settings: LegSettings,
+export function callControlApis(
+  settings: CallControlSettings,
   context: VendorContext,
-): Readonly<Record<string, PhoneLegApi | undefined>> {
+): Readonly<Record<string, CallControlApi | undefined>> {
   return Object.fromEntries(
-    [...PHONE_VENDORS].map(([name, vendor]) => [name, vendor.legApi?.(settings, context)]),
+    [...PHONE_VENDORS].map(([name, vendor]) => [name, vendor.callControl?.(settings, context)]),
   );
 }

@@ -1,11 +1,11 @@
 import type { ProviderRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
-import type { VendorLines } from "../session/agent-vendors.js";
 import type { Clock } from "../time/clock.js";
 import { type SpeechListener, VendorError, type VendorFault } from "../vendors/contracts.js";
 import { isModelAllowed, sttModelId } from "./agent-access.js";
 import type { Providers } from "./providers.js";
 import type { Tenant } from "./tenant.js";
+import type { VendorClients } from "./vendor-clients.js";
 import { vendorWords } from "./vendor-words.js";
 
 /** A user looks at a spinner meanwhile; a vendor that takes longer for one token is of no use in a call either. */
@@ -29,19 +29,19 @@ export type ProviderCheckResult =
 
 export interface ProviderChecksOptions {
   readonly providers: Pick<Providers, "get">;
-  readonly vendors: Pick<VendorLines, "mindClient" | "voiceClient" | "earClient">;
+  readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly clock: Clock;
 }
 
 /** Tries providers with the smallest call that their vendor has: a token, a word, or a moment of silence. */
 export class ProviderChecks {
   readonly #providers: ProviderChecksOptions["providers"];
-  readonly #vendors: ProviderChecksOptions["vendors"];
+  readonly #clients: ProviderChecksOptions["clients"];
   readonly #clock: Clock;
 
-  constructor({ providers, vendors, clock }: ProviderChecksOptions) {
+  constructor({ providers, clients, clock }: ProviderChecksOptions) {
     this.#providers = providers;
-    this.#vendors = vendors;
+    this.#clients = clients;
     this.#clock = clock;
   }
 
@@ -84,14 +84,14 @@ export class ProviderChecks {
   }
 
   async #askForToken(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#vendors.mindClient(provider);
+    const client = this.#clients.llm(provider);
     const messages = [{ role: "user", content: CHECK_WORD } as const];
     const request = { modelId, messages, temperature: 0, maxTokens: 1 };
     await client.complete(request, () => undefined, signal);
   }
 
   async #askForWord(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#vendors.voiceClient(provider);
+    const client = this.#clients.tts(provider);
     let byteCount = 0;
     await client.synthesize(
       { text: CHECK_WORD, modelId, speed: 1, language: CHECK_LANGUAGE, format: "mp3" },
@@ -105,7 +105,7 @@ export class ProviderChecks {
   }
 
   async #offerSilence(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#vendors.earClient(provider);
+    const client = this.#clients.stt(provider);
     const watch = new ListeningWatch();
     const stream = await client.open(
       {

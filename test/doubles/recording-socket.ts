@@ -1,4 +1,4 @@
-import type { CallerSocket } from "../../api/voice/caller-line.js";
+import type { CallerSocket } from "../../api/voice/web-leg.js";
 
 /** A client's socket that keeps what it is given; a test says how much of it was not read. */
 export class RecordingSocket implements CallerSocket {

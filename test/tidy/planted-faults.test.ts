@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   builtinPrefix,
+  engineStairs,
   importDirection,
   ownedPackages,
   sandboxStaysOutside,
@@ -65,6 +66,33 @@ test("imports against the direction", () => {
         "engine/a.ts",
         '// import { b } from "../api/b.js";\nconst c = \'import { b } from "../api/b.js";\';',
       ],
+    ],
+  );
+});
+
+test("imports against the stairs of the engine", () => {
+  check(
+    engineStairs,
+    [
+      ["engine/session/a.ts", 'import type { B } from "../calls/b.js";'],
+      ["engine/session/a.ts", 'import { b } from "../telephony/b.js";'],
+      ["engine/tenancy/a.ts", 'import { b } from "../session/b.js";'],
+      ["engine/vendors/contracts.ts", 'import { b } from "../speech/b.js";'],
+      ["engine/vendors/groq/a.ts", 'import { b } from "../openai/b.js";'],
+      ["engine/vendors/transport/a.ts", 'import { b } from "../edge/b.js";'],
+      ["engine/sandbox/a.ts", 'import { b } from "../audio/b.js";'],
+      ["engine/new/a.ts", 'import { b } from "./b.js";'],
+      ["engine/stray.ts", "const a = 1;"],
+    ],
+    [
+      ["engine/calls/a.ts", 'import { b } from "../session/b.js";'],
+      ["engine/session/a.ts", 'import type { B } from "../../storage/records.js";'],
+      ["engine/vendors/groq/a.ts", 'import { b } from "../chat-completions/b.js";'],
+      ["engine/vendors/registry.ts", 'import { b } from "./edge/b.js";'],
+      ["engine/telephony/telnyx/a.ts", 'import { b } from "../twilio/twiml.js";'],
+      ["engine/tenancy/a.ts", 'import { Failure } from "../failure.js";'],
+      ["engine/failure.ts", "const a = 1;"],
+      ["api/voice/a.ts", 'import { b } from "../../engine/calls/b.js";'],
     ],
   );
 });

@@ -22,7 +22,7 @@ export const PLIVO: PhoneVendor = {
       return isPlivoSignature(key, { url, fields: formOf(body), nonce, signatures });
     },
   },
-  legApi: ({ plivo }, context) => {
+  callControl: ({ plivo }, context) => {
     const { authId, authToken } = plivo;
     if (authId === undefined || authToken === undefined) return undefined;
     return new PlivoCalls({ ...plivo, authId, authToken }, context);

@@ -21,7 +21,7 @@ export const TELNYX: PhoneVendor = {
       return isTelnyxSignature(key, { body, timestamp, signature, nowMs });
     },
   },
-  legApi: ({ telnyx }, context) => {
+  callControl: ({ telnyx }, context) => {
     const { apiKey } = telnyx;
     return apiKey === undefined ? undefined : new TelnyxCalls({ ...telnyx, apiKey }, context);
   },

@@ -20,7 +20,7 @@ export const TWILIO: PhoneVendor = {
       return isTwilioSignature(key, { url, fields: formOf(body), signature });
     },
   },
-  legApi: (settings, context) => {
+  callControl: (settings, context) => {
     const calls = twilioCalls(settings, context);
     return (
       calls && {

@@ -34,7 +34,7 @@ export interface DeepgramStreamParts {
   readonly connect: (signal: AbortSignal) => Promise<VendorSocket>;
 }
 
-/** One call's ear: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
+/** One call's recognition: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
 export class DeepgramStream implements SpeechStream {
   readonly #parts: DeepgramStreamParts;
   readonly #feed: DeepgramFeed;

@@ -12,12 +12,12 @@ import {
 } from "../../../api/http/start-server.js";
 import type { ApiServices } from "../../../api/routes/all-routes.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
+import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { Recordings } from "../../../engine/calls/recordings.js";
 import { Failure } from "../../../engine/failure.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
-import { type PlatformUrls, VendorLines } from "../../../engine/session/agent-vendors.js";
 import { Accounts } from "../../../engine/tenancy/accounts.js";
 import { Agents } from "../../../engine/tenancy/agents.js";
 import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
@@ -28,6 +28,7 @@ import { Plans } from "../../../engine/tenancy/plans.js";
 import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
 import { Providers } from "../../../engine/tenancy/providers.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding.js";
+import { type PlatformUrls, VendorClients } from "../../../engine/tenancy/vendor-clients.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
@@ -205,14 +206,19 @@ async function buildServices({
   const apiKeys = new ApiKeys({ ...parts, onBackgroundError });
   const agents = new Agents(parts);
   const providers = new Providers(parts);
-  const vendors = new VendorLines(cipher, vendorUrls, { clock, connections });
+  const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
   const audioPool = () => {
     throw new Error("nothing is converted here");
   };
   return {
     accounts,
     apiKeys,
-    agentChats: new AgentChats({ agents, vendors, clock, log }),
+    agentChats: new AgentChats({
+      agents,
+      llmOf: (forCall) => agentLlm(forCall, clients),
+      clock,
+      log,
+    }),
     agents,
     auditTrail: new AuditTrail(parts),
     callReports: new CallReports(parts),
@@ -226,7 +232,7 @@ async function buildServices({
     modelSearch: new ModelSearch(parts),
     organizations: new Organizations({ ...parts, accounts, apiKeys }),
     plans: new Plans(parts),
-    providerChecks: new ProviderChecks({ providers, vendors, clock }),
+    providerChecks: new ProviderChecks({ providers, clients, clock }),
     providers,
   };
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { AudioSocketDoor } from "../../../api/voice/audio-socket-door.js";
 import type { StartedStream } from "../../../api/voice/phone-calls.js";
-import { PhoneLine } from "../../../api/voice/phone-line.js";
+import { PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { Pacer } from "../../../engine/audio/pacer.js";
 import { StreamUuids } from "../../../engine/security/stream-uuid.js";
 import type { Ending } from "../../../engine/session/ending.js";
@@ -17,7 +17,7 @@ const SILENT_TICKS_MAX = 12;
 /** At 8 kHz; the kernel may keep some megabytes. */
 const MINUTE_BYTES = 60 * 16_000;
 const MINUTES_MAX = 60;
-const NO_LEG = { handOn: () => Promise.resolve(false), hangUp: () => Promise.resolve() };
+const NO_LEG = { transfer: () => Promise.resolve(false), hangUp: () => Promise.resolve() };
 
 /** Ticks by hand. */
 class TickingClock extends SystemClock {
@@ -32,7 +32,7 @@ class TickingClock extends SystemClock {
 async function openDoor(
   context: TestContext,
   connectionsMax?: number,
-  answer?: (stream: StartedStream) => PhoneLine,
+  answer?: (stream: StartedStream) => PhoneLeg,
 ) {
   const clock = new TickingClock();
   const log = new RecordingLogger();
@@ -42,7 +42,7 @@ async function openDoor(
   const begin = (stream: StartedStream) => {
     begun.push(stream);
     if (answer !== undefined) return answer(stream);
-    return new PhoneLine(stream.socket, stream.wire, pacer, NO_LEG);
+    return new PhoneLeg(stream.socket, stream.wire, pacer, NO_LEG);
   };
   const port = await freePort();
   const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
@@ -114,9 +114,9 @@ test("a call whose other side never reads ends as too slow, and its connection d
   const playing = new VirtualClock();
   const pacer = new Pacer(playing);
   const endings: Ending[] = [];
-  const lines: PhoneLine[] = [];
+  const lines: PhoneLeg[] = [];
   const begin = ({ socket, wire }: StartedStream) => {
-    const line = new PhoneLine(socket, wire, pacer, NO_LEG);
+    const line = new PhoneLeg(socket, wire, pacer, NO_LEG);
     const end = (ending: Ending) => {
       endings.push(ending);
       line.end(ending);

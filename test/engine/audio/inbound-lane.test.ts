@@ -10,14 +10,14 @@ import {
   type InboundFault,
   InboundLane,
 } from "../../../engine/audio/inbound-lane.js";
-import {
-  decodeLine,
-  decodePcm,
-  encodePcm,
-  type LineEncoding,
-  silenceByte,
-} from "../../../engine/audio/line-encoding.js";
 import { decodeAlaw, encodeAlaw, encodeMulaw } from "../../../engine/audio/mulaw.js";
+import {
+  decodePcm,
+  decodePhoneAudio,
+  encodePcm,
+  type PhoneEncoding,
+  silenceByte,
+} from "../../../engine/audio/phone-encoding.js";
 import { newUpsamplerHistory, upsample } from "../../../engine/audio/upsampler.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -55,7 +55,7 @@ function laneWithWorker() {
     clock,
     (fault) => faults.push(fault),
   );
-  const call = (encoding: LineEncoding = "mulaw") => {
+  const call = (encoding: PhoneEncoding = "mulaw") => {
     const heard: Uint8Array[] = [];
     const line = lane.open({ encoding, onPcm: (pcm) => heard.push(pcm) });
     return { line, heard, heardBytes: () => heard.reduce((sum, { length }) => sum + length, 0) };
@@ -133,7 +133,8 @@ for (const encoding of ["alaw", "l16", "l16be"] as const) {
     line.push(written.subarray(100));
     await nextTurn();
     await task(0).finish();
-    const silence = decodeLine(new Uint8Array(2).fill(silenceByte(encoding)), encoding)[0] ?? 0;
+    const silence =
+      decodePhoneAudio(new Uint8Array(2).fill(silenceByte(encoding)), encoding)[0] ?? 0;
     assert.deepEqual(
       decodePcm(Buffer.concat(heard), true),
       upsample(samples, newUpsamplerHistory().fill(silence)),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import {
   FRAME_MS,
-  type PacedLine,
+  type PacedStream,
   Pacer,
   QUEUED_MAX_MS,
   SEND_AHEAD_MS,
@@ -22,7 +22,7 @@ function telephone() {
   const clock = new VirtualClock(0);
   const pacer = new Pacer(clock);
   const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
-  const line: PacedLine = pacer.open(FORMAT, {
+  const line: PacedStream = pacer.open(FORMAT, {
     frame: (bytes) =>
       sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
     mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
@@ -108,7 +108,7 @@ test("a pacer without lines has no timer", () => {
   const { clock, pacer, line } = telephone();
   assert.equal(clock.pendingTimerCount, 1);
   line.close();
-  assert.equal(pacer.lineCount, 0);
+  assert.equal(pacer.streamCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
 });
 
@@ -222,7 +222,7 @@ test("a telephone that throws closes its own line; the others play on, and it is
   isGone = true;
   clock.advance(200);
   assert.deepEqual(faults, [error]);
-  assert.equal(pacer.lineCount, 1);
+  assert.equal(pacer.streamCount, 1);
   assert.equal(frames, AHEAD_FRAMES + 10);
 });
 

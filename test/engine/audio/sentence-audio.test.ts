@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMp3Encoder } from "wasm-media-encoders";
-import { decodeLine, encodePcm, type LineEncoding } from "../../../engine/audio/line-encoding.js";
 import { mp3Stream } from "../../../engine/audio/mp3-frames.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
+import {
+  decodePhoneAudio,
+  encodePcm,
+  type PhoneEncoding,
+} from "../../../engine/audio/phone-encoding.js";
 import { convertSentence } from "../../../engine/audio/sentence-audio.js";
 import { decodeMp3 } from "../../../engine/sandbox/mp3-ear.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
@@ -44,9 +48,9 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
 
 test("what is said in MP3 is heard in every encoding of a line", async () => {
   const mp3 = await mp3Of(encodeSpeech("The next train leaves at noon.", 24_000), 24_000);
-  for (const to of ["mulaw", "alaw", "l16", "l16be"] satisfies LineEncoding[]) {
+  for (const to of ["mulaw", "alaw", "l16", "l16be"] satisfies PhoneEncoding[]) {
     const line = await convertSentence(mp3, { from: "mp3", to });
-    assert.equal(decodeSpeech(decodeLine(line, to), 8_000), "The next train leaves at noon.");
+    assert.equal(decodeSpeech(decodePhoneAudio(line, to), 8_000), "The next train leaves at noon.");
   }
 });
 
@@ -68,11 +72,11 @@ test("PCM is converted without a delay and without a change of length", async ()
   const pcm = new Int16Array(2_400);
   pcm[1_200] = 30_000;
   const line = await convertSentence(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
-  const heard = decodeLine(line, "l16");
+  const heard = decodePhoneAudio(line, "l16");
   assert.equal(heard.length, 800);
   assert.equal(heard.indexOf(Math.max(...heard)), 400);
   const same = await convertSentence(encodePcm(pcm, true), { from: "pcm8k", to: "l16be" });
-  assert.deepEqual(decodeLine(same, "l16be"), pcm);
+  assert.deepEqual(decodePhoneAudio(same, "l16be"), pcm);
 });
 
 test("what holds no MP3 is refused, and the next sentence is converted", async () => {

@@ -50,13 +50,13 @@ class Trial {
   readonly chats: AgentChats;
 
   constructor(refusal?: AgentUnavailable) {
-    const mind = { vendor: "scripted", modelId: "m", temperature: 0.5, maxTokens: 50 };
+    const llm = { vendor: "scripted", modelId: "m", temperature: 0.5, maxTokens: 50 };
     this.chats = new AgentChats({
       agents: {
         forCall: () =>
           refusal === undefined ? Promise.resolve(FOR_CALL) : Promise.reject(refusal),
       },
-      vendors: { mindOf: () => ({ ...mind, client: this.model, systemPrompt: "Be brief." }) },
+      llmOf: () => ({ ...llm, client: this.model, systemPrompt: "Be brief." }),
       clock: this.clock,
       log: this.log,
     });

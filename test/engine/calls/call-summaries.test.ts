@@ -34,8 +34,8 @@ class EagerModel extends ScriptedLanguageModel {
 }
 
 function taskOf(callId: string, client: ScriptedLanguageModel) {
-  const mind = { vendor: "scripted", modelId: "small", systemPrompt: "Be brief." };
-  return { orgId: "org", callId, mind: { ...mind, client, temperature: 1, maxTokens: 9 } };
+  const llm = { vendor: "scripted", modelId: "small", systemPrompt: "Be brief." };
+  return { orgId: "org", callId, llm: { ...llm, client, temperature: 1, maxTokens: 9 } };
 }
 
 async function summariesFor(context: TestContext) {

@@ -5,7 +5,7 @@ import { EffectRunner } from "../../../engine/session/effect-runner.js";
 import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import type { SessionEvent } from "../../../engine/session/events.js";
-import { WEB_LINE } from "../../../engine/session/line-audio.js";
+import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { EMPTY_TOOLBOX } from "../../../engine/session/toolbox.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -34,7 +34,7 @@ class Trial {
 
   constructor() {
     const { clock, caller, log, model, client } = this;
-    const mind = {
+    const llm = {
       vendor: "scripted",
       client: model,
       modelId: "small",
@@ -42,13 +42,13 @@ class Trial {
       temperature: 0.4,
       maxTokens: 50,
     };
-    const voice = {
+    const tts = {
       vendor: "scripted",
       client,
       modelId: "aria",
       speed: 1,
       language: "en-US",
-      format: WEB_LINE.sentenceFormat(client),
+      format: WEB_AUDIO.sentenceFormat(client),
       cacheKey: "voice",
     };
     const recorder = {
@@ -59,7 +59,7 @@ class Trial {
     };
     const cache = new SpeechCache(0);
     const toolbox = EMPTY_TOOLBOX;
-    const around = { clock, mind, voice, toolbox, cache, caller, recorder, log };
+    const around = { clock, llm, tts, toolbox, cache, caller, recorder, log };
     this.runner = new EffectRunner(around, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);

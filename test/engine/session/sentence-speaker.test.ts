@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speak } from "../../../engine/sandbox/simulated-voice.js";
-import { WEB_LINE } from "../../../engine/session/line-audio.js";
-import { speakSentence, type Voice } from "../../../engine/session/sentence-speaker.js";
+import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
+import { type AgentTts, speakSentence } from "../../../engine/session/sentence-speaker.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
@@ -16,23 +16,23 @@ class Trial {
   readonly cache = new SpeechCache(1_000_000);
   readonly clock = new VirtualClock(1_000);
   readonly abort = new AbortController();
-  readonly voice: Voice = {
+  readonly tts: AgentTts = {
     vendor: "scripted",
     client: this.client,
     modelId: "aria",
     speed: 1.25,
     language: "en-US",
-    format: WEB_LINE.sentenceFormat(this.client),
+    format: WEB_AUDIO.sentenceFormat(this.client),
     cacheKey: "voice",
   };
 
   say(text: string) {
-    return speakSentence(this.voice, text, this.cache, this.clock, this.abort.signal);
+    return speakSentence(this.tts, text, this.cache, this.clock, this.abort.signal);
   }
 
   /** Whatever failed does not count as said: the cache keeps what it is given twice. */
   assertNothingKept(): void {
-    this.cache.keep(this.voice.cacheKey, "hello", { audio: new Uint8Array(1), durationMs: 1 });
+    this.cache.keep(this.tts.cacheKey, "hello", { audio: new Uint8Array(1), durationMs: 1 });
     assert.equal(this.cache.sizeBytes, 0);
   }
 

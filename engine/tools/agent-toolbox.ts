@@ -1,13 +1,13 @@
 import type { AgentRecord, AgentTool } from "../../storage/records.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
+import type { CallerChannel } from "../session/caller-channel.js";
+import type { SessionTool } from "../session/state.js";
+import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/toolbox.js";
 import { openToolHeaders } from "../tenancy/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import type { CallerChannel } from "./caller-channel.js";
 import { runHttpTool } from "./http-tool.js";
-import type { SessionTool } from "./state.js";
 import { digitsToSend, toolDefinitions } from "./tool-definitions.js";
-import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "./toolbox.js";
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
 export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {

@@ -1,6 +1,6 @@
 import type { AgentRecord, PlanRecord } from "../../storage/records.js";
-import { sessionTools } from "./agent-toolbox.js";
-import type { SessionSettings } from "./state.js";
+import type { SessionSettings } from "../session/state.js";
+import { sessionTools } from "../tools/agent-toolbox.js";
 
 /** Spoken when no reply could be made, by the first part of the language tag; anything else hears English. */
 const APOLOGIES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { AudioPool } from "../audio/audio-pool.js";
-import { bytesPerSample, LINE_RATE_HZ, type LineEncoding } from "../audio/line-encoding.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
+import { bytesPerSample, PHONE_RATE_HZ, type PhoneEncoding } from "../audio/phone-encoding.js";
 import type { ListenOptions, SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
 import type { SpokenSentence } from "./speech-cache.js";
 
@@ -14,11 +14,11 @@ export interface SentenceFormat {
 }
 
 /** The audio of one kind of line, both ways. */
-export interface LineAudio {
+export interface LegAudio {
   readonly encoding: ListenOptions["encoding"];
   readonly sampleRateHz: number;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
-  readonly speech: LineEncoding | "mp3";
+  readonly speech: PhoneEncoding | "mp3";
   /** Of what the recognizer is given. */
   readonly bytesPerMs: number;
   /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
@@ -36,7 +36,7 @@ const MP3_SENTENCES: SentenceFormat = {
 };
 
 /** A browser: PCM of 16 bits at 16 kHz in, MP3 at 24 kHz out. */
-export const WEB_LINE: LineAudio = {
+export const WEB_AUDIO: LegAudio = {
   encoding: "linear16",
   sampleRateHz: 16_000,
   speech: "mp3",
@@ -46,11 +46,11 @@ export const WEB_LINE: LineAudio = {
 };
 
 /** A telephone at 8 kHz. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples. */
-export function phoneLine(encoding: LineEncoding, pool: () => AudioPool): LineAudio {
+export function phoneAudio(encoding: PhoneEncoding, pool: () => AudioPool): LegAudio {
   const isMulaw = encoding === "mulaw";
   return {
     encoding: isMulaw ? "mulaw" : "linear16",
-    sampleRateHz: LINE_RATE_HZ,
+    sampleRateHz: PHONE_RATE_HZ,
     speech: encoding,
     bytesPerMs: isMulaw ? 8 : 16,
     isPaced: true,
@@ -67,7 +67,7 @@ const MULAW_SENTENCES: SentenceFormat = {
   finish: (audio) => spoken(audio, "mulaw"),
 };
 
-function convertedSentences(encoding: LineEncoding, pool: () => AudioPool): SentenceFormat {
+function convertedSentences(encoding: PhoneEncoding, pool: () => AudioPool): SentenceFormat {
   return {
     name: encoding,
     request: "mp3",
@@ -78,7 +78,7 @@ function convertedSentences(encoding: LineEncoding, pool: () => AudioPool): Sent
   };
 }
 
-function spoken(audio: Uint8Array, encoding: LineEncoding): SpokenSentence {
+function spoken(audio: Uint8Array, encoding: PhoneEncoding): SpokenSentence {
   const samples = audio.byteLength / bytesPerSample(encoding);
-  return { audio, durationMs: (samples * 1_000) / LINE_RATE_HZ };
+  return { audio, durationMs: (samples * 1_000) / PHONE_RATE_HZ };
 }

@@ -1,8 +1,12 @@
-import type { JsonObject } from "../../../storage/records.js";
-import { VendorError } from "../contracts.js";
-import { type AnswerHeaders, faultOfStatus, headerOf } from "../vendor-fault.js";
-import type { VendorContext } from "../vendor-settings.js";
-import { type MethodRequest, type RefusedAnswer, requestStream } from "./http-stream.js";
+import type { JsonObject } from "../../storage/records.js";
+import { VendorError } from "../vendors/contracts.js";
+import {
+  type MethodRequest,
+  type RefusedAnswer,
+  requestStream,
+} from "../vendors/transport/http-stream.js";
+import { type AnswerHeaders, faultOfStatus, headerOf } from "../vendors/vendor-fault.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Some 4,000 tokens: a model would read more only to the caller's boredom. The rest is cut off. */
 export const TOOL_ANSWER_MAX_BYTES = 16 * 1024;

@@ -4,7 +4,7 @@ import { VendorError } from "../vendors/contracts.js";
 const ATTEMPTS_MAX = 2;
 
 /** What can be asked of one vendor about a call that it carries. */
-export interface PhoneLegApi {
+export interface CallControlApi {
   /** A call that has ended already is a success. Rejects with a VendorError. */
   hangUp(callRef: string): Promise<void>;
   /** The call leaves its stream and is handed on to a number or SIP address. Absent where the vendor cannot. */
@@ -12,15 +12,15 @@ export interface PhoneLegApi {
 }
 
 /** The telephone's side of calls, at vendors whose accounts are configured. None of its promises rejects. */
-export class PhoneLegs {
-  readonly #apis: Readonly<Record<string, PhoneLegApi | undefined>>;
+export class CallControl {
+  readonly #apis: Readonly<Record<string, CallControlApi | undefined>>;
   readonly #log: Logger;
   readonly #pending = new Set<Promise<void>>();
   /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
   readonly #told = new Set<string>();
 
   /** By the vendors' names. */
-  constructor(apis: Readonly<Record<string, PhoneLegApi | undefined>>, log: Logger) {
+  constructor(apis: Readonly<Record<string, CallControlApi | undefined>>, log: Logger) {
     this.#apis = apis;
     this.#log = log;
   }

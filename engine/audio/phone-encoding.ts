@@ -8,22 +8,22 @@ import {
 } from "./mulaw.js";
 
 /** How the audio of a telephone line is written, at 8 kHz, mono. `l16` is PCM of 16 bits, low byte first; `l16be` high byte first. */
-export type LineEncoding = "mulaw" | "alaw" | "l16" | "l16be";
+export type PhoneEncoding = "mulaw" | "alaw" | "l16" | "l16be";
 
-export const LINE_RATE_HZ = 8_000;
+export const PHONE_RATE_HZ = 8_000;
 
-export function bytesPerSample(encoding: LineEncoding): 1 | 2 {
+export function bytesPerSample(encoding: PhoneEncoding): 1 | 2 {
   return encoding === "mulaw" || encoding === "alaw" ? 1 : 2;
 }
 
 /** The byte that silence is made of. */
-export function silenceByte(encoding: LineEncoding): number {
+export function silenceByte(encoding: PhoneEncoding): number {
   if (encoding === "mulaw") return MULAW_SILENCE;
   return encoding === "alaw" ? ALAW_SILENCE : 0;
 }
 
 /** Samples of the line's bytes; half a sample at the end is left out. */
-export function decodeLine(bytes: Uint8Array, encoding: LineEncoding): Int16Array {
+export function decodePhoneAudio(bytes: Uint8Array, encoding: PhoneEncoding): Int16Array {
   switch (encoding) {
     case "mulaw":
       return decodeMulaw(bytes);
@@ -36,7 +36,7 @@ export function decodeLine(bytes: Uint8Array, encoding: LineEncoding): Int16Arra
   }
 }
 
-export function encodeLine(pcm: Int16Array, encoding: LineEncoding): Uint8Array {
+export function encodePhoneAudio(pcm: Int16Array, encoding: PhoneEncoding): Uint8Array {
   switch (encoding) {
     case "mulaw":
       return encodeMulaw(pcm);

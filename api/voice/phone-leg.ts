@@ -1,7 +1,11 @@
 import { dtmfTones } from "../../engine/audio/dtmf.js";
-import { encodeLine, type LineEncoding, silenceByte } from "../../engine/audio/line-encoding.js";
 import { decodeAlaw } from "../../engine/audio/mulaw.js";
-import type { PacedLine, Pacer } from "../../engine/audio/pacer.js";
+import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
+import {
+  encodePhoneAudio,
+  type PhoneEncoding,
+  silenceByte,
+} from "../../engine/audio/phone-encoding.js";
 import type { CallAudioTap } from "../../engine/session/call-audio-tap.js";
 import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
@@ -20,21 +24,21 @@ const DIGITS_MARK = "digits";
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
 const FRAMES_PER_SECOND = 1_000 / FRAME_MS;
 
-/** The part of a socket that a line uses. */
-export interface PhoneSocket {
+/** The part of a socket that a leg uses. */
+export interface LegSocket {
   send(message: WireFrame, isBinary: boolean): void;
   end(code: number, reason: string): void;
   getBufferedAmount(): number;
 }
 
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
-export interface PhoneLeg {
+export interface LegControl {
   /** Whether the vendor has taken the call over to that number. */
-  handOn(to: string): Promise<boolean>;
+  transfer(to: string): Promise<boolean>;
   hangUp(): Promise<void>;
 }
 
-const LINE_BROKEN: Ending = {
+const LEG_BROKEN: Ending = {
   reason: "internalError",
   status: "failed",
   message: "internal error",
@@ -46,13 +50,13 @@ const VENDOR_TOO_SLOW: Ending = {
 };
 
 /** One telephone call's media stream: the vendor's wire on one side, the session on the other, the pacer between. */
-export class PhoneLine implements CallerChannel {
-  readonly #socket: PhoneSocket;
+export class PhoneLeg implements CallerChannel {
+  readonly #socket: LegSocket;
   readonly #wire: PhoneWire;
-  readonly #encoding: LineEncoding;
-  readonly #paced: PacedLine;
+  readonly #encoding: PhoneEncoding;
+  readonly #paced: PacedStream;
   readonly #gone = new AbortController();
-  readonly #leg: PhoneLeg;
+  readonly #leg: LegControl;
   #session: Session | undefined;
   #tap: CallAudioTap | undefined;
   /** Audio, and keys as texts, in the order in which they came. */
@@ -65,11 +69,11 @@ export class PhoneLine implements CallerChannel {
   #isBroken = false;
 
   /** `wire` has been started. */
-  constructor(socket: PhoneSocket, wire: PhoneWire, pacer: Pacer, leg: PhoneLeg) {
+  constructor(socket: LegSocket, wire: PhoneWire, pacer: Pacer, leg: LegControl) {
     this.#socket = socket;
     this.#wire = wire;
     this.#leg = leg;
-    this.#encoding = lineEncoding(wire);
+    this.#encoding = phoneEncoding(wire);
     const { codec, sampleRateHz } = wire.format;
     const frameBytes = (sampleRateHz * bytesPerSample(codec)) / FRAMES_PER_SECOND;
     const ahead = wire.needsPacing ? { aheadMs: BARE_WIRE_AHEAD_MS } : {};
@@ -86,7 +90,7 @@ export class PhoneLine implements CallerChannel {
     );
   }
 
-  get encoding(): LineEncoding {
+  get encoding(): PhoneEncoding {
     return this.#encoding;
   }
 
@@ -156,12 +160,12 @@ export class PhoneLine implements CallerChannel {
 
   sendDigits(digits: string): boolean {
     if (!this.#isOpen) return false;
-    return this.#paced.enqueue(encodeLine(dtmfTones(digits), this.#encoding), DIGITS_MARK);
+    return this.#paced.enqueue(encodePhoneAudio(dtmfTones(digits), this.#encoding), DIGITS_MARK);
   }
 
   end(ending: Ending): void {
     if (!this.#isOpen) return;
-    if (ending.transferTo !== undefined) return void this.#handOn(ending.transferTo, ending);
+    if (ending.transferTo !== undefined) return void this.#transfer(ending.transferTo, ending);
     this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
   }
 
@@ -174,9 +178,9 @@ export class PhoneLine implements CallerChannel {
   }
 
   /** The stream stays open until the vendor has taken the call: closing it would hang up. */
-  async #handOn(to: string, ending: Ending): Promise<void> {
+  async #transfer(to: string, ending: Ending): Promise<void> {
     this.#paced.close();
-    const isTaken = await this.#leg.handOn(to);
+    const isTaken = await this.#leg.transfer(to);
     if (isTaken) this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
     else this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
   }
@@ -226,8 +230,8 @@ export class PhoneLine implements CallerChannel {
   /** Nobody is to sit in a silence that goes on for as long as the call may last. */
   #break(): void {
     this.#isBroken = true;
-    if (this.#session !== undefined) this.#session.end(LINE_BROKEN);
-    else this.close(CLOSE_INTERNAL_ERROR, LINE_BROKEN.message);
+    if (this.#session !== undefined) this.#session.end(LEG_BROKEN);
+    else this.close(CLOSE_INTERNAL_ERROR, LEG_BROKEN.message);
   }
 
   #holdOrGoOn(): void {
@@ -244,13 +248,13 @@ export class PhoneLine implements CallerChannel {
   }
 }
 
-function lineEncoding({ format }: PhoneWire): LineEncoding {
+function phoneEncoding({ format }: PhoneWire): PhoneEncoding {
   if (format.codec !== "linear16") return format.codec;
   return format.endian === "big" ? "l16be" : "l16";
 }
 
 /** µ-law as it is; everything else as 16-bit samples, low byte first. */
-function forRecognizer(bytes: Uint8Array, encoding: LineEncoding): Uint8Array {
+function forRecognizer(bytes: Uint8Array, encoding: PhoneEncoding): Uint8Array {
   switch (encoding) {
     case "mulaw":
     case "l16":

@@ -1,28 +1,28 @@
 import type { Database } from "../../storage/database.js";
 import type { CallChannel, HistoryMessage } from "../../storage/records.js";
-import type { CallEntry, CallJournal } from "../calls/call-journal.js";
-import type { Recordings } from "../calls/recordings.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
+import type { CallAudioTap } from "../session/call-audio-tap.js";
+import type { CallerChannel } from "../session/caller-channel.js";
+import { NOTHING_SAID } from "../session/effects.js";
+import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../session/ending.js";
+import type { LegAudio } from "../session/leg-audio.js";
+import type { Session } from "../session/session.js";
+import type { SpeechCache } from "../session/speech-cache.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
+import { withoutTransfer } from "../tools/agent-toolbox.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
 import type { Admission } from "./admission.js";
-import { withoutTransfer } from "./agent-toolbox.js";
-import type { AgentVendors, VendorLines } from "./agent-vendors.js";
-import type { CallAudioTap } from "./call-audio-tap.js";
+import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import type { CallEntry, CallJournal } from "./call-journal.js";
 import type { CallSlots } from "./call-slots.js";
-import type { CallerChannel } from "./caller-channel.js";
-import { NOTHING_SAID } from "./effects.js";
-import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "./ending.js";
-import type { LineAudio } from "./line-audio.js";
 import type { LiveCalls } from "./live-calls.js";
 import { OpenRefusal, type RefusalReason } from "./open-refusal.js";
-import type { Session } from "./session.js";
+import type { Recordings } from "./recordings.js";
 import { assembleSession } from "./session-assembly.js";
 import { sessionSettings } from "./session-settings.js";
-import type { SpeechCache } from "./speech-cache.js";
 
 /** The contract's life of a conversation that nobody continues. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -33,7 +33,7 @@ export interface OpenRequest {
   /** The `historyKey` of an earlier session, to be continued. */
   readonly historyKey: string | undefined;
   readonly channel: CallChannel;
-  readonly line: LineAudio;
+  readonly audio: LegAudio;
   /** Somebody can hand the caller on to another number; left out, nobody can. */
   readonly canTransfer?: boolean;
   /** Of a call that was placed from here: its slot is held already. */
@@ -43,7 +43,7 @@ export interface OpenRequest {
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
 /** What the caller's client is told when the session is ready. */
-export interface OpenedLine {
+export interface OpenedCall {
   readonly agentName: string;
   readonly historyKey: string;
   /** To be told what the agent says; absent when the call is not recorded. */
@@ -53,7 +53,7 @@ export interface OpenedLine {
 export interface OpenerSurroundings {
   readonly database: Pick<Database, "usage" | "history">;
   readonly agents: Agents;
-  readonly vendors: VendorLines;
+  readonly vendors: AgentVendorsOptions;
   readonly journal: CallJournal;
   readonly recordings: Pick<Recordings, "begin">;
   readonly slots: CallSlots;
@@ -80,7 +80,7 @@ const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
 };
 
 /** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
-export class SessionOpener {
+export class CallOpener {
   readonly #around: OpenerSurroundings;
   #stopping = false;
 
@@ -110,7 +110,7 @@ export class SessionOpener {
   async open(
     request: OpenRequest,
     caller: CallerChannel,
-    announce: (line: OpenedLine) => void,
+    announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
     const beganAtMs = this.#around.clock.monotonicMs();
@@ -150,7 +150,7 @@ export class SessionOpener {
   async #open(
     request: OpenRequest,
     caller: CallerChannel,
-    announce: (line: OpenedLine) => void,
+    announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
     const { slots, liveCalls } = this.#around;
@@ -212,16 +212,16 @@ export class SessionOpener {
     admitted: AgentForCall,
     callId: string,
     caller: CallerChannel,
-    announce: (line: OpenedLine) => void,
+    announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
     const orgId = request.tenant.organization.id;
     const { canTransfer = false } = request;
     const agent = canTransfer ? admitted.agent : withoutTransfer(admitted.agent);
     const forCall = { ...admitted, agent };
-    const vendors = this.#vendorsOf(forCall, request.line);
-    vendors.mind.client.warm();
-    vendors.voice.client.warm();
+    const vendors = this.#vendorsOf(forCall, request.audio);
+    vendors.llm.client.warm();
+    vendors.tts.client.warm();
     const conversation = await this.#conversation(orgId, request.historyKey);
     const entry = await this.#around.journal.begin({
       callId,
@@ -232,11 +232,11 @@ export class SessionOpener {
       channel: request.channel,
     });
     const { plan } = request.tenant;
-    const promptChars = vendors.mind.systemPrompt.length;
-    const settings = sessionSettings(forCall.agent, plan, promptChars, request.line.isPaced);
-    const { bytesPerMs } = request.line;
+    const promptChars = vendors.llm.systemPrompt.length;
+    const settings = sessionSettings(forCall.agent, plan, promptChars, request.audio.isPaced);
+    const { bytesPerMs } = request.audio;
     const history = conversation.messages;
-    const tap = this.#around.recordings.begin({ callId, orgId }, forCall.agent, request.line);
+    const tap = this.#around.recordings.begin({ callId, orgId }, forCall.agent, request.audio);
     const parts = { callId, settings, history, vendors, caller, entry, bytesPerMs, tap };
     const session = assembleSession(parts, this.#around);
     this.#around.liveCalls.add(session);
@@ -247,9 +247,9 @@ export class SessionOpener {
     return session;
   }
 
-  #vendorsOf(forCall: AgentForCall, line: LineAudio): AgentVendors {
+  #vendorsOf(forCall: AgentForCall, audio: LegAudio): AgentVendors {
     try {
-      return this.#around.vendors.of(forCall, line);
+      return agentVendors(forCall, audio, this.#around.vendors);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       this.#around.log.warn(
@@ -264,17 +264,17 @@ export class SessionOpener {
   async #listen(
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,
-    { ear }: AgentVendors,
+    { stt }: AgentVendors,
     session: Session,
     entry: CallEntry,
     signal: AbortSignal,
   ): Promise<SpeechStream> {
-    const { encoding, sampleRateHz } = request.line;
+    const { encoding, sampleRateHz } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs } = agent.thresholds;
     const options = { language, modelId: sttModelId, encoding, sampleRateHz, endpointingMs };
     try {
-      return await ear.open(options, session, signal);
+      return await stt.open(options, session, signal);
     } catch (error) {
       session.release();
       if (signal.aborted) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PhoneLine } from "../../../api/voice/phone-line.js";
+import { PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
@@ -13,7 +13,7 @@ const START = JSON.stringify({
   start: { streamSid: "MZ1", callSid: "CA1", customParameters: {} },
 });
 
-const NO_LEG = { handOn: () => Promise.resolve(true), hangUp: () => Promise.resolve() };
+const NO_LEG = { transfer: () => Promise.resolve(true), hangUp: () => Promise.resolve() };
 
 /** A socket whose other end may stop reading. */
 class SlowSocket {
@@ -42,11 +42,11 @@ function openLine(onFault?: (error: unknown) => void) {
   const socket = new SlowSocket();
   const wire = twilioWire();
   wire.fromWire(Buffer.from(START), false);
-  const line = new PhoneLine(socket, wire, pacer, NO_LEG);
-  return { clock, pacer, socket, line };
+  const leg = new PhoneLeg(socket, wire, pacer, NO_LEG);
+  return { clock, pacer, socket, leg };
 }
 
-/** The part of a session that a line uses. */
+/** The part of a session that a leg uses. */
 function recordingSession() {
   const endings: Ending[] = [];
   const session = {
@@ -60,24 +60,24 @@ function recordingSession() {
 }
 
 test("a vendor that never reads ends the call as too slow, long before memory matters", () => {
-  const { clock, socket, line } = openLine();
+  const { clock, socket, leg } = openLine();
   const { endings, session } = recordingSession();
-  line.connect(session as never);
+  leg.connect(session as never);
   socket.isRead = false;
   for (let second = 0; second < 60 && endings.length === 0; second += 1) {
-    line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second });
+    leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second });
     clock.advance(1_000);
   }
   assert.equal(endings[0]?.reason, "callerTooSlow");
   assert.ok(socket.unreadBytes < 512 * 1024, `${socket.unreadBytes} bytes wait`);
 });
 
-test("a line that cannot be sent to ends its call, which would be silent for as long as it lasts", () => {
+test("a leg that cannot be sent to ends its call, which would be silent for as long as it lasts", () => {
   const faults: unknown[] = [];
-  const { clock, pacer, socket, line } = openLine((fault) => faults.push(fault));
+  const { clock, pacer, socket, leg } = openLine((fault) => faults.push(fault));
   const { session } = recordingSession();
-  line.connect({ ...session, end: (ending: Ending) => line.end(ending) } as never);
-  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  leg.connect({ ...session, end: (ending: Ending) => leg.end(ending) } as never);
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
   const error = new Error("the socket is gone");
   socket.send = () => {
     throw error;
@@ -85,41 +85,41 @@ test("a line that cannot be sent to ends its call, which would be silent for as 
   clock.advance(FRAME_MS);
   assert.deepEqual(faults, [error]);
   assert.deepEqual(socket.closes, [1011]);
-  assert.equal(pacer.lineCount, 0);
+  assert.equal(pacer.streamCount, 0);
 });
 
-test("nothing is sent once the line is closed, and its pacer stands still", () => {
-  const { clock, pacer, socket, line } = openLine();
-  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+test("nothing is sent once the leg is closed, and its pacer stands still", () => {
+  const { clock, pacer, socket, leg } = openLine();
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
   clock.advance(FRAME_MS);
-  assert.equal(pacer.lineCount, 1);
-  line.close(1000, "over");
+  assert.equal(pacer.streamCount, 1);
+  leg.close(1000, "over");
   const { sentBytes } = socket;
-  line.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 });
-  line.send({ type: "audioStop" });
-  assert.equal(line.sendDigits("1"), false);
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 });
+  leg.send({ type: "audioStop" });
+  assert.equal(leg.sendDigits("1"), false);
   clock.advance(10_000);
   assert.equal(socket.sentBytes, sentBytes);
   assert.deepEqual(socket.closes, [1000]);
-  assert.equal(pacer.lineCount, 0);
+  assert.equal(pacer.streamCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
-  assert.ok(line.gone.aborted);
+  assert.ok(leg.gone.aborted);
 });
 
 test("where the vendor tells no marks, a sentence counts as heard when it was sent in time", () => {
   const clock = new VirtualClock();
   const wire = new AudioSocketWire();
   wire.fromWire(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16)]));
-  const line = new PhoneLine(new SlowSocket(), wire, new Pacer(clock), NO_LEG);
+  const leg = new PhoneLeg(new SlowSocket(), wire, new Pacer(clock), NO_LEG);
   const heardAtMs: number[] = [];
   const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
   const beganMs = clock.monotonicMs();
-  line.connect({ sentenceHeard, hangUp: () => {} } as never);
-  line.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  leg.connect({ sentenceHeard, hangUp: () => {} } as never);
+  leg.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
   clock.advance(2_000);
   assert.deepEqual(
     heardAtMs.map((atMs) => atMs - beganMs),
     [1_000 - 2 * FRAME_MS],
   );
-  line.close(1000, "over");
+  leg.close(1000, "over");
 });

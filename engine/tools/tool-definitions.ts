@@ -1,6 +1,6 @@
 import type { AgentTool, JsonObject } from "../../storage/records.js";
+import { type ToolArguments, toolArguments } from "../session/tool-arguments.js";
 import type { ToolDefinition } from "../vendors/contracts.js";
-import { type ToolArguments, toolArguments } from "./tool-arguments.js";
 
 /** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */
 const DIGITS_MAX = 40;

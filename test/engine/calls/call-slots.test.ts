@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallSlots } from "../../../engine/session/call-slots.js";
-import { LiveCalls } from "../../../engine/session/live-calls.js";
+import { CallSlots } from "../../../engine/calls/call-slots.js";
+import { LiveCalls } from "../../../engine/calls/live-calls.js";
 
 test("an organization has as many slots as its plan allows, whatever others use", () => {
   const slots = new CallSlots();

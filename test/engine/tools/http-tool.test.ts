@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { type HttpToolResult, runHttpTool } from "../../../engine/session/http-tool.js";
+import { type HttpToolResult, runHttpTool } from "../../../engine/tools/http-tool.js";
+import { TOOL_ANSWER_MAX_BYTES } from "../../../engine/tools/tool-request.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
-import { TOOL_ANSWER_MAX_BYTES } from "../../../engine/vendors/transport/tool-request.js";
 import type { HttpTool } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { eventually, never } from "../vendors/sandboxed-vendors.js";

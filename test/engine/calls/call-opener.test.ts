@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { WEB_LINE } from "../../../engine/session/line-audio.js";
-import { OpenRefusal, type RefusalReason } from "../../../engine/session/open-refusal.js";
+import type { OpenedCall } from "../../../engine/calls/call-opener.js";
+import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
+import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
 import type { Session } from "../../../engine/session/session.js";
-import type { OpenedLine } from "../../../engine/session/session-opener.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { type Customer, TestServer } from "../../system/test-server.js";
 
@@ -17,12 +17,12 @@ after(() => server.close());
 class Opening {
   readonly caller = new RecordingCaller();
   readonly left = new AbortController();
-  readonly announced: OpenedLine[] = [];
+  readonly announced: OpenedCall[] = [];
   readonly result: Promise<Session>;
 
   constructor({ tenant }: Customer, historyKey?: string) {
     this.result = server.parley.calls.opener.open(
-      { tenant, agentId: undefined, historyKey, channel: "web", line: WEB_LINE },
+      { tenant, agentId: undefined, historyKey, channel: "web", audio: WEB_AUDIO },
       this.caller,
       (line) => this.announced.push(line),
       this.left.signal,
@@ -92,7 +92,7 @@ test("a call that cannot be written down is not begun, and gives its slot back",
     calls.start = () => Promise.reject(new Error("disk full"));
     const request = { tenant: customer.tenant, agentId: undefined, historyKey: undefined };
     const opened = opener.open(
-      { ...request, channel: "web", line: WEB_LINE },
+      { ...request, channel: "web", audio: WEB_AUDIO },
       new RecordingCaller(),
       () => undefined,
       new AbortController().signal,

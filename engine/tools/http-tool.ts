@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { HttpTool } from "../../storage/records.js";
+import { toolArguments } from "../session/tool-arguments.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
-import { requestTool, type ToolAnswer } from "../vendors/transport/tool-request.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { toolArguments } from "./tool-arguments.js";
+import { requestTool, type ToolAnswer } from "./tool-request.js";
 
 export interface HttpToolCall {
   readonly tool: HttpTool;

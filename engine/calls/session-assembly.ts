@@ -1,19 +1,19 @@
 import type { HistoryMessage } from "../../storage/records.js";
-import type { CallEntry } from "../calls/call-journal.js";
 import type { Logger } from "../log.js";
+import type { CallAudioTap } from "../session/call-audio-tap.js";
+import type { CallerChannel } from "../session/caller-channel.js";
+import { type CallRecorder, EffectRunner } from "../session/effect-runner.js";
+import type { TurnSave } from "../session/effects.js";
+import type { Ending } from "../session/ending.js";
+import { Session } from "../session/session.js";
+import { SessionActor } from "../session/session-actor.js";
+import type { SpeechCache } from "../session/speech-cache.js";
+import { newSession, type SessionSettings } from "../session/state.js";
 import type { Clock } from "../time/clock.js";
 import type { AgentVendors } from "./agent-vendors.js";
-import type { CallAudioTap } from "./call-audio-tap.js";
+import type { CallEntry } from "./call-journal.js";
 import type { CallSlots } from "./call-slots.js";
-import type { CallerChannel } from "./caller-channel.js";
-import { type CallRecorder, EffectRunner } from "./effect-runner.js";
-import type { TurnSave } from "./effects.js";
-import type { Ending } from "./ending.js";
 import type { LiveCalls } from "./live-calls.js";
-import { Session } from "./session.js";
-import { SessionActor } from "./session-actor.js";
-import type { SpeechCache } from "./speech-cache.js";
-import { newSession, type SessionSettings } from "./state.js";
 
 export interface SessionParts {
   readonly callId: string;
@@ -44,7 +44,7 @@ const INTERNAL_ERROR: Ending = {
 /** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
 export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
   const { callId, settings, history, caller, entry } = parts;
-  const { mind, voice, toolbox } = parts.vendors;
+  const { llm, tts, toolbox } = parts.vendors;
   const { cache, clock, liveCalls, slots, log } = around;
   const recorder: CallRecorder = {
     turnSaved: (save) => entry.turnSaved(save),
@@ -56,7 +56,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
       entry.ended(ending, save);
     },
   };
-  const surroundings = { clock, mind, voice, toolbox, cache, caller, recorder, log };
+  const surroundings = { clock, llm, tts, toolbox, cache, caller, recorder, log };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const actor = new SessionActor(newSession(settings, history), runner, (error) => {
     log.error({ callId, error }, "the session broke; the call is ended");
@@ -66,7 +66,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
   });
   runner.deliverTo((event) => actor.send(event));
   const session: Session = new Session(callId, runner, entry, parts.bytesPerMs, parts.tap);
-  entry.attach(mind, () => session.heardMs);
+  entry.attach(llm, () => session.heardMs);
   return session;
 }
 

@@ -1,8 +1,8 @@
+import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import type { CallerChannel } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
-import type { OpenedLine } from "../../engine/session/session-opener.js";
 import { AudioIntake } from "./audio-intake.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
 import { errorMessage, voiceMessage } from "./voice-message.js";
@@ -12,7 +12,7 @@ const UNREAD_BYTES_MAX = 1024 * 1024;
 /** The contract's largest frame of caller audio. */
 const FRAME_BYTES_MAX = 64 * 1024;
 
-/** The part of a WebSocket that a line uses. */
+/** The part of a WebSocket that a leg uses. */
 export interface CallerSocket {
   send(message: string | Uint8Array, isBinary: boolean): number;
   end(code: number, reason: string): void;
@@ -32,16 +32,16 @@ const FRAME_TOO_BIG: Ending = {
 /** The library's words for a frame that it did not take in. */
 const REFUSED_FRAME = "Received too big message";
 
-/** The part of a session that a line uses. */
-export type LineSession = Pick<Session, "hear" | "end">;
+/** The part of a session that a leg uses. */
+export type LegSession = Pick<Session, "hear" | "end">;
 
 /** One client on the voice WebSocket, from its upgrade to its end. */
-export class CallerLine implements CallerChannel {
+export class WebLeg implements CallerChannel {
   readonly #socket: CallerSocket;
   readonly #intake = new AudioIntake();
   readonly #gone = new AbortController();
-  #session: LineSession | undefined;
-  #opened: OpenedLine = { agentName: "", historyKey: "" };
+  #session: LegSession | undefined;
+  #opened: OpenedCall = { agentName: "", historyKey: "" };
   #isOpen = true;
   #silentTicks = 0;
 
@@ -58,11 +58,11 @@ export class CallerLine implements CallerChannel {
     return this.#isOpen;
   }
 
-  announce(opened: OpenedLine): void {
+  announce(opened: OpenedCall): void {
     this.#opened = opened;
   }
 
-  connect(session: LineSession): void {
+  connect(session: LegSession): void {
     this.#session = session;
     this.#intake.connect((audio) => session.hear(audio));
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Admission, type AdmissionLimits } from "../../../engine/session/admission.js";
+import { Admission, type AdmissionLimits } from "../../../engine/calls/admission.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 function box(limits: Partial<AdmissionLimits> = {}) {

@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   bytesPerSample,
-  decodeLine,
   decodePcm,
-  encodeLine,
-  type LineEncoding,
+  decodePhoneAudio,
+  encodePhoneAudio,
+  type PhoneEncoding,
   silenceByte,
-} from "../../../engine/audio/line-encoding.js";
+} from "../../../engine/audio/phone-encoding.js";
 import { newUpsamplerHistory, upsample } from "../../../engine/audio/upsampler.js";
 
-const ENCODINGS: readonly LineEncoding[] = ["mulaw", "alaw", "l16", "l16be"];
+const ENCODINGS: readonly PhoneEncoding[] = ["mulaw", "alaw", "l16", "l16be"];
 
 test("the order of the bytes is the line's", () => {
   const pcm = Int16Array.of(0x1234, -2);
-  assert.deepEqual([...encodeLine(pcm, "l16")], [0x34, 0x12, 0xfe, 0xff]);
-  assert.deepEqual([...encodeLine(pcm, "l16be")], [0x12, 0x34, 0xff, 0xfe]);
+  assert.deepEqual([...encodePhoneAudio(pcm, "l16")], [0x34, 0x12, 0xfe, 0xff]);
+  assert.deepEqual([...encodePhoneAudio(pcm, "l16be")], [0x12, 0x34, 0xff, 0xfe]);
   for (const encoding of ["l16", "l16be"] as const) {
-    assert.deepEqual(decodeLine(encodeLine(pcm, encoding), encoding), pcm);
+    assert.deepEqual(decodePhoneAudio(encodePhoneAudio(pcm, encoding), encoding), pcm);
   }
 });
 
@@ -28,8 +28,8 @@ test("samples are read from where the bytes lie, and half a sample is left out",
 });
 
 test("each law is written by its own tables, a byte a sample", () => {
-  assert.deepEqual([...encodeLine(Int16Array.of(0, 32_767), "mulaw")], [0xff, 0x80]);
-  assert.deepEqual([...encodeLine(Int16Array.of(0, 32_767), "alaw")], [0xd5, 0xaa]);
+  assert.deepEqual([...encodePhoneAudio(Int16Array.of(0, 32_767), "mulaw")], [0xff, 0x80]);
+  assert.deepEqual([...encodePhoneAudio(Int16Array.of(0, 32_767), "alaw")], [0xd5, 0xaa]);
   assert.deepEqual(ENCODINGS.map(bytesPerSample), [1, 1, 2, 2]);
 });
 
@@ -37,7 +37,7 @@ test("an idle line stays idle: no more than the smallest step of its law, at 16 
   const steps = { mulaw: 0, alaw: 8, l16: 0, l16be: 0 };
   for (const encoding of ENCODINGS) {
     const idle = new Uint8Array(640).fill(silenceByte(encoding));
-    const pcm = decodeLine(idle, encoding);
+    const pcm = decodePhoneAudio(idle, encoding);
     assert.ok(pcm.every((sample) => Math.abs(sample) <= steps[encoding]));
     const wide = upsample(pcm, newUpsamplerHistory());
     assert.ok(wide.every((sample) => Math.abs(sample) <= steps[encoding] + 1));
