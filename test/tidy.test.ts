@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { engineStairs } from "./tidy/engine-stairs.js";
 import {
   builtinPrefix,
-  engineStairs,
   importDirection,
   ownedPackages,
   sandboxStaysOutside,

@@ -48,65 +48,6 @@ export const importDirection: FileRule = (file) => {
     .map((wrong) => fault(file, wrong, `${part} may not import ${wrong.target}`));
 };
 
-/** What each part of the engine may import of the others; every part may use the files that stand at the engine's foot. */
-const STAIRS: Readonly<Record<string, readonly string[]>> = {
-  time: [],
-  security: ["time"],
-  audio: ["time"],
-  vendors: ["time"],
-  speech: ["vendors"],
-  telephony: ["audio", "time", "vendors"],
-  session: ["audio", "speech", "time", "vendors"],
-  metrics: ["session", "time", "vendors"],
-  tenancy: ["security", "time", "vendors"],
-  tools: ["security", "session", "tenancy", "time", "vendors"],
-  calls: [
-    "audio",
-    "metrics",
-    "security",
-    "session",
-    "speech",
-    "telephony",
-    "tenancy",
-    "time",
-    "tools",
-    "vendors",
-  ],
-  sandbox: ["time"],
-};
-const ENGINE_FOOT = ["engine/failure.ts", "engine/log.ts", "engine/settings.ts"];
-/** A vendor's folder may lean on these and on no other vendor. */
-const VENDORS_SHARED = ["transport", "chat-completions"];
-
-/** Imports inside the engine go down the stairs: who decides a call knows nothing of who records, bills or connects it. */
-export const engineStairs: FileRule = (file) => {
-  const part = partOf(file.path);
-  if (!file.path.startsWith("engine/") || ENGINE_FOOT.includes(file.path)) return [];
-  const mayImport = part === undefined ? undefined : STAIRS[part];
-  if (part === undefined || mayImport === undefined) {
-    return [{ path: file.path, line: 1, message: "stands on no stair of the engine" }];
-  }
-  return importsOf(file)
-    .filter(({ target }) => target.startsWith("engine/") && !ENGINE_FOOT.includes(target))
-    .filter(({ target }) => {
-      const other = partOf(target) ?? "";
-      return other === part ? !isNeighbour(file.path, target) : !mayImport.includes(other);
-    })
-    .map((wrong) => fault(file, wrong, `engine/${part} may not import ${wrong.target}`));
-};
-
-function partOf(path: string): string | undefined {
-  const [, part, ...rest] = path.split("/");
-  return rest.length > 0 ? part : undefined;
-}
-
-/** Inside `vendors`, the shared folders know no vendor, and vendors do not know each other. */
-function isNeighbour(path: string, target: string): boolean {
-  const [from, to] = [path, target].map((each) => /^engine\/vendors\/([^/]+)\//.exec(each)?.[1]);
-  if (from === undefined || to === undefined || from === to) return true;
-  return VENDORS_SHARED.includes(to) && (from !== "transport" || to === "transport");
-}
-
 /** A package is imported only by the places that own it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "uWebSockets.js": ["api/http/"],
@@ -188,6 +129,6 @@ export const transitionIsPure: TreeRule = (files) => {
   return faults;
 };
 
-function fault(file: SourceFile, at: Import, message: string): Fault {
+export function fault(file: SourceFile, at: Import, message: string): Fault {
   return { path: file.path, line: at.line, message };
 }
