@@ -95,7 +95,13 @@ export async function startParley(
     missing: missingSettings(config),
     tokens: new OutboundTokens({ secret, clock }),
     phoneNumbers: sandbox === undefined ? tenancy.phoneNumbers : undefined,
-    ...{ opener, slots, liveCalls, journal, clock, newId, log },
+    opener,
+    slots,
+    liveCalls,
+    journal,
+    clock,
+    newId,
+    log,
   });
   const stopPurging = tenancy.auditTrail.startPurging(log);
 
