@@ -11,6 +11,7 @@ const Email = v.pipe(
   v.trim(),
   v.maxLength(EMAIL_CHARACTERS_MAX),
   v.email(),
+  v.examples(["ada@example.com"]),
   v.description("an e-mail address"),
 );
 

@@ -43,6 +43,7 @@ const toolFields = v.pipe(
       to: v.pipe(
         v.string(),
         v.regex(TRANSFER_TARGET),
+        v.examples(["+15550100"]),
         v.description("where to, a number such as +15550100 or an address such as sip:desk@a.org"),
       ),
       description: v.exactOptional(descriptionField("when to use it, in words for the model")),
@@ -53,6 +54,7 @@ const toolFields = v.pipe(
       name: v.pipe(
         v.string(),
         v.regex(TOOL_NAME),
+        v.examples(["findOrder"]),
         v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
       ),
       description: descriptionField("what it does and when to use it, in words for the model"),
@@ -78,6 +80,7 @@ const toolFields = v.pipe(
             v.pipe(v.string(), v.maxLength(HEADER_VALUE_CHARACTERS_MAX), v.regex(HEADER_VALUE)),
           ),
           v.maxEntries(HEADERS_MAX),
+          v.examples([{ authorization: "Bearer ..." }]),
           v.description(
             `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`,
           ),

@@ -36,6 +36,7 @@ function numberToCall(subject: string) {
   return v.pipe(
     v.string(),
     v.regex(E164),
+    v.examples(["+15550100"]),
     v.description(`${subject}, an E.164 number such as +15550100`),
   );
 }
@@ -107,7 +108,7 @@ export const CallCount = v.object({ count: Count });
 
 export const DailyUsage = v.object({
   orgId: Id,
-  date: v.pipe(v.string(), v.isoDate(), v.description("day in UTC")),
+  date: v.pipe(v.string(), v.isoDate(), v.examples(["2026-01-31"]), v.description("day in UTC")),
   calls: v.number(),
   minutes: v.number(),
   ttsChars: v.number(),

@@ -8,6 +8,8 @@ const FREE_FORM_KEYS_MAX = 100;
 
 /** Text that a database and a vendor take as it is: without NUL and without halves of surrogate pairs. */
 const WHOLE_TEXT = /^[^\0\p{Cs}]*$/u;
+/** For people to read: a page of documentation makes up noise that fits the pattern otherwise. */
+const ANY_TEXT = ["…"];
 
 // Every schema of a request carries a description: it completes "expected ..." in the message of a refusal.
 
@@ -19,6 +21,7 @@ export function nameField(subject: string) {
     v.nonEmpty(),
     v.maxLength(NAME_CHARACTERS_MAX),
     v.regex(WHOLE_TEXT),
+    v.examples(ANY_TEXT),
     v.description(`${subject}, text of 1 to ${NAME_CHARACTERS_MAX} characters`),
   );
 }
@@ -28,6 +31,7 @@ export function textField(subject: string, charactersMax: number) {
     v.string(),
     v.maxLength(charactersMax),
     v.regex(WHOLE_TEXT),
+    v.examples(ANY_TEXT),
     v.description(`${subject}, text of at most ${charactersMax} characters`),
   );
 }
@@ -38,6 +42,7 @@ export function idField(subject: string) {
     v.nonEmpty(),
     v.maxLength(ID_CHARACTERS_MAX),
     v.regex(WHOLE_TEXT),
+    v.examples(ANY_TEXT),
     v.description(`${subject}, text of 1 to ${ID_CHARACTERS_MAX} characters`),
   );
 }
@@ -108,6 +113,7 @@ export function wholeNumberParameter(
 export const Timestamp = v.pipe(
   v.string(),
   v.isoTimestamp(),
+  v.examples(["2026-01-31T12:00:00.000Z"]),
   v.description("moment in UTC, ISO 8601"),
 );
 export const Id = v.string();

@@ -1,3 +1,4 @@
+import { API_DESCRIPTION } from "./api-description.js";
 import { componentSchemas, type JsonSchema, jsonSchemaOf } from "./json-schema.js";
 import type { Media, Operation, Parameter } from "./operation.js";
 import { BODY_BYTES_MAX, type Route, type RouteAnswer } from "./route.js";
@@ -30,8 +31,6 @@ const ID_PARAMETER = {
   required: true,
   description: "as lists and creations give it",
 } as const;
-const DESCRIPTION =
-  "Configurable voice agents for many organizations: accounts, agents, providers, API keys, calls and usage.";
 
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
@@ -56,7 +55,7 @@ export function openApiDocument(): OpenApiDocument {
   const groups = Object.values(paths).flatMap((methods) => Object.values(methods));
   return {
     openapi: "3.1.0",
-    info: { title: "Parley", version: VERSION, description: DESCRIPTION },
+    info: { title: "Parley", version: VERSION, description: API_DESCRIPTION },
     servers: [{ url: "/" }],
     tags: [...new Set(groups.flatMap(({ tags }) => tags))].map((name) => ({ name })),
     paths,
@@ -123,7 +122,12 @@ function queryParameters({ query }: Route): readonly Parameter[] {
   if (query === undefined) return [];
   const { properties = {}, required = [] } = jsonSchemaOf(query, "output");
   return Object.entries(properties).map(([name, property]) => {
-    const { description = "", ...schema } = typeof property === "boolean" ? {} : property;
+    // A form would fill in an example as if the reader had chosen it.
+    const {
+      description = "",
+      examples: _none,
+      ...schema
+    } = typeof property === "boolean" ? {} : property;
     const preset = schema.type === "integer" ? { default: Number(schema.default) } : {};
     return {
       name,

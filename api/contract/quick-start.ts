@@ -1,5 +1,3 @@
-import { codeBlock, prose } from "./docs-markup.js";
-
 interface Step {
   readonly text: string;
   readonly command?: string;
@@ -61,15 +59,26 @@ const RULES: readonly string[] = [
   "A token or an API key opens the dashboard: `authorization: Bearer …`, `x-api-key: …`, or `api_key=…` in the query where headers cannot be set.",
 ];
 
-/** The first part of the documentation page. */
+/** In Markdown: how to get from nothing to a call, and what holds for every endpoint. */
 export const QUICK_START: string = [
-  `<pre><code>BASE=<span class="origin">the address of this page, up to the path</span></code></pre><ol>`,
-  ...STEPS.map(({ text, command }) => `<li>${prose(text)}${commandBlock(command)}</li>`),
-  "</ol><h3>What holds everywhere</h3><ul>",
-  ...RULES.map((rule) => `<li>${prose(rule)}</li>`),
-  "</ul>",
-].join("");
+  "## How to start",
+  "`BASE` is the address of this server, without a path:",
+  shellBlock("BASE=https://voice.example.com"),
+  ...STEPS.map(stepText),
+  "## What holds everywhere",
+  RULES.map((rule) => `- ${rule}`).join("\n"),
+].join("\n\n");
 
-function commandBlock(command: string | undefined): string {
-  return command === undefined ? "" : codeBlock(command);
+function stepText({ text, command }: Step, index: number): string {
+  const line = `${index + 1}. ${text}`;
+  return command === undefined ? line : `${line}\n\n${indented(shellBlock(command))}`;
+}
+
+function shellBlock(command: string): string {
+  return `\`\`\`sh\n${command}\n\`\`\``;
+}
+
+/** So that the block belongs to its step, whose number and blank take three columns. */
+function indented(block: string): string {
+  return block.replaceAll(/^/gm, "   ");
 }

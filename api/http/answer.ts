@@ -12,6 +12,8 @@ export interface Answer {
   readonly headers?: readonly HeaderLine[];
   /** A content security policy in place of the one that forbids everything; only a page needs it. */
   readonly policy?: string;
+  /** Of what may be kept; left out, nobody may keep the answer. */
+  readonly cacheControl?: string;
   /** The request was not read to its end and will not be: its connection serves nothing after this. */
   readonly closesConnection?: boolean;
 }

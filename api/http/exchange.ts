@@ -17,7 +17,7 @@ import type { HttpResponse } from "./server.js";
 
 /** For answers that bring none of their own: JSON and text that a browser has nothing to load for. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
-const JSON_HEADERS = securityHeaders(JSON_TYPE, CONTENT_SECURITY_POLICY);
+const JSON_HEADERS = securityHeaders(JSON_TYPE);
 const NO_CONTENT = 204;
 const NO_HEADERS: readonly HeaderLine[] = [];
 
@@ -227,24 +227,31 @@ function endWithoutBody(response: HttpResponse, answer: Answer, closes: boolean)
 interface Content {
   readonly contentType: string;
   readonly policy?: string;
+  readonly cacheControl?: string;
 }
 
-function headersOf({ contentType, policy }: Content): string {
-  if (contentType === JSON_TYPE && policy === undefined) return JSON_HEADERS;
-  return securityHeaders(contentType, policy ?? CONTENT_SECURITY_POLICY);
+function headersOf({ contentType, policy, cacheControl }: Content): string {
+  if (contentType === JSON_TYPE && policy === undefined && cacheControl === undefined) {
+    return JSON_HEADERS;
+  }
+  return securityHeaders(contentType, policy, cacheControl);
 }
 
 /**
  * The value of `x-content-type-options` and the header lines after it. uWebSockets.js copies a value as it is, so one
  * call writes all of them, which costs a fifth of one call each; nothing of a request ever gets into this text.
  */
-function securityHeaders(contentType: string, policy: string): string {
+function securityHeaders(
+  contentType: string,
+  policy = CONTENT_SECURITY_POLICY,
+  cacheControl = "no-store",
+): string {
   return [
     "nosniff",
     ...(contentType === "" ? [] : [`content-type: ${contentType}`]),
     `content-security-policy: ${policy}`,
     "x-frame-options: DENY",
     "referrer-policy: no-referrer",
-    "cache-control: no-store",
+    `cache-control: ${cacheControl}`,
   ].join("\r\n");
 }

@@ -1,6 +1,5 @@
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";
-import { docsPage } from "../contract/docs-page.js";
 import { openApiDocument } from "../contract/openapi.js";
 import { ROUTES, type RouteId } from "../contract/route-table.js";
 import { type ApiServices, allRoutes } from "../routes/all-routes.js";
@@ -9,6 +8,7 @@ import { type AnyHandler, ApiEndpoint, type ApiGuards } from "./api-endpoint.js"
 import { Authentication } from "./authentication.js";
 import { ClientAddresses } from "./client-address.js";
 import { CorsPolicy } from "./cors.js";
+import { DOCS_PATH, docsEndpoints } from "./docs-endpoints.js";
 import { Edge } from "./edge.js";
 import type { Endpoint } from "./endpoint.js";
 import { type RateLimit, RateLimiter } from "./rate-limiter.js";
@@ -51,7 +51,7 @@ export interface RunningServer {
 }
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-const HTML_TYPE = "text/html; charset=utf-8";
+const OPENAPI_PATH = "/api/openapi.json";
 
 export const DEFAULT_AUTH_LIMIT: RateLimit = { usesMax: 10, windowMs: 60_000 };
 export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000 };
@@ -62,8 +62,8 @@ export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 }
 const TO_DOCS: Answer = {
   status: 302,
   contentType: "text/plain; charset=utf-8",
-  body: "The API is described at /api/docs.\n",
-  headers: [["location", "/api/docs"]],
+  body: `The API is described at ${DOCS_PATH}.\n`,
+  headers: [["location", DOCS_PATH]],
 };
 
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
@@ -98,22 +98,14 @@ function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
 }
 
 function addPages(edge: Edge, { metricsText }: HttpParts): void {
-  const document = openApiDocument();
-  const page = docsPage(document);
   // As bytes: a client that asks for them over and over and does not read holds none of our memory.
   const json: Answer = {
     status: 200,
     contentType: JSON_TYPE,
-    body: Buffer.from(JSON.stringify(document)),
+    body: Buffer.from(JSON.stringify(openApiDocument())),
   };
-  const html: Answer = {
-    status: 200,
-    contentType: HTML_TYPE,
-    body: Buffer.from(page.html),
-    policy: page.contentSecurityPolicy,
-  };
-  edge.add(pageEndpoint("/api/openapi.json", () => json));
-  edge.add(pageEndpoint("/api/docs", () => html));
+  edge.add(pageEndpoint(OPENAPI_PATH, () => json));
+  for (const endpoint of docsEndpoints(OPENAPI_PATH)) edge.add(endpoint);
   edge.add(pageEndpoint("/", () => TO_DOCS));
   edge.add(
     pageEndpoint("/metrics", async () => ({

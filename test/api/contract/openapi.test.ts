@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { Validator } from "@cfworker/json-schema";
 import { openApiDocument } from "../../../api/contract/openapi.js";
 import type { Operation } from "../../../api/contract/operation.js";
 import type { Route } from "../../../api/contract/route.js";
 import { ROUTES } from "../../../api/contract/route-table.js";
+import { VOICE_PROTOCOL } from "../../../api/contract/voice-protocol.js";
 
 const document = openApiDocument();
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -105,4 +107,36 @@ test("the refusals that follow from a route are listed with it", () => {
     "500",
     "503",
   ]);
+});
+
+test("an example is a value that its own schema takes, and every text with a pattern has one", () => {
+  let examplesCount = 0;
+  const look = (schema: unknown, place: string) => {
+    if (typeof schema !== "object" || schema === null) return;
+    if ("pattern" in schema && !place.endsWith("propertyNames") && !place.includes("parameters")) {
+      assert.ok("examples" in schema || place.endsWith("additionalProperties"), place);
+    }
+    if ("examples" in schema && Array.isArray(schema.examples)) {
+      const validator = new Validator(schema, "2020-12");
+      for (const example of schema.examples) {
+        examplesCount += 1;
+        assert.ok(validator.validate(example).valid, `${place}: ${JSON.stringify(example)}`);
+      }
+    }
+    for (const [key, value] of Object.entries(schema)) look(value, `${place}.${key}`);
+  };
+  look(document, "");
+  assert.ok(examplesCount > 40);
+});
+
+test("it says in words how to start, and what OpenAPI has no fields for", () => {
+  const { description } = document.info;
+  for (const words of ["## How to start", "npm run call", "## What holds everywhere"]) {
+    assert.ok(description.includes(words), words);
+  }
+  assert.ok(description.includes("## Telephony") && description.includes("/api/telephony/voice"));
+  const { parameters, serverSends, closeCodes } = VOICE_PROTOCOL;
+  for (const { name } of parameters) assert.ok(description.includes(`| \`${name}\` |`), name);
+  for (const { type } of serverSends) assert.ok(description.includes(`| \`${type}\` |`), type);
+  for (const { code } of closeCodes) assert.ok(description.includes(`| ${code} |`), String(code));
 });

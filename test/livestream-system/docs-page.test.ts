@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { LoopbackPlatform, type Tenancy } from "../api/http/loopback-platform.js";
+
+let platform: LoopbackPlatform;
+let tenancy: Tenancy;
+let browser: ViewerBrowser;
+/** Requests that went anywhere but to this server. */
+let strays: string[];
+
+before(async () => {
+  platform = await LoopbackPlatform.start();
+  tenancy = await platform.newTenancy();
+  browser = await ViewerBrowser.start();
+});
+after(async () => {
+  await browser.stop();
+  await platform.close();
+});
+
+async function openDocs(colorScheme: "light" | "dark"): Promise<ViewerPage> {
+  const viewer = await browser.open("about:blank", { colorScheme });
+  const own = `http://127.0.0.1:${platform.port}/`;
+  strays = [];
+  await viewer.page.context().route(
+    (url) => !url.href.startsWith(own) && url.protocol !== "data:",
+    (route) => {
+      strays.push(route.request().url());
+      return route.abort();
+    },
+  );
+  await viewer.page.goto(`${own}api/docs`);
+  await viewer.page.locator("#operations-Service-getHealth").waitFor();
+  return viewer;
+}
+
+test("it shows every endpoint from this server alone, within its policy", async () => {
+  const viewer = await openDocs("light");
+  for (const words of ["How to start", "Voice WebSocket", "Telephony"]) {
+    await viewer.page.getByRole("heading", { name: words, exact: true }).waitFor();
+  }
+  const shown = await viewer.page.locator(".opblock").count();
+  const { body } = await platform.client.get("/api/openapi.json");
+  const operations = Object.values(Object(body).paths).flatMap((path) => Object.keys(Object(path)));
+  assert.equal(shown, operations.length);
+  // Everything unfolded: what only the inside of an endpoint would load is asked for too.
+  for (const fold of await viewer.page.locator(".opblock-summary-control").all()) {
+    await fold.click();
+  }
+  await viewer.page.locator("#operations-Agents-createAgent .highlight-code").first().waitFor();
+  assert.deepEqual([strays, viewer.faults], [[], []]);
+  await viewer.close();
+});
+
+test("it takes the colours that the reader's system is set to", async () => {
+  for (const [scheme, isDark] of [
+    ["light", false],
+    ["dark", true],
+  ] as const) {
+    const viewer = await openDocs(scheme);
+    const ground = await viewer.page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const [red = 255] = /\d+/.exec(String(ground))?.map(Number) ?? [];
+    assert.equal(red > 0 && red < 64, isDark, `${scheme}: ${String(ground)}`);
+    await viewer.close();
+  }
+});
+
+test("a reader tries an endpoint with an API key", async () => {
+  const { page, faults } = await openDocs("light");
+  await page.getByRole("button", { name: "Authorize" }).first().click();
+  const scheme = page.locator(".auth-container", { hasText: "x-api-key" });
+  await scheme.locator("input").fill(tenancy.byKey["x-api-key"] ?? "");
+  await scheme.getByRole("button", { name: "Apply credentials" }).click();
+  await page.locator(".close-modal").click();
+  const operation = page.locator("#operations-Agents-listAgents");
+  await operation.locator(".opblock-summary-control").click();
+  await operation.getByRole("button", { name: "Try it out" }).click();
+  await operation.getByRole("button", { name: "Execute" }).click();
+  await operation
+    .locator(".live-responses-table .response-col_status", { hasText: "200" })
+    .waitFor();
+  assert.deepEqual([strays, faults], [[], []]);
+  await page.context().close();
+});
