@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { Failure } from "../../engine/failure.js";
 import type { SetUp } from "../../engine/tenancy/organizations.js";
 import { SignUpBody } from "../contract/account.js";
-import { nameField, textField } from "../contract/fields.js";
+import { nameField, requestObject, textField } from "../contract/fields.js";
 import { validated } from "../http/validation.js";
 import type { AdminServices } from "./admin-store.js";
 import { parseCommandLine } from "./command.js";
@@ -13,7 +13,7 @@ const DEFAULT_PLAN = "free";
 const PLAN_CHARACTERS_MAX = 100;
 
 /** Held to the rules of a sign-up. */
-const NewOrganization = v.object({
+const NewOrganization = requestObject({
   name: nameField("the organization's name"),
   email: SignUpBody.entries.email,
   password: v.optional(SignUpBody.entries.password),

@@ -1,36 +1,40 @@
 import * as v from "valibot";
-import { Id, nameField, textField } from "./fields.js";
+import { Id, nameField, requestObject, textField, worded } from "./fields.js";
 
 const EMAIL_CHARACTERS_MAX = 254;
 const PASSWORD_CHARACTERS_MIN = 8;
 /** A pass phrase fits; hashing more would only be work for an attacker to order. */
 const PASSWORD_CHARACTERS_MAX = 256;
 
-const Email = v.pipe(
-  v.string(),
-  v.trim(),
-  v.maxLength(EMAIL_CHARACTERS_MAX),
-  v.email(),
-  v.examples(["ada@example.com"]),
-  v.description("an e-mail address"),
+const Email = worded(
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.maxLength(EMAIL_CHARACTERS_MAX),
+    v.email(),
+    v.examples(["ada@example.com"]),
+    v.description("an e-mail address"),
+  ),
 );
 
-export const SignUpBody = v.object({
+export const SignUpBody = requestObject({
   name: nameField("the user's name"),
   email: Email,
-  password: v.pipe(
-    v.string(),
-    v.minLength(PASSWORD_CHARACTERS_MIN),
-    v.maxLength(PASSWORD_CHARACTERS_MAX),
-    v.description(
-      `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`,
+  password: worded(
+    v.pipe(
+      v.string(),
+      v.minLength(PASSWORD_CHARACTERS_MIN),
+      v.maxLength(PASSWORD_CHARACTERS_MAX),
+      v.description(
+        `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`,
+      ),
     ),
   ),
   orgName: v.optional(nameField("the organization's name")),
 });
 
 /** As loose as can be: whoever got the password wrong is told so by 401, not by its length. */
-export const SignInBody = v.object({
+export const SignInBody = requestObject({
   email: textField("the e-mail address", EMAIL_CHARACTERS_MAX),
   password: textField("the password", PASSWORD_CHARACTERS_MAX),
 });

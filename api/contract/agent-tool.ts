@@ -1,5 +1,12 @@
 import * as v from "valibot";
-import { choiceField, flagField, textField, wholeNumberField } from "./fields.js";
+import {
+  choiceField,
+  flagField,
+  requestObject,
+  textField,
+  wholeNumberField,
+  worded,
+} from "./fields.js";
 import { isToolSchema, TOOL_SCHEMA_RULES } from "./tool-schema.js";
 
 /** All are told to the model with every question. */
@@ -25,87 +32,115 @@ const HEADER_NAME =
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 const TYPES = ["hangup", "transfer", "sendDigits", "http"] as const;
+const TYPE_WORDS = `what the tool does, one of ${TYPES.map((each) => `"${each}"`).join(", ")}`;
+const TOOL_WORDS = "a tool with a name that no other one has, an object";
 
 function typeField<const Type extends (typeof TYPES)[number]>(type: Type) {
-  const choices = TYPES.map((each) => `"${each}"`).join(", ");
-  return v.pipe(v.literal(type), v.description(`what the tool does, one of ${choices}`));
+  return worded(v.pipe(v.literal(type), v.description(TYPE_WORDS)));
 }
 
 function descriptionField(subject: string) {
   return textField(subject, DESCRIPTION_CHARACTERS_MAX);
 }
 
-const toolFields = v.pipe(
-  v.variant("type", [
-    v.object({ type: typeField("hangup") }),
-    v.object({
-      type: typeField("transfer"),
-      to: v.pipe(
-        v.string(),
-        v.regex(TRANSFER_TARGET),
-        v.examples(["+15550100"]),
-        v.description("where to, a number such as +15550100 or an address such as sip:desk@a.org"),
-      ),
-      description: v.exactOptional(descriptionField("when to use it, in words for the model")),
-    }),
-    v.object({ type: typeField("sendDigits") }),
-    v.object({
-      type: typeField("http"),
-      name: v.pipe(
-        v.string(),
-        v.regex(TOOL_NAME),
-        v.examples(["findOrder"]),
-        v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
-      ),
-      description: descriptionField("what it does and when to use it, in words for the model"),
-      parameters: v.pipe(
-        v.record(v.string(), v.unknown()),
-        v.check(isToolSchema),
-        v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
-      ),
-      url: v.pipe(
-        v.string(),
-        v.maxLength(URL_CHARACTERS_MAX),
-        v.check(isWebAddress),
-        v.description("the service's http or https address, without user name"),
-      ),
-      method: choiceField("GET with the arguments in the query, or POST with them as JSON", [
-        "GET",
-        "POST",
-      ]),
-      headers: v.exactOptional(
-        v.pipe(
-          v.record(
-            v.pipe(v.string(), v.regex(HEADER_NAME)),
-            v.pipe(v.string(), v.maxLength(HEADER_VALUE_CHARACTERS_MAX), v.regex(HEADER_VALUE)),
+const toolFields = worded(
+  v.pipe(
+    v.variant(
+      "type",
+      [
+        requestObject({ type: typeField("hangup") }),
+        requestObject({
+          type: typeField("transfer"),
+          to: worded(
+            v.pipe(
+              v.string(),
+              v.regex(TRANSFER_TARGET),
+              v.examples(["+15550100"]),
+              v.description(
+                "where to, a number such as +15550100 or an address such as sip:desk@a.org",
+              ),
+            ),
           ),
-          v.maxEntries(HEADERS_MAX),
-          v.examples([{ authorization: "Bearer ..." }]),
-          v.description(
-            `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`,
+          description: v.exactOptional(descriptionField("when to use it, in words for the model")),
+        }),
+        requestObject({ type: typeField("sendDigits") }),
+        requestObject({
+          type: typeField("http"),
+          name: worded(
+            v.pipe(
+              v.string(),
+              v.regex(TOOL_NAME),
+              v.examples(["findOrder"]),
+              v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
+            ),
           ),
-        ),
-      ),
-      timeoutMs: v.optional(
-        wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
-        TIMEOUT_DEFAULT_MS,
-      ),
-      speak: v.optional(
-        flagField(
-          "whether a text that it answers is spoken as it is, instead of given to the model",
-        ),
-        false,
-      ),
-    }),
-  ]),
-  v.description("a tool with a name that no other one has, an object"),
+          description: descriptionField("what it does and when to use it, in words for the model"),
+          parameters: worded(
+            v.pipe(
+              v.record(v.string(), v.unknown()),
+              v.check(isToolSchema),
+              v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
+            ),
+          ),
+          url: worded(
+            v.pipe(
+              v.string(),
+              v.maxLength(URL_CHARACTERS_MAX),
+              v.check(isWebAddress),
+              v.description("the service's http or https address, without user name"),
+            ),
+          ),
+          method: choiceField("GET with the arguments in the query, or POST with them as JSON", [
+            "GET",
+            "POST",
+          ]),
+          headers: v.exactOptional(
+            worded(
+              v.pipe(
+                v.record(
+                  v.pipe(v.string(), v.regex(HEADER_NAME)),
+                  v.pipe(
+                    v.string(),
+                    v.maxLength(HEADER_VALUE_CHARACTERS_MAX),
+                    v.regex(HEADER_VALUE),
+                  ),
+                ),
+                v.maxEntries(HEADERS_MAX),
+                v.examples([{ authorization: "Bearer ..." }]),
+                v.description(
+                  `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`,
+                ),
+              ),
+            ),
+          ),
+          timeoutMs: v.optional(
+            wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
+            TIMEOUT_DEFAULT_MS,
+          ),
+          speak: v.optional(
+            flagField(
+              "whether a text that it answers is spoken as it is, instead of given to the model",
+            ),
+            false,
+          ),
+        }),
+      ],
+      ({ path }) => `expected ${path === undefined ? TOOL_WORDS : TYPE_WORDS}`,
+    ),
+    v.description(TOOL_WORDS),
+  ),
 );
 
-export const toolsField = v.pipe(
-  v.array(toolFields),
-  v.maxLength(TOOLS_MAX),
-  v.checkItems((tool, index, tools) => tools.findIndex((each) => isNamesake(each, tool)) === index),
-  v.description(`what the agent may do, a list of at most ${TOOLS_MAX} tools`),
+export const toolsField = worded(
+  v.pipe(
+    v.array(toolFields),
+    v.maxLength(TOOLS_MAX),
+    v.checkItems(
+      (tool, index, tools) => tools.findIndex((each) => isNamesake(each, tool)) === index,
+      `expected ${TOOL_WORDS}`,
+    ),
+    v.description(`what the agent may do, a list of at most ${TOOLS_MAX} tools`),
+  ),
 );
 
 export const AgentTool = v.variant("type", [

@@ -7,6 +7,8 @@ import {
   idField,
   nameField,
   numberField,
+  objectField,
+  requestObject,
   Timestamp,
   textField,
   wholeNumberField,
@@ -17,54 +19,49 @@ const PROMPT_CHARACTERS_MAX = 32_000;
 const GREETING_CHARACTERS_MAX = 2_000;
 const LANGUAGE_CHARACTERS_MAX = 35;
 
-const personaFields = v.object({
+const personaFields = {
   systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
   greeting: v.optional(textField("the first sentence", GREETING_CHARACTERS_MAX)),
   personality: v.optional(textField("the manner of speaking", GREETING_CHARACTERS_MAX)),
   language: v.optional(textField("a language tag such as en-US", LANGUAGE_CHARACTERS_MAX)),
   guardrails: v.optional(textField("the rules of every answer", PROMPT_CHARACTERS_MAX)),
-});
+};
 
-const llmConfigFields = v.object({
+const llmConfigFields = {
   temperature: v.optional(numberField("the sampling temperature", 0, 2)),
   maxTokens: v.optional(wholeNumberField("the length of a reply in tokens", 1, 32_768)),
-});
+};
 
-const ttsConfigFields = v.object({
+const ttsConfigFields = {
   speed: v.optional(numberField("the rate of speech", 0.25, 4)),
-});
+};
 
-const thresholdFields = v.object({
+const thresholdFields = {
   silenceTimeoutMs: v.optional(wholeNumberField("milliseconds of silence", 50, 60_000)),
   maxCallDurationSec: v.optional(wholeNumberField("seconds of a call", 1, 86_400)),
   interruptionSensitivity: v.optional(
     choiceField("how easily the caller interrupts", ["low", "medium", "high"]),
   ),
   endpointingMs: v.optional(wholeNumberField("milliseconds of silence", 10, 10_000)),
-});
+};
 
-const recordingFields = v.object({
+const recordingFields = {
   enabled: v.optional(
     flagField("whether calls are recorded, which is off unless it is switched on"),
   ),
   retentionDays: v.optional(
     wholeNumberField("days after which a recording is deleted, 30 unless given", 1, 3_650),
   ),
-});
-
-function described<Schema extends v.GenericSchema>(schema: Schema, subject: string) {
-  return v.optional(v.pipe(schema, v.description(`${subject}, an object`)));
-}
+};
 
 const nested = {
-  persona: described(personaFields, "who the agent is"),
-  llmConfig: described(llmConfigFields, "settings of the language model"),
-  ttsConfig: described(ttsConfigFields, "settings of the voice"),
-  thresholds: described(thresholdFields, "when turns and calls end"),
+  persona: v.optional(objectField("who the agent is", personaFields)),
+  llmConfig: v.optional(objectField("settings of the language model", llmConfigFields)),
+  ttsConfig: v.optional(objectField("settings of the voice", ttsConfigFields)),
+  thresholds: v.optional(objectField("when turns and calls end", thresholdFields)),
   tools: v.optional(toolsField),
-  recording: described(
-    recordingFields,
-    "whether calls are recorded, and for how long that is kept",
+  recording: v.optional(
+    objectField("whether calls are recorded, and for how long that is kept", recordingFields),
   ),
 };
 
@@ -77,10 +74,10 @@ const references = {
   sttProviderId: idField("the id of an stt provider"),
 };
 
-export const AgentBody = v.object({ ...references, ...nested });
+export const AgentBody = requestObject({ ...references, ...nested });
 
-export const AgentPatchBody = v.object({
-  ...v.partial(v.object(references)).entries,
+export const AgentPatchBody = requestObject({
+  ...v.partial(requestObject(references)).entries,
   ...nested,
   active: v.optional(flagField("whether the agent takes calls")),
 });

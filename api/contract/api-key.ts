@@ -1,15 +1,17 @@
 import * as v from "valibot";
-import { choiceField, Id, nameField, Timestamp } from "./fields.js";
+import { choiceField, Id, nameField, requestObject, Timestamp, worded } from "./fields.js";
 
-export const ApiKeyBody = v.object({
+export const ApiKeyBody = requestObject({
   name: nameField("the key's name"),
   scopes: v.optional(
-    v.pipe(
-      v.array(choiceField("what the key opens", ["voice", "dashboard"])),
-      v.minLength(1),
-      v.maxLength(2),
-      v.checkItems((scope, index, scopes) => scopes.indexOf(scope) === index),
-      v.description('the key\'s scopes, a list of "voice", "dashboard" or both'),
+    worded(
+      v.pipe(
+        v.array(choiceField("what the key opens", ["voice", "dashboard"])),
+        v.minLength(1),
+        v.maxLength(2),
+        v.checkItems((scope, index, scopes) => scopes.indexOf(scope) === index),
+        v.description('the key\'s scopes, a list of "voice", "dashboard" or both'),
+      ),
     ),
   ),
 });

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { Count, Id, Timestamp, wholeNumberParameter } from "./fields.js";
+import { Count, Id, requestObject, Timestamp, wholeNumberParameter } from "./fields.js";
 import { SKIP_MAX } from "./organization.js";
 
 const AUDIT_PAGE_MAX = 100;
 
-export const AuditQuery = v.object({
+export const AuditQuery = requestObject({
   skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
   limit: wholeNumberParameter("how many to give", { min: 1, max: AUDIT_PAGE_MAX, preset: 20 }),
 });

@@ -6,8 +6,10 @@ import {
   flagField,
   Id,
   idField,
+  requestObject,
   Timestamp,
   wholeNumberParameter,
+  worded,
 } from "./fields.js";
 import { SKIP_MAX } from "./organization.js";
 
@@ -18,30 +20,32 @@ const filters = {
   status: v.optional(choiceField("the state of a call", ["active", "completed", "failed"])),
 };
 
-export const CallCountQuery = v.object(filters);
+export const CallCountQuery = requestObject(filters);
 
-export const CallsQuery = v.object({
+export const CallsQuery = requestObject({
   ...filters,
   skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
   limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
 });
 
-export const UsageQuery = v.object({
+export const UsageQuery = requestObject({
   days: wholeNumberParameter("how many days up to today", { min: 1, max: 365, preset: 30 }),
 });
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
 function numberToCall(subject: string) {
-  return v.pipe(
-    v.string(),
-    v.regex(E164),
-    v.examples(["+15550100"]),
-    v.description(`${subject}, an E.164 number such as +15550100`),
+  return worded(
+    v.pipe(
+      v.string(),
+      v.regex(E164),
+      v.examples(["+15550100"]),
+      v.description(`${subject}, an E.164 number such as +15550100`),
+    ),
   );
 }
 
-export const PlaceCallBody = v.object({
+export const PlaceCallBody = requestObject({
   agentId: idField("the id of an agent"),
   to: numberToCall("who is called"),
   from: numberToCall("a number that the platform has allowed the organization to call from"),

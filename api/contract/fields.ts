@@ -11,58 +11,97 @@ const WHOLE_TEXT = /^[^\0\p{Cs}]*$/u;
 /** For people to read: a page of documentation makes up noise that fits the pattern otherwise. */
 const ANY_TEXT = ["…"];
 
-// Every schema of a request carries a description: it completes "expected ..." in the message of a refusal.
+// Every field of a request is made by these or is `worded`, so that a refusal says what was expected and never what came.
 
-/** Surrounding blanks are dropped; what is left must not be empty. */
-export function nameField(subject: string) {
-  return v.pipe(
-    v.string(),
-    v.trim(),
-    v.nonEmpty(),
-    v.maxLength(NAME_CHARACTERS_MAX),
-    v.regex(WHOLE_TEXT),
-    v.examples(ANY_TEXT),
-    v.description(`${subject}, text of 1 to ${NAME_CHARACTERS_MAX} characters`),
+const JSON_OBJECT = "a JSON object";
+
+/** What a refusal says of a value, in the words of its schema's description. */
+export function expectation(schema: v.GenericSchema | undefined): string {
+  return `expected ${(schema && v.getDescription(schema)) ?? JSON_OBJECT}`;
+}
+
+/** Says the schema's expectation of whatever is wrong in a value, unless a part of it has words of its own. */
+export function worded<Schema extends v.GenericSchema>(schema: Schema): Schema {
+  return v.config(schema, { message: expectation(schema) });
+}
+
+/** An object of a request, which says of a field that is missing what that field should be. */
+export function requestObject<Entries extends v.ObjectEntries>(
+  entries: Entries,
+  description = JSON_OBJECT,
+) {
+  return v.object(entries, ({ path }) =>
+    path === undefined ? `expected ${description}` : expectation(entries[String(path[0].key)]),
   );
 }
 
-export function textField(subject: string, charactersMax: number) {
-  return v.pipe(
-    v.string(),
-    v.maxLength(charactersMax),
-    v.regex(WHOLE_TEXT),
-    v.examples(ANY_TEXT),
-    v.description(`${subject}, text of at most ${charactersMax} characters`),
+export function objectField<Entries extends v.ObjectEntries>(subject: string, entries: Entries) {
+  const description = `${subject}, an object`;
+  return v.pipe(requestObject(entries, description), v.description(description));
+}
+
+/** Surrounding blanks are dropped; what is left must not be empty. */
+export function nameField(subject: string) {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.nonEmpty(),
+      v.maxLength(NAME_CHARACTERS_MAX),
+      v.regex(WHOLE_TEXT),
+      v.examples(ANY_TEXT),
+      v.description(`${subject}, text of 1 to ${NAME_CHARACTERS_MAX} characters`),
+    ),
+  );
+}
+
+export function textField(subject: string, charactersMax: number, charactersMin = 0) {
+  const bounds = charactersMin === 0 ? "at most" : `${charactersMin} to`;
+  return worded(
+    v.pipe(
+      v.string(),
+      v.minLength(charactersMin),
+      v.maxLength(charactersMax),
+      v.regex(WHOLE_TEXT),
+      v.examples(ANY_TEXT),
+      v.description(`${subject}, text of ${bounds} ${charactersMax} characters`),
+    ),
   );
 }
 
 export function idField(subject: string) {
-  return v.pipe(
-    v.string(),
-    v.nonEmpty(),
-    v.maxLength(ID_CHARACTERS_MAX),
-    v.regex(WHOLE_TEXT),
-    v.examples(ANY_TEXT),
-    v.description(`${subject}, text of 1 to ${ID_CHARACTERS_MAX} characters`),
+  return worded(
+    v.pipe(
+      v.string(),
+      v.nonEmpty(),
+      v.maxLength(ID_CHARACTERS_MAX),
+      v.regex(WHOLE_TEXT),
+      v.examples(ANY_TEXT),
+      v.description(`${subject}, text of 1 to ${ID_CHARACTERS_MAX} characters`),
+    ),
   );
 }
 
 export function numberField(subject: string, min: number, max: number) {
-  return v.pipe(
-    v.number(),
-    v.minValue(min),
-    v.maxValue(max),
-    v.description(`${subject}, a number from ${min} to ${max}`),
+  return worded(
+    v.pipe(
+      v.number(),
+      v.minValue(min),
+      v.maxValue(max),
+      v.description(`${subject}, a number from ${min} to ${max}`),
+    ),
   );
 }
 
 export function wholeNumberField(subject: string, min: number, max: number) {
-  return v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(min),
-    v.maxValue(max),
-    v.description(`${subject}, a whole number from ${min} to ${max}`),
+  return worded(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(min),
+      v.maxValue(max),
+      v.description(`${subject}, a whole number from ${min} to ${max}`),
+    ),
   );
 }
 
@@ -70,21 +109,25 @@ export function choiceField<const Options extends readonly [string, ...string[]]
   subject: string,
   options: Options,
 ) {
-  return v.pipe(
-    v.picklist(options),
-    v.description(`${subject}, one of ${options.map((option) => `"${option}"`).join(", ")}`),
+  return worded(
+    v.pipe(
+      v.picklist(options),
+      v.description(`${subject}, one of ${options.map((option) => `"${option}"`).join(", ")}`),
+    ),
   );
 }
 
 export function flagField(subject: string) {
-  return v.pipe(v.boolean(), v.description(`${subject}, true or false`));
+  return worded(v.pipe(v.boolean(), v.description(`${subject}, true or false`)));
 }
 
 export function freeFormField(subject: string) {
-  return v.pipe(
-    v.record(v.string(), v.unknown()),
-    v.maxEntries(FREE_FORM_KEYS_MAX),
-    v.description(`${subject}, an object of at most ${FREE_FORM_KEYS_MAX} fields`),
+  return worded(
+    v.pipe(
+      v.record(v.string(), v.unknown()),
+      v.maxEntries(FREE_FORM_KEYS_MAX),
+      v.description(`${subject}, an object of at most ${FREE_FORM_KEYS_MAX} fields`),
+    ),
   );
 }
 
@@ -94,15 +137,17 @@ export function wholeNumberParameter(
   { min, max, preset }: { readonly min: number; readonly max: number; readonly preset: number },
 ) {
   return v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^-?\d{1,15}$/),
-      v.transform(Number),
-      v.number(),
-      v.integer(),
-      v.minValue(min),
-      v.maxValue(max),
-      v.description(`${subject}, a whole number from ${min} to ${max}`),
+    worded(
+      v.pipe(
+        v.string(),
+        v.regex(/^-?\d{1,15}$/),
+        v.transform(Number),
+        v.number(),
+        v.integer(),
+        v.minValue(min),
+        v.maxValue(max),
+        v.description(`${subject}, a whole number from ${min} to ${max}`),
+      ),
     ),
     String(preset),
   );

@@ -5,6 +5,7 @@ import {
   choiceField,
   Id,
   nameField,
+  requestObject,
   Timestamp,
   textField,
   wholeNumberParameter,
@@ -15,7 +16,7 @@ import { PlanLimits } from "./plan.js";
 export const SKIP_MAX = 1_000_000_000;
 const MODELS_PAGE_MAX = 100;
 
-export const OrganizationBody = v.object({ name: nameField("the organization's name") });
+export const OrganizationBody = requestObject({ name: nameField("the organization's name") });
 
 export const Organization = v.object({
   id: Id,
@@ -38,7 +39,7 @@ export const Stats = v.object({
   avgDurationSec: v.number(),
 });
 
-export const ModelSearchQuery = v.object({
+export const ModelSearchQuery = requestObject({
   category: choiceField("the kind of model", ["llm", "tts", "stt"]),
   query: v.optional(textField("words of a model's id or label", 200), ""),
   skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),

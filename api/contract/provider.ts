@@ -8,32 +8,33 @@ import {
   Id,
   idField,
   nameField,
+  objectField,
+  requestObject,
   Timestamp,
   textField,
+  worded,
 } from "./fields.js";
 
 /** The longest public catalogue of one vendor is a third of this. */
 const MODELS_MAX = 1_000;
 
-const modelsField = v.pipe(
-  v.array(
-    v.pipe(
-      v.object({
-        modelId: idField("the vendor's id of the model"),
-        label: nameField("the model's name"),
-        description: v.exactOptional(textField("about the model", 1_000)),
-      }),
-      v.description("a model, an object"),
-    ),
+const modelField = objectField("a model", {
+  modelId: idField("the vendor's id of the model"),
+  label: nameField("the model's name"),
+  description: v.exactOptional(textField("about the model", 1_000)),
+});
+const modelsField = worded(
+  v.pipe(
+    v.array(modelField),
+    v.maxLength(MODELS_MAX),
+    v.description(`the models, a list of at most ${MODELS_MAX}`),
   ),
-  v.maxLength(MODELS_MAX),
-  v.description(`the models, a list of at most ${MODELS_MAX}`),
 );
 
 const credentialsField = freeFormField("the vendor's credentials such as apiKey");
 const settingsField = freeFormField("settings of the vendor");
 
-export const ProviderBody = v.object({
+export const ProviderBody = requestObject({
   category: choiceField("what the provider does", ["llm", "tts", "stt"]),
   providerKey: idField("the vendor's key in the registry"),
   name: nameField("the provider's name"),
@@ -42,7 +43,7 @@ export const ProviderBody = v.object({
   settings: v.optional(settingsField),
 });
 
-export const ProviderPatchBody = v.object({
+export const ProviderPatchBody = requestObject({
   name: v.optional(nameField("the provider's name")),
   active: v.optional(flagField("whether agents may use the provider")),
   credentials: v.optional(credentialsField),
@@ -50,7 +51,7 @@ export const ProviderPatchBody = v.object({
   settings: v.optional(settingsField),
 });
 
-export const ProviderQuery = v.object({
+export const ProviderQuery = requestObject({
   client: v.optional(choiceField("only the own providers", ["true", "false"]), "false"),
 });
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Count, choiceField, textField } from "./fields.js";
+import { Count, choiceField, objectField, requestObject, textField, worded } from "./fields.js";
 
 /** Twice what a call keeps of a conversation. */
 const CHAT_MESSAGES_MAX = 40;
@@ -7,30 +7,25 @@ const MESSAGE_CHARACTERS_MAX = 8_000;
 /** About 8,000 tokens, as much as an agent's instructions may have. */
 const CHAT_CHARACTERS_MAX = 32_000;
 
-const messageField = v.pipe(
-  v.object({
-    role: choiceField("who said it", ["user", "assistant"]),
-    content: v.pipe(
-      textField("what was said", MESSAGE_CHARACTERS_MAX),
-      v.nonEmpty(),
-      v.description(`what was said, text of 1 to ${MESSAGE_CHARACTERS_MAX} characters`),
-    ),
-  }),
-  v.description("a message, an object"),
-);
+const messageField = objectField("a message", {
+  role: choiceField("who said it", ["user", "assistant"]),
+  content: textField("what was said", MESSAGE_CHARACTERS_MAX, 1),
+});
 
-export const ChatBody = v.object({
-  messages: v.pipe(
-    v.array(messageField),
-    v.minLength(1),
-    v.maxLength(CHAT_MESSAGES_MAX),
-    v.check((messages) => messages.at(-1)?.role === "user"),
-    v.check(
-      (messages) =>
-        messages.reduce((sum, { content }) => sum + content.length, 0) <= CHAT_CHARACTERS_MAX,
-    ),
-    v.description(
-      `the conversation, a list of 1 to ${CHAT_MESSAGES_MAX} messages of ${CHAT_CHARACTERS_MAX} characters together, the last of them the user's`,
+export const ChatBody = requestObject({
+  messages: worded(
+    v.pipe(
+      v.array(messageField),
+      v.minLength(1),
+      v.maxLength(CHAT_MESSAGES_MAX),
+      v.check((messages) => messages.at(-1)?.role === "user"),
+      v.check(
+        (messages) =>
+          messages.reduce((sum, { content }) => sum + content.length, 0) <= CHAT_CHARACTERS_MAX,
+      ),
+      v.description(
+        `the conversation, a list of 1 to ${CHAT_MESSAGES_MAX} messages of ${CHAT_CHARACTERS_MAX} characters together, the last of them the user's`,
+      ),
     ),
   ),
 });

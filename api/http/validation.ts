@@ -1,30 +1,34 @@
 import * as v from "valibot";
 import { Failure, type FieldFault } from "../../engine/failure.js";
+import { expectation } from "../contract/fields.js";
 
 /** Faults told at once; past a handful nobody reads on, and a hostile body could have thousands. */
 const FAULTS_MAX = 20;
 
 type Keys = readonly (string | number)[];
 
+/** Valibot's own words would repeat what came, which may be a password: they are never used. */
+const OTHER_WORDS = "expected another value";
+
 /**
  * The value in the form that the schema promises. Failure `invalid` names every wrong field and what was expected
- * there, never what was received: that may be a password. `whole` names the value itself: "body", "query".
+ * there, in the words of the schema (`worded` in fields.ts), never what was received. `whole` names the value itself:
+ * "body", "query".
  */
 export function validated<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   whole: string,
 ): v.InferOutput<Schema> {
-  const misplaced = unfitList(schema, value, []);
-  if (misplaced !== undefined) throw invalid([faultAt(schema, misplaced, whole)]);
-  const result = v.safeParse(schema, value, { abortPipeEarly: true });
+  const unfit = unfitList(schema, value, []);
+  if (unfit !== undefined) throw invalid([{ ...unfit, path: unfit.path || whole }]);
+  const result = v.safeParse(schema, value, { abortPipeEarly: true, message: OTHER_WORDS });
   if (result.success) return result.output;
-  const faulty = result.issues
-    .slice(0, FAULTS_MAX)
-    .map((issue) =>
-      (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key))),
-    );
-  throw invalid(faulty.map((keys) => faultAt(schema, keys, whole)));
+  throw invalid(
+    result.issues
+      .slice(0, FAULTS_MAX)
+      .map((issue) => ({ path: v.getDotPath(issue) ?? whole, message: issue.message })),
+  );
 }
 
 function invalid(details: readonly FieldFault[]): Failure {
@@ -32,33 +36,17 @@ function invalid(details: readonly FieldFault[]): Failure {
   return new Failure("invalid", message, { details });
 }
 
-function faultAt(schema: v.GenericSchema, keys: Keys, whole: string): FieldFault {
-  return {
-    path: keys.length === 0 ? whole : keys.join("."),
-    message: `expected ${expectation(schema, keys)}`,
-  };
-}
-
-/** The description of the field at the end of `keys`, or of the nearest object or list around it that has one. */
-function expectation(schema: v.GenericSchema, keys: Keys): string {
-  const inner = unwrapped(schema);
-  const [key, ...rest] = keys;
-  const field = key === undefined ? undefined : fieldOf(inner, key);
-  if (field !== undefined) return expectation(field, rest);
-  return v.getDescription(inner) ?? "a JSON object";
-}
-
 /**
- * A list that stands where JSON has to have an object, which Valibot takes for one since in JavaScript it is; or one that
- * is too long, of which Valibot would look at every item first.
+ * A list that stands where JSON has to have an object, or one that is too long. By hand, since Valibot takes a list for
+ * an object, as JavaScript does, and makes a fault of every item before it counts them.
  */
-function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): Keys | undefined {
+function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): FieldFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const inner = unwrapped(schema);
   if (!Array.isArray(value)) return unfitListIn(inner, value, keys);
-  if (inner.type === "object" || inner.type === "record") return keys;
+  if (inner.type === "object" || inner.type === "record") return faultAt(inner, keys);
   if (!("item" in inner)) return undefined;
-  if (value.length > lengthMax(inner)) return keys;
+  if (value.length > lengthMax(inner)) return faultAt(inner, keys);
   const item = inner.item as v.GenericSchema;
   for (const [index, each] of value.entries()) {
     const found = unfitList(item, each, [...keys, index]);
@@ -68,7 +56,7 @@ function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): Keys | 
 }
 
 /** Looks only at fields that the schema has: a body may have thousands of others. */
-function unfitListIn(schema: v.GenericSchema, value: object, keys: Keys): Keys | undefined {
+function unfitListIn(schema: v.GenericSchema, value: object, keys: Keys): FieldFault | undefined {
   if (!("entries" in schema)) return undefined;
   for (const [key, field] of Object.entries(schema.entries as v.ObjectEntries)) {
     if (!Object.hasOwn(value, key)) continue;
@@ -76,6 +64,10 @@ function unfitListIn(schema: v.GenericSchema, value: object, keys: Keys): Keys |
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function faultAt(schema: v.GenericSchema, keys: Keys): FieldFault {
+  return { path: keys.join("."), message: expectation(schema) };
 }
 
 function lengthMax(schema: v.GenericSchema): number {
@@ -89,16 +81,4 @@ function lengthMax(schema: v.GenericSchema): number {
 
 function unwrapped(schema: v.GenericSchema): v.GenericSchema {
   return "wrapped" in schema ? unwrapped(schema.wrapped as v.GenericSchema) : schema;
-}
-
-function fieldOf(schema: v.GenericSchema, key: string | number): v.GenericSchema | undefined {
-  if ("item" in schema) return schema.item as v.GenericSchema;
-  // Of things of several kinds: fields that share a name mean much the same.
-  if (schema.type === "variant" && "options" in schema) {
-    const kinds = schema.options as readonly v.GenericSchema[];
-    return kinds.map((kind) => fieldOf(kind, key)).find((field) => field !== undefined);
-  }
-  if (!("entries" in schema)) return undefined;
-  const entries = schema.entries as Readonly<Record<string, v.GenericSchema>>;
-  return Object.hasOwn(entries, key) ? entries[key] : undefined;
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { Failure } from "../../engine/failure.js";
+import { requestObject, worded } from "../contract/fields.js";
 import { withoutPort } from "../http/client-address.js";
 import { parseJsonBody } from "../http/json-body.js";
 import { validated } from "../http/validation.js";
@@ -27,13 +28,13 @@ const text = v.pipe(
   v.optional(v.nullable(v.string()), ""),
   v.transform((given) => given ?? ""),
 );
-const MediaMtxRequest = v.object({
+const MediaMtxRequest = requestObject({
   user: text,
   password: text,
   token: text,
   ip: text,
-  action: v.pipe(v.string(), v.description("a string such as publish or read")),
-  path: v.pipe(v.string(), v.description("a string such as live/KEY")),
+  action: worded(v.pipe(v.string(), v.description("a string such as publish or read"))),
+  path: worded(v.pipe(v.string(), v.description("a string such as live/KEY"))),
   query: text,
 });
 

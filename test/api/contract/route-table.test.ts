@@ -63,7 +63,15 @@ function checkDescriptions(schema: v.GenericSchema, path: string): void {
   const entries = schema.entries as Readonly<Record<string, v.GenericSchema>>;
   for (const [name, field] of Object.entries(entries)) {
     const inner = "wrapped" in field ? (field.wrapped as v.GenericSchema) : field;
-    assert.ok(v.getDescription(inner) !== undefined, `${path}.${name} has no description`);
+    const description = v.getDescription(inner);
+    assert.ok(description !== undefined, `${path}.${name} has no description`);
+    // No kind of field takes a symbol.
+    const { issues } = v.safeParse(inner, Symbol());
+    assert.deepEqual(
+      issues?.map(({ message }) => message),
+      [`expected ${description}`],
+      `${path}.${name} is not worded`,
+    );
     checkDescriptions(inner, `${path}.${name}`);
     if ("item" in inner) checkDescriptions(inner.item as v.GenericSchema, `${path}.${name}[]`);
   }

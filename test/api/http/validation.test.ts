@@ -1,17 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { choiceField, nameField, wholeNumberField } from "../../../api/contract/fields.js";
+import { AgentBody } from "../../../api/contract/agent.js";
+import {
+  choiceField,
+  flagField,
+  freeFormField,
+  idField,
+  nameField,
+  numberField,
+  requestObject,
+  textField,
+  wholeNumberField,
+  wholeNumberParameter,
+  worded,
+} from "../../../api/contract/fields.js";
 import { validated } from "../../../api/http/validation.js";
 import { Failure, type FieldFault } from "../../../engine/failure.js";
 
-const Lamp = v.object({
+const Lamp = requestObject({
   name: nameField("the lamp's name"),
   colour: v.optional(choiceField("the colour", ["red", "green"])),
   sockets: v.optional(
-    v.pipe(
-      v.array(v.object({ watts: wholeNumberField("the power", 1, 100) })),
-      v.description("the sockets, a list"),
+    worded(
+      v.pipe(
+        v.array(requestObject({ watts: wholeNumberField("the power", 1, 100) })),
+        v.description("the sockets, a list"),
+      ),
     ),
   ),
 });
@@ -88,4 +103,60 @@ test("a list that is too long is refused as a whole, without a look at its items
     () => validated(schema, { names: Array.from({ length: 1_000 }, () => 7) }, "body"),
     (error) => error instanceof Failure && error.message === "names: expected a list of two",
   );
+});
+
+test("every kind of field says what was expected, whether it is wrong or missing", () => {
+  const kinds = [
+    [nameField("the name"), " ", "the name, text of 1 to 200 characters"],
+    [textField("the text", 3), "four", "the text, text of at most 3 characters"],
+    [textField("the text", 3, 1), "", "the text, text of 1 to 3 characters"],
+    [textField("the text", 3), "\0", "the text, text of at most 3 characters"],
+    [idField("the id"), 7, "the id, text of 1 to 128 characters"],
+    [numberField("the speed", 0.5, 2), 3, "the speed, a number from 0.5 to 2"],
+    [numberField("the speed", 0.5, 2), "1", "the speed, a number from 0.5 to 2"],
+    [wholeNumberField("the count", 1, 9), 1.5, "the count, a whole number from 1 to 9"],
+    [choiceField("the side", ["a", "b"]), "c", 'the side, one of "a", "b"'],
+    [flagField("whether"), "yes", "whether, true or false"],
+    [freeFormField("settings"), 1, "settings, an object of at most 100 fields"],
+    [freeFormField("settings"), [], "settings, an object of at most 100 fields"],
+  ] as const;
+  for (const [field, wrong, words] of kinds) {
+    const schema = requestObject({ field });
+    for (const body of [{ field: wrong }, {}, { field: null }]) {
+      assert.throws(() => validated(schema, body, "body"), { message: `field: expected ${words}` });
+    }
+  }
+  const query = requestObject({
+    n: wholeNumberParameter("how many", { min: 0, max: 9, preset: 1 }),
+  });
+  for (const n of ["x", "1.5", "10", ""]) {
+    assert.throws(() => validated(query, { n }, "query"), {
+      message: "n: expected how many, a whole number from 0 to 9",
+    });
+  }
+});
+
+test("a thing of several kinds says whether its kind is wrong, or it is no such thing", () => {
+  const ids = { llmProviderId: "a", llmModelId: "a", ttsProviderId: "a", ttsModelId: "a" };
+  const agent = (tool: unknown) => ({ name: "a", ...ids, sttProviderId: "a", tools: [tool] });
+  const type =
+    'tools.0.type: expected what the tool does, one of "hangup", "transfer", "sendDigits", "http"';
+  for (const [tool, message] of [
+    [7, "tools.0: expected a tool with a name that no other one has, an object"],
+    [{}, type],
+    [{ type: "secret" }, type],
+    [
+      { type: "transfer" },
+      "tools.0.to: expected where to, a number such as +15550100 or an address such as sip:desk@a.org",
+    ],
+  ] as const) {
+    assert.throws(() => validated(AgentBody, agent(tool), "body"), { message });
+  }
+});
+
+test("a schema without words of its own repeats nothing either", () => {
+  const bare = v.object({ password: v.pipe(v.string(), v.minLength(8)) });
+  assert.throws(() => validated(bare, { password: "secret" }, "body"), {
+    message: "password: expected another value",
+  });
 });
