@@ -1,3 +1,4 @@
+// Node's BlockList holds the networks; only the slash of a CIDR block is read by hand, since Node has nothing for it.
 import { BlockList, isIP } from "node:net";
 
 /** A set of networks. */

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 import { AddressBlocks } from "./address-blocks.js";
 
 /** Hops looked at in one X-Forwarded-For; longer chains are forged or misconfigured. */
@@ -22,13 +22,26 @@ export class ClientAddresses {
     if (forwardedFor === "" || !this.#trusted.has(address)) return address;
     const hops = forwardedFor.split(",").slice(-FORWARDED_HOPS_MAX);
     for (const hop of hops.reverse()) {
-      const claimed = withoutPort(hop.trim());
+      const claimed = withoutMapping(withoutPort(hop.trim()));
       if (isIP(claimed) === 0) return address;
       address = claimed;
       if (!this.#trusted.has(address)) return address;
     }
     return address;
   }
+}
+
+const mapped = new BlockList();
+mapped.addSubnet("::ffff:0:0", 96, "ipv6");
+
+/** An IPv4 address inside IPv6, as a proxy that listens on both may write it, as IPv4: else all of them share one limit. */
+function withoutMapping(address: string): string {
+  const [bare = ""] = address.split("%", 1);
+  if (isIP(bare) !== 6 || !mapped.check(bare, "ipv6")) return address;
+  // In an URL it has one spelling, which ends with the IPv4 address as two groups of hexadecimal digits.
+  const groups = new URL(`http://[${bare}]`).hostname.slice(1, -1).split(":").slice(-2);
+  const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255]);
+  return bytes.join(".");
 }
 
 /** Text of the 4 or 16 bytes of a socket's address; an IPv4 address inside IPv6 is written as IPv4. */

@@ -1,3 +1,5 @@
+// Node's BlockList decides, with the ranges by hand, since a library (ipaddr.js 2.5.0 was tried) names a NAT64 or 6to4 address
+// but does not look at the IPv4 address in it, knows fewer ranges, and reads "010.0.0.1" as a public address.
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 
@@ -23,8 +25,11 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
 /** The same for IPv6. `::` covers unspecified, loopback and the old IPv4-compatible form. */
 const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
   ["::", 96],
+  // SIIT (RFC 2765), which a translator turns into any IPv4 address.
+  ["::ffff:0:0:0", 96],
   ["64:ff9b:1::", 48],
   ["100::", 64],
+  ["100:0:0:1::", 64],
   ["2001::", 23],
   ["2001:db8::", 32],
   ["3fff::", 20],

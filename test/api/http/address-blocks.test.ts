@@ -4,10 +4,28 @@ import { AddressBlocks, isAddressBlock } from "../../../api/http/address-blocks.
 
 test("an address is in the blocks that hold it", () => {
   const blocks = new AddressBlocks(["10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1"]);
-  for (const inside of ["10.255.0.1", "192.0.2.7", "fd12::9", "::1", "::ffff:10.1.2.3"]) {
+  const spellings = ["::ffff:10.1.2.3", "::ffff:a01:203", "0:0:0:0:0:FFFF:0a01:0203", "FD12:0::9"];
+  for (const inside of [
+    "10.255.0.1",
+    "192.0.2.7",
+    "fd12::9",
+    "::1",
+    "0:0:0:0:0:0:0:1",
+    ...spellings,
+  ]) {
     assert.ok(blocks.has(inside), inside);
   }
-  for (const outside of ["11.0.0.1", "192.0.2.8", "fe80::1", "::2", "", "unknown", "10.0.0.0/8"]) {
+  for (const outside of [
+    "11.0.0.1",
+    "192.0.2.8",
+    "fe80::1",
+    "::2",
+    "",
+    "unknown",
+    "10.0.0.0/8",
+    "010.0.0.1",
+    "10.1",
+  ]) {
     assert.ok(!blocks.has(outside), outside);
   }
 });
@@ -20,4 +38,10 @@ test("what is no block is refused by name", () => {
       new TypeError(`"${entry}" is neither an IP address nor a CIDR block`),
     );
   }
+});
+
+test("an IPv4 block that is written inside IPv6 holds both forms of its addresses", () => {
+  const blocks = new AddressBlocks(["::ffff:10.0.0.0/104"]);
+  for (const inside of ["10.1.2.3", "::ffff:10.1.2.3"]) assert.ok(blocks.has(inside), inside);
+  assert.ok(!blocks.has("11.0.0.1"));
 });

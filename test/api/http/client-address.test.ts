@@ -21,6 +21,22 @@ test("of a chain, the last address that no trusted proxy vouches for is the clie
   assert.equal(addresses.resolve("10.1.2.3", "[2a00::5]:443"), "2a00::5");
 });
 
+test("a client is one client, whether its proxy writes IPv4 inside IPv6 or not", () => {
+  const addresses = new ClientAddresses(["10.0.0.0/8"]);
+  for (const hop of [
+    "198.51.100.7",
+    "::ffff:198.51.100.7",
+    "[::FFFF:c633:6407]:4711",
+    "0:0:0:0:0:ffff:c633:6407",
+  ]) {
+    assert.equal(addresses.resolve("10.1.2.3", hop), "198.51.100.7", hop);
+  }
+  assert.equal(addresses.resolve("10.1.2.3", "::ffff:0.0.0.0"), "0.0.0.0");
+  assert.equal(addresses.resolve("10.1.2.3", "::ffff:1.2.3.4%eth0"), "1.2.3.4");
+  assert.equal(addresses.resolve("10.1.2.3", "::fffe:1.2.3.4"), "::fffe:1.2.3.4");
+  assert.equal(addresses.resolve("10.1.2.3", "1.1.1.1, ::ffff:10.9.9.9"), "1.1.1.1");
+});
+
 test("what is no address ends the chain", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   assert.equal(addresses.resolve("10.1.2.3", "unknown"), "10.1.2.3");
