@@ -1,3 +1,4 @@
+// By hand, since the packages for tables (cli-table3) are told the widths of columns and do not fit them to the terminal.
 import { printable, type Style, type Terminal } from "./terminal.js";
 
 export interface Cell {

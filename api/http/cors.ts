@@ -1,3 +1,4 @@
+// By hand, since the packages for it are handlers of Express or of Node's own server, and this server is neither.
 import type { HeaderLine } from "./answer.js";
 
 /** How long browsers may remember a preflight: short enough that a changed allow-list is felt. */

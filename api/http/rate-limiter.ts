@@ -1,3 +1,4 @@
+// By hand, since it must not wait: rate-limiter-flexible answers with a promise and sets a timer for every key.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../engine/time/clock.js";
 

@@ -1,3 +1,4 @@
+// By hand, since two attributes of one tag are read, and none is believed that leaves the stream's folder.
 import type { Quality } from "./stream-registry.js";
 
 /** More rungs than any ladder has. */

@@ -1,3 +1,4 @@
+// By hand, since frames are passed on as they are, and the packages for MP3 decode them.
 /** The four bytes before every frame of MPEG audio, Layer III. Source: ISO/IEC 11172-3 (MPEG-1), 13818-3 (MPEG-2), and the 2.5 extension. */
 export interface Mp3Header {
   readonly version: "1" | "2" | "2.5";

@@ -1,3 +1,4 @@
+// By hand, since it is one page of a standard and stands in the path of every frame of a telephone call.
 /**
  * G.711 (ITU-T G.711, 1988), both laws, by tables: a sample of 16-bit PCM to a byte and back. A byte's sample is the
  * middle of its interval, at 16 bits: µ-law reaches ±32,124, A-law ±32,256.

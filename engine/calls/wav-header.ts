@@ -1,3 +1,4 @@
+// By hand, since it is 44 bytes in which a rate and a size change.
 /** RIFF, `fmt ` and `data` of PCM without anything between, as Microsoft and IBM wrote it down in 1991. */
 export const WAV_HEADER_BYTES = 44;
 export const WAV_CHANNELS = 2;

@@ -1,3 +1,4 @@
+// By hand, since p-limit keeps everybody waiting and refuses nobody.
 import { Failure } from "../failure.js";
 
 export interface BoundedWorkOptions {

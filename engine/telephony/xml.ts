@@ -1,3 +1,4 @@
+// By hand, since a few elements are written and none is read; the vendors' packages for them bring a whole client each.
 const NAMES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

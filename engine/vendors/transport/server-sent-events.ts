@@ -1,3 +1,5 @@
+// By hand, since eventsource-parser (4.1.3 was tried) wants Node 22, drops a last event that no empty line ends, and cannot be
+// stopped within a chunk; it is faster, 1.7 µs an event to 2.9, which a reply of fifty events does not notice.
 import { LineSplitter, OverlongLineError } from "./text-lines.js";
 
 /**

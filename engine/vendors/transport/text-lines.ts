@@ -1,3 +1,4 @@
+// By hand, since Node's readline wants a stream of its own and takes lines of any length.
 import { StringDecoder } from "node:string_decoder";
 
 /** More text without a line end than a vendor has reason to send. */

@@ -1,3 +1,4 @@
+// By hand, since undici takes twice as long for a frame, of which every call sends up to fifty a second.
 import { randomFillSync } from "node:crypto";
 
 /** Mask keys are drawn from the system in lots: a call into it for every frame would cost more than the frame. */
