@@ -6,16 +6,25 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
- * ffmpeg or a browser are in a folder of their own, and run only with --livestream, then alone. What they wait for is mostly
- * the next second of a broadcast, so more of them than there are cores.
+ * ffmpeg, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
+ * alone. What they wait for is mostly the next second of a broadcast, or another program, so more of them than there are cores.
  */
-const DEBIAN_FOLDER = "livestream-system/";
-const needsDebian = process.argv[2] === "--livestream";
+const DEBIAN_FOLDERS = new Map([
+  ["--livestream", "livestream-system/"],
+  ["--deploy", "deploy-system/"],
+]);
+const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
+const needsDebian = debianFolder !== undefined;
+const debianFolders = [...DEBIAN_FOLDERS.values()];
 const root = fileURLToPath(new URL("./", import.meta.url));
 const filters = process.argv.slice(needsDebian ? 3 : 2);
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.js"))
-  .filter((path) => path.startsWith(DEBIAN_FOLDER) === needsDebian)
+  .filter((path) =>
+    debianFolder === undefined
+      ? !debianFolders.some((folder) => path.startsWith(folder))
+      : path.startsWith(debianFolder),
+  )
   .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
   .sort()
   .map((path) => join(root, path));

@@ -18,12 +18,11 @@ export function findDebianParts(
   moduleFolders: readonly string[] = MODULE_FOLDERS,
   systemFolders: readonly string[] = SYSTEM_FOLDERS,
 ): DebianParts | { readonly missing: readonly string[] } {
-  const folders = [...path.split(delimiter).filter((folder) => folder !== ""), ...systemFolders];
-  const nginx = firstReadable(folders, "nginx", constants.X_OK);
-  const ffmpeg = firstReadable(folders, "ffmpeg", constants.X_OK);
-  const ffprobe = firstReadable(folders, "ffprobe", constants.X_OK);
+  const nginx = findProgram("nginx", path, systemFolders);
+  const ffmpeg = findProgram("ffmpeg", path, systemFolders);
+  const ffprobe = findProgram("ffprobe", path, systemFolders);
   // The hook's only way to the state API; slim images of Debian are without it.
-  const wget = firstReadable(folders, "wget", constants.X_OK);
+  const wget = findProgram("wget", path, systemFolders);
   const rtmpModule = firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK);
   if (
     nginx !== undefined &&
@@ -40,6 +39,16 @@ export function findDebianParts(
   if (ffmpeg === undefined || ffprobe === undefined) missing.push("ffmpeg");
   if (wget === undefined) missing.push("wget");
   return { missing };
+}
+
+/** The full path of a program on `path`, or where Debian puts those of administrators. */
+export function findProgram(
+  name: string,
+  path: string,
+  systemFolders: readonly string[] = SYSTEM_FOLDERS,
+): string | undefined {
+  const folders = [...path.split(delimiter).filter((folder) => folder !== ""), ...systemFolders];
+  return firstReadable(folders, name, constants.X_OK);
 }
 
 function firstReadable(folders: readonly string[], name: string, mode: number): string | undefined {
