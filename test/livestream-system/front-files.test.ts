@@ -177,7 +177,6 @@ test("the page is kept only when it was asked about again, and may load nothing 
   assert.equal(page.headers.get("server"), "nginx");
 });
 
-test("nginx complains of the planted links, and of nothing else", () => {
-  const others = front.lines.filter((line) => !line.includes("Too many levels of symbolic links"));
-  assert.deepEqual(others, []);
+test("nginx complains of nothing: what it says of a request would hold all of it", () => {
+  assert.deepEqual(front.lines, []);
 });

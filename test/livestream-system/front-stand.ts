@@ -61,6 +61,7 @@ export class FrontStand {
       hlsRoot: join(this.folder, "hls"),
       siteRoot: join(this.folder, "site"),
       tempFolder: join(this.folder, "nginx"),
+      accessLog: `${this.accessLog} front`,
     });
     const note = (line: string) => void this.lines.push(line);
     const onGivenUp = () => note("given up");
@@ -69,6 +70,10 @@ export class FrontStand {
       { onLine: note, onStarted: () => undefined, onEnded: note, onGivenUp },
       new SystemClock(),
     );
+  }
+
+  get accessLog(): string {
+    return join(this.folder, "nginx/access.log");
   }
 
   get url(): string {

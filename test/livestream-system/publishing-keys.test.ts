@@ -53,4 +53,5 @@ test("with publishing keys and no state API: nobody is let in", async (t) => {
   const broadcaster = stand.broadcast(t, "demo?secret=open-sesame");
   await broadcaster.untilRefused();
   assert.equal(stand.log, "");
+  assert.ok(!stand.lines.join("\n").includes("open-sesame"));
 });

@@ -16,6 +16,8 @@ export interface FrontProxyOptions {
   readonly siteRoot: string;
   /** For its configuration and buffers; written to by nginx. */
   readonly tempFolder: string;
+  /** As nginx's `access_log` takes it; none otherwise. */
+  readonly accessLog?: string;
 }
 
 const TEMPLATE = "deploy/livestream/front/nginx.conf.template";
@@ -35,7 +37,7 @@ export function frontProxy(nginx: string, options: FrontProxyOptions): PartComma
       FRONT_HLS_ROOT: options.hlsRoot,
       FRONT_SITE_ROOT: options.siteRoot,
       FRONT_TEMP: options.tempFolder,
-      FRONT_ACCESS_LOG: "off",
+      FRONT_ACCESS_LOG: options.accessLog ?? "off",
     }),
   );
   return {
