@@ -167,6 +167,9 @@ const Settings = v.object({
   LOG_LEVEL: logLevel,
 });
 
+/** The names of all variables that are read. */
+export const VARIABLES: readonly string[] = Object.keys(Settings.entries);
+
 /** As browsers send it, since it is compared as text; `*` stands for all. */
 function isOrigin(text: string): boolean {
   return text === "*" || (URL.canParse(text) && new URL(text).origin === text);

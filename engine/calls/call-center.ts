@@ -1,6 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import { AudioPool } from "../audio/audio-pool.js";
 import type { Logger } from "../log.js";
+import { diskFreeBytes } from "../metrics/disk-room.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";
@@ -68,6 +69,8 @@ export class CallCenter {
       storageRequestsWaiting: () => database.queueLength,
       speechCacheBytes: () => cache.sizeBytes,
       summariesWaiting: () => this.#summaries.waitingCount,
+      isReady: () => this.isReady,
+      diskFreeBytes: () => diskFreeBytes(options.dataDir),
     });
     this.#admission = new Admission(options, this.#gauges(), clock);
     const { calls, recordings: store } = database;

@@ -19,6 +19,10 @@ export interface MetricsSources {
   readonly storageRequestsWaiting: () => number;
   readonly speechCacheBytes: () => number;
   readonly summariesWaiting: () => number;
+  /** Whether a new call would be taken. */
+  readonly isReady: () => boolean;
+  /** Of the disk that holds the database and the recordings; undefined where it cannot be told. */
+  readonly diskFreeBytes: () => Promise<number | undefined>;
 }
 
 /** The process in numbers, for Prometheus. Labels come from small fixed sets, never from callers or tenants. */
@@ -75,6 +79,14 @@ export class Metrics {
       "Ended calls that wait for a summary",
       sources.summariesWaiting,
     );
+    this.#gauge("parley_ready", "1 when a new call would be taken", () =>
+      sources.isReady() ? 1 : 0,
+    );
+    this.#gauge(
+      "parley_disk_free_bytes",
+      "Room on the disk of the database and the recordings",
+      sources.diskFreeBytes,
+    );
   }
 
   callReady(setUpMs: number): void {
@@ -116,13 +128,19 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
+  #gauge(
+    name: string,
+    help: string,
+    read: () => number | undefined | Promise<number | undefined>,
+  ): void {
     const gauge = new Gauge({
       name,
       help,
       registers: [],
-      collect() {
-        this.set(read());
+      async collect() {
+        const value = await read();
+        if (value === undefined) this.remove();
+        else this.set(value);
       },
     });
     this.#registry.registerMetric(gauge);

@@ -46,6 +46,8 @@ async function journalFor(context: TestContext) {
     storageRequestsWaiting: () => 0,
     speechCacheBytes: () => 0,
     summariesWaiting: () => 0,
+    isReady: () => true,
+    diskFreeBytes: async () => undefined,
   });
   const summaries = new CallSummaries(calls, clock, log);
   const journal = new CallJournal({ calls, summaries, metrics, clock, log, runId: "run" });

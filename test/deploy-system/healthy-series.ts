@@ -1,0 +1,77 @@
+/** Series in promtool's notation, by name and labels. */
+export type Series = Readonly<Record<string, string>>;
+
+const SERVER = 'job="parley",instance="a"';
+
+/** Writes the name with the server's labels, then the others. */
+export function series(name: string, labels = ""): string {
+  return `${name}{${SERVER}${labels === "" ? "" : `,${labels}`}}`;
+}
+
+export const NAMES = {
+  up: series("up"),
+  ready: series("parley_ready"),
+  started: series("process_start_time_seconds"),
+  late: series("nodejs_eventloop_lag_p99_seconds"),
+  repliesWithin1: series("parley_turn_stage_seconds_bucket", 'stage="total",le="1"'),
+  repliesWithin5: series("parley_turn_stage_seconds_bucket", 'stage="total",le="5"'),
+  replies: series("parley_turn_stage_seconds_bucket", 'stage="total",le="+Inf"'),
+  replyCount: series("parley_turn_stage_seconds_count", 'stage="total"'),
+  setUpsWithin1: series("parley_call_setup_seconds_bucket", 'le="1"'),
+  setUpsWithin5: series("parley_call_setup_seconds_bucket", 'le="5"'),
+  setUps: series("parley_call_setup_seconds_bucket", 'le="+Inf"'),
+  setUpCount: series("parley_call_setup_seconds_count"),
+  vendorTimeouts: series(
+    "parley_vendor_errors_total",
+    'category="llm",vendor="openai",fault="timeout"',
+  ),
+  vendorAborts: series(
+    "parley_vendor_errors_total",
+    'category="tts",vendor="openai",fault="aborted"',
+  ),
+  vendorRefusals: series(
+    "parley_vendor_errors_total",
+    'category="stt",vendor="deepgram",fault="unauthorized"',
+  ),
+  refusedByCaller: series("parley_calls_refused_total", 'reason="callerLeft"'),
+  refusedByLoad: series("parley_calls_refused_total", 'reason="overloaded"'),
+  callsThatEnded: series("parley_calls_total", 'channel="web",reason="callerLeft"'),
+  callsThatBroke: series("parley_calls_total", 'channel="web",reason="internalError"'),
+  deafSeconds: series("parley_stt_deaf_seconds_total"),
+  calls: series("parley_calls_active"),
+  storageWaiting: series("parley_storage_requests_waiting"),
+  summariesWaiting: series("parley_summaries_waiting"),
+  diskFree: series("parley_disk_free_bytes"),
+  filesOpen: series("process_open_fds"),
+  filesMax: series("process_max_fds"),
+} as const;
+
+/** An hour of a server with twenty calls that has all of it now and then: a slow reply, a vendor's timeout, a caller who left. */
+export const HEALTHY: Series = {
+  [NAMES.up]: "1x60",
+  [NAMES.ready]: "1x60",
+  [NAMES.started]: "1000x60",
+  [NAMES.late]: "0.012x60",
+  [NAMES.repliesWithin1]: "0+99x60",
+  [NAMES.repliesWithin5]: "0+100x60",
+  [NAMES.replies]: "0+100x60",
+  [NAMES.replyCount]: "0+100x60",
+  [NAMES.setUpsWithin1]: "0+10x60",
+  [NAMES.setUpsWithin5]: "0+10x60",
+  [NAMES.setUps]: "0+10x60",
+  [NAMES.setUpCount]: "0+10x60",
+  [NAMES.vendorTimeouts]: "0+1x60",
+  [NAMES.vendorAborts]: "0+50x60",
+  [NAMES.vendorRefusals]: "7x60",
+  [NAMES.refusedByCaller]: "0+20x60",
+  [NAMES.refusedByLoad]: "0x60",
+  [NAMES.callsThatEnded]: "0+10x60",
+  [NAMES.callsThatBroke]: "0x60",
+  [NAMES.deafSeconds]: "0+1x60",
+  [NAMES.calls]: "20x60",
+  [NAMES.storageWaiting]: "3x60",
+  [NAMES.summariesWaiting]: "4x60",
+  [NAMES.diskFree]: "50000000000-1000000x60",
+  [NAMES.filesOpen]: "300x60",
+  [NAMES.filesMax]: "65536x60",
+};

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { diskFreeBytes } from "../../../engine/metrics/disk-room.js";
+import { Metrics, type MetricsSources } from "../../../engine/metrics/metrics.js";
+
+const SOURCES: MetricsSources = {
+  callsActive: () => 3,
+  storageRequestsWaiting: () => 0,
+  speechCacheBytes: () => 0,
+  summariesWaiting: () => 0,
+  isReady: () => true,
+  diskFreeBytes: async () => 5,
+};
+
+async function lines(changes: Partial<MetricsSources> = {}): Promise<readonly string[]> {
+  return (await new Metrics({ ...SOURCES, ...changes }).text()).split("\n");
+}
+
+test("gauges are read when they are asked for", async () => {
+  const told = await lines();
+  assert.ok(told.includes("parley_calls_active 3"));
+  assert.ok(told.includes("parley_ready 1"));
+  assert.ok(told.includes("parley_disk_free_bytes 5"));
+  assert.ok((await lines({ isReady: () => false })).includes("parley_ready 0"));
+});
+
+test("what cannot be told is left out, and is not zero", async () => {
+  const told = await lines({ diskFreeBytes: async () => undefined });
+  assert.deepEqual(
+    told.filter((line) => line.startsWith("parley_disk_free_bytes")),
+    [],
+  );
+});
+
+test("the room of a disk is told, and that of a folder that is not there is not", async () => {
+  const free = await diskFreeBytes(".");
+  assert.ok(free !== undefined && free > 0);
+  assert.equal(await diskFreeBytes("/no/such/folder"), undefined);
+});
