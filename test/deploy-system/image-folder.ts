@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { parseDockerfile, type Step } from "./dockerfile.js";
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What an engine would keep of the last stage. */
+export interface Image {
+  /** Stands for the container's root. */
+  readonly folder: string;
+  readonly workFolder: string;
+  readonly environment: Environment;
+  readonly user: string;
+  readonly command: readonly string[];
+  readonly healthcheck: readonly string[];
+}
+
+interface Building {
+  readonly folder: string;
+  workFolder: string;
+  environment: Environment;
+  user: string;
+  command: readonly string[];
+  healthcheck: readonly string[];
+}
+
+const Words = v.array(v.string());
+
+/**
+ * Follows a Dockerfile without an engine: each stage is a folder under `root`, on this machine's Debian and Node. Copies from
+ * `context` without what its .dockerignore names. Throws when a step fails.
+ */
+export function buildImage(
+  dockerfile: string,
+  context: string,
+  root: string,
+  environment: Environment,
+): Image {
+  const folders = new Map<string, string>();
+  let last: Building | undefined;
+  for (const [index, { name, steps }] of parseDockerfile(dockerfile).entries()) {
+    const folder = join(root, name ?? String(index));
+    mkdirSync(folder, { recursive: true });
+    if (name !== undefined) folders.set(name, folder);
+    last = {
+      folder,
+      workFolder: folder,
+      environment: {},
+      user: "0:0",
+      command: [],
+      healthcheck: [],
+    };
+    for (const step of steps) follow(step, last, { context, folders, environment });
+  }
+  if (last === undefined) throw new Error("Dockerfile: no stage");
+  return last;
+}
+
+interface Around {
+  readonly context: string;
+  readonly folders: ReadonlyMap<string, string>;
+  readonly environment: Environment;
+}
+
+function follow({ instruction, words }: Step, stage: Building, around: Around): void {
+  switch (instruction) {
+    case "WORKDIR":
+      stage.workFolder = join(stage.folder, words);
+      mkdirSync(stage.workFolder, { recursive: true });
+      break;
+    case "ENV":
+      for (const pair of words.split(" ")) {
+        const [name = "", value = ""] = pair.split("=");
+        stage.environment = { ...stage.environment, [name]: value };
+      }
+      break;
+    case "USER":
+      stage.user = words;
+      break;
+    case "CMD":
+      stage.command = v.parse(Words, JSON.parse(words));
+      break;
+    case "HEALTHCHECK":
+      stage.healthcheck = v.parse(Words, JSON.parse(words.replace(/^.*?\bCMD /, "")));
+      break;
+    case "COPY":
+      copy(words.split(" "), stage, around);
+      break;
+    case "RUN":
+      execFileSync("sh", ["-ec", insideOf(stage.folder, words)], {
+        cwd: stage.workFolder,
+        env: { ...around.environment, ...stage.environment },
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      break;
+    default:
+      // EXPOSE, VOLUME and STOPSIGNAL are for an engine.
+      break;
+  }
+}
+
+/** The container's paths that the Dockerfile names, as paths of this machine. */
+function insideOf(folder: string, command: string): string {
+  return command.replace(/(?<![\w./-])\/(?=(?:data|parley)\b)/g, `${folder}/`);
+}
+
+function copy(words: readonly string[], stage: Building, { context, folders }: Around): void {
+  const from = words.find((word) => word.startsWith("--from="))?.slice("--from=".length);
+  const paths = words.filter((word) => !word.startsWith("--"));
+  const target = join(stage.workFolder, paths.at(-1) ?? "");
+  const source = from === undefined ? context : (folders.get(from) ?? "");
+  const ignored = from === undefined ? ignoredNames(context) : () => false;
+  for (const path of paths.slice(0, -1)) {
+    if (path !== "." && !path.includes("node_modules") && !path.includes("dist")) {
+      cpSync(join(source, path), join(target, path.split("/").at(-1) ?? ""), { recursive: true });
+      continue;
+    }
+    const folder = join(source, path);
+    mkdirSync(target, { recursive: true });
+    const names = readdirSync(folder).filter((name) => !ignored(name));
+    for (const name of names) execFileSync("cp", ["-a", join(folder, name), target]);
+  }
+}
+
+/** Knows only names in the root with stars in them, and throws at a pattern that is more. */
+function ignoredNames(context: string): (name: string) => boolean {
+  const lines = readFileSync(join(context, ".dockerignore"), "utf8").split("\n");
+  const patterns = lines.filter((line) => line !== "");
+  const odd = patterns.find((pattern) => !/^[\w.*-]+$/.test(pattern));
+  if (odd !== undefined) throw new Error(`.dockerignore: "${odd}" is more than a name`);
+  const forms = patterns.map(
+    (pattern) => new RegExp(`^${pattern.replaceAll(".", String.raw`\.`).replaceAll("*", ".*")}$`),
+  );
+  return (name) => forms.some((form) => form.test(name));
+}
