@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import * as v from "valibot";
+import { parse } from "yaml";
+import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+import { parseConfig } from "../../config.js";
+import { debianProgram } from "./debian-program.js";
+
+const ROOT = packageRoot();
+const Composed = v.object({
+  services: v.record(
+    v.string(),
+    v.looseObject({
+      environment: v.optional(v.record(v.string(), v.string()), {}),
+      ports: v.optional(v.array(v.union([v.string(), v.looseObject({})])), []),
+      cap_drop: v.array(v.string()),
+      security_opt: v.array(v.string()),
+      read_only: v.boolean(),
+      stop_grace_period: v.optional(v.string()),
+      ulimits: v.optional(v.record(v.string(), v.number())),
+    }),
+  ),
+});
+
+/** What Debian's docker-compose makes of the files; it is older than the name at their top, which is left out. */
+function composed(context: TestContext, ...paths: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "parley-compose-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  for (const path of paths) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    const text = readFileSync(join(ROOT, path), "utf8");
+    writeFileSync(join(folder, path), text.replace(/^name: .*\n/m, ""));
+  }
+  cpSync(join(ROOT, ".env.example"), join(folder, ".env"));
+  const files = paths.flatMap((path) => ["-f", join(folder, path)]);
+  const { status, stdout, stderr } = spawnSync(
+    debianProgram("docker-compose"),
+    [...files, "config"],
+    {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: folder, PUBLISH_KEYS_FILE: "/etc/keys" },
+    },
+  );
+  assert.equal(status, 0, stderr);
+  return v.parse(Composed, parse(stdout)).services;
+}
+
+test("docker-compose accepts the voice server's file, which locks it in", (context) => {
+  const { parley, ...others } = composed(context, "deploy/compose.yaml");
+  assert.ok(parley);
+  assert.deepEqual(others, {});
+  assert.equal(parley.read_only, true);
+  assert.deepEqual(parley.cap_drop, ["ALL"]);
+  assert.deepEqual(parley.security_opt, ["no-new-privileges:true"]);
+  assert.deepEqual(parley.ulimits, { core: 0, nofile: 65_536 });
+});
+
+test("the server in compose has the settings of .env, and a port that only this machine reaches", (context) => {
+  const { parley } = composed(context, "deploy/compose.yaml");
+  assert.ok(parley);
+  const keys = { JWT_SECRET: "j".repeat(32), ENCRYPTION_KEY: "5a".repeat(32) };
+  const config = parseConfig({ ...parley.environment, ...keys });
+  assert.equal(config.isProduction, true);
+  assert.deepEqual(parley.ports, [`127.0.0.1:${config.port}:${config.port}/tcp`]);
+  assert.equal(config.dataDir, "/data");
+  assert.equal(parley.stop_grace_period, "60s");
+  assert.ok(60_000 >= config.drainTimeoutMs + 15_000, "calls have the time to end");
+});
+
+test("docker-compose accepts the live streams' files, with and without publishing keys", (context) => {
+  const plain = ["deploy/livestream/compose.yaml"];
+  for (const paths of [plain, [...plain, "deploy/livestream/compose.keys.yaml"]]) {
+    const services = composed(context, ...paths);
+    assert.deepEqual(Object.keys(services).sort(), ["front", "ingest", "state-api"]);
+    for (const service of Object.values(services)) assert.deepEqual(service.cap_drop, ["ALL"]);
+  }
+});
