@@ -11,7 +11,7 @@ import {
   rmSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
@@ -74,7 +74,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   const left = forDevelopment.filter((path) => existsSync(join(image.workFolder, path)));
   assert.deepEqual(left, []);
   const { platform, arch, versions } = process;
-  const binaries = files("-name", "*.node").map((path) => path.split("/").at(-1));
+  const binaries = files("-name", "*.node").map((path) => basename(path));
   const frontEnd = `uws_${platform}_${arch}_${versions.modules}.node`;
   // Of piscina, which npm itself takes for this platform alone.
   const priorities = `nice.${platform}-${arch}-gnu.node`;
