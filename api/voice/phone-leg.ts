@@ -31,6 +31,9 @@ export interface LegSocket {
   getBufferedAmount(): number;
 }
 
+/** The part of a session that a leg uses. */
+export type LegSession = Pick<Session, "hear" | "pressKey" | "sentenceHeard" | "end" | "hangUp">;
+
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
   /** Whether the vendor has taken the call over to that number. */
@@ -57,7 +60,7 @@ export class PhoneLeg implements CallerChannel {
   readonly #paced: PacedStream;
   readonly #gone = new AbortController();
   readonly #leg: LegControl;
-  #session: Session | undefined;
+  #session: LegSession | undefined;
   #tap: CallAudioTap | undefined;
   /** Audio, and keys as texts, in the order in which they came. */
   #early: (Uint8Array | string)[] = [];
@@ -103,7 +106,7 @@ export class PhoneLeg implements CallerChannel {
     this.#tap = tap;
   }
 
-  connect(session: Session): void {
+  connect(session: LegSession): void {
     this.#session = session;
     for (const early of this.#early) {
       if (typeof early === "string") session.pressKey(early);

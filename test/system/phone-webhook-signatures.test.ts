@@ -134,3 +134,17 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
 function spoilt(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}0`]));
 }
+
+test("signalwire may send JSON, whose hash stands in the signed address", async () => {
+  const body = JSON.stringify({ CallSid: "CA1" });
+  const base = webhookUrl(server, customer, { vendor: "signalwire" });
+  const post = async (hashed: string) => {
+    const url = `${base}&bodySHA256=${webhooks.getExpectedBodyHash(hashed)}`;
+    const signed = url.replace(server.url, BASE);
+    const signature = webhooks.getExpectedTwilioSignature(KEY, signed, {});
+    const headers = { "content-type": "application/json", "x-signalwire-signature": signature };
+    return (await fetch(url, { method: "POST", headers, body })).status;
+  };
+  assert.equal(await post(body), 200);
+  assert.equal(await post("{}"), 403);
+});

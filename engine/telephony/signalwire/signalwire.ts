@@ -1,8 +1,7 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { isTwilioSignature } from "../twilio/twilio-signature.js";
+import { isTwilioWebhook } from "../twilio/twilio-signature.js";
 import { sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
-import { formOf } from "../webhook-signature.js";
 import { signalwireWire } from "./signalwire-wire.js";
 
 /** SignalWire speaks Twilio's language, with ids in fewer places. */
@@ -20,7 +19,7 @@ export const SIGNALWIRE: PhoneVendor = {
     headerNames: ["x-signalwire-signature", "x-twilio-signature"],
     check: (key, { url, body, header }) => {
       const signature = header("x-signalwire-signature") || header("x-twilio-signature");
-      return isTwilioSignature(key, { url, fields: formOf(body), signature });
+      return isTwilioWebhook(key, { url, body, signature });
     },
   },
 };

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { parse, stringify } from "node:querystring";
+import { bodyHash } from "../body-hash.js";
 
 export interface SignedRequest {
   /** As the vendor was given it, with its query: `https://…`, or for the upgrade of a media stream `wss://…`. */
@@ -10,6 +11,17 @@ export interface SignedRequest {
   readonly signature: string;
 }
 
+export interface TwilioWebhook {
+  /** As in SignedRequest. */
+  readonly url: string;
+  /** As it came. */
+  readonly body: Uint8Array;
+  /** The header `X-Twilio-Signature`. */
+  readonly signature: string;
+}
+
+/** The parameter of the URL in which the vendor tells the hash of a body that is no form. */
+const BODY_HASH_PARAMETER = "bodySHA256";
 const SIGNATURE_BYTES = 20;
 const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is;
 const PORT = /:\d*$/;
@@ -33,6 +45,25 @@ export function isTwilioSignature(authToken: string, request: SignedRequest): bo
     if (timingSafeEqual(expected, given)) isSigned = true;
   }
   return isSigned;
+}
+
+/**
+ * Whether a webhook was signed with that auth token: over the URL and the fields of its form, or, where the URL has a
+ * `bodySHA256`, over the URL alone, with that hash of the body in it.
+ */
+export function isTwilioWebhook(
+  authToken: string,
+  { url, body, signature }: TwilioWebhook,
+): boolean {
+  const query = new URLSearchParams(url.split(/\?(.*)/s)[1] ?? "");
+  const hashes = query.getAll(BODY_HASH_PARAMETER);
+  if (hashes.length === 0) {
+    const fields = new URLSearchParams(Buffer.from(body).toString("utf8"));
+    return isTwilioSignature(authToken, { url, fields, signature });
+  }
+  // Two of them: the vendor never writes that, so nobody has to guess which one counts.
+  const isOfBody = hashes.length === 1 && hashes[0] === bodyHash(body);
+  return isTwilioSignature(authToken, { url, signature }) && isOfBody;
 }
 
 /** By name in the order of UTF-16 code units; of a repeated name every value once, in order. */

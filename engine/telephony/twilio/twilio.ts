@@ -1,8 +1,7 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { formOf } from "../webhook-signature.js";
 import { twilioCalls } from "./twilio-calls.js";
-import { isTwilioSignature } from "./twilio-signature.js";
+import { isTwilioWebhook } from "./twilio-signature.js";
 import { twilioWire } from "./twilio-wire.js";
 import { dialOn, sayAndHangUp, twilioConnect } from "./twiml.js";
 
@@ -17,7 +16,7 @@ export const TWILIO: PhoneVendor = {
     headerNames: ["x-twilio-signature"],
     check: (key, { url, body, header }) => {
       const signature = header("x-twilio-signature");
-      return isTwilioSignature(key, { url, fields: formOf(body), signature });
+      return isTwilioWebhook(key, { url, body, signature });
     },
   },
   callControl: (settings, context) => {

@@ -121,7 +121,13 @@ test("a call whose other side never reads ends as too slow, and its connection d
       endings.push(ending);
       line.end(ending);
     };
-    line.connect({ end, sentenceHeard: () => {}, hangUp: () => {} } as never);
+    line.connect({
+      end,
+      hear: () => {},
+      pressKey: () => {},
+      sentenceHeard: () => {},
+      hangUp: () => {},
+    });
     lines.push(line);
     return line;
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PhoneLeg } from "../../../api/voice/phone-leg.js";
+import { type LegSession, PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
@@ -46,11 +46,11 @@ function openLine(onFault?: (error: unknown) => void) {
   return { clock, pacer, socket, leg };
 }
 
-/** The part of a session that a leg uses. */
+/** Keeps how it was ended, and does nothing. */
 function recordingSession() {
   const endings: Ending[] = [];
-  const session = {
-    end: (ending: Ending) => endings.push(ending),
+  const session: LegSession = {
+    end: (ending) => endings.push(ending),
     hear: () => {},
     hangUp: () => {},
     pressKey: () => {},
@@ -62,7 +62,7 @@ function recordingSession() {
 test("a vendor that never reads ends the call as too slow, long before memory matters", () => {
   const { clock, socket, leg } = openLine();
   const { endings, session } = recordingSession();
-  leg.connect(session as never);
+  leg.connect(session);
   socket.isRead = false;
   for (let second = 0; second < 60 && endings.length === 0; second += 1) {
     leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second });
@@ -76,7 +76,7 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
   const faults: unknown[] = [];
   const { clock, pacer, socket, leg } = openLine((fault) => faults.push(fault));
   const { session } = recordingSession();
-  leg.connect({ ...session, end: (ending: Ending) => leg.end(ending) } as never);
+  leg.connect({ ...session, end: (ending: Ending) => leg.end(ending) });
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
   const error = new Error("the socket is gone");
   socket.send = () => {
@@ -114,7 +114,7 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
   const heardAtMs: number[] = [];
   const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
   const beganMs = clock.monotonicMs();
-  leg.connect({ sentenceHeard, hangUp: () => {} } as never);
+  leg.connect({ ...recordingSession().session, sentenceHeard });
   leg.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
   clock.advance(2_000);
   assert.deepEqual(

@@ -2,9 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import twilio from "twilio";
-import { isTwilioSignature } from "../../../engine/telephony/twilio/twilio-signature.js";
+import {
+  isTwilioSignature,
+  isTwilioWebhook,
+} from "../../../engine/telephony/twilio/twilio-signature.js";
 
-const { getExpectedTwilioSignature, validateRequest } = twilio;
+const {
+  getExpectedBodyHash,
+  getExpectedTwilioSignature,
+  validateRequest,
+  validateRequestWithBody,
+} = twilio;
 const AUTH_TOKEN = "12345";
 const CALL_FIELDS = [
   ["To", "+15550002222"],
@@ -117,4 +125,46 @@ test("the verdict is that of the vendor's library, whatever was signed", () => {
     ),
     { numRuns: 500 },
   );
+});
+
+/** As the vendor signs a body that is no form: by its hash in the address. */
+function signedBody(body: string, url = "https://a.example/x?k=1") {
+  const signedUrl = `${url}&bodySHA256=${getExpectedBodyHash(body)}`;
+  const signature = getExpectedTwilioSignature(AUTH_TOKEN, signedUrl, {});
+  return { url: signedUrl, body: Buffer.from(body), signature };
+}
+
+const JSON_BODY = '{"CallSid":"CA1","é":"日本"}';
+
+test("a body in JSON is signed by its hash in the address", () => {
+  const webhook = signedBody(JSON_BODY);
+  assert.ok(validateRequestWithBody(AUTH_TOKEN, webhook.signature, webhook.url, JSON_BODY));
+  assert.ok(isTwilioWebhook(AUTH_TOKEN, webhook));
+  assert.ok(!isTwilioWebhook("54321", webhook));
+});
+
+test("another body than the one that was hashed is refused, and so is another hash", () => {
+  const webhook = signedBody(JSON_BODY);
+  for (const other of ["", "{}", `${JSON_BODY} `, "bodySHA256=1&CallSid=CA1"]) {
+    const shown = { ...webhook, body: Buffer.from(other) };
+    assert.ok(!validateRequestWithBody(AUTH_TOKEN, webhook.signature, webhook.url, other));
+    assert.ok(!isTwilioWebhook(AUTH_TOKEN, shown), other);
+  }
+  const hashOfOther = getExpectedBodyHash("{}");
+  const swapped = webhook.url.replace(/bodySHA256=.*/, `bodySHA256=${hashOfOther}`);
+  assert.ok(!isTwilioWebhook(AUTH_TOKEN, { ...webhook, url: swapped, body: Buffer.from("{}") }));
+});
+
+test("two hashes, or an empty one, are no hash of the body", () => {
+  for (const query of [`?bodySHA256=&k=1`, `?bodySHA256=${getExpectedBodyHash("{}")}&k=1`]) {
+    assert.ok(!isTwilioWebhook(AUTH_TOKEN, signedBody(JSON_BODY, `https://a.example/x${query}`)));
+  }
+});
+
+test("a form is signed by its fields, and not without them", () => {
+  const url = "https://a.example/x?k=1";
+  const body = Buffer.from(new URLSearchParams(Object.fromEntries(CALL_FIELDS)).toString());
+  const signature = getExpectedTwilioSignature(AUTH_TOKEN, url, Object.fromEntries(CALL_FIELDS));
+  assert.ok(isTwilioWebhook(AUTH_TOKEN, { url, body, signature }));
+  assert.ok(!isTwilioWebhook(AUTH_TOKEN, { url, body: Buffer.alloc(0), signature }));
 });
