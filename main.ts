@@ -13,6 +13,8 @@ import { CallReports } from "./engine/calls/call-reports.js";
 import { OutboundCalls } from "./engine/calls/outbound-calls.js";
 import { missingSettings, outboundTelephony } from "./engine/calls/outbound-telephony.js";
 import { type Logger, newLogger } from "./engine/log.js";
+import { removeSandboxNote, writeSandboxNote } from "./engine/sandbox/sandbox-note.js";
+import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/sandbox-telephony.js";
 import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
@@ -38,6 +40,8 @@ const LAST_REQUESTS_MAX_MS = 5_000;
 export interface Parley {
   readonly port: number;
   readonly usesSandbox: boolean;
+  /** Of the sandbox's faults and journal. */
+  readonly sandboxUrl: string | undefined;
   readonly demo: Demo | undefined;
   readonly database: Database;
   readonly calls: CallCenter;
@@ -81,18 +85,23 @@ export async function startParley(
   const allowPrivateAddresses = config.allowPrivateProviders;
   const connections = new Connections({ clock, allowPrivateAddresses });
   const context = { clock, connections };
+  let port = 0;
+  const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
+  const isTwilioSimulated = sandbox !== undefined && !hasTwilioAccount(config);
+  const localBaseUrl = isTwilioSimulated ? () => localUrl(config.host, port) : undefined;
+  const settings = { ...config, ...telephony, ...keys, localBaseUrl };
   const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
   const clients = new VendorClients(cipher, platformUrls, context);
   const vendors = { clients, cipher, context };
   const { agents } = tenancy;
   const shared = { database, agents, vendors, clock, newId, log };
-  const calls = new CallCenter({ ...config, ...shared, runId: newId() });
+  const calls = new CallCenter({ ...settings, ...shared, runId: newId() });
   await calls.recover();
-  const callControl = new CallControl(callControlApis(config, context), log);
+  const callControl = new CallControl(callControlApis(settings, context), log);
   const { opener, slots, liveCalls, journal } = calls;
   const outboundCalls = new OutboundCalls({
-    telephony: outboundTelephony(config, context),
-    missing: missingSettings(config),
+    telephony: outboundTelephony(settings, context),
+    missing: missingSettings(settings),
     tokens: new OutboundTokens({ secret, clock }),
     phoneNumbers: sandbox === undefined ? tenancy.phoneNumbers : undefined,
     opener,
@@ -106,7 +115,7 @@ export async function startParley(
   const stopPurging = tenancy.auditTrail.startPurging(log);
 
   let closeDoors = () => Promise.resolve();
-  const { server, port } = await startServer({
+  const http = await startServer({
     config: httpConfig(config),
     services: {
       ...tenancy,
@@ -127,12 +136,17 @@ export async function startParley(
     isDraining: () => calls.isStopping,
     isReady: () => calls.isReady,
     metricsText: () => calls.metrics.text(),
-    extend: async (http, edge) => {
+    extend: async (server, edge) => {
       const parts = { tenancy, calls, callControl, outboundCalls, clock, log };
-      const doors = { ...config, ...keys, server: http, edge, ...parts };
-      closeDoors = await openVoiceDoors(doors);
+      closeDoors = await openVoiceDoors({ ...settings, server, edge, ...parts });
     },
   });
+  port = http.port;
+  if (sandbox !== undefined) {
+    const { twilio: twilioUrl, desk: deskUrl } = sandbox.urls;
+    const serverUrl = localUrl(config.host, port);
+    await writeSandboxNote(dataDir, { serverUrl, twilioUrl, deskUrl });
+  }
 
   let stopped: Promise<void> | undefined;
   function stop(drainTimeoutMs = config.drainTimeoutMs): Promise<void> {
@@ -143,14 +157,15 @@ export async function startParley(
   async function takeDown(drainTimeoutMs: number): Promise<void> {
     await calls.drain(drainTimeoutMs);
     await closeDoors();
-    await within(clock, LAST_REQUESTS_MAX_MS, server.drain());
+    await within(clock, LAST_REQUESTS_MAX_MS, http.server.drain());
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
     await connections.close();
     stopPurging();
-    server.close();
+    http.server.close();
     await database.close();
     await sandbox?.close();
+    if (sandbox !== undefined) await removeSandboxNote(dataDir);
     log.info({}, "stopped");
   }
 
@@ -160,7 +175,8 @@ export async function startParley(
     void stop(0);
   }
 
-  return { port, usesSandbox: sandbox !== undefined, demo, database, calls, stop };
+  const sandboxUrl = sandbox?.urls.desk;
+  return { port, usesSandbox: sandbox !== undefined, sandboxUrl, demo, database, calls, stop };
 }
 
 function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
@@ -181,6 +197,13 @@ async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, l
   };
 }
 
+/** This server for whoever is on the same machine. */
+function localUrl(host: string, port: number): string {
+  const every: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+  const address = every[host] ?? host;
+  return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+}
+
 function httpConfig({
   authRequestsPerMinute,
   requestsPerMinute,
@@ -197,14 +220,15 @@ function httpConfig({
 
 function greet(
   { host, publicBaseUrl, dataDir }: Config,
-  { port, demo, usesSandbox }: Parley,
+  { port, demo, usesSandbox, sandboxUrl }: Parley,
 ): void {
-  const base = publicBaseUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const base = publicBaseUrl ?? localUrl(host, port);
   const lines = [
     `Parley listens on ${base}`,
     `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : "real"}`,
     `  API         ${base}/api/docs`,
   ];
+  if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
   if (demo !== undefined) {
     lines.push(`  first call  npm run call${port === 8080 ? "" : ` -- --url ${base}`}`);
     lines.push(

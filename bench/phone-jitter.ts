@@ -14,7 +14,7 @@ export class PhoneJitter {
   }
 
   /** For one call: takes each frame as it comes. */
-  ofCall(): (byteCount: number, atNs: bigint) => void {
+  ofCall(): (bytes: Uint8Array, atNs: bigint) => void {
     let lastMs = 0;
     let playedOutMs = 0;
     let frames = 0;

@@ -7,6 +7,11 @@ export const STREAM_PATH = "/ws/telephony/stream";
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
+/** `https://host` of this server, as vendors reach it and sign it; see `socketBase`. */
+export function httpBase(request: IncomingRequest, publicBaseUrl: string | undefined): string {
+  return socketBase(request, publicBaseUrl).replace(/^ws/, "http");
+}
+
 /** `wss://host` of this server, as vendors reach it. The endpoint keeps the header `host`; throws a Failure when that is none. */
 export function socketBase(request: IncomingRequest, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl.replace(/^http/, "ws").replace(/\/$/, "");

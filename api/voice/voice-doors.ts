@@ -31,6 +31,8 @@ export interface VoiceDoorsOptions {
   /** By API key. */
   readonly requestsPerMinute: number;
   readonly publicBaseUrl: string | undefined;
+  /** Where placed calls are answered without a public address; known when the server listens. */
+  readonly localBaseUrl: (() => string) | undefined;
   readonly webhookKeys: WebhookKeys;
   readonly host: string;
   /** 0 = no such door. */
@@ -65,7 +67,13 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
   const shared = { ...options, opener, outbound, streamTokens };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
-  for (const door of outboundDoors(shared)) edge.add(door);
+  const placed = {
+    ...shared,
+    get publicBaseUrl() {
+      return options.publicBaseUrl ?? options.localBaseUrl?.();
+    },
+  };
+  for (const door of outboundDoors(placed)) edge.add(door);
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? new StreamUuids(clock) : undefined;
   const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };

@@ -3,6 +3,7 @@ import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-ven
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { IncomingRequest } from "../http/endpoint.js";
+import { httpBase } from "./stream-address.js";
 
 export interface SignatureOptions {
   readonly publicBaseUrl: string | undefined;
@@ -25,7 +26,7 @@ export async function demandSignature(
   const signature = phoneVendor(vendor)?.signature;
   const key = signature?.keyOf(webhookKeys);
   if (signature === undefined || key === undefined) return;
-  const base = (publicBaseUrl ?? `https://${request.header("host")}`).replace(/\/$/, "");
+  const base = httpBase(request, publicBaseUrl);
   const isSigned = await signature.check(key, {
     url: `${base}${path}${request.queryString === "" ? "" : `?${request.queryString}`}`,
     body,

@@ -23,6 +23,8 @@ export interface OutboundSettings {
     readonly baseUrl: string;
   };
   readonly publicBaseUrl: string | undefined;
+  /** Where a vendor on this machine reaches the server, once it listens; undefined where the vendor is somewhere else. */
+  readonly localBaseUrl?: (() => string) | undefined;
 }
 
 /** The settings without which no call can be placed, by their names. */
@@ -41,19 +43,21 @@ export function outboundTelephony(
   context: VendorContext,
 ): OutboundTelephony | undefined {
   const calls = twilioCalls(settings, context);
-  const { publicBaseUrl } = settings;
-  if (calls === undefined || publicBaseUrl === undefined) return undefined;
-  return new OutboundTelephony(calls, publicBaseUrl);
+  const { publicBaseUrl, localBaseUrl } = settings;
+  const baseUrl = publicBaseUrl === undefined ? localBaseUrl : () => publicBaseUrl;
+  if (calls === undefined || baseUrl === undefined) return undefined;
+  return new OutboundTelephony(calls, baseUrl);
 }
 
 /** The vendor's account together with the addresses of ours that it is given. */
 export class OutboundTelephony {
   readonly #calls: TwilioCalls;
-  readonly #base: string;
+  readonly #baseUrl: () => string;
 
-  constructor(calls: TwilioCalls, publicBaseUrl: string) {
+  /** `baseUrl`: of this server as the vendor reaches it, asked with every call. */
+  constructor(calls: TwilioCalls, baseUrl: () => string) {
     this.#calls = calls;
-    this.#base = publicBaseUrl.replace(/\/$/, "");
+    this.#baseUrl = baseUrl;
   }
 
   /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
@@ -62,13 +66,14 @@ export class OutboundTelephony {
     token: string,
     { ringTimeoutSec }: { readonly ringTimeoutSec: number },
   ): Promise<string> {
+    const base = this.#baseUrl().replace(/\/$/, "");
     return this.#calls.place({
       to,
       from,
       detectMachine,
       ringTimeoutSec,
-      answerUrl: `${this.#base}${ANSWER_PATH}?token=${token}`,
-      statusUrl: `${this.#base}${STATUS_PATH}?token=${token}`,
+      answerUrl: `${base}${ANSWER_PATH}?token=${token}`,
+      statusUrl: `${base}${STATUS_PATH}?token=${token}`,
     });
   }
 

@@ -13,14 +13,17 @@ interface Waiting<Event> {
 /** What has happened to a caller, and who waits for what is to come. Of more than 10,000 events the oldest are forgotten. */
 export class AwaitedEvents<Event> {
   readonly #describe: (event: Event) => string;
+  readonly #onEvent: ((event: Event) => void) | undefined;
   readonly #waiting: Waiting<Event>[] = [];
   #events: Event[] = [];
   /** Events before this one have been answered to `until`. */
   #seen = 0;
   #isOver = false;
 
-  constructor(describe: (event: Event) => string) {
+  /** `onEvent` is told of each as it comes. */
+  constructor(describe: (event: Event) => string, onEvent?: (event: Event) => void) {
     this.#describe = describe;
+    this.#onEvent = onEvent;
   }
 
   get all(): readonly Event[] {
@@ -28,6 +31,7 @@ export class AwaitedEvents<Event> {
   }
 
   add(event: Event): void {
+    this.#onEvent?.(event);
     this.#events.push(event);
     if (this.#events.length > EVENTS_MAX) {
       this.#events = this.#events.slice(EVENTS_MAX / 10);

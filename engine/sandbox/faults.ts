@@ -93,6 +93,17 @@ export const EDGE_FAULTS = [
   "neverTurnEnd",
 ] as const;
 
+/** A request is refused. */
+export const TWILIO_REFUSALS = [
+  "unauthorized",
+  "invalidNumber",
+  "rateLimited",
+  "serverError",
+] as const;
+
+/** What becomes of a call whose number does not say something else. */
+export const TWILIO_FATES = ["busy", "noAnswer", "failed", "machine", "rings"] as const;
+
 const DeepgramSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist(DEEPGRAM_FAULTS)),
@@ -135,6 +146,15 @@ const EdgeSettings = v.strictObject({
   skewMs: v.exactOptional(v.pipe(v.number(), v.minValue(-86_400_000), v.maxValue(86_400_000))),
 });
 
+const TwilioSettings = v.strictObject({
+  ...faultCount,
+  fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_FATES])),
+  /** Until somebody answers, or it is told that nobody does. */
+  ringMs: v.exactOptional(delay),
+  /** For so long two people talk, when a call was handed on. */
+  talkMs: v.exactOptional(delay),
+});
+
 /** The body of PUT /sandbox/faults: a vendor that is named gets exactly these settings, the others keep theirs. */
 export const FaultsPatch = v.strictObject({
   deepgram: v.exactOptional(DeepgramSettings),
@@ -144,17 +164,21 @@ export const FaultsPatch = v.strictObject({
   elevenlabs: v.exactOptional(SpeechSettings),
   openaiSpeech: v.exactOptional(SpeechSettings),
   edge: v.exactOptional(EdgeSettings),
+  twilio: v.exactOptional(TwilioSettings),
 });
 
 export type DeepgramSettings = Readonly<v.InferOutput<typeof DeepgramSettings>>;
 export type ChatSettings = Readonly<v.InferOutput<typeof ChatSettings>>;
 export type SpeechSettings = Readonly<v.InferOutput<typeof SpeechSettings>>;
 export type EdgeSettings = Readonly<v.InferOutput<typeof EdgeSettings>>;
+type TwilioSettings = Readonly<v.InferOutput<typeof TwilioSettings>>;
 
 export type DeepgramFault = (typeof DEEPGRAM_FAULTS)[number];
 export type ChatFault = (typeof CHAT_FAULTS)[number];
 export type SpeechFault = (typeof SPEECH_FAULTS)[number];
 export type EdgeFault = (typeof EDGE_FAULTS)[number];
+export type TwilioRefusal = (typeof TWILIO_REFUSALS)[number];
+export type TwilioFate = (typeof TWILIO_FATES)[number];
 
 /** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy, fast vendor. */
 export interface SandboxFaults {
@@ -165,6 +189,7 @@ export interface SandboxFaults {
   elevenlabs: SpeechSettings;
   openaiSpeech: SpeechSettings;
   edge: EdgeSettings;
+  twilio: TwilioSettings;
 }
 
 export type SandboxVendor = keyof SandboxFaults;
@@ -179,6 +204,7 @@ export function noFaults(): SandboxFaults {
     elevenlabs: {},
     openaiSpeech: {},
     edge: {},
+    twilio: {},
   };
 }
 
@@ -194,6 +220,7 @@ export function lifelikeDelays(): SandboxFaults {
     elevenlabs: { ...speech, firstByteMs: 100 },
     openaiSpeech: speech,
     edge: speech,
+    twilio: { ringMs: 1_500, talkMs: 5_000 },
   };
 }
 

@@ -1,13 +1,19 @@
 import * as v from "valibot";
 
-/** With the time on the machine's monotonic clock. `audio` is told only where the agent begins to sound after silence. */
+/**
+ * With the time on the machine's monotonic clock. `audio` is told only where the agent begins to sound after silence, and
+ * `quiet` once it has not sounded for QUIET_MS, with the time of its last sound.
+ */
 export type PhoneCallerEvent = { readonly atNs: bigint } & (
-  | { readonly type: "audio" | "clear" }
+  | { readonly type: "audio" | "clear" | "quiet" }
   | { readonly type: "mark" | "markEchoed"; readonly name: string }
   /** A message that the vendor drops with a warning. */
   | { readonly type: "dropped"; readonly text: string }
   | { readonly type: "closed"; readonly code: number; readonly reason: string }
 );
+
+/** Longer than the pauses between an agent's sentences; who listens takes it for the end of the reply. */
+export const QUIET_MS = 1_000;
 
 /** Strict, as the vendor is: a field too many, and the message is dropped. */
 const AgentMessage = v.variant("event", [

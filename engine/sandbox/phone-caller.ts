@@ -8,6 +8,7 @@ import {
   describePhoneEvent,
   type PhoneCallerEvent,
   parseAgentMessage,
+  QUIET_MS,
 } from "./phone-caller-events.js";
 import { PhoneEarpiece } from "./phone-earpiece.js";
 import { phoneFrames, SAMPLE_RATE_HZ, SILENT_FRAME } from "./phone-speech.js";
@@ -42,12 +43,14 @@ export interface PhoneCallerOptions {
   /** False saves memory in load tests: `said` and `heard` then tell nothing. */
   readonly keepsAudio?: boolean;
   readonly faults?: PhoneFaults;
-  /** Told of every piece of the agent's audio, for measurements. */
-  readonly onAudio?: (byteCount: number, atNs: bigint) => void;
+  /** Told of every piece of the agent's audio, in µ-law, for measurements. */
+  readonly onAudio?: (bytes: Uint8Array, atNs: bigint) => void;
+  readonly onEvent?: (event: PhoneCallerEvent) => void;
 }
 
 /** A server that does not read loses audio, as on a real line, and not this process its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
+const QUIET_NS = QUIET_MS * 1_000_000;
 
 interface Speaking {
   readonly text: string;
@@ -66,9 +69,10 @@ export class PhoneCaller {
   readonly #faults: PhoneFaults;
   readonly #onAudio: PhoneCallerOptions["onAudio"];
   readonly #earpiece: PhoneEarpiece;
-  readonly #events = new AwaitedEvents<PhoneCallerEvent>(describePhoneEvent);
+  readonly #events: AwaitedEvents<PhoneCallerEvent>;
   readonly #speaking: Speaking[] = [];
   #stopMicrophone: (() => void) | undefined;
+  #isSounding = false;
   #sequence = 1;
   #chunk = 0;
 
@@ -105,6 +109,7 @@ export class PhoneCaller {
     this.#faults = options.faults ?? {};
     this.#onAudio = options.onAudio;
     this.#earpiece = new PhoneEarpiece(options.keepsAudio ?? true);
+    this.#events = new AwaitedEvents(describePhoneEvent, options.onEvent);
     socket.on("message", (data: Buffer) => this.#receive(data.toString("utf8")));
     // The close that follows tells it; before the socket is open, `call` rejects.
     socket.on("error", () => undefined);
@@ -134,6 +139,12 @@ export class PhoneCaller {
       if (this.#socket.readyState !== WebSocket.OPEN) reject(new Error("the call is over"));
       else this.#speaking.push({ text, frames, at: 0, startNs: 0n, resolve, reject });
     });
+  }
+
+  /** Speaks now, instead of what it was saying: those are rejected. */
+  interrupt(text: string): Promise<Utterance> {
+    this.#stopTalking("interrupted by the caller's own words");
+    return this.say(text);
   }
 
   /** All of it at once, as a line does that was stuck. */
@@ -198,6 +209,7 @@ export class PhoneCaller {
   #tick(): void {
     const nowNs = process.hrtime.bigint();
     this.#echo(this.#earpiece.reached(Number(nowNs)), nowNs);
+    this.#noteQuiet(Number(nowNs));
     const [speaking] = this.#speaking;
     if (this.#socket.bufferedAmount <= UNSENT_BYTES_MAX) {
       this.#sendMedia(speaking?.frames[speaking.at] ?? SILENT_FRAME);
@@ -208,6 +220,13 @@ export class PhoneCaller {
     if (speaking.at < speaking.frames.length) return;
     this.#speaking.shift();
     speaking.resolve({ text: speaking.text, startNs: speaking.startNs, endNs: nowNs });
+  }
+
+  #noteQuiet(now: number): void {
+    const { endNs } = this.#earpiece;
+    if (!this.#isSounding || now < endNs + QUIET_NS) return;
+    this.#isSounding = false;
+    this.#events.add({ type: "quiet", atNs: BigInt(Math.round(endNs)) });
   }
 
   #sendMedia(payload: string): void {
@@ -240,8 +259,9 @@ export class PhoneCaller {
       case "media": {
         const bytes = Buffer.from(message.media.payload, "base64");
         if (this.#earpiece.endNs <= now) this.#events.add({ type: "audio", atNs });
+        this.#isSounding = true;
         this.#earpiece.play(bytes, now);
-        this.#onAudio?.(bytes.length, atNs);
+        this.#onAudio?.(bytes, atNs);
         return;
       }
       case "mark":
@@ -267,10 +287,12 @@ export class PhoneCaller {
     this.#stopMicrophone?.();
     const atNs = process.hrtime.bigint();
     this.#earpiece.clear(Number(atNs));
-    for (const { reject } of this.#speaking.splice(0)) {
-      reject(new Error(`the call ended: ${code} ${reason}`));
-    }
+    this.#stopTalking(`the call ended: ${code} ${reason}`);
     this.#events.add({ type: "closed", code, reason, atNs });
     this.#events.end();
+  }
+
+  #stopTalking(reason: string): void {
+    for (const { reject } of this.#speaking.splice(0)) reject(new Error(reason));
   }
 }

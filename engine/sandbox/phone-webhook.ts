@@ -15,10 +15,31 @@ export interface StreamInstruction {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/**
- * Asks the webhook what to do with a call, as Twilio would. Rejects with `refused: "…"` and the words that the caller would
- * hear, or with the status when it is not 200.
- */
+/** The webhook answered with another status than 200. */
+export class WebhookRefusal extends Error {
+  override readonly name = "WebhookRefusal";
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super(`the webhook answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** The document has words for the caller, and no stream. */
+export class CallTurnedAway extends Error {
+  override readonly name = "CallTurnedAway";
+  readonly words: string;
+
+  constructor(words: string) {
+    super(`refused: "${words}"`);
+    this.words = words;
+  }
+}
+
+/** Asks the webhook what to do with a call, as Twilio would. Rejects with a WebhookRefusal or with CallTurnedAway. */
 export async function askWebhook(url: string, call: RingingCall): Promise<StreamInstruction> {
   const fields = {
     CallSid: call.callSid,
@@ -40,7 +61,7 @@ export async function askWebhook(url: string, call: RingingCall): Promise<Stream
     body: new URLSearchParams(fields).toString(),
   });
   const document = await response.text();
-  if (response.status !== 200) throw new Error(`the webhook answered ${response.status}`);
+  if (response.status !== 200) throw new WebhookRefusal(response.status, document);
   return readDocument(document);
 }
 
@@ -67,7 +88,7 @@ export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
     const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
-    throw new Error(words === undefined ? "not TwiML" : `refused: "${unescapeXml(words)}"`);
+    throw words === undefined ? new Error("not TwiML") : new CallTurnedAway(unescapeXml(words));
   }
   const [, attributes = "", content = ""] = stream;
   const parameters: Record<string, string> = {};
@@ -77,6 +98,12 @@ export function readDocument(document: string): StreamInstruction {
   const url = attribute(attributes, "url");
   if (url.includes("?")) throw new Error("31920: a stream's url must not have a query");
   return { url, parameters };
+}
+
+/** The number, or the SIP address, that a document hands the call on to; undefined when it does something else. */
+export function dialledIn(document: string): string | undefined {
+  const target = /<Dial\b[^>]*>\s*<(Number|Sip)\b[^>]*>([^<]+)<\/\1>/.exec(document)?.[2];
+  return target === undefined ? undefined : unescapeXml(target.trim());
 }
 
 function attribute(text: string, name: string): string {

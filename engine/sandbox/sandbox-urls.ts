@@ -6,6 +6,9 @@ export interface SandboxUrls {
   readonly ollama: string;
   readonly elevenlabs: string;
   readonly edge: string;
+  readonly twilio: string;
+  /** Of the sandbox itself: its faults and its journal. */
+  readonly desk: string;
 }
 
 export function urlsAt(authority: string): SandboxUrls {
@@ -16,5 +19,7 @@ export function urlsAt(authority: string): SandboxUrls {
     ollama: `http://${authority}/ollama`,
     elevenlabs: `http://${authority}/elevenlabs`,
     edge: `ws://${authority}/edge/consumer/speech/synthesize/readaloud/edge/v1`,
+    twilio: `http://${authority}/twilio`,
+    desk: `http://${authority}/sandbox`,
   };
 }

@@ -10,8 +10,10 @@ import { noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama-simulator.js";
 import { OpenAiSpeechSimulator } from "./openai-speech-simulator.js";
+import { converse } from "./phone-person.js";
 import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
+import { TwilioSimulator } from "./twilio-simulator.js";
 
 export interface SandboxOptions {
   readonly host?: string;
@@ -85,6 +87,7 @@ function routesOf(context: SandboxContext): Routes {
     ["/ollama", new OllamaSimulator(context)],
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
+    ["/twilio", new TwilioSimulator({ ...context, talk: converse })],
   ];
 }
 

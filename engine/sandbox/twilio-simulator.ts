@@ -1,8 +1,20 @@
-import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "./exchange.js";
-import { PhoneCaller } from "./phone-caller.js";
-import { signatureHeader } from "./phone-webhook.js";
-import type { Simulator } from "./simulator.js";
+import {
+  noFaults,
+  type SandboxFaults,
+  TWILIO_FATES,
+  TWILIO_REFUSALS,
+  type TwilioFate,
+  type TwilioRefusal,
+  takeFault,
+} from "./faults.js";
+import { Journal } from "./journal.js";
+import type { PhoneCaller } from "./phone-caller.js";
+import type { Simulator, Upgrade } from "./simulator.js";
+import { simulatedTelephone, type Telephone } from "./telephone.js";
+import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
+import { type Fate, TwilioCall } from "./twilio-call.js";
 
 /** What becomes of a call, by the last digits of the number that is called; other numbers answer. */
 const FATES: ReadonlyMap<string, Fate> = new Map([
@@ -12,173 +24,166 @@ const FATES: ReadonlyMap<string, Fate> = new Map([
   ["0004", "machine"],
   ["0005", "rings"],
 ]);
+const FATE_BY_FAULT: Readonly<Record<TwilioFate, Fate>> = {
+  busy: "busy",
+  noAnswer: "no-answer",
+  failed: "failed",
+  machine: "machine",
+  rings: "rings",
+};
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
-const INVALID_NUMBER_CODE = 21_211;
 const PATH = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})\/Calls(?:\/(CA[0-9a-f]{32}))?\.json$/;
-/** The other side is the server under test; a report that it does not take is repeated by nobody. */
-const REPORT_MAX_MS = 5_000;
+/** Calls that are over are forgotten beyond it, the oldest first; more than these at once are refused. */
+const CALLS_MAX = 1_000;
 
-type Fate = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
+const REFUSALS: Readonly<Record<TwilioRefusal, readonly [status: number, code: number]>> = {
+  unauthorized: [401, 20_003],
+  invalidNumber: [400, 21_211],
+  rateLimited: [429, 20_429],
+  serverError: [500, 20_500],
+};
 
-/** A call as the vendor keeps it. */
-export interface SimulatedCall {
-  readonly sid: string;
-  readonly form: URLSearchParams;
-  status: string;
-  /** The answer of the server to each report, in order. */
-  readonly reports: string[];
-  /** The fields of each update over REST. */
-  readonly updates: URLSearchParams[];
-  /** Who has answered; undefined until then. */
-  caller: PhoneCaller | undefined;
+export interface TwilioSimulatorOptions {
+  readonly faults?: SandboxFaults;
+  readonly journal?: Journal;
+  /** What a simulated person does who was called; left out, whoever has the call's `caller` speaks through it. */
+  readonly talk?: (caller: PhoneCaller) => Promise<void>;
 }
 
 /**
  * Twilio's REST API of calls: takes calls, and lets somebody answer them over a true media stream, reports on them, hangs
- * up and redirects. Believes in any account and signs with its password, as the vendor does.
+ * up and hands them on. Believes in any account and signs with its password, as the vendor does.
  */
 export class TwilioSimulator implements Simulator {
-  readonly calls: SimulatedCall[] = [];
-  readonly #onChange: () => void;
+  readonly #faults: SandboxFaults;
+  readonly #journal: Journal;
+  readonly #person: Telephone;
+  readonly #exchange = new TelephoneExchange((call) => this.#adopt(call));
+  #calls: TwilioCall[] = [];
 
-  /** `onChange` is called after each thing that happens to a call. */
-  constructor(onChange: () => void = () => undefined) {
-    this.#onChange = onChange;
+  constructor({ faults, journal, talk }: TwilioSimulatorOptions = {}) {
+    this.#faults = faults ?? noFaults();
+    this.#journal = journal ?? new Journal(false);
+    this.#person = simulatedTelephone(talk ?? (() => Promise.resolve()));
+  }
+
+  /** The oldest first. */
+  get calls(): readonly TwilioCall[] {
+    return this.#calls;
   }
 
   async handleRequest(exchange: Exchange): Promise<void> {
+    const request = this.#journal.nextRequest();
     const [, account, sid] = PATH.exec(exchange.url.pathname) ?? [];
+    this.#journal.record("twilio", "request", request, sid === undefined ? "place" : "update");
+    const fault = takeFault(this.#faults, "twilio", TWILIO_REFUSALS);
+    if (fault !== undefined && isRefusal(fault)) return refuse(exchange, fault);
     if (account === undefined) return answerError(exchange, 404, 20_404);
     const authToken = passwordOf(exchange, account);
-    if (authToken === undefined) return answerError(exchange, 401, 20_003);
+    if (authToken === undefined) return refuse(exchange, "unauthorized");
     const form = new URLSearchParams(await exchange.readText());
-    if (sid === undefined) this.#place(exchange, form, authToken);
-    else await this.#update(exchange, sid, form, authToken);
+    if (sid === undefined) return this.#place(exchange, form, authToken);
+    const call = this.#calls.find((each) => each.sid === sid);
+    if (call === undefined || call.isOver) return answerError(exchange, 404, 20_404);
+    exchange.answerJson(200, { sid, status: call.status });
+    await call.update(form);
+  }
+
+  handleUpgrade(upgrade: Upgrade): void {
+    this.#exchange.handleUpgrade(upgrade);
   }
 
   close(): void {
-    for (const { caller } of this.calls) caller?.drop();
+    for (const call of this.#calls) call.drop();
+    this.#exchange.close();
   }
 
   #place(exchange: Exchange, form: URLSearchParams, authToken: string): void {
     const to = form.get("To") ?? "";
-    if (to.endsWith(INVALID_NUMBER_END)) {
-      return answerError(exchange, 400, INVALID_NUMBER_CODE, `The number ${to} is not valid`);
-    }
-    const sid = `CA${randomBytes(16).toString("hex")}`;
-    const call: SimulatedCall = {
-      sid,
-      form,
-      status: "queued",
-      reports: [],
-      updates: [],
-      caller: undefined,
-    };
-    this.calls.push(call);
-    exchange.answerJson(201, { sid, status: "queued", to, from: form.get("From") });
-    this.#onChange();
-    void this.#noting(call, this.#ring(call, authToken));
+    if (to.endsWith(INVALID_NUMBER_END)) return refuse(exchange, "invalidNumber");
+    if (!this.#hasRoom()) return refuse(exchange, "rateLimited");
+    const telephone = this.#exchange.at(to) ?? this.#person;
+    const call = this.#add({ form, authToken, telephone, onStatus: tell(telephone) });
+    exchange.answerJson(201, { sid: call.sid, status: "queued", to, from: form.get("From") });
+    void call.live();
   }
 
-  /** A server that cannot be reached is no fault of the vendor's: it stands among the reports. */
-  async #noting(call: SimulatedCall, work: Promise<void>): Promise<void> {
-    try {
-      await work;
-    } catch (error) {
-      call.reports.push(String(error));
-      this.#onChange();
-    }
+  /** A call that a telephone makes to the server by itself. */
+  #adopt({ callSid, from, to, taken, telephone }: OwnCall): void {
+    if (!this.#hasRoom()) return taken.drop();
+    const form = new URLSearchParams({ From: from, To: to });
+    const begun = { callSid, taken };
+    const onStatus = tell(telephone);
+    void this.#add({ form, authToken: "", telephone, begun, onStatus }).live();
   }
 
-  async #ring(call: SimulatedCall, authToken: string): Promise<void> {
-    const fate = FATES.get((call.form.get("To") ?? "").slice(-4)) ?? "answers";
-    await this.#report(call, "ringing", authToken);
-    if (fate === "rings") return;
-    if (fate !== "answers" && fate !== "machine") return this.#report(call, fate, authToken);
-    await this.#report(call, "in-progress", authToken);
-    const caller = await this.#answer(call, authToken);
-    if (caller === undefined) return this.#report(call, "completed", authToken);
-    call.caller = caller;
-    this.#onChange();
-    const ended = caller.until(({ type }) => type === "closed", 2 ** 31 - 1);
-    if (call.form.get("MachineDetection") === "Enable") {
-      const answeredBy = fate === "machine" ? "machine_start" : "human";
-      const url = call.form.get("AsyncAmdStatusCallback") ?? "";
-      await this.#post(call, url, { AnsweredBy: answeredBy }, authToken);
-    }
-    await ended;
-    await this.#report(call, "completed", authToken);
-  }
-
-  /** Undefined when the document says something else than a stream. */
-  #answer(call: SimulatedCall, authToken: string): Promise<PhoneCaller | undefined> {
-    return PhoneCaller.call({
-      webhookUrl: call.form.get("Url") ?? "",
-      from: call.form.get("From") ?? "",
-      to: call.form.get("To") ?? "",
-      callSid: call.sid,
-      authToken,
-    }).catch((error: unknown) => {
-      call.reports.push(String(error));
-      return undefined;
-    });
-  }
-
-  async #update(
-    exchange: Exchange,
-    sid: string,
-    form: URLSearchParams,
-    authToken: string,
-  ): Promise<void> {
-    const call = this.calls.find((each) => each.sid === sid);
-    if (call === undefined || FINAL.has(call.status)) return answerError(exchange, 404, 20_404);
-    call.updates.push(form);
-    exchange.answerJson(200, { sid, status: call.status });
-    this.#onChange();
-    if (call.caller !== undefined) await call.caller.hangUp();
-    else if (form.get("Status") !== null) {
-      await this.#noting(call, this.#report(call, "canceled", authToken));
-    }
-  }
-
-  /** Of the events, those that were asked for; an end without asking too. */
-  async #report(call: SimulatedCall, status: string, authToken: string): Promise<void> {
-    call.status = status;
-    const url = call.form.get("StatusCallback");
-    const asked = new Set(call.form.getAll("StatusCallbackEvent"));
-    const event = EVENT_BY_STATUS.get(status) ?? "completed";
-    if (url === null || (event !== "completed" && !asked.has(event))) return;
-    await this.#post(call, url, { CallStatus: status, ANewField: "of the future" }, authToken);
-  }
-
-  async #post(
-    call: SimulatedCall,
-    url: string,
-    told: Readonly<Record<string, string>>,
-    authToken: string,
-  ): Promise<void> {
-    const fields = { CallSid: call.sid, To: call.form.get("To") ?? "", ...told };
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/x-www-form-urlencoded",
-        ...signatureHeader(url, fields, authToken),
+  #add(
+    options: Omit<ConstructorParameters<typeof TwilioCall>[0], "fate" | "ringMs" | "dial">,
+  ): TwilioCall {
+    const { onStatus } = options;
+    const number = this.#journal.nextRequest();
+    const call = new TwilioCall({
+      ...options,
+      fate: this.#fateOf(options.form.get("To") ?? ""),
+      ringMs: this.#faults.twilio.ringMs ?? 0,
+      dial: (to, from) => this.#handOn(to, from, onStatus),
+      onStatus: (each) => {
+        this.#journal.record("twilio", "event", number, each.status);
+        onStatus(each);
       },
-      body: new URLSearchParams(fields).toString(),
-      signal: AbortSignal.timeout(REPORT_MAX_MS),
     });
-    await response.arrayBuffer();
-    call.reports.push(`${told["CallStatus"] ?? told["AnsweredBy"]} ${response.status}`);
-    this.#onChange();
+    this.#calls.push(call);
+    return call;
+  }
+
+  /** Whoever is called then talks to the first caller, and no media stream has part in it. */
+  #handOn(to: string, from: TwilioCall, onStatus: (call: TwilioCall) => void): TwilioCall {
+    const form = new URLSearchParams({ To: to, From: from.from });
+    const telephone = talkingFor(this.#faults.twilio.talkMs ?? 0);
+    return this.#add({ form, authToken: "", telephone, parentSid: from.sid, onStatus });
+  }
+
+  #fateOf(to: string): Fate {
+    const byNumber = FATES.get(to.slice(-4));
+    if (byNumber !== undefined) return byNumber;
+    const fault = takeFault(this.#faults, "twilio", TWILIO_FATES);
+    return fault === undefined || isRefusal(fault) ? "answers" : FATE_BY_FAULT[fault];
+  }
+
+  #hasRoom(): boolean {
+    const oldest = this.#calls.find(({ isOver }) => isOver);
+    if (this.#calls.length < CALLS_MAX) return true;
+    this.#calls = this.#calls.filter((call) => call !== oldest);
+    return oldest !== undefined;
   }
 }
 
-const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
-const EVENT_BY_STATUS = new Map([
-  ["ringing", "ringing"],
-  ["in-progress", "answered"],
-]);
+function tell(telephone: Telephone): (call: TwilioCall) => void {
+  return (call) => telephone.told(call.to, call.status);
+}
+
+/** Two people, whose words are nobody's business. */
+function talkingFor(talkMs: number): Telephone {
+  return {
+    isBusy: false,
+    answer() {
+      const hangUp = new AbortController();
+      const { signal } = hangUp;
+      const left = pause(talkMs, undefined, { signal, ref: false }).catch(() => undefined);
+      const leave = () => {
+        hangUp.abort();
+        return Promise.resolve();
+      };
+      return Promise.resolve({ left, leave, drop: () => hangUp.abort() });
+    },
+    told() {},
+  };
+}
+
+function isRefusal(fault: TwilioFate | TwilioRefusal): fault is TwilioRefusal {
+  return Object.hasOwn(REFUSALS, fault);
+}
 
 function passwordOf(exchange: Exchange, account: string): string | undefined {
   const basic = /^Basic (\S+)$/.exec(exchange.header("authorization") ?? "")?.[1] ?? "";
@@ -186,7 +191,11 @@ function passwordOf(exchange: Exchange, account: string): string | undefined {
   return name === account && password !== "" ? password : undefined;
 }
 
-function answerError(exchange: Exchange, status: number, code: number, message = "refused"): void {
+function refuse(exchange: Exchange, refusal: TwilioRefusal): void {
+  answerError(exchange, ...REFUSALS[refusal]);
+}
+
+function answerError(exchange: Exchange, status: number, code: number): void {
   const more_info = `https://www.twilio.com/docs/errors/${code}`;
-  exchange.answerJson(status, { code, message, more_info, status });
+  exchange.answerJson(status, { code, message: "refused", more_info, status });
 }

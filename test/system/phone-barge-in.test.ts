@@ -40,7 +40,7 @@ class Gaps {
   #lastNs: bigint | undefined;
   longestMs = 0;
 
-  readonly onAudio = (_bytes: number, atNs: bigint): void => {
+  readonly onAudio = (_bytes: Uint8Array, atNs: bigint): void => {
     if (this.#lastNs !== undefined) {
       this.longestMs = Math.max(this.longestMs, Number(atNs - this.#lastNs) / 1e6);
     }

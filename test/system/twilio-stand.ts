@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { Exchange } from "../../engine/sandbox/exchange.js";
-import { type SimulatedCall, TwilioSimulator } from "../../engine/sandbox/twilio-simulator.js";
+import type { TwilioCall } from "../../engine/sandbox/twilio-call.js";
+import { TwilioSimulator } from "../../engine/sandbox/twilio-simulator.js";
 import { eventually } from "./eventually.js";
 
 export const ACCOUNT_SID = `AC${"1".repeat(32)}`;
@@ -57,7 +58,7 @@ export class TwilioStand {
   }
 
   /** The call to that number, once `has` gives something of it. */
-  of<T>(to: string, what: string, has: (call: SimulatedCall) => T | undefined): Promise<T> {
+  of<T>(to: string, what: string, has: (call: TwilioCall) => T | undefined): Promise<T> {
     return eventually(what, () => {
       const call = this.simulator.calls.find(({ form }) => form.get("To") === to);
       return call === undefined ? undefined : has(call);

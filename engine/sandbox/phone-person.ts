@@ -1,0 +1,29 @@
+import type { PhoneCaller } from "./phone-caller.js";
+
+/** Said one after the other, each when the agent has finished. */
+const LINES = ["Hello, my name is Ada.", "Say goodbye."];
+/** Some agents greet nobody. */
+const GREETING_MAX_MS = 5_000;
+/** A server gives a stalled reply two tries of 7 s and then apologizes. */
+const REPLY_MAX_MS = 30_000;
+
+/** Somebody who was called: listens, speaks in turns and hangs up. Never rejects; returns early when the call is over. */
+export async function converse(caller: PhoneCaller): Promise<void> {
+  await listen(caller, 0n, GREETING_MAX_MS);
+  try {
+    for (const line of LINES) {
+      const { endNs } = await caller.say(line);
+      await listen(caller, endNs, REPLY_MAX_MS);
+    }
+  } catch {
+    // The agent hung up, or handed the call on.
+  }
+  await caller.hangUp();
+}
+
+/** Until the agent has said something after that moment and is quiet again, or for so long. */
+async function listen(caller: PhoneCaller, sinceNs: bigint, timeoutMs: number): Promise<void> {
+  const isQuiet = ({ type, atNs }: { readonly type: string; readonly atNs: bigint }) =>
+    type === "quiet" && atNs > sinceNs;
+  await caller.until(isQuiet, timeoutMs).catch(() => undefined);
+}

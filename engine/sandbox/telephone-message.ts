@@ -1,0 +1,48 @@
+import * as v from "valibot";
+
+/** The longest is an address with its token. */
+export const MESSAGE_BYTES_MAX = 16 * 1024;
+
+const text = v.pipe(v.string(), v.maxLength(4_096));
+
+/** What the sandbox's exchange tells a telephone that is plugged in. */
+const ToTelephone = v.variant("event", [
+  /** Take the call: ask the webhook, open the stream, then say `connected` or `over`. */
+  v.strictObject({
+    event: v.literal("answer"),
+    call: v.strictObject({
+      webhookUrl: text,
+      callSid: text,
+      from: text,
+      to: text,
+      authToken: text,
+    }),
+  }),
+  /** Close the stream: the call was hung up, or goes somewhere else. */
+  v.strictObject({ event: v.literal("leave") }),
+  /** Twilio's word for how it stands with a number: the telephone's own, or one that the call is handed on to. */
+  v.strictObject({ event: v.literal("status"), number: text, status: text }),
+]);
+
+const FromTelephone = v.variant("event", [
+  v.strictObject({ event: v.literal("connected") }),
+  /** The stream is closed, or could not be opened. */
+  v.strictObject({ event: v.literal("over") }),
+  /** The telephone calls somebody by itself: from now on the exchange can hang this call up and hand it on. */
+  v.strictObject({ event: v.literal("calling"), callSid: text, to: text }),
+]);
+
+export type ToTelephone = v.InferOutput<typeof ToTelephone>;
+export type FromTelephone = v.InferOutput<typeof FromTelephone>;
+
+/** Undefined for what is no such message. */
+export function parseToTelephone(json: string): ToTelephone | undefined {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ToTelephone), json);
+  return parsed.success ? parsed.output : undefined;
+}
+
+/** Undefined for what is no such message. */
+export function parseFromTelephone(json: string): FromTelephone | undefined {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), FromTelephone), json);
+  return parsed.success ? parsed.output : undefined;
+}

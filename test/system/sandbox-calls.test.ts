@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import * as v from "valibot";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { readSandboxNote, type SandboxNote } from "../../engine/sandbox/sandbox-note.js";
+import { SANDBOX_TWILIO } from "../../engine/sandbox/sandbox-telephony.js";
+import { TelephonePlug } from "../../engine/sandbox/telephone-plug.js";
+import { eventually } from "./eventually.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const FROM = "+15550109999";
+const TRANSFER_TO = "+15550103000";
+
+let server: TestServer;
+let note: SandboxNote;
+before(async () => {
+  server = await TestServer.start({
+    environment: {
+      NODE_ENV: "development",
+      SANDBOX: "on",
+      VENDOR_REQUESTS_PER_MINUTE: "10000",
+    },
+  });
+  const written = await readSandboxNote(server.dataDir);
+  assert.ok(written);
+  note = written;
+  await setFaults({ deepgram: {}, openai: {}, openaiSpeech: {}, twilio: {} });
+});
+after(() => server.close());
+
+async function setFaults(faults: object): Promise<void> {
+  const answer = await fetch(`${note.deskUrl}/faults`, {
+    method: "PUT",
+    body: JSON.stringify(faults),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+async function place({ apiKey }: Customer, agentId: string, to: string) {
+  const answer = await fetch(`${server.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ agentId, to, from: FROM }),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function placedCall(to: string, transfersTo?: string) {
+  const customer = await server.customer();
+  const tools = transfersTo === undefined ? [] : [{ type: "transfer", to: transfersTo } as const];
+  const agent = await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const { status, text } = await place(customer, agent.id, to);
+  assert.equal(status, 201, text);
+  return { customer, id: v.parse(v.object({ id: v.string() }), JSON.parse(text)).id };
+}
+
+test("without an account and a public address a placed call is answered by a person who talks and hangs up", async () => {
+  const { customer, id } = await placedCall("+15550101000");
+  const call = await server.endedCall(customer);
+  assert.deepEqual(
+    [call.id, call.channel, call.status, call.metadata["endReason"]],
+    [id, "phone", "completed", "callerLeft"],
+  );
+  const said = call.transcript.map(({ role, text }) => `${role}: ${text}`);
+  assert.deepEqual(said, [
+    "assistant: Hello there.",
+    "user: Hello, my name is Ada.",
+    "assistant: Nice to meet you, Ada. How can I help you in this sandbox?",
+    "user: Say goodbye.",
+    "assistant: goodbye.",
+  ]);
+  await eventually("who answered", async () => {
+    const [stored] = await server.calls(customer);
+    return stored?.metadata["answeredBy"] === "human" ? true : undefined;
+  });
+});
+
+test("special numbers, and faults of the desk, decide what becomes of a call", async () => {
+  const busy = await placedCall("+15550100001");
+  assert.equal((await server.endedCall(busy.customer)).metadata["endReason"], "busy");
+  await setFaults({ twilio: { fault: "noAnswer", times: 1 } });
+  const unanswered = await placedCall("+15550101001");
+  assert.equal((await server.endedCall(unanswered.customer)).metadata["endReason"], "noAnswer");
+  await setFaults({ twilio: { fault: "rateLimited", times: 1 } });
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  assert.equal((await place(customer, id, "+15550101002")).status, 503);
+});
+
+/** A telephone whose `statuses` are the vendor's words for all numbers, in order. */
+async function plugIn(number: string) {
+  const statuses: string[] = [];
+  const plug = await TelephonePlug.connect(note.twilioUrl, number, (event) => {
+    if (event.event === "status") statuses.push(`${event.number} ${event.status}`);
+  });
+  return { plug, statuses };
+}
+
+function completed(plug: TelephonePlug, number: string) {
+  return plug.until(
+    (event) => event.event === "status" && event.number === number && event.status === "completed",
+  );
+}
+
+test("a call to a telephone that is plugged in rings there, and is handed on to somebody who answers", async () => {
+  const own = "+15550107777";
+  const { plug, statuses } = await plugIn(own);
+  const { customer } = await placedCall(own, TRANSFER_TO);
+  const rings = await plug.until(({ event }) => event === "answer");
+  assert.ok(rings.event === "answer");
+  const caller = await PhoneCaller.call(rings.call);
+  plug.tell({ event: "connected" });
+  await caller.until(({ type }) => type === "quiet");
+  await caller.say("transfer me please");
+  await plug.until(({ event }) => event === "leave");
+  await caller.hangUp();
+  plug.tell({ event: "over" });
+  await completed(plug, own);
+  assert.deepEqual(statuses, [
+    `${own} ringing`,
+    `${own} in-progress`,
+    `${TRANSFER_TO} ringing`,
+    `${TRANSFER_TO} in-progress`,
+    `${TRANSFER_TO} completed`,
+    `${own} completed`,
+  ]);
+  const call = await server.endedCall(customer);
+  assert.deepEqual([call.status, call.metadata["endReason"]], ["completed", "transferred"]);
+  plug.close();
+});
+
+test("a call that a telephone makes by itself can be handed on too, to a number that is busy", async () => {
+  const own = "+15550107778";
+  const busy = "+15550100001";
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: busy } as const];
+  await server.agent(customer, { tools });
+  const { plug, statuses } = await plugIn(own);
+  const caller = await PhoneCaller.call({
+    webhookUrl: `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`,
+    authToken: SANDBOX_TWILIO.authToken,
+    from: own,
+  });
+  plug.tell({ event: "calling", callSid: caller.callSid, to: "+15550002222" });
+  await caller.say("transfer me please");
+  await plug.until(({ event }) => event === "leave");
+  await caller.hangUp();
+  plug.tell({ event: "over" });
+  await completed(plug, "+15550002222");
+  assert.deepEqual(statuses, [`${busy} ringing`, `${busy} busy`, "+15550002222 completed"]);
+  const call = await server.endedCall(customer);
+  assert.equal(call.metadata["endReason"], "transferred");
+  plug.close();
+});
+
+test("a number has one telephone, and it is a number", async () => {
+  const plug = await TelephonePlug.connect(note.twilioUrl, "+15550107779");
+  await assert.rejects(TelephonePlug.connect(note.twilioUrl, "+15550107779"), /409/);
+  await assert.rejects(TelephonePlug.connect(note.twilioUrl, "%zz"), /404/);
+  plug.close();
+});
+
+test("what is not signed with the sandbox's token is refused", async () => {
+  const customer = await server.customer();
+  const url = `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`;
+  const body = new URLSearchParams({ CallSid: "CA1" });
+  assert.equal((await fetch(url, { method: "POST", body })).status, 403);
+});
