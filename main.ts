@@ -230,7 +230,9 @@ function greet(
   ];
   if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
   if (demo !== undefined) {
-    lines.push(`  first call  npm run call${port === 8080 ? "" : ` -- --url ${base}`}`);
+    const own = port === 8080 ? "" : ` --url ${base}`;
+    lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
+    lines.push(`  telephone   npm run call -- --phone${own}`);
     lines.push(
       `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
     );

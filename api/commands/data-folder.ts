@@ -9,6 +9,8 @@ export interface CommandSettings {
   readonly dataDir: string;
   readonly port: number;
   readonly isProduction?: boolean;
+  /** Signs what a telephone call over Twilio asks of the server. */
+  readonly twilio?: { readonly authToken: string | undefined };
   /** For the commands about credentials. */
   readonly encryptionKey?: string | undefined;
   readonly encryptionKeysOld?: readonly string[];

@@ -13,6 +13,11 @@ export function sizeText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
+/** `0.4 ms`: where tenths matter. */
+export function preciseMs(durationMs: number): string {
+  return `${durationMs.toFixed(1)} ms`;
+}
+
 /** `35 ms`, `1.4 s`. */
 export function durationText(durationMs: number): string {
   return durationMs < 999.5

@@ -7,18 +7,19 @@ const BITS_PER_SAMPLE = 16;
 export const WAV_FRAME_BYTES = (WAV_CHANNELS * BITS_PER_SAMPLE) / 8;
 const RATE_AT = 24;
 
-/** Of stereo audio of 16 bits with so many bytes of samples. */
-export function wavHeader(rateHz: number, dataBytes: number): Buffer {
+/** Of audio of 16 bits with so many bytes of samples, in stereo unless told otherwise. */
+export function wavHeader(rateHz: number, dataBytes: number, channels = WAV_CHANNELS): Buffer {
+  const frameBytes = (channels * BITS_PER_SAMPLE) / 8;
   const header = Buffer.alloc(WAV_HEADER_BYTES);
   header.write("RIFF", 0, "latin1");
   header.writeUInt32LE(WAV_HEADER_BYTES - 8 + dataBytes, 4);
   header.write("WAVEfmt ", 8, "latin1");
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(WAV_CHANNELS, 22);
+  header.writeUInt16LE(channels, 22);
   header.writeUInt32LE(rateHz, RATE_AT);
-  header.writeUInt32LE(rateHz * WAV_FRAME_BYTES, 28);
-  header.writeUInt16LE(WAV_FRAME_BYTES, 32);
+  header.writeUInt32LE(rateHz * frameBytes, 28);
+  header.writeUInt16LE(frameBytes, 32);
   header.writeUInt16LE(BITS_PER_SAMPLE, 34);
   header.write("data", 36, "latin1");
   header.writeUInt32LE(dataBytes, 40);

@@ -15,10 +15,10 @@ const ServerMessage = v.variant("type", [
   v.object({ type: v.literal("error"), payload: v.object({ message: v.string() }) }),
 ]);
 
-/** All that can happen to a caller: the service's messages, an MP3 in a binary frame, a text that is none, the end. */
+/** All that can happen to a caller: the service's messages, sound (a whole MP3 on the web), a text that is none, the end. */
 export type CallerEvent =
   | v.InferOutput<typeof ServerMessage>
-  | { readonly type: "audio"; readonly mp3: Uint8Array }
+  | { readonly type: "audio"; readonly sound: Uint8Array }
   | { readonly type: "unreadable"; readonly text: string }
   | { readonly type: "closed"; readonly code: number; readonly reason: string };
 
@@ -41,7 +41,7 @@ export function describeEvent(event: CallerEvent): string {
     case "closed":
       return `closed ${event.code} ${event.reason}`;
     case "audio":
-      return `audio of ${event.mp3.length} bytes`;
+      return `audio of ${event.sound.length} bytes`;
     case "unreadable":
       return `unreadable ${event.text.slice(0, 80)}`;
     case "connected":

@@ -166,9 +166,9 @@ export class Caller {
   #receive(data: Buffer, isBinary: boolean): void {
     const atNs = process.hrtime.bigint();
     if (isBinary) {
-      const mp3 = this.#keepsAudio ? data : new Uint8Array();
+      const sound = this.#keepsAudio ? data : new Uint8Array();
       if (this.#keepsAudio) this.#loudspeaker.play(data, atNs);
-      this.#events.add({ type: "audio", mp3, atNs });
+      this.#events.add({ type: "audio", sound, atNs });
       return;
     }
     const message = parseServerMessage(data.toString("utf8"));

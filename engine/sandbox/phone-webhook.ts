@@ -1,5 +1,8 @@
 import { createHmac } from "node:crypto";
 
+/** The vendor's own limit. */
+const WEBHOOK_MAX_MS = 15_000;
+
 /** What a phone call is about when it reaches the webhook. */
 export interface RingingCall {
   readonly callSid: string;
@@ -59,6 +62,7 @@ export async function askWebhook(url: string, call: RingingCall): Promise<Stream
       ...signatureHeader(url, fields, call.authToken),
     },
     body: new URLSearchParams(fields).toString(),
+    signal: AbortSignal.timeout(WEBHOOK_MAX_MS),
   });
   const document = await response.text();
   if (response.status !== 200) throw new WebhookRefusal(response.status, document);

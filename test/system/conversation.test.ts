@@ -55,8 +55,8 @@ describe("a conversation of three turns with an interruption", () => {
 
   test("every sentence is one whole MP3 at 24 kHz that says what was written", async () => {
     const sounds = caller.events.filter((event) => event.type === "audio");
-    for (const { mp3 } of sounds) {
-      const { sampleRateHz } = await decodeMp3(mp3);
+    for (const { sound } of sounds) {
+      const { sampleRateHz } = await decodeMp3(sound);
       assert.equal(sampleRateHz, 24_000);
     }
     const spoken = (await caller.heard()).map(({ text }) => text);

@@ -1,5 +1,8 @@
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import { readSandboxNote, type SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
+import { SANDBOX_TWILIO } from "../../../engine/sandbox/sandbox-telephony.js";
 import { readDemo } from "../../../engine/tenancy/demo-organization.js";
 import type { Command } from "../command.js";
 import { CommandFault } from "../command-fault.js";
@@ -12,13 +15,16 @@ import { CallScreen } from "./call-screen.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
 import type { CallReport, Display } from "./display.js";
 import { JsonLines } from "./json-lines.js";
+import { type VoiceLine, WEB } from "./medium.js";
 import { perform } from "./performance.js";
+import { awaitPlacedCall, dialAgent } from "./phone-dialing.js";
+import { TELEPHONE } from "./phone-medium.js";
 import { QuietScreen } from "./quiet-screen.js";
 import { sayTypedLines } from "./typed-lines.js";
 
 const USAGE = `Usage: npm run call -- [options]
 
-A caller in the terminal, on the real voice WebSocket. It speaks the sandbox's tone code, so it needs a server whose vendors
+A caller in the terminal, on the real voice WebSocket or the telephone. It speaks the sandbox's tone code, so it needs a server whose vendors
 are simulated to be understood. Without --text and --interactive it plays a conversation of three turns.
 
   --text "…"        says this when the agent has finished; can be given several times
@@ -28,11 +34,14 @@ are simulated to be understood. Without --text and --interactive it plays a conv
   --key vk_…        an API key, else that of the demo organization in DATA_DIR
   --agent ID        else the organization's first active agent
   --session KEY     goes on with an earlier conversation
-  --save FILE       writes the received MP3s, one after another
+  --phone           calls as a telephone does: Twilio's webhook, token and media stream, 8 kHz in frames of 20 ms
+  --placed          with --phone: the agent calls, over the sandbox's Twilio; --to +1555… says whom (…0001 is busy)
+  --save FILE       writes the agent's voice: the received MP3s, one after another; with --phone a WAV file
   --quiet           only the table at the end
   --json            one JSON object a line, for programs
 Exit code: 0 a reply was heard, 1 none was or the call failed, 2 not understood.`;
 
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const TYPING_HINT = "Type what you want to say and press Enter; Ctrl-D hangs up.";
 
 export interface CallCommandOptions {
@@ -48,18 +57,19 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
     usage: USAGE,
     async run(args, terminal) {
       const options = readCallOptions(args);
-      const { port, dataDir } = readSettings();
+      const settings = readSettings();
+      const { port, dataDir } = settings;
       const url = options.url ?? `http://127.0.0.1:${port}`;
       const apiKey = options.apiKey ?? (await demoKey(dataDir));
       if (options.saveFile !== undefined) await demandFolder(options.saveFile);
       const display = displayOf(options.detail, terminal);
-      const { agentId, sessionId } = options;
+      const dialling = { options, url, apiKey, settings, display };
       const conversation = await connect(
         {
           url,
-          apiKey,
-          ...(agentId === undefined ? {} : { agentId }),
-          ...(sessionId === undefined ? {} : { sessionId }),
+          medium: options.telephone === undefined ? WEB : TELEPHONE,
+          dial: () => dial(dialling),
+          sessionId: options.sessionId,
           patienceMs: surroundings.patienceMs,
         },
         display,
@@ -68,7 +78,9 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
       const report = reportOf(conversation);
       display.ended(report);
       if (options.saveFile !== undefined) {
-        const byteCount = await save(options.saveFile, conversation.mp3s);
+        const { medium, turns } = conversation;
+        const sound = medium.fileOf(turns.map(({ pieces }) => pieces));
+        const byteCount = await save(options.saveFile, sound);
         if (options.detail === "events") {
           terminal.print(`The agent's voice is in ${options.saveFile} (${sizeText(byteCount)}).`);
         }
@@ -77,6 +89,52 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
       if (!report.replyHeard) throw new CommandFault("no reply was heard");
     },
   };
+}
+
+interface Dialling {
+  readonly options: CallOptions;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly settings: CommandSettings;
+  readonly display: Display;
+}
+
+async function dial({ options, url, apiKey, settings, display }: Dialling): Promise<VoiceLine> {
+  const { agentId, sessionId, telephone } = options;
+  if (telephone === undefined) {
+    return Caller.dial({
+      url,
+      apiKey,
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+    });
+  }
+  const phone = {
+    url,
+    apiKey,
+    agentId,
+    authToken: settings.twilio?.authToken ?? SANDBOX_TWILIO.authToken,
+    sandbox: await sandboxOf(url, settings.dataDir),
+    onStatus: display.vendorSaid.bind(display),
+  };
+  const { isPlaced, to } = telephone;
+  return isPlaced ? awaitPlacedCall({ ...phone, to }) : dialAgent(phone);
+}
+
+/** The sandbox of the server at that address, when it runs on this machine and data folder. */
+async function sandboxOf(url: string, dataDir: string): Promise<SandboxNote | undefined> {
+  const note = await readSandboxNote(dataDir).catch((cause: unknown) => {
+    throw new CommandFault(`sandbox.json in ${dataDir} cannot be read: start the server again`, {
+      cause,
+    });
+  });
+  return note !== undefined && isSameServer(note.serverUrl, url) ? note : undefined;
+}
+
+function isSameServer(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((address) => new URL(address.replace(/^ws/, "http")));
+  if (a === undefined || b === undefined || a.port !== b.port) return false;
+  return a.hostname === b.hostname || (LOOPBACK.test(a.hostname) && LOOPBACK.test(b.hostname));
 }
 
 async function connect(options: ConversationOptions, display: Display): Promise<Conversation> {
@@ -154,8 +212,7 @@ async function demandFolder(file: string): Promise<void> {
   }
 }
 
-async function save(file: string, mp3s: readonly Uint8Array[]): Promise<number> {
-  const bytes = Buffer.concat(mp3s);
+async function save(file: string, bytes: Uint8Array): Promise<number> {
   try {
     await writeFile(file, bytes);
     return bytes.byteLength;

@@ -57,8 +57,8 @@ export async function explainEnd(
   return `${meaning} (close code ${code})${detail}. ${advice}`.trimEnd();
 }
 
-/** Why no line came about: asks the service for its health. */
-async function diagnose(url: string): Promise<string> {
+/** Why no line came about, in a line: asks the service for its health. */
+export async function diagnose(url: string): Promise<string> {
   const address = new URL("/api/health", url.replace(/^ws/, "http"));
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(DIAGNOSIS_MAX_MS) });

@@ -3,6 +3,7 @@ import { UsageFault } from "../command-fault.js";
 
 /** Speech is sent in real time, 25 characters a second: this much is 40 s. */
 const TEXT_CHARACTERS_MAX = 1000;
+const E164 = /^\+[1-9]\d{6,14}$/;
 /** More than a call's longest duration has room for. */
 const STEPS_MAX = 200;
 
@@ -14,12 +15,21 @@ export interface Step {
 
 export type Detail = "events" | "quiet" | "json";
 
+/** A call on the telephone: the caller dials, or is called by the agent. */
+export interface Telephone {
+  readonly isPlaced: boolean;
+  /** Who is called; undefined: any number that answers. */
+  readonly to: string | undefined;
+}
+
 export interface CallOptions {
   /** Without a path; undefined: the server that this machine's configuration describes. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
   readonly agentId: string | undefined;
   readonly sessionId: string | undefined;
+  /** Undefined: on the web. */
+  readonly telephone: Telephone | undefined;
   readonly steps: readonly Step[];
   readonly isInteractive: boolean;
   readonly saveFile: string | undefined;
@@ -49,6 +59,9 @@ export function readCallOptions(args: readonly string[]): CallOptions {
       agent: text,
       session: text,
       save: text,
+      to: text,
+      phone: flag,
+      placed: flag,
       interactive: flag,
       quiet: flag,
       json: flag,
@@ -57,6 +70,7 @@ export function readCallOptions(args: readonly string[]): CallOptions {
   const { url, key, agent, session, save, interactive, quiet, json } = values;
   if (quiet && json) throw new UsageFault("give either --quiet or --json");
   const isInteractive = interactive;
+  const telephone = telephoneOf(values);
   const steps = tokens.flatMap((token): Step[] => {
     if (token.kind !== "option" || token.value === undefined) return [];
     if (token.name === "text") return [{ kind: "say", text: sayable(token.value) }];
@@ -71,11 +85,37 @@ export function readCallOptions(args: readonly string[]): CallOptions {
     apiKey: key,
     agentId: agent,
     sessionId: session,
+    telephone,
     steps: steps.length > 0 || isInteractive ? steps : DEMONSTRATION,
     isInteractive,
     saveFile: save,
     detail: json ? "json" : quiet ? "quiet" : "events",
   };
+}
+
+function telephoneOf({
+  phone,
+  placed,
+  to,
+  session,
+}: {
+  readonly phone: boolean;
+  readonly placed: boolean;
+  readonly to?: string | undefined;
+  readonly session?: string | undefined;
+}): Telephone | undefined {
+  if (placed && !phone) throw new UsageFault("--placed goes with --phone");
+  if (to !== undefined && !placed) throw new UsageFault("--to goes with --phone --placed");
+  if (to !== undefined && !E164.test(to)) {
+    throw new UsageFault("--to: expected a number like +15550101000");
+  }
+  if (!phone) return undefined;
+  if (session !== undefined) {
+    throw new UsageFault(
+      "a call on the telephone goes on with no earlier one: leave out --session",
+    );
+  }
+  return { isPlaced: placed, to };
 }
 
 /** UsageFault when it is empty or too long to be said. */

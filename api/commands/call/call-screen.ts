@@ -1,9 +1,10 @@
 import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { mp3DurationMs } from "../../../engine/sandbox/mp3-ear.js";
-import { durationText, sizeText } from "../measures.js";
+import { durationText, preciseMs, sizeText } from "../measures.js";
 import { printable, type Style, type Terminal } from "../terminal.js";
 import { folded } from "../text-table.js";
 import type { CallReport, Display } from "./display.js";
+import type { FrameMeasures } from "./frame-meter.js";
 import type { Turn } from "./turn.js";
 import { printTurns } from "./turn-table.js";
 
@@ -43,7 +44,7 @@ export class CallScreen implements Display {
         this.#transcript(event.payload, atNs);
         return;
       case "audio":
-        this.#line(atNs, "audio", "dim", audioText(event.mp3, turn));
+        this.#line(atNs, "audio", "dim", audioText(event.sound, turn));
         return;
       case "audioStop":
         this.#line(atNs, "audioStop", "yellow", "the agent falls silent");
@@ -63,6 +64,10 @@ export class CallScreen implements Display {
     }
   }
 
+  vendorSaid(number: string, status: string, atNs: bigint): void {
+    this.#line(atNs, "vendor", "dim", `${number} ${status}`);
+  }
+
   speaking(turn: Turn, atNs: bigint): void {
     this.#terminal.print();
     const label = turn.kind === "interrupt" ? "interrupt" : "say";
@@ -76,7 +81,9 @@ export class CallScreen implements Display {
 
   turnOver(turn: Turn): void {
     const heard = turn.heard === undefined || turn.heard === "" ? "(nothing)" : turn.heard;
-    this.#line(undefined, "heard:", turn.heard === turn.transcript ? "green" : "dim", heard);
+    const isAsSaid = turn.heard === turn.transcript || turn.frames !== undefined;
+    this.#line(undefined, "heard:", isAsSaid ? "green" : "dim", heard);
+    if (turn.frames !== undefined) this.#line(undefined, "", "dim", framesText(turn.frames));
   }
 
   ended(report: CallReport): void {
@@ -117,8 +124,18 @@ export class CallScreen implements Display {
   }
 }
 
-function audioText(mp3: Uint8Array, turn: Turn | undefined): string {
-  const about = `${sizeText(mp3.length)}, ${durationText(mp3DurationMs(mp3))} of sound`;
-  if (turn?.latencyMs === undefined || turn.mp3Count > 1) return about;
+function framesText({ count, bytes, jitterMs, longestGapMs }: FrameMeasures): string {
+  const about = `${count} frames of 20 ms, ${sizeText(bytes)}`;
+  if (jitterMs === undefined || longestGapMs === undefined) return about;
+  const gap = durationText(longestGapMs);
+  return `${about}, jitter ${preciseMs(jitterMs)}, at most ${gap} between two`;
+}
+
+function audioText(sound: Uint8Array, turn: Turn | undefined): string {
+  const about =
+    turn?.frames === undefined
+      ? `${sizeText(sound.length)}, ${durationText(mp3DurationMs(sound))} of sound`
+      : "the agent is heard";
+  if (turn?.latencyMs === undefined || turn.pieces.length > 1) return about;
   return `${about}, the first ${durationText(turn.latencyMs)} after your last word`;
 }

@@ -1,8 +1,9 @@
-import { Caller, type CallerOptions, type Utterance } from "../../../engine/sandbox/caller.js";
+import type { Utterance } from "../../../engine/sandbox/caller.js";
 import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { CommandFault } from "../command-fault.js";
 import { CallEnded } from "./call-ended.js";
 import type { Display } from "./display.js";
+import type { Medium, VoiceLine } from "./medium.js";
 import { Turn } from "./turn.js";
 
 /** A server gives a stalled reply two tries of 7 s and then apologizes; silence beyond that has no end. */
@@ -12,7 +13,13 @@ const GREETING_WAIT_MS = 3_000;
 /** The longest that a timer of Node can wait: the line itself tells when the call is over. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 
-export interface ConversationOptions extends CallerOptions {
+export interface ConversationOptions {
+  /** What a display shows of the other side. */
+  readonly url: string;
+  readonly medium: Medium;
+  readonly dial: () => VoiceLine | Promise<VoiceLine>;
+  /** The `historyKey` of an earlier call. */
+  readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
   readonly patienceMs?: number | undefined;
 }
@@ -25,11 +32,10 @@ interface Waiter {
 
 /** One call in turns. What waits on it rejects with CallEnded when the service ends the call. */
 export class Conversation {
-  readonly greeting = new Turn({ number: 0, kind: "greeting", said: "" });
-  readonly turns: Turn[] = [this.greeting];
-  /** As they came. */
-  readonly mp3s: Uint8Array[] = [];
-  readonly #caller: Caller;
+  readonly greeting: Turn;
+  readonly turns: Turn[];
+  readonly medium: Medium;
+  readonly #line: VoiceLine;
   readonly #display: Display;
   readonly #patienceMs: number;
   readonly #sessionId: string | undefined;
@@ -48,21 +54,25 @@ export class Conversation {
   /** Rejects with CallEnded when the service refuses. */
   static async open(options: ConversationOptions, display: Display): Promise<Conversation> {
     display.dialled(options.url, process.hrtime.bigint());
-    const conversation = new Conversation(options, display);
+    const conversation = new Conversation(await options.dial(), options, display);
     await conversation.#waitFor(() => conversation.#connected);
     return conversation;
   }
 
-  private constructor(options: ConversationOptions, display: Display) {
+  private constructor(line: VoiceLine, options: ConversationOptions, display: Display) {
+    this.#line = line;
+    this.medium = options.medium;
+    const playback = this.medium.newPlayback();
+    this.greeting = new Turn({ number: 0, kind: "greeting", said: "", playback });
+    this.turns = [this.greeting];
     this.#display = display;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#sessionId = options.sessionId;
-    this.#caller = Caller.dial(options);
     this.#listening = this.#listen();
   }
 
   get historyKey(): string {
-    return this.#caller.historyKey ?? "";
+    return this.#line.historyKey ?? "";
   }
 
   get isTalking(): boolean {
@@ -121,13 +131,14 @@ export class Conversation {
 
   /** Resolves when the line is closed and everything that was heard has been shown. */
   async hangUp(): Promise<void> {
-    await this.#caller.hangUp();
+    await this.#line.hangUp();
     await this.#listening;
     await this.#decoded;
   }
 
   async #speak(kind: "say" | "interrupt", text: string): Promise<Turn> {
-    const turn = new Turn({ number: this.turns.length, kind, said: text });
+    const playback = this.medium.newPlayback();
+    const turn = new Turn({ number: this.turns.length, kind, said: text, playback });
     const interrupted = this.#talking;
     this.turns.push(turn);
     this.#display.speaking(turn, process.hrtime.bigint());
@@ -142,9 +153,7 @@ export class Conversation {
   /** Undefined when the caller's own next words cut it short. */
   async #uttered(turn: Turn, kind: "say" | "interrupt"): Promise<Utterance | undefined> {
     try {
-      return await (kind === "say"
-        ? this.#caller.say(turn.said)
-        : this.#caller.interrupt(turn.said));
+      return await (kind === "say" ? this.#line.say(turn.said) : this.#line.interrupt(turn.said));
     } catch (error) {
       if (turn.outcome === "unanswered") return undefined;
       await this.#listening;
@@ -155,7 +164,7 @@ export class Conversation {
   async #listen(): Promise<void> {
     let event: Received;
     do {
-      event = await this.#caller.until(() => true, WHOLE_CALL_MS);
+      event = await this.#line.until(() => true, WHOLE_CALL_MS);
       this.#receive(event);
       this.#wake();
     } while (event.type !== "closed");
@@ -163,7 +172,9 @@ export class Conversation {
 
   #receive(event: Received): void {
     const turn = this.#note(event);
-    this.#display.received(event, turn);
+    const isNews =
+      event.type !== "audio" || this.medium.tellsEveryPiece || turn?.pieces.length === 1;
+    if (isNews) this.#display.received(event, turn);
     if (this.#stopped !== undefined && event.type !== "audioStop") {
       this.#report(this.#stopped);
       this.#stopped = undefined;
@@ -179,7 +190,7 @@ export class Conversation {
         this.#connected = true;
         return undefined;
       case "audio":
-        return this.#play(event.mp3, event.atNs);
+        return this.#play(event.sound, event.atNs);
       case "transcript":
         return event.payload.role === "assistant" ? this.#quote(event.payload.text) : undefined;
       case "audioStop":
@@ -193,11 +204,10 @@ export class Conversation {
     }
   }
 
-  #play(mp3: Uint8Array, atNs: bigint): Turn {
-    this.mp3s.push(mp3);
+  #play(sound: Uint8Array, atNs: bigint): Turn {
     const turn = this.#talking ?? this.#answered();
     for (const earlier of this.turns.slice(0, turn.number)) earlier.end("unanswered", atNs);
-    turn.play(mp3, atNs);
+    turn.play(sound, atNs);
     this.#talking = turn;
     return turn;
   }

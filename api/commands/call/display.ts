@@ -6,6 +6,8 @@ export interface Display {
   dialled(url: string, atNs: bigint): void;
   /** `turn` is the one that the event belongs to; it has taken note of it already. */
   received(event: Received, turn: Turn | undefined): void;
+  /** Twilio's word for how it stands with a telephone number: `ringing`, `in-progress`, `completed` and so on. */
+  vendorSaid(number: string, status: string, atNs: bigint): void;
   /** The caller begins to say the words of this turn. */
   speaking(turn: Turn, atNs: bigint): void;
   /** An interruption took effect; `turn` knows how fast. */

@@ -21,7 +21,7 @@ export class JsonLines implements Display {
     const { type, atNs } = event;
     switch (event.type) {
       case "audio":
-        this.#write(type, atNs, { turn: turn?.number, bytes: event.mp3.length });
+        this.#write(type, atNs, { turn: turn?.number, bytes: event.sound.length });
         return;
       case "connected":
         this.#write(type, atNs, { agentName: event.agentName, historyKey: event.historyKey });
@@ -41,6 +41,10 @@ export class JsonLines implements Display {
         this.#write(type, atNs, { turn: turn?.number });
         return;
     }
+  }
+
+  vendorSaid(number: string, status: string, atNs: bigint): void {
+    this.#write("vendor", atNs, { number, status });
   }
 
   speaking(turn: Turn, atNs: bigint): void {
@@ -69,6 +73,7 @@ export class JsonLines implements Display {
 
 function described(turn: Turn) {
   const { number, kind, said, outcome, transcript, heard, latencyMs, silencedAfterMs } = turn;
+  const { count: frames, bytes, jitterMs, longestGapMs } = turn.frames ?? {};
   return {
     turn: number,
     kind,
@@ -78,6 +83,10 @@ function described(turn: Turn) {
     heard,
     latencyMs: rounded(latencyMs),
     silencedAfterMs: rounded(silencedAfterMs),
+    frames,
+    bytes,
+    jitterMs: rounded(jitterMs),
+    longestGapMs: rounded(longestGapMs),
   };
 }
 

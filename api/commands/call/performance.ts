@@ -5,8 +5,6 @@ import type { Turn } from "./turn.js";
 
 /** Somebody who interrupts has heard a word or two. */
 const LISTENING_MS = 800;
-/** So much must be left of the reply: later than this it cannot be interrupted for sure. */
-const LEFT_MS_MIN = 300;
 const LOOK_MS = 20;
 
 /** Says the lines of a script in their order; resolves when the agent has finished its last reply. */
@@ -28,7 +26,8 @@ export async function perform(conversation: Conversation, steps: readonly Step[]
 async function isCaughtTalking(conversation: Conversation, turn: Turn): Promise<boolean> {
   if (turn.kind === "greeting" && !turn.hasAudio) return false;
   await conversation.talking(turn);
-  for (let heardMs = 0; heardMs < LISTENING_MS && leftMs(turn) > LEFT_MS_MIN; heardMs += LOOK_MS) {
+  const { leftMsMin } = conversation.medium;
+  for (let heardMs = 0; heardMs < LISTENING_MS && leftMs(turn) > leftMsMin; heardMs += LOOK_MS) {
     await pause(LOOK_MS);
   }
   return !turn.isOver;

@@ -14,6 +14,8 @@ export class QuietScreen implements Display {
 
   received(): void {}
 
+  vendorSaid(): void {}
+
   speaking(): void {}
 
   fellSilent(): void {}

@@ -1,5 +1,6 @@
 import type { Utterance } from "../../../engine/sandbox/caller.js";
-import { Loudspeaker } from "../../../engine/sandbox/loudspeaker.js";
+import type { FrameMeasures } from "./frame-meter.js";
+import type { Playback } from "./medium.js";
 
 /**
  * `waiting` for the agent's first sound, then `talking`; `finished` by itself, `stopped` by the caller, `unanswered` when
@@ -12,6 +13,7 @@ export interface TurnOptions {
   readonly number: number;
   readonly kind: "greeting" | "say" | "interrupt";
   readonly said: string;
+  readonly playback: Playback;
 }
 
 /** What the caller said and what came back, with times on the machine's monotonic clock. */
@@ -25,14 +27,16 @@ export class Turn {
   heard: string | undefined;
   /** From the interruption's first frame until the agent fell silent. */
   silencedAfterMs: number | undefined;
-  mp3Count = 0;
-  readonly #loudspeaker = new Loudspeaker();
+  /** The sound as it came. */
+  readonly pieces: Uint8Array[] = [];
+  readonly #playback: Playback;
   #utterance: Utterance | undefined;
   #outcome: TurnOutcome = "waiting";
   #firstAudioNs: bigint | undefined;
   #overNs: bigint | undefined;
 
-  constructor({ number, kind, said }: TurnOptions) {
+  constructor({ number, kind, said, playback }: TurnOptions) {
+    this.#playback = playback;
     this.number = number;
     this.kind = kind;
     this.said = said;
@@ -67,7 +71,12 @@ export class Turn {
 
   /** When the sound that has come until now will have been played. */
   get playbackEndsNs(): bigint | undefined {
-    return this.#loudspeaker.endsNs;
+    return this.#playback.endsNs;
+  }
+
+  /** Undefined where sound does not come in frames. */
+  get frames(): FrameMeasures | undefined {
+    return this.#playback.frames;
   }
 
   /** What the caller waited: from the last frame of the own words to the first of the reply. */
@@ -80,23 +89,23 @@ export class Turn {
     this.#utterance = utterance;
   }
 
-  play(mp3: Uint8Array, atNs: bigint): void {
+  play(sound: Uint8Array, atNs: bigint): void {
     this.#firstAudioNs ??= atNs;
     this.#outcome = "talking";
-    this.mp3Count += 1;
-    this.#loudspeaker.play(mp3, atNs);
+    this.pieces.push(sound);
+    this.#playback.play(sound, atNs);
   }
 
   end(outcome: Exclude<TurnOutcome, "waiting" | "talking">, atNs: bigint): void {
     if (this.isOver) return;
     this.#outcome = outcome;
     this.#overNs = atNs;
-    if (outcome !== "finished") this.#loudspeaker.stop(atNs);
+    if (outcome !== "finished") this.#playback.stop(atNs);
   }
 
   /** Decodes the sound, once the turn is over. */
   async listen(): Promise<void> {
-    const replies = await this.#loudspeaker.heard(this.#overNs ?? process.hrtime.bigint());
+    const replies = await this.#playback.heard(this.#overNs ?? process.hrtime.bigint());
     // A finished reply was played to its end, even if its last sound and the news of its end crossed.
     const parts = replies.map(({ text, heardText }) =>
       this.#outcome === "finished" ? text : heardText,

@@ -35,6 +35,10 @@ test("what cannot be meant is refused before anybody is called", () => {
     [["--quiet", "--json"], /either --quiet or --json/],
     [["--url", "127.0.0.1:8080"], /expected an address/],
     [["--url", "ftp://127.0.0.1"], /expected an address/],
+    [["--placed"], /--placed goes with --phone/],
+    [["--phone", "--to", "+15550101000"], /--to goes with --phone --placed/],
+    [["--phone", "--placed", "--to", "5550101000"], /--to: expected a number/],
+    [["--phone", "--session", "k"], /leave out --session/],
   ];
   for (const [args, message] of wrong) {
     assert.throws(() => readCallOptions(args), { name: UsageFault.name, message });

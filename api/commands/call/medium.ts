@@ -1,0 +1,47 @@
+import type { Utterance } from "../../../engine/sandbox/caller.js";
+import type { Received } from "../../../engine/sandbox/caller-events.js";
+import { Loudspeaker } from "../../../engine/sandbox/loudspeaker.js";
+import type { FrameMeasures } from "./frame-meter.js";
+
+/** A line to the service, whatever leads there. */
+export interface VoiceLine {
+  /** Of the service; undefined or empty where it tells none. */
+  readonly historyKey: string | undefined;
+  say(text: string): Promise<Utterance>;
+  /** Speaks now, instead of what is being said: those are rejected. */
+  interrupt(text: string): Promise<Utterance>;
+  /** See AwaitedEvents.until. */
+  until(predicate: (event: Received) => boolean, timeoutMs?: number): Promise<Received>;
+  /** Resolves when the line is closed. */
+  hangUp(): Promise<void>;
+}
+
+/** Plays one reply in real time, on paper: nothing sounds, but it is known what would have been heard. */
+export interface Playback {
+  /** When what has come until now will have been played; undefined when nothing has come. */
+  readonly endsNs: bigint | undefined;
+  /** Where sound comes in frames. */
+  readonly frames?: FrameMeasures;
+  play(sound: Uint8Array, atNs: bigint): void;
+  /** Silence at once; what waited is thrown away. */
+  stop(atNs: bigint): void;
+  heard(atNs: bigint): Promise<readonly { readonly text: string; readonly heardText: string }[]>;
+}
+
+/** What differs between a call on the web and one on the telephone. */
+export interface Medium {
+  newPlayback(): Playback;
+  /** Every piece of sound is worth a line, or only the first of a reply. */
+  readonly tellsEveryPiece: boolean;
+  /** So much of a reply must be left for it to be interrupted for sure. */
+  readonly leftMsMin: number;
+  /** What `--save` writes: the pieces of each reply. */
+  fileOf(replies: readonly (readonly Uint8Array[])[]): Uint8Array;
+}
+
+export const WEB: Medium = {
+  newPlayback: () => new Loudspeaker(),
+  tellsEveryPiece: true,
+  leftMsMin: 300,
+  fileOf: (replies) => Buffer.concat(replies.flat()),
+};

@@ -1,0 +1,148 @@
+import { randomInt } from "node:crypto";
+import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
+import type { ToTelephone } from "../../../engine/sandbox/telephone-message.js";
+import { TelephonePlug } from "../../../engine/sandbox/telephone-plug.js";
+import { CommandFault } from "../command-fault.js";
+import type { VoiceLine } from "./medium.js";
+import { explainDialling } from "./phone-dialing-fault.js";
+import { PhoneVoiceLine } from "./phone-voice-line.js";
+import { placeCall } from "./placing.js";
+
+/** Whoever is called when the caller dials. */
+const AGENTS_NUMBER = "+15550002222";
+/** The vendor lets it ring for a minute. */
+const RING_MAX_MS = 90_000;
+/** A call that was handed on goes on without this telephone, for as long as the sandbox's people talk. */
+const AFTER_CALL_MAX_MS = 30_000;
+const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
+
+export interface PhoneDialOptions {
+  /** Of the server, without a path. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly agentId: string | undefined;
+  /** Signs what Twilio would sign. */
+  readonly authToken: string;
+  /** Of that server, when it runs on this machine. */
+  readonly sandbox: SandboxNote | undefined;
+  /** Twilio's word for how it stands with a number. */
+  readonly onStatus: (number: string, status: string, atNs: bigint) => void;
+}
+
+/** Calls the agent as a telephone does. Rejects with a CommandFault that says what to do about it. */
+export async function dialAgent(options: PhoneDialOptions): Promise<VoiceLine> {
+  const { url, apiKey, agentId, authToken, sandbox } = options;
+  const from = someNumber();
+  const webhook = new URL("/api/telephony/voice", url.replace(/^ws/, "http"));
+  webhook.searchParams.set("api_key", apiKey);
+  if (agentId !== undefined) webhook.searchParams.set("agent_id", agentId);
+  const plug = sandbox && (await plugIn(sandbox, from, options));
+  try {
+    const to = AGENTS_NUMBER;
+    const dialled = { webhookUrl: webhook.href, from, to, authToken };
+    const line = await PhoneVoiceLine.dial(dialled, "the agent on the telephone");
+    plug?.tell({ event: "calling", callSid: line.callSid, to });
+    return plug === undefined ? line : new PluggedLine(line, plug, to);
+  } catch (error) {
+    plug?.close();
+    throw await explainDialling(error, url);
+  }
+}
+
+/** Has the server place a call to this process's telephone, and takes it. Rejects with a CommandFault, as when it is busy. */
+export async function awaitPlacedCall(
+  options: PhoneDialOptions & { readonly to: string | undefined },
+): Promise<VoiceLine> {
+  const { url, sandbox, to = someNumber() } = options;
+  if (sandbox === undefined) {
+    throw new CommandFault(
+      "--placed needs a server on this machine whose vendors are simulated: npm start without vendors' keys",
+    );
+  }
+  const plug = await plugIn(sandbox, to, options);
+  try {
+    await placeCall({ ...options, to, from: someNumber() });
+    const told = await plug.until((event) => event.event === "answer" || isEnd(event), RING_MAX_MS);
+    if (told.event === "status") {
+      throw new CommandFault(`the call was not answered: ${told.status}`);
+    }
+    if (told.event !== "answer") throw new CommandFault("the call was not answered");
+    const line = await PhoneVoiceLine.dial(told.call, "the agent, who called");
+    plug.tell({ event: "connected" });
+    return new PluggedLine(line, plug, to);
+  } catch (error) {
+    plug.tell({ event: "over" });
+    plug.close();
+    throw await explainDialling(error, url);
+  }
+}
+
+/** Tells the exchange when the call has left the telephone, and waits for what becomes of it then. */
+class PluggedLine implements VoiceLine {
+  readonly historyKey = "";
+  readonly #line: PhoneVoiceLine;
+  readonly #plug: TelephonePlug;
+  readonly #over: Promise<unknown>;
+
+  /** `number`: who was called. */
+  constructor(line: PhoneVoiceLine, plug: TelephonePlug, number: string) {
+    this.#line = line;
+    this.#plug = plug;
+    this.#over = plug.until((event) => isEnd(event, number), 2 ** 31 - 1).catch(() => undefined);
+    plug
+      .until(({ event }) => event === "leave", 2 ** 31 - 1)
+      .then(() => line.hangUp())
+      .catch(() => undefined);
+  }
+
+  say(...args: Parameters<VoiceLine["say"]>): ReturnType<VoiceLine["say"]> {
+    return this.#line.say(...args);
+  }
+
+  interrupt(...args: Parameters<VoiceLine["interrupt"]>): ReturnType<VoiceLine["interrupt"]> {
+    return this.#line.interrupt(...args);
+  }
+
+  until(...args: Parameters<VoiceLine["until"]>): ReturnType<VoiceLine["until"]> {
+    return this.#line.until(...args);
+  }
+
+  async hangUp(): Promise<void> {
+    await this.#line.hangUp();
+    this.#plug.tell({ event: "over" });
+    let giveUp: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      giveUp = setTimeout(resolve, AFTER_CALL_MAX_MS);
+    });
+    await Promise.race([this.#over, enough]);
+    clearTimeout(giveUp);
+    this.#plug.close();
+  }
+}
+
+async function plugIn(
+  { twilioUrl }: SandboxNote,
+  number: string,
+  { onStatus }: PhoneDialOptions,
+): Promise<TelephonePlug> {
+  const onEvent = (event: ToTelephone) => {
+    if (event.event === "status") onStatus(event.number, event.status, process.hrtime.bigint());
+  };
+  try {
+    return await TelephonePlug.connect(twilioUrl, number, onEvent);
+  } catch (cause) {
+    throw new CommandFault("the server's sandbox is not there: is the server still running?", {
+      cause,
+    });
+  }
+}
+
+function isEnd(event: ToTelephone, number?: string): boolean {
+  if (event.event !== "status" || !FINAL.has(event.status)) return false;
+  return number === undefined || event.number === number;
+}
+
+/** Of the numbers that are nobody's, one that the sandbox lets answer. */
+function someNumber(): string {
+  return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
+}

@@ -1,0 +1,99 @@
+import { AwaitedEvents } from "../../../engine/sandbox/awaited-events.js";
+import type { Utterance } from "../../../engine/sandbox/caller.js";
+import { describeEvent, type Received } from "../../../engine/sandbox/caller-events.js";
+import { PhoneCaller, type PhoneCallerOptions } from "../../../engine/sandbox/phone-caller.js";
+import type { PhoneCallerEvent } from "../../../engine/sandbox/phone-caller-events.js";
+import type { VoiceLine } from "./medium.js";
+
+const NS_PER_BYTE = 125_000n;
+
+/** A telephone call whose events are told as those of the web: a reply ends where the agent has been quiet for a while. */
+export class PhoneVoiceLine implements VoiceLine {
+  /** Telephones are told none. */
+  readonly historyKey = "";
+  readonly #events = new AwaitedEvents<Received>(describeEvent);
+  #caller: PhoneCaller | undefined;
+  #isSounding = false;
+  #playedOutNs = 0n;
+
+  /** Rejects as `PhoneCaller.call` does. */
+  static async dial(options: PhoneCallerOptions, agentName: string): Promise<PhoneVoiceLine> {
+    const line = new PhoneVoiceLine();
+    line.#caller = await PhoneCaller.call({
+      ...options,
+      keepsAudio: false,
+      onAudio: (sound, atNs) => line.#sounded(sound, atNs),
+      onEvent: (event) => line.#receive(event),
+    });
+    const atNs = process.hrtime.bigint();
+    line.#events.add({ type: "connected", agentName, historyKey: "", atNs });
+    return line;
+  }
+
+  get callSid(): string {
+    return this.#dialled.callSid;
+  }
+
+  say(text: string): Promise<Utterance> {
+    this.#endReplyIfPlayed(process.hrtime.bigint());
+    return this.#dialled.say(text);
+  }
+
+  interrupt(text: string): Promise<Utterance> {
+    this.#endReplyIfPlayed(process.hrtime.bigint());
+    return this.#dialled.interrupt(text);
+  }
+
+  until(predicate: (event: Received) => boolean, timeoutMs?: number): Promise<Received> {
+    return this.#events.until(predicate, timeoutMs);
+  }
+
+  hangUp(): Promise<void> {
+    return this.#dialled.hangUp();
+  }
+
+  get #dialled(): PhoneCaller {
+    if (this.#caller === undefined) throw new Error("the line is not connected yet");
+    return this.#caller;
+  }
+
+  #sounded(sound: Uint8Array, atNs: bigint): void {
+    this.#isSounding = true;
+    const fromNs = this.#playedOutNs > atNs ? this.#playedOutNs : atNs;
+    this.#playedOutNs = fromNs + BigInt(sound.length) * NS_PER_BYTE;
+    this.#events.add({ type: "audio", sound, atNs });
+  }
+
+  #receive(event: PhoneCallerEvent): void {
+    const { type, atNs } = event;
+    switch (type) {
+      case "quiet":
+        return this.#endReply(atNs);
+      case "clear":
+        this.#isSounding = false;
+        this.#playedOutNs = atNs;
+        return this.#events.add({ type: "audioStop", atNs });
+      case "dropped":
+        return this.#events.add({ type: "unreadable", text: event.text, atNs });
+      case "closed":
+        this.#endReplyIfPlayed(atNs);
+        this.#events.add({ type, code: event.code, reason: event.reason, atNs });
+        return this.#events.end();
+      case "audio":
+      case "mark":
+      case "markEchoed":
+        return;
+    }
+  }
+
+  /** Whoever goes on at once does not wait for the silence that ends a reply. */
+  #endReplyIfPlayed(atNs: bigint): void {
+    if (atNs >= this.#playedOutNs) this.#endReply(this.#playedOutNs);
+  }
+
+  #endReply(atNs: bigint): void {
+    if (!this.#isSounding) return;
+    this.#isSounding = false;
+    this.#events.add({ type: "audioEnd", atNs });
+  }
+}
