@@ -91,7 +91,7 @@ async function callOf(
 /** With the account's token the vendor's signatures are demanded; this server has no other public address. */
 function plivoSignature(url: string, fields: Readonly<Record<string, string>>) {
   const query = [...new URL(url).searchParams].map((pair) => pair.join("=")).sort();
-  const address = url.split("?", 1).join().replace("http:", "https:");
+  const address = url.split("?", 1).join();
   const form = Object.entries(fields).flat().join("");
   const signed = `${address}?${query.join("&")}${form === "" ? "" : "."}${form}.nonce`;
   return {
