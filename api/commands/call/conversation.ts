@@ -8,8 +8,6 @@ import { Turn } from "./turn.js";
 
 /** A server gives a stalled reply two tries of 7 s and then apologizes; silence beyond that has no end. */
 const PATIENCE_MS = 30_000;
-/** Some agents greet nobody. */
-const GREETING_WAIT_MS = 3_000;
 /** The longest that a timer of Node can wait: the line itself tells when the call is over. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 
@@ -89,7 +87,7 @@ export class Conversation {
     const timer = setTimeout(() => {
       this.#greetingAwaited = false;
       this.#wake();
-    }, GREETING_WAIT_MS);
+    }, this.medium.greetingWaitMs);
     try {
       await this.#waitFor(
         () => !this.#greetingAwaited || this.greeting.hasAudio || this.greeting.isOver,

@@ -33,6 +33,8 @@ export interface Medium {
   newPlayback(): Playback;
   /** Every piece of sound is worth a line, or only the first of a reply. */
   readonly tellsEveryPiece: boolean;
+  /** Some agents greet nobody: the caller speaks after so long a silence. */
+  readonly greetingWaitMs: number;
   /** So much of a reply must be left for it to be interrupted for sure. */
   readonly leftMsMin: number;
   /** What `--save` writes: the pieces of each reply. */
@@ -42,6 +44,7 @@ export interface Medium {
 export const WEB: Medium = {
   newPlayback: () => new Loudspeaker(),
   tellsEveryPiece: true,
+  greetingWaitMs: 3_000,
   leftMsMin: 300,
   fileOf: (replies) => Buffer.concat(replies.flat()),
 };

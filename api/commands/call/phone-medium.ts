@@ -48,6 +48,8 @@ function wholeWords(part: string, whole: string): string {
 export const TELEPHONE: Medium = {
   newPlayback: () => new PhonePlayback(),
   tellsEveryPiece: false,
+  // A stream is open before its session is, and the first one starts the server's threads for audio.
+  greetingWaitMs: 10_000,
   // A server sends a fraction of a second ahead, so nothing is ever left for long.
   leftMsMin: 0,
   fileOf: (replies) => {

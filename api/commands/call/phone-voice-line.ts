@@ -6,6 +6,8 @@ import type { PhoneCallerEvent } from "../../../engine/sandbox/phone-caller-even
 import type { VoiceLine } from "./medium.js";
 
 const NS_PER_BYTE = 125_000n;
+/** A reply whose next frame is only late goes on. */
+const LATE_NS = 400_000_000n;
 
 /** A telephone call whose events are told as those of the web: a reply ends where the agent has been quiet for a while. */
 export class PhoneVoiceLine implements VoiceLine {
@@ -35,12 +37,12 @@ export class PhoneVoiceLine implements VoiceLine {
   }
 
   say(text: string): Promise<Utterance> {
-    this.#endReplyIfPlayed(process.hrtime.bigint());
+    this.#endReplyIfPlayed(process.hrtime.bigint() - LATE_NS);
     return this.#dialled.say(text);
   }
 
   interrupt(text: string): Promise<Utterance> {
-    this.#endReplyIfPlayed(process.hrtime.bigint());
+    this.#endReplyIfPlayed(process.hrtime.bigint() - LATE_NS);
     return this.#dialled.interrupt(text);
   }
 
