@@ -89,7 +89,7 @@ export async function startParley(
   const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
   const isTwilioSimulated = sandbox !== undefined && !hasTwilioAccount(config);
   const localBaseUrl = isTwilioSimulated ? () => localUrl(config.host, port) : undefined;
-  const settings = { ...config, ...telephony, ...keys, localBaseUrl };
+  const settings = { ...telephony, ...keys, localBaseUrl };
   const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
   const clients = new VendorClients(cipher, platformUrls, context);
   const vendors = { clients, cipher, context };

@@ -34,6 +34,7 @@ export interface VoiceDoorsOptions {
   /** Where placed calls are answered without a public address; known when the server listens. */
   readonly localBaseUrl: (() => string) | undefined;
   readonly webhookKeys: WebhookKeys;
+  readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly host: string;
   /** 0 = no such door. */
   readonly audioSocketPort: number;

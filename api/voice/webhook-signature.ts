@@ -9,6 +9,8 @@ export interface SignatureOptions {
   readonly publicBaseUrl: string | undefined;
   /** A vendor that has its key here must sign. */
   readonly webhookKeys: WebhookKeys;
+  /** A vendor that has its key only here need not sign, but a signature that is there must fit. */
+  readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly clock: Clock;
 }
 
@@ -21,11 +23,14 @@ export async function demandSignature(
   request: IncomingRequest,
   path: string,
   body: Buffer,
-  { publicBaseUrl, webhookKeys, clock }: SignatureOptions,
+  { publicBaseUrl, webhookKeys, optionalWebhookKeys, clock }: SignatureOptions,
 ): Promise<void> {
   const signature = phoneVendor(vendor)?.signature;
-  const key = signature?.keyOf(webhookKeys);
-  if (signature === undefined || key === undefined) return;
+  if (signature === undefined) return;
+  const isThere = signature.headerNames.some((name) => request.header(name) !== "");
+  const optionalKey = isThere ? signature.keyOf(optionalWebhookKeys ?? {}) : undefined;
+  const key = signature.keyOf(webhookKeys) ?? optionalKey;
+  if (key === undefined) return;
   const base = httpBase(request, publicBaseUrl);
   const isSigned = await signature.check(key, {
     url: `${base}${path}${request.queryString === "" ? "" : `?${request.queryString}`}`,

@@ -7,31 +7,33 @@ export const SANDBOX_TWILIO = {
 };
 
 /** The part of a server's settings that the sandbox completes. */
-interface TwilioSettings<Keys> {
+interface TwilioSettings {
   readonly twilio: {
     readonly accountSid: string | undefined;
     readonly authToken: string | undefined;
     readonly baseUrl: string;
   };
-  /** By vendor, what webhooks are signed with. */
-  readonly webhookKeys: Keys;
 }
 
 /** Whether the operator has an account with the real vendor, or with one of their own. */
-export function hasTwilioAccount({ twilio }: TwilioSettings<unknown>): boolean {
+export function hasTwilioAccount({ twilio }: TwilioSettings): boolean {
   return twilio.accountSid !== undefined && twilio.authToken !== undefined;
 }
 
-/** The settings with the sandbox's account in place of one that is missing. A token that was set alone stays. */
-export function twilioInSandbox<Keys extends { readonly twilio: string | undefined }>(
-  settings: TwilioSettings<Keys>,
+/**
+ * The settings with the sandbox's account in place of one that is missing. A token that was set alone stays. What the simulated
+ * vendor signs is checked, but whoever else tries the webhook need not sign.
+ */
+export function twilioInSandbox<Settings extends TwilioSettings>(
+  settings: Settings,
   { twilio }: SandboxUrls,
-): TwilioSettings<Keys> {
+): Settings & { readonly optionalWebhookKeys?: { readonly twilio: string } } {
   if (hasTwilioAccount(settings)) return settings;
-  const { accountSid, authToken } = SANDBOX_TWILIO;
-  const token = settings.twilio.authToken ?? authToken;
+  const { accountSid } = SANDBOX_TWILIO;
+  const authToken = settings.twilio.authToken ?? SANDBOX_TWILIO.authToken;
   return {
-    twilio: { accountSid, authToken: token, baseUrl: twilio },
-    webhookKeys: { ...settings.webhookKeys, twilio: token },
+    ...settings,
+    twilio: { accountSid, authToken, baseUrl: twilio },
+    optionalWebhookKeys: { twilio: authToken },
   };
 }

@@ -19,7 +19,7 @@ export interface PhoneVendor {
   /** The stream's address may have our token in its query, where no message of the vendor's has a place for it. */
   readonly hasTokenInAddress?: boolean;
   /** How the vendor signs its webhooks, and which setting has the key; absent where it does not sign. */
-  readonly signature?: SignatureScheme & { keyOf(keys: WebhookKeys): string | undefined };
+  readonly signature?: SignatureScheme & { keyOf(keys: Partial<WebhookKeys>): string | undefined };
   /** The vendor's REST API for calls in progress; undefined when its account is not configured. */
   callControl?(settings: CallControlSettings, context: VendorContext): CallControlApi | undefined;
 }
