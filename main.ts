@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { CannotListen } from "./api/http/server.js";
 import { type HttpConfig, startServer } from "./api/http/start-server.js";
+import { announce, banner } from "./api/start-up/announcement.js";
+import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { AgentChats } from "./engine/calls/agent-chats.js";
@@ -25,19 +26,22 @@ import { ProviderChecks } from "./engine/tenancy/provider-check.js";
 import { seedPlatform } from "./engine/tenancy/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
 import { VendorClients } from "./engine/tenancy/vendor-clients.js";
+import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { within } from "./engine/time/deadline.js";
 import { Connections } from "./engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "./storage/database.js";
-import { StorageUnavailable } from "./storage/storage-failure.js";
 
 const MINUTE_MS = 60_000;
+/** Sees what no organization owns. */
+const PLATFORM = "";
 /** REST requests in flight when the server stops. */
 const LAST_REQUESTS_MAX_MS = 5_000;
 
 export interface Parley {
   readonly port: number;
   readonly usesSandbox: boolean;
+  readonly configured: ConfiguredVendors;
   readonly demo: Demo | undefined;
   readonly database: Database;
   readonly calls: CallCenter;
@@ -76,7 +80,8 @@ export async function startParley(
   const tenancy = newTenancy({ database, cipher, tokens, clock, newId, log });
   const demo = config.isProduction
     ? undefined
-    : await ensureDemo({ database, ...tenancy, dataDir });
+    : await ensureDemo({ database, ...tenancy, dataDir, log });
+  const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
 
   const allowPrivateAddresses = config.allowPrivateProviders;
   const connections = new Connections({ clock, allowPrivateAddresses });
@@ -160,7 +165,7 @@ export async function startParley(
     void stop(0);
   }
 
-  return { port, usesSandbox: sandbox !== undefined, demo, database, calls, stop };
+  return { port, usesSandbox: sandbox !== undefined, configured, demo, database, calls, stop };
 }
 
 function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
@@ -195,30 +200,14 @@ function httpConfig({
   };
 }
 
-function greet(
-  { host, publicBaseUrl, dataDir }: Config,
-  { port, demo, usesSandbox }: Parley,
-): void {
-  const base = publicBaseUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
-  const lines = [
-    `Parley listens on ${base}`,
-    `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : "real"}`,
-    `  API         ${base}/api/docs`,
-  ];
-  if (demo !== undefined) {
-    lines.push(`  first call  npm run call${port === 8080 ? "" : ` -- --url ${base}`}`);
-    lines.push(
-      `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
-    );
-  }
-  process.stdout.write(`\n${lines.join("\n")}\n\n`);
-}
-
 async function main(): Promise<void> {
   const config = readConfig();
   const log = newLogger(config.logLevel);
-  const parley = await startParley(config, log);
-  if (!config.isProduction) greet(config, parley);
+  const parley = await startParley(config, log).catch((error: unknown) => {
+    throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
+  });
+  if (config.isProduction) announce(config, parley, log);
+  else process.stdout.write(banner(config, parley));
   let signalCount = 0;
   const onSignal = () => {
     signalCount += 1;
@@ -235,16 +224,9 @@ async function main(): Promise<void> {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   main().catch((error: unknown) => {
-    console.error(isOperatorsToMend(error) ? error.message : error);
+    // Any other is a bug, whose stack is worth having.
+    const isOperatorsToMend = error instanceof ConfigFault || error instanceof StartFault;
+    console.error(isOperatorsToMend ? error.message : error);
     process.exit(1);
   });
-}
-
-/** The others are bugs, whose stack is worth having. */
-function isOperatorsToMend(error: unknown): error is Error {
-  return (
-    error instanceof ConfigFault ||
-    error instanceof CannotListen ||
-    error instanceof StorageUnavailable
-  );
 }
