@@ -41,7 +41,7 @@ export function announce(settings: OperatorSettings, server: StartedServer, log:
   log.info({ ...about, vendors: namesOf(configured) }, `Parley ${VERSION} listens on ${address}`);
   for (const [category, advice] of missingVendors(configured)) log.warn({ category }, advice);
   for (const [setting, consequence] of missingSettings(settings)) {
-    log.info({ setting }, `${setting} is not set: ${consequence}`);
+    log.info({ setting }, `not set: ${setting}; ${consequence}`);
   }
 }
 
@@ -125,11 +125,13 @@ function missingSettings({
       "behind a proxy all clients count as one, for the limits by address",
     ]);
   }
-  for (const vendor of Object.keys(SIGNATURE_SETTINGS) as (keyof WebhookKeys)[]) {
-    if (webhookKeys[vendor] !== undefined) continue;
+  const unsigned = (Object.keys(SIGNATURE_SETTINGS) as (keyof WebhookKeys)[]).filter(
+    (vendor) => webhookKeys[vendor] === undefined,
+  );
+  if (unsigned.length > 0) {
     missing.push([
-      SIGNATURE_SETTINGS[vendor],
-      `webhooks of ${vendor} are taken without a signature`,
+      unsigned.map((vendor) => SIGNATURE_SETTINGS[vendor]).join(", "),
+      `webhooks of ${unsigned.join(", ")} are taken without a signature`,
     ]);
   }
   return missing;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { storageAdvice } from "../../storage/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/storage-failure.js";
 import { CannotListen } from "../http/server.js";
@@ -20,7 +21,8 @@ const OF_THE_FOLDER: ReadonlySet<unknown> = new Set([
 ]);
 
 /** A StartFault where the operator can do something about it, else the error as it is. */
-export function asStartFault(error: unknown, databasePath: string): unknown {
+export function asStartFault(error: unknown, databaseFile: string): unknown {
+  const databasePath = resolve(databaseFile);
   if (error instanceof StorageUnavailable || error instanceof CannotListen) {
     return new StartFault(error.message, { cause: error });
   }
@@ -35,5 +37,6 @@ export function asStartFault(error: unknown, databasePath: string): unknown {
 }
 
 function isOfTheFolder(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
-  return error instanceof Error && "code" in error && OF_THE_FOLDER.has(error.code);
+  if (!(error instanceof Error && "code" in error)) return false;
+  return OF_THE_FOLDER.has(error.code) || ("syscall" in error && error.syscall === "mkdir");
 }
