@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { Logger } from "../../engine/log.js";
+import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ConfiguredVendors } from "../../engine/tenancy/vendor-preference.js";
 import { VERSION } from "../../engine/version.js";
 

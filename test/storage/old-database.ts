@@ -15,8 +15,8 @@ export async function makeOldDatabase(
   migrationCount: number,
 ): Promise<void> {
   const file = new Sqlite(oldPath);
-  const names = Object.keys(migrations).sort().slice(0, migrationCount);
-  const first = Object.fromEntries(Object.entries(migrations).filter(([n]) => names.includes(n)));
+  const inOrder = Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other));
+  const first = Object.fromEntries(inOrder.slice(0, migrationCount));
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: file }) });
   const migrator = new Migrator({
     db,

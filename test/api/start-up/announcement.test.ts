@@ -26,14 +26,14 @@ const SETTINGS: OperatorSettings = {
 const SERVER: StartedServer = {
   port: 8080,
   usesSandbox: false,
-  vendors: {
+  configured: {
     llm: { withKey: ["openai", "groq"], withoutKey: ["ollama"] },
     tts: { withKey: ["openai"], withoutKey: ["edge"] },
     stt: { withKey: ["deepgram"], withoutKey: [] },
   },
   demo: undefined,
 };
-const NO_VENDORS: StartedServer["vendors"] = {
+const NO_VENDORS: StartedServer["configured"] = {
   llm: { withKey: [], withoutKey: ["ollama"] },
   tts: { withKey: [], withoutKey: ["edge"] },
   stt: { withKey: [], withoutKey: [] },
@@ -61,7 +61,7 @@ test("what is missing has a line each, as a warning where calls need it", () => 
   const log = new RecordingLogger();
   const settings = { ...SETTINGS, publicBaseUrl: undefined, trustedProxies: [] };
   const webhookKeys = { ...SETTINGS.webhookKeys, signalwire: undefined, telnyx: undefined };
-  announce({ ...settings, webhookKeys }, { ...SERVER, vendors: NO_VENDORS }, log);
+  announce({ ...settings, webhookKeys }, { ...SERVER, configured: NO_VENDORS }, log);
   const [, ...missing] = log.lines.map(({ level, message }) => `${level} ${message}`);
   assert.deepEqual(missing, [
     "warn no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",
@@ -76,7 +76,7 @@ test("what is missing has a line each, as a warning where calls need it", () => 
 test("a developer gets a banner with the version and the first call", () => {
   const demo = { email: "demo@localhost" };
   const settings = { ...SETTINGS, publicBaseUrl: undefined, dataDir: "data" };
-  const text = banner(settings, { ...SERVER, usesSandbox: true, vendors: NO_VENDORS, demo });
+  const text = banner(settings, { ...SERVER, usesSandbox: true, configured: NO_VENDORS, demo });
   assert.deepEqual(text.trim().split("\n"), [
     "Parley listens on http://127.0.0.1:8080",
     `  version     ${VERSION}, Node ${process.version}`,
@@ -89,8 +89,9 @@ test("a developer gets a banner with the version and the first call", () => {
 });
 
 test("a developer with keys sees which vendors are used, and what is missing", () => {
-  const vendors = { ...NO_VENDORS, llm: SERVER.vendors.llm, tts: SERVER.vendors.tts };
-  const lines = banner(SETTINGS, { ...SERVER, vendors })
+  const { llm, tts } = SERVER.configured;
+  const configured = { ...NO_VENDORS, llm, tts };
+  const lines = banner(SETTINGS, { ...SERVER, configured })
     .trim()
     .split("\n");
   assert.equal(
