@@ -9,6 +9,7 @@ const SOURCES: MetricsSources = {
   speechCacheBytes: () => 0,
   summariesWaiting: () => 0,
   isReady: () => true,
+  eventLoopDelay: new EventLoopDelay(),
   diskFreeBytes: async () => 5,
 };
 
