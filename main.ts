@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { CannotListen } from "./api/http/server.js";
 import { type HttpConfig, startServer } from "./api/http/start-server.js";
+import { announce, banner } from "./api/start-up/announcement.js";
+import { localUrl } from "./api/start-up/local-url.js";
+import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { AgentChats } from "./engine/calls/agent-chats.js";
@@ -27,21 +29,24 @@ import { ProviderChecks } from "./engine/tenancy/provider-check.js";
 import { seedPlatform } from "./engine/tenancy/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
 import { VendorClients } from "./engine/tenancy/vendor-clients.js";
+import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { within } from "./engine/time/deadline.js";
 import { Connections } from "./engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "./storage/database.js";
-import { StorageUnavailable } from "./storage/storage-failure.js";
 
 const MINUTE_MS = 60_000;
+/** Sees what no organization owns. */
+const PLATFORM = "";
 /** REST requests in flight when the server stops. */
 const LAST_REQUESTS_MAX_MS = 5_000;
 
 export interface Parley {
   readonly port: number;
   readonly usesSandbox: boolean;
-  /** Of the sandbox's faults and journal. */
+  /** Where the sandbox's faults and journal are. */
   readonly sandboxUrl: string | undefined;
+  readonly configured: ConfiguredVendors;
   readonly demo: Demo | undefined;
   readonly database: Database;
   readonly calls: CallCenter;
@@ -80,7 +85,8 @@ export async function startParley(
   const tenancy = newTenancy({ database, cipher, tokens, clock, newId, log });
   const demo = config.isProduction
     ? undefined
-    : await ensureDemo({ database, ...tenancy, dataDir });
+    : await ensureDemo({ database, ...tenancy, dataDir, log });
+  const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
 
   const allowPrivateAddresses = config.allowPrivateProviders;
   const connections = new Connections({ clock, allowPrivateAddresses });
@@ -176,7 +182,8 @@ export async function startParley(
   }
 
   const sandboxUrl = sandbox?.urls.desk;
-  return { port, usesSandbox: sandbox !== undefined, sandboxUrl, demo, database, calls, stop };
+  const usesSandbox = sandbox !== undefined;
+  return { port, usesSandbox, sandboxUrl, configured, demo, database, calls, stop };
 }
 
 function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
@@ -197,13 +204,6 @@ async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, l
   };
 }
 
-/** This server for whoever is on the same machine. */
-function localUrl(host: string, port: number): string {
-  const every: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
-  const address = every[host] ?? host;
-  return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
-}
-
 function httpConfig({
   authRequestsPerMinute,
   requestsPerMinute,
@@ -218,33 +218,14 @@ function httpConfig({
   };
 }
 
-function greet(
-  { host, publicBaseUrl, dataDir }: Config,
-  { port, demo, usesSandbox, sandboxUrl }: Parley,
-): void {
-  const base = publicBaseUrl ?? localUrl(host, port);
-  const lines = [
-    `Parley listens on ${base}`,
-    `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : "real"}`,
-    `  API         ${base}/api/docs`,
-  ];
-  if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
-  if (demo !== undefined) {
-    const own = port === 8080 ? "" : ` --url ${base}`;
-    lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
-    lines.push(`  telephone   npm run call -- --phone${own}`);
-    lines.push(
-      `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
-    );
-  }
-  process.stdout.write(`\n${lines.join("\n")}\n\n`);
-}
-
 async function main(): Promise<void> {
   const config = readConfig();
   const log = newLogger(config.logLevel);
-  const parley = await startParley(config, log);
-  if (!config.isProduction) greet(config, parley);
+  const parley = await startParley(config, log).catch((error: unknown) => {
+    throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
+  });
+  if (config.isProduction) announce(config, parley, log);
+  else process.stdout.write(banner(config, parley));
   let signalCount = 0;
   const onSignal = () => {
     signalCount += 1;
@@ -261,16 +242,9 @@ async function main(): Promise<void> {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   main().catch((error: unknown) => {
-    console.error(isOperatorsToMend(error) ? error.message : error);
+    // Any other is a bug, whose stack is worth having.
+    const isOperatorsToMend = error instanceof ConfigFault || error instanceof StartFault;
+    console.error(isOperatorsToMend ? error.message : error);
     process.exit(1);
   });
-}
-
-/** The others are bugs, whose stack is worth having. */
-function isOperatorsToMend(error: unknown): error is Error {
-  return (
-    error instanceof ConfigFault ||
-    error instanceof CannotListen ||
-    error instanceof StorageUnavailable
-  );
 }

@@ -41,6 +41,8 @@ const Budgets = v.strictObject({
   transitionRate: Budget,
   startUpFresh: Budget,
   startUpAgain: Budget,
+  idleWakeUps: Budget,
+  idleWakeUpsAfterCall: Budget,
   soakHeapGrowth: Budget,
   soakResidentGrowth: Budget,
   soakHandleGrowth: Budget,

@@ -1,5 +1,6 @@
 import { better, judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
+import { IdleScenario } from "./idle.js";
 import { LiveStreamScenario } from "./livestream-load.js";
 import { AudioBatchScenario, PhoneLoadScenario } from "./phone-scenarios.js";
 import { JUDGED_REQUESTS, RestScenario } from "./rest-scenarios.js";
@@ -87,6 +88,7 @@ pinThisProcess();
 const gates = [
   new TransitionScenario(),
   new StartUpScenario(START_UPS),
+  new IdleScenario(),
   new SoakScenario(SOAK_CALLS),
   new AudioBatchScenario(),
   new RestScenario(REST_ROUNDS, JUDGED_REQUESTS),

@@ -23,3 +23,14 @@ export function residentBytes(pid: number): number {
 export function descriptorCount(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
+
+/** How often each thread has slept and gone on since it was started, by thread. */
+export function wakeUps(pid: number): ReadonlyMap<string, number> {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return new Map(
+    threads.map((thread) => {
+      const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
+      return [thread, Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1])];
+    }),
+  );
+}

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
+import { IdleScenario } from "./idle.js";
 import { LiveStreamScenario } from "./livestream-load.js";
 import { type Machine, thisMachine } from "./machine.js";
 import { AudioBatchScenario, FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
@@ -34,6 +35,7 @@ const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   transition: () => new TransitionScenario(),
   start: () => new StartUpScenario(START_UPS),
+  idle: () => new IdleScenario(),
   web: () => new CallLoadScenario(PLAN),
   pool: () => new AudioBatchScenario(),
   phone: () => new PhoneLoadScenario(PHONE_PLAN, { withMp3: true }),

@@ -1,9 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { SqliteError } from "better-sqlite3";
-import { messageOf } from "./fault.js";
+import { faultCodeOf } from "./fault.js";
 import { GroupCommit } from "./group-commit.js";
 import { claimForServer } from "./server-claim.js";
 import { openSqliteFile } from "./sqlite-file.js";
+import { storageAdvice } from "./storage-advice.js";
+import { StorageUnavailable } from "./storage-failure.js";
 import type { FromThread, ThreadRequest, ThreadSettings, ToThread } from "./thread-protocol.js";
 
 /** A longer transaction would keep its first requester waiting: this many take about 20 ms. */
@@ -17,7 +19,11 @@ const port = parentPort;
 const { filePath, isServer }: ThreadSettings = workerData;
 const { file, claim } = await open().catch((error: unknown) => {
   // Copied to another thread, an error of SQLite loses its message.
-  throw new Error(`the database could not be opened: ${messageOf(error)}`);
+  throw new Error(
+    error instanceof StorageUnavailable
+      ? error.message
+      : storageAdvice(filePath, faultCodeOf(error)),
+  );
 });
 const groupCommit = new GroupCommit(file);
 const queue: ThreadRequest[] = [];

@@ -38,9 +38,13 @@ function uniqueFault(listed: string): Fault {
 }
 
 function otherFault(error: unknown): Fault {
-  const message = messageOf(error);
+  return { kind: "other", ...faultCodeOf(error) };
+}
+
+/** The name that SQLite or the operating system has for it, `ERROR` where there is none. */
+export function faultCodeOf(error: unknown): { readonly code: string; readonly message: string } {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return { kind: "other", code: typeof code === "string" ? code : "ERROR", message };
+  return { code: typeof code === "string" ? code : "ERROR", message: messageOf(error) };
 }
 
 export function messageOf(error: unknown): string {

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite, { SqliteError } from "better-sqlite3";
 import type { SqliteFile } from "./sqlite-file.js";
+import { StorageUnavailable } from "./storage-failure.js";
 
 /**
  * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. Held until
@@ -17,7 +18,7 @@ export function claimForServer(databasePath: string): SqliteFile {
   } catch (error) {
     file.close();
     if (!(error instanceof SqliteError) || !error.code.startsWith("SQLITE_BUSY")) throw error;
-    throw new Error(
+    throw new StorageUnavailable(
       `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
       { cause: error },
     );

@@ -1,3 +1,4 @@
+import { VERSION } from "../../engine/version.js";
 import { openDatabase } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
 import { checkStore } from "./admin-check.js";
@@ -26,11 +27,13 @@ const USAGE = `Usage: npm run admin -- COMMAND
   number allow E-MAIL +NUMBER  lets the agents of this owner's organization call from a number of your account
   number revoke +NUMBER      takes it away again; calls in progress finish
   setup --name NAME --email E-MAIL [--password PASSWORD] [--plan SLUG]
-                             makes an active organization with its owner and an API key
+                             makes an active organization with its owner, an API key, and an agent of the vendors
+                             that are configured (start the server with their keys first)
   audit [E-MAIL] [--limit N] who changed what, newest first: in the organization of this owner, or everywhere
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
                              earlier key in ENCRYPTION_KEY_OLD
+  --version                  the version of this program
   check                      reads the whole database and says whether it is damaged; changes nothing
 
 It acts on the database in DATA_DIR (./data), also while a server runs on it, and takes effect at once.
@@ -44,6 +47,7 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
     usage: USAGE,
     async run(args, terminal) {
       const [noun, ...rest] = args;
+      if (noun === "--version" && rest.length === 0) return terminal.print(VERSION);
       if (noun === "org") {
         const work = organizationWork(rest);
         return withExistingStore(readSettings(), (services) => work(services, terminal));

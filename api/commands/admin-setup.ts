@@ -1,6 +1,11 @@
 import * as v from "valibot";
 import { Failure } from "../../engine/failure.js";
-import type { SetUp } from "../../engine/tenancy/organizations.js";
+import { modelString } from "../../engine/tenancy/agent-access.js";
+import { createFirstAgent } from "../../engine/tenancy/first-agent.js";
+import type { FoundModel } from "../../engine/tenancy/model-search.js";
+import type { SetUp, SetUpResult } from "../../engine/tenancy/organizations.js";
+import { ALL_SCOPES } from "../../engine/tenancy/tenant.js";
+import type { Category } from "../../storage/records.js";
 import { SignUpBody } from "../contract/account.js";
 import { nameField, requestObject, textField } from "../contract/fields.js";
 import { validated } from "../http/validation.js";
@@ -11,6 +16,19 @@ import { printable, type Terminal } from "./terminal.js";
 
 const DEFAULT_PLAN = "free";
 const PLAN_CHARACTERS_MAX = 100;
+const AGENT_NAME = "First agent";
+
+const NEEDED: Readonly<Record<Category, { readonly what: string; readonly settings: string }>> = {
+  llm: { what: "a language model", settings: "OPENAI_API_KEY or GROQ_API_KEY" },
+  tts: { what: "a voice", settings: "OPENAI_API_KEY or ELEVENLABS_API_KEY" },
+  stt: { what: "a speech recognizer", settings: "DEEPGRAM_API_KEY" },
+};
+
+/** What has to be known of the vendors that are there without anybody having set them up. */
+const KEYLESS: Readonly<Record<string, string>> = {
+  ollama: "nobody has set up a hosted language model: an Ollama has to run at OLLAMA_BASE_URL",
+  edge: "nobody has set up a hosted voice that the plan allows: Edge is free, and promises nothing",
+};
 
 /** Held to the rules of a sign-up. */
 const NewOrganization = requestObject({
@@ -37,13 +55,16 @@ export function readNewOrganization(args: readonly string[]): SetUp {
   }
 }
 
-/** Prints the API key, which cannot be had again, and the password if it was made up here. */
+/**
+ * Makes the organization, and an agent of the vendors that are configured. Prints the API key, which cannot be had again, and
+ * the password if it was made up here.
+ */
 export async function setUp(
-  { organizations }: AdminServices,
+  services: AdminServices,
   terminal: Terminal,
   wanted: SetUp,
 ): Promise<void> {
-  const made = await organizations.setUp(wanted);
+  const made = await services.organizations.setUp(wanted);
   const { name, ownerEmail } = made.organization;
   terminal.print(
     `"${printable(name)}" is active, with the plan ${wanted.planSlug ?? DEFAULT_PLAN}.`,
@@ -51,5 +72,42 @@ export async function setUp(
   terminal.print(`  owner     ${printable(ownerEmail)}`);
   if (wanted.password === undefined) terminal.print(`  password  ${made.password}`);
   terminal.print(`  API key   ${made.apiKey.rawKey}`);
+  for (const line of await agentLines(services, made)) terminal.print(line);
   terminal.print("Keep them now: nowhere are they stored in readable form.");
+}
+
+async function agentLines(
+  services: AdminServices,
+  { organization: { id: orgId }, apiKey }: SetUpResult,
+): Promise<readonly string[]> {
+  const found = await services.organizations.find(orgId);
+  if (found === undefined) throw new Error("the organization that was just made is gone");
+  const apiKeyId = apiKey.record.id;
+  const tenant = { ...found, userId: undefined, apiKeyId, scopes: ALL_SCOPES };
+  const first = await createFirstAgent(services, tenant, AGENT_NAME);
+  if (first.agent === undefined) return withoutAgent(first.missing);
+  const { llm, tts, stt } = first.models;
+  return [
+    `  agent     "${AGENT_NAME}": ${nameOf(stt)} listens, ${nameOf(llm)} answers, ${nameOf(tts)} speaks`,
+    ...[llm, tts].filter(needsNoKey).map((model) => `            ${KEYLESS[model.providerKey]}`),
+    `  call it   npm run call -- --key ${apiKey.rawKey}`,
+    `  by phone  point your number's voice webhook at /api/telephony/voice?api_key=${apiKey.rawKey}`,
+  ];
+}
+
+function withoutAgent(missing: readonly Category[]): readonly string[] {
+  const what = missing.map((category) => NEEDED[category].what).join(" and ");
+  const settings = missing.map((category) => NEEDED[category].settings).join(", and ");
+  return [
+    `  agent     none: ${what} is missing, or not in this plan. Start the server with ${settings};`,
+    "            then make one with POST /api/dashboard/agents",
+  ];
+}
+
+function nameOf({ providerKey, modelId }: FoundModel): string {
+  return printable(modelString({ providerKey }, modelId));
+}
+
+function needsNoKey({ providerKey, source }: FoundModel): boolean {
+  return source === "global" && KEYLESS[providerKey] !== undefined;
 }

@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { AccessTokens } from "../../engine/security/access-token.js";
-import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { Accounts } from "../../engine/tenancy/accounts.js";
+import { Agents } from "../../engine/tenancy/agents.js";
 import { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import { CredentialRotation } from "../../engine/tenancy/credential-rotation.js";
+import type { FirstAgentServices } from "../../engine/tenancy/first-agent.js";
+import { ModelSearch } from "../../engine/tenancy/model-search.js";
 import { Organizations } from "../../engine/tenancy/organizations.js";
 import { PhoneNumbers } from "../../engine/tenancy/phone-numbers.js";
 import { Plans } from "../../engine/tenancy/plans.js";
@@ -13,7 +16,7 @@ import { SystemClock } from "../../engine/time/clock.js";
 import type { Database } from "../../storage/database.js";
 import type { AuditActor } from "../../storage/records.js";
 
-export interface AdminServices {
+export interface AdminServices extends FirstAgentServices {
   /** Stands in the audit trail for everything that is done here. */
   readonly administrator: AuditActor;
   readonly auditTrail: AuditTrail;
@@ -32,17 +35,21 @@ export function adminServices(database: Database): AdminServices {
   const onBackgroundError = (error: unknown) => {
     throw error;
   };
-  const parts = { database, clock, newId: randomUUID, tokens, onBackgroundError };
+  // Agents are made without tools here, so that nothing is sealed with this one either.
+  const cipher = new CredentialCipher(secret);
+  const parts = { database, clock, newId: randomUUID, tokens, cipher, onBackgroundError };
   const accounts = new Accounts(parts);
   const apiKeys = new ApiKeys(parts);
   const administratorId = accountName();
   return {
+    agents: new Agents(parts),
+    modelSearch: new ModelSearch(parts),
     administrator: { type: "administrator", id: administratorId },
     auditTrail: new AuditTrail(parts),
     organizations: new Organizations({ ...parts, accounts, apiKeys, administratorId }),
     phoneNumbers: new PhoneNumbers({ ...parts, administratorId }),
     plans: new Plans(parts),
-    rotation: (cipher) => new CredentialRotation({ ...parts, cipher }),
+    rotation: (keyed) => new CredentialRotation({ ...parts, cipher: keyed }),
   };
 }
 

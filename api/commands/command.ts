@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { ConfigFault } from "../../config.js";
 import { Failure } from "../../engine/failure.js";
+import { StorageUnavailable } from "../../storage/storage-failure.js";
 import { CommandFault, UsageFault } from "./command-fault.js";
 import type { Terminal } from "./terminal.js";
 
@@ -56,7 +57,7 @@ function asksForHelp(args: readonly string[]): boolean {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isForPeople = [CommandFault, UsageFault, Failure, ConfigFault].some(
+  const isForPeople = [CommandFault, UsageFault, Failure, ConfigFault, StorageUnavailable].some(
     (kind) => error instanceof kind,
   );
   if (isForPeople || !(error.cause instanceof Error)) return error.message;

@@ -1,3 +1,4 @@
+import { VERSION } from "../../engine/version.js";
 import { API_DESCRIPTION } from "./api-description.js";
 import { componentSchemas, type JsonSchema, jsonSchemaOf } from "./json-schema.js";
 import type { Media, Operation, Parameter } from "./operation.js";
@@ -24,7 +25,6 @@ export interface OpenApiDocument {
   readonly "x-websockets": readonly (typeof VOICE_PROTOCOL)[];
 }
 
-const VERSION = "0.1.0";
 const ID_PARAMETER = {
   name: "id",
   in: "path",

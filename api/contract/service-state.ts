@@ -1,12 +1,19 @@
 import * as v from "valibot";
 import { Count } from "./fields.js";
 
+const Version = v.pipe(v.string(), v.description("of the server, for example 1.4.0"));
+
 export const Healthy = v.object({
   status: v.literal("ok"),
   timestamp: v.pipe(v.number(), v.description("epoch milliseconds")),
+  version: Version,
 });
 
-export const Draining = v.object({ status: v.literal("draining"), timestamp: v.number() });
+export const Draining = v.object({
+  status: v.literal("draining"),
+  timestamp: v.number(),
+  version: Version,
+});
 
 /** For load balancers. Health stays good on a server that is only full. */
 export const Ready = v.object({ status: v.literal("ready"), timestamp: v.number() });

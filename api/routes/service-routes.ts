@@ -1,6 +1,7 @@
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { Clock } from "../../engine/time/clock.js";
+import { VERSION } from "../../engine/version.js";
 import { type Handlers, OtherAnswer } from "../http/api-endpoint.js";
 
 export interface ServiceParts {
@@ -21,10 +22,10 @@ export function serviceRoutes({
 }: ServiceParts): Handlers<"getHealth" | "getReadiness" | "listPlans" | "getSetupStatus"> {
   return {
     getHealth: () => {
-      const timestamp = clock.epochMs();
+      const about = { timestamp: clock.epochMs(), version: VERSION };
       return isDraining()
-        ? new OtherAnswer(503, { status: "draining", timestamp })
-        : { status: "ok", timestamp };
+        ? new OtherAnswer(503, { status: "draining", ...about })
+        : { status: "ok", ...about };
     },
     getReadiness: () => {
       const timestamp = clock.epochMs();

@@ -45,7 +45,7 @@ export interface CallCenterOptions extends AdmissionLimits {
 
 /** Everything that calls share, whichever way they came in, and its upkeep. */
 export class CallCenter {
-  readonly liveCalls = new LiveCalls();
+  readonly liveCalls = new LiveCalls(() => this.#eventLoopDelay.watch());
   readonly slots = new CallSlots();
   readonly metrics: Metrics;
   readonly journal: CallJournal;
@@ -71,6 +71,7 @@ export class CallCenter {
       summariesWaiting: () => this.#summaries.waitingCount,
       isReady: () => this.isReady,
       diskFreeBytes: () => diskFreeBytes(options.dataDir),
+      eventLoopDelay: this.#eventLoopDelay,
     });
     this.#admission = new Admission(options, this.#gauges(), clock);
     const { calls, recordings: store } = database;
@@ -148,7 +149,7 @@ export class CallCenter {
   #gauges() {
     return {
       callCount: () => this.liveCalls.count,
-      takeEventLoopDelayMs: () => this.#eventLoopDelay.take(),
+      takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
         const stats = this.#audioPool?.stats;
         return stats === undefined ? 0 : Math.max(stats.inboundWaitP95Ms, stats.speechWaitLastMs);

@@ -9,7 +9,13 @@ export interface LiveCall {
 /** The calls of this process, from the moment they are opened to the end of their last effect. */
 export class LiveCalls {
   readonly #calls = new Map<string, LiveCall>();
+  readonly #onCall: () => void;
   #onEmpty: (() => void)[] = [];
+
+  /** `onCall` is told of every call that is opened. */
+  constructor(onCall: () => void = () => {}) {
+    this.#onCall = onCall;
+  }
 
   get count(): number {
     return this.#calls.size;
@@ -25,6 +31,7 @@ export class LiveCalls {
 
   add(call: LiveCall): void {
     this.#calls.set(call.callId, call);
+    this.#onCall();
   }
 
   remove(callId: string): void {

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
+import { collectProcessMetrics } from "./process-metrics.js";
 
 /** What is read when it is asked for. */
 export interface LiveStreamMetricsSources {
@@ -25,7 +26,7 @@ export class LiveStreamMetrics {
   };
 
   constructor({ streams, listeners }: LiveStreamMetricsSources) {
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 10 });
+    collectProcessMetrics(this.#registry);
     this.#gauge("parley_livestream_streams", "Streams that are live", streams);
     this.#gauge("parley_livestream_listeners", "Listeners to events", listeners);
   }

@@ -1,7 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TurnReport } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
 import type { VendorError } from "../vendors/contracts.js";
+import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
+import { collectProcessMetrics } from "./process-metrics.js";
 
 const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const STAGES = [
@@ -23,6 +25,7 @@ export interface MetricsSources {
   readonly isReady: () => boolean;
   /** Of the disk that holds the database and the recordings; undefined where it cannot be told. */
   readonly diskFreeBytes: () => Promise<number | undefined>;
+  readonly eventLoopDelay: Pick<EventLoopDelay, "takeWorst">;
 }
 
 /** The process in numbers, for Prometheus. Labels come from small fixed sets, never from callers or tenants. */
@@ -66,7 +69,8 @@ export class Metrics {
   });
 
   constructor(sources: MetricsSources) {
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 10 });
+    collectProcessMetrics(this.#registry);
+    this.#eventLoopGauges(() => sources.eventLoopDelay.takeWorst());
     this.#gauge("parley_calls_active", "Calls in progress", sources.callsActive);
     this.#gauge(
       "parley_storage_requests_waiting",
@@ -126,6 +130,28 @@ export class Metrics {
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** The first of them is asked first, and fills the others. */
+  #eventLoopGauges(take: () => Lateness): void {
+    const gaugeOf = (figure: string, collect: () => void) =>
+      new Gauge({
+        name: `nodejs_eventloop_lag_${figure}_seconds`,
+        help: `How late timers ran: ${figure} of the worst second since this was last asked`,
+        registers: [this.#registry],
+        collect,
+      });
+    const p50 = gaugeOf("p50", () => {
+      const { p50Ms, p90Ms, p99Ms, maxMs } = take();
+      p50.set(p50Ms / 1_000);
+      p90.set(p90Ms / 1_000);
+      p99.set(p99Ms / 1_000);
+      max.set(maxMs / 1_000);
+    });
+    const nothingMore = () => {};
+    const p90 = gaugeOf("p90", nothingMore);
+    const p99 = gaugeOf("p99", nothingMore);
+    const max = gaugeOf("max", nothingMore);
   }
 
   #gauge(

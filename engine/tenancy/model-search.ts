@@ -3,6 +3,7 @@ import type { Category, PlanRecord, ProviderRecord } from "../../storage/records
 import { isModelAllowed, modelString } from "./agent-access.js";
 import { STANDARD_PLANS } from "./standard-plans.js";
 import type { Tenant } from "./tenant.js";
+import { byPreference } from "./vendor-preference.js";
 
 export interface ModelQuery {
   readonly category: Category;
@@ -38,7 +39,10 @@ export class ModelSearch {
     this.#database = database;
   }
 
-  /** Models of active providers: those that the tenant may use first, then those of larger plans. */
+  /**
+   * Models of active providers: those that the tenant may use first, then those of larger plans. Among both, what somebody
+   * has set up comes before what merely needs no key.
+   */
   async search(tenant: Tenant, query: ModelQuery): Promise<ModelPage> {
     const [providers, plans] = await Promise.all([
       this.#database.providers.listVisible(tenant.organization.id),
@@ -47,6 +51,7 @@ export class ModelSearch {
     const standardPlans = standardPlansBySize(plans);
     const found = providers
       .filter((provider) => provider.active && provider.category === query.category)
+      .sort(byPreference)
       .flatMap((provider) => modelsOf(provider, tenant.plan, standardPlans))
       .filter((model) => matches(model, query.query));
     const sorted = [...found.filter((model) => model.allowed), ...found.filter(isGated)];

@@ -15,7 +15,7 @@ function withMore(smaller: ModelLists, more: Partial<ModelLists>): ModelLists {
   };
 }
 
-/** What needs no key, and the smallest model of each hosted vendor. */
+/** What needs no key, and the smallest model of each hosted vendor but the premium voices. */
 const FREE_MODELS: ModelLists = {
   llm: [
     "ollama/llama3.2",
@@ -31,13 +31,14 @@ const FREE_MODELS: ModelLists = {
     "edge/de-DE-KatjaNeural",
     "edge/es-ES-ElviraNeural",
     "edge/fr-FR-DeniseNeural",
+    "openai/tts-1",
   ],
   stt: ["deepgram/nova-3", "deepgram/nova-2"],
 };
 
 const STARTER_MODELS = withMore(FREE_MODELS, {
   llm: ["groq/openai/gpt-oss-20b", "groq/llama-3.3-70b-versatile", "openai/gpt-4.1-mini"],
-  tts: ["openai/tts-1", "openai/gpt-4o-mini-tts", "elevenlabs/eleven_flash_v2_5"],
+  tts: ["openai/gpt-4o-mini-tts", "elevenlabs/eleven_flash_v2_5"],
 });
 
 const PRO_MODELS = withMore(STARTER_MODELS, {
@@ -66,7 +67,7 @@ export const STANDARD_PLANS: readonly StandardPlan[] = [
   {
     slug: "starter",
     name: "Starter",
-    description: "For a first product: a few agents, hosted voices, and one provider of your own.",
+    description: "For a first product: a few agents, more voices, and one provider of your own.",
     pricing: { monthly: 29, annual: 290, maxDiscountPercent: 10 },
     limits: {
       maxAgents: 5,

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../storage/database.js";
-import { checkDatabase } from "../../storage/database-check.js";
+import { checkDatabase, type DatabaseReport } from "../../storage/database-check.js";
+import { otherProcess, saidBy } from "./other-process.js";
 import { callRecord, insertOrganizations, NOON_MS } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
@@ -47,6 +50,33 @@ test("a file that is in use is looked at as it is at one moment, and goes on", a
   assert.equal(counts.find(({ table }) => table === "calls")?.rows, CALLS + 1);
   assert.equal(await calls.closeAbandoned("next run", NOON_MS), CALLS + 1);
 });
+
+test("what a killed server left in the log alone is counted, and stays there", async () => {
+  const filePath = await filledFile();
+  const server = otherProcess(
+    filePath,
+    `await database.calls.start(${JSON.stringify(callRecord({ id: "newest" }))}, "run");
+     say("stored");
+     setInterval(() => {}, 1000);`,
+  );
+  assert.equal(await saidBy(server), "stored");
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  const before = readFileSync(`${filePath}-wal`);
+  assert.ok(before.length > 0);
+  const withLog = checkDatabase(filePath);
+  assert.deepEqual(withLog.findings, []);
+  assert.equal(rowsOfCalls(withLog), CALLS + 1);
+  assert.deepEqual(readFileSync(`${filePath}-wal`), before);
+  const alone = temporaryFile();
+  mkdirSync(dirname(alone));
+  copyFileSync(filePath, alone);
+  assert.equal(rowsOfCalls(checkDatabase(alone)), CALLS, "without the log the row is not there");
+});
+
+function rowsOfCalls({ counts }: DatabaseReport): number | undefined {
+  return counts.find(({ table }) => table === "calls")?.rows;
+}
 
 test("pages that were overwritten are found", async () => {
   const filePath = await filledFile();

@@ -91,7 +91,7 @@ test("a file of a newer release is refused and left as it is", async () => {
   file.close();
   await assert.rejects(
     openDatabase({ filePath }),
-    /could not be brought up to date.*999-from-the-future/,
+    /^StorageUnavailable: the database .*parley\.db was made by a newer version of Parley: its schema is 6, this version has 5, and does not know 999-from-the-future\. Start that version again, or restore a backup/,
   );
 });
 
@@ -100,5 +100,8 @@ test("a file that is no database is refused", async () => {
   const file = await openSqliteFile(filePath);
   file.close();
   await writeFile(filePath, "this is a letter, not a database".repeat(100));
-  await assert.rejects(openDatabase({ filePath }), /not a database/);
+  await assert.rejects(
+    openDatabase({ filePath }),
+    /parley\.db is no SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup/,
+  );
 });

@@ -117,7 +117,7 @@ test("a file that cannot be opened is the reason why storage does not start", as
   const onFailure = assert.ifError;
   await assert.rejects(
     ThreadClient.connect(startDatabaseThread({ filePath }), { onFailure }),
-    /could not be opened: unable to open database file/,
+    /parley\.db is a folder, and should be a file: move it away$/,
   );
   const mute = new Worker("", { eval: true });
   await assert.rejects(ThreadClient.connect(mute, { onFailure }), /ended without a word/);

@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Caller } from "../../engine/sandbox/caller.js";
 import type { Received } from "../../engine/sandbox/caller-events.js";
 import { decodeMp3 } from "../../engine/sandbox/mp3-ear.js";
+import { VERSION } from "../../engine/version.js";
 import type { CallRecord } from "../../storage/records.js";
 import { ended, spoke, stopped } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
@@ -165,6 +166,8 @@ describe("a conversation of three turns with an interruption", () => {
     assert.match(page, /^parley_call_setup_seconds_count 1$/m);
     assert.match(page, /^parley_storage_requests_waiting \d+$/m);
     assert.match(page, /^nodejs_eventloop_lag_p99_seconds /m);
+    const build = `parley_build_info{version="${VERSION}",node="${process.version}"} 1`;
+    assert.ok(page.split("\n").includes(build));
   });
 });
 

@@ -28,7 +28,12 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   ],
   sandbox: ["time"],
 };
-const ENGINE_FOOT = new Set(["engine/failure.ts", "engine/log.ts", "engine/settings.ts"]);
+const ENGINE_FOOT = new Set([
+  "engine/failure.ts",
+  "engine/log.ts",
+  "engine/settings.ts",
+  "engine/version.ts",
+]);
 /** A vendor's folder may lean on these and on no other vendor. */
 const VENDORS_SHARED = new Set(["transport", "chat-completions"]);
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { adminCommand } from "../../../api/commands/admin-command.js";
+import { VERSION } from "../../../engine/version.js";
 import { TestServer } from "../../system/test-server.js";
 import { ran } from "./recording-terminal.js";
 
@@ -94,6 +95,19 @@ describe("on the store of a running server", () => {
     assert.match(output, /^"First" is active, with the plan starter\.$/m);
     const apiKey = /^ {2}API key {3}(vk_[0-9a-f]{48})$/m.exec(output)?.[1] ?? "";
     assert.equal(await statusOf({ "x-api-key": apiKey }), 200);
+    assert.ok(
+      output.includes(
+        `  agent     "First agent": deepgram/nova-3 listens, openai/gpt-4o-mini answers, openai/gpt-4o-mini-tts speaks\n` +
+          `  call it   npm run call -- --key ${apiKey}\n`,
+      ),
+      output,
+    );
+    const tenant = await server.tenancy.apiKeys.authenticate(apiKey);
+    assert.ok(tenant);
+    assert.equal(
+      (await server.tenancy.agents.forCall(tenant, undefined)).agent.name,
+      "First agent",
+    );
     const password = /^ {2}password {2}(\S{16,})$/m.exec(output)?.[1] ?? "";
     const signedIn = await server.tenancy.accounts.signIn({ email: "first@example.com", password });
     assert.equal(signedIn.organization.name, "First");
@@ -160,6 +174,11 @@ describe("on the store of a running server", () => {
     assert.doesNotMatch(errors, /short/);
   });
 
+  test("--version tells the version of the program", async () => {
+    const { exitCode, output } = await admin("--version");
+    assert.deepEqual([exitCode, output], [0, `${VERSION}\n`]);
+  });
+
   test("--help tells every command", async () => {
     const { exitCode, output } = await admin("--help");
     assert.equal(exitCode, 0);
@@ -184,6 +203,10 @@ describe("on an empty data folder", () => {
 
     const made = await ran(command, "setup", "--name", "First", "--email", "first@example.com");
     assert.equal(made.exitCode, 0);
+    assert.match(
+      made.output,
+      /^ {2}agent {5}none: a language model and a voice and a speech recognizer is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
+    );
     const { output } = await ran(command, "org", "list");
     assert.match(output, /^active +free +first@example\.com +First /m);
   });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { VERSION } from "../../../engine/version.js";
 import { LoopbackPlatform } from "../http/loopback-platform.js";
 
 let platform: LoopbackPlatform;
@@ -16,14 +17,14 @@ before(async () => {
 
 after(() => platform.close());
 
-test("health tells whether the server takes calls", async () => {
-  const timestamp = platform.clock.epochMs();
+test("health tells whether the server takes calls, and which version it is", async () => {
+  const about = { timestamp: platform.clock.epochMs(), version: VERSION };
   const up = await platform.client.get("/api/health");
-  assert.deepEqual([up.status, up.body], [200, { status: "ok", timestamp }]);
+  assert.deepEqual([up.status, up.body], [200, { status: "ok", ...about }]);
   isDraining = true;
   const stopping = await platform.client.get("/api/health");
   isDraining = false;
-  assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", timestamp }]);
+  assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", ...about }]);
 });
 
 test("the bare address leads to the documentation", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CallJournal } from "../../../engine/calls/call-journal.js";
 import { CallSummaries } from "../../../engine/calls/call-summaries.js";
+import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
@@ -48,6 +49,7 @@ async function journalFor(context: TestContext) {
     summariesWaiting: () => 0,
     isReady: () => true,
     diskFreeBytes: async () => undefined,
+    eventLoopDelay: new EventLoopDelay(),
   });
   const summaries = new CallSummaries(calls, clock, log);
   const journal = new CallJournal({ calls, summaries, metrics, clock, log, runId: "run" });

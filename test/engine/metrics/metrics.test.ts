@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diskFreeBytes } from "../../../engine/metrics/disk-room.js";
+import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics, type MetricsSources } from "../../../engine/metrics/metrics.js";
 
 const SOURCES: MetricsSources = {
@@ -9,6 +10,7 @@ const SOURCES: MetricsSources = {
   speechCacheBytes: () => 0,
   summariesWaiting: () => 0,
   isReady: () => true,
+  eventLoopDelay: new EventLoopDelay(),
   diskFreeBytes: async () => 5,
 };
 

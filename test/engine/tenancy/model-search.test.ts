@@ -12,18 +12,42 @@ test("models that the plan has come first, then the others with the smallest pla
   assert.deepEqual(
     items.map((item) => [`${item.providerKey}/${item.modelId}`, item.allowed, item.requiredPlan]),
     [
+      ["openai/gpt-4o-mini", true, null],
+      ["groq/llama-3.1-8b-instant", true, null],
       ["ollama/llama3.2", true, null],
       ["ollama/llama3.1", true, null],
       ["ollama/qwen2.5", true, null],
-      ["groq/llama-3.1-8b-instant", true, null],
-      ["openai/gpt-4o-mini", true, null],
-      ["groq/openai/gpt-oss-20b", false, "starter"],
-      ["groq/llama-3.3-70b-versatile", false, "starter"],
-      ["groq/openai/gpt-oss-120b", false, "pro"],
       ["openai/gpt-4.1-mini", false, "starter"],
       ["openai/gpt-4o", false, "pro"],
       ["openai/gpt-4.1", false, "enterprise"],
+      ["groq/openai/gpt-oss-20b", false, "starter"],
+      ["groq/llama-3.3-70b-versatile", false, "starter"],
+      ["groq/openai/gpt-oss-120b", false, "pro"],
     ],
+  );
+});
+
+test("the first model that a new organization is shown is one that is configured", async (t) => {
+  const vendorKeys = { deepgram: "dg-real", openai: "sk-real" };
+  const platform = await openPlatform(t, { vendorKeys, sandbox: false });
+  const tenant = await platform.tenantOn("free");
+  const first = async (category: ModelQuery["category"]) => {
+    const { items } = await platform.modelSearch.search(tenant, { ...LLM, category, limit: 1 });
+    return items.map(({ providerKey, modelId, allowed }) => [providerKey, modelId, allowed]);
+  };
+  assert.deepEqual(await first("llm"), [["openai", "gpt-4o-mini", true]]);
+  assert.deepEqual(await first("tts"), [["openai", "tts-1", true]]);
+  assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
+});
+
+test("an organization's own models come before the platform's", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  await platform.providers.create(tenant, ownLlm({ providerKey: "ollama", name: "Basement" }));
+  const { items } = await platform.modelSearch.search(tenant, { ...LLM, limit: 2 });
+  assert.deepEqual(
+    items.map(({ providerName }) => providerName),
+    ["Basement", "OpenAI"],
   );
 });
 

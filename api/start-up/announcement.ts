@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import type { Logger } from "../../engine/log.js";
+import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { ConfiguredVendors } from "../../engine/tenancy/vendor-preference.js";
+import { VERSION } from "../../engine/version.js";
+import { localUrl } from "./local-url.js";
+
+/** What the operator has set, as far as it is told back. */
+export interface OperatorSettings {
+  readonly host: string;
+  readonly publicBaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly trustedProxies: readonly string[];
+  readonly webhookKeys: WebhookKeys;
+}
+
+/** What has come of it. */
+export interface StartedServer {
+  readonly port: number;
+  readonly usesSandbox: boolean;
+  /** Where the sandbox's faults and journal are. */
+  readonly sandboxUrl?: string | undefined;
+  readonly configured: ConfiguredVendors;
+  readonly demo: { readonly email: string } | undefined;
+}
+
+/** What turns the demand for each telephony vendor's signature on. */
+const SIGNATURE_SETTINGS: Readonly<Record<keyof WebhookKeys, string>> = {
+  twilio: "TWILIO_AUTH_TOKEN",
+  signalwire: "SIGNALWIRE_SIGNING_KEY",
+  plivo: "PLIVO_AUTH_TOKEN",
+  telnyx: "TELNYX_PUBLIC_KEY",
+  vonage: "VONAGE_SIGNATURE_SECRET",
+  jambonz: "JAMBONZ_WEBHOOK_SECRET",
+};
+
+/** Log lines for a server in production: where it is and what it has, then one for each thing that it lacks. */
+export function announce(settings: OperatorSettings, server: StartedServer, log: Logger): void {
+  const { host, publicBaseUrl, dataDir } = settings;
+  const { port, configured, usesSandbox } = server;
+  const sandbox = usesSandbox ? "on" : "off";
+  const about = { version: VERSION, node: process.version, dataDir, publicBaseUrl, sandbox };
+  const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  log.info({ ...about, vendors: namesOf(configured) }, `Parley ${VERSION} listens on ${address}`);
+  for (const [category, advice] of missingVendors(configured)) log.warn({ category }, advice);
+  for (const [setting, consequence] of missingSettings(settings)) {
+    log.info({ setting }, `not set: ${setting}; ${consequence}`);
+  }
+}
+
+/** For a developer's terminal. */
+export function banner(
+  { host, publicBaseUrl, dataDir }: OperatorSettings,
+  { port, usesSandbox, sandboxUrl, configured, demo }: StartedServer,
+): string {
+  const base = publicBaseUrl ?? localUrl(host, port);
+  const lines = [
+    `Parley listens on ${base}`,
+    `  version     ${VERSION}, Node ${process.version}`,
+    `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : described(configured)}`,
+    `  data        ${dataDir}`,
+    `  API         ${base}/api/docs`,
+  ];
+  if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
+  if (demo !== undefined) {
+    const own = port === 8080 ? "" : ` --url ${base}`;
+    lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
+    lines.push(`  telephone   npm run call -- --phone${own}`);
+    lines.push(
+      `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
+    );
+  }
+  const missing = usesSandbox ? [] : missingVendors(configured);
+  for (const [, advice] of missing) lines.push(`  missing     ${advice}`);
+  return `\n${lines.join("\n")}\n\n`;
+}
+
+function namesOf({ llm, tts, stt }: ConfiguredVendors): Readonly<Record<string, string>> {
+  const list = ({ withKey, withoutKey }: ConfiguredVendors["llm"]) =>
+    [...withKey, ...withoutKey].join(", ") || "none";
+  return { llm: list(llm), tts: list(tts), stt: list(stt) };
+}
+
+function described(configured: ConfiguredVendors): string {
+  const { llm, tts, stt } = namesOf(configured);
+  return `listening: ${stt}; thinking: ${llm}; speaking: ${tts}`;
+}
+
+function missingVendors({
+  llm,
+  tts,
+  stt,
+}: ConfiguredVendors): readonly (readonly [category: string, advice: string])[] {
+  const missing: (readonly [string, string])[] = [];
+  if (stt.withKey.length === 0) {
+    missing.push([
+      "stt",
+      "no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",
+    ]);
+  }
+  if (llm.withKey.length === 0) {
+    missing.push([
+      "llm",
+      "no hosted language model is configured: agents need an Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
+    ]);
+  }
+  if (tts.withKey.length === 0) {
+    missing.push([
+      "tts",
+      "no hosted voice is configured: agents speak through Edge, which promises nothing; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
+    ]);
+  }
+  return missing;
+}
+
+function missingSettings({
+  publicBaseUrl,
+  trustedProxies,
+  webhookKeys,
+}: OperatorSettings): readonly (readonly [setting: string, consequence: string])[] {
+  const missing: (readonly [string, string])[] = [];
+  if (publicBaseUrl === undefined) {
+    missing.push([
+      "PUBLIC_BASE_URL",
+      "webhooks take the address of the request's Host, and agents cannot call people",
+    ]);
+  }
+  if (trustedProxies.length === 0) {
+    missing.push([
+      "TRUSTED_PROXIES",
+      "behind a proxy all clients count as one, for the limits by address",
+    ]);
+  }
+  const unsigned = (Object.keys(SIGNATURE_SETTINGS) as (keyof WebhookKeys)[]).filter(
+    (vendor) => webhookKeys[vendor] === undefined,
+  );
+  if (unsigned.length > 0) {
+    missing.push([
+      unsigned.map((vendor) => SIGNATURE_SETTINGS[vendor]).join(", "),
+      `webhooks of ${unsigned.join(", ")} are taken without a signature`,
+    ]);
+  }
+  return missing;
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  announce,
+  banner,
+  type OperatorSettings,
+  type StartedServer,
+} from "../../../api/start-up/announcement.js";
+import { VERSION } from "../../../engine/version.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+
+const SETTINGS: OperatorSettings = {
+  host: "0.0.0.0",
+  publicBaseUrl: "https://voice.example.com",
+  dataDir: "/var/lib/parley",
+  trustedProxies: ["10.0.0.1"],
+  webhookKeys: {
+    twilio: "key",
+    signalwire: "key",
+    plivo: "key",
+    telnyx: "key",
+    vonage: "key",
+    jambonz: "key",
+  },
+};
+const SERVER: StartedServer = {
+  port: 8080,
+  usesSandbox: false,
+  configured: {
+    llm: { withKey: ["openai", "groq"], withoutKey: ["ollama"] },
+    tts: { withKey: ["openai"], withoutKey: ["edge"] },
+    stt: { withKey: ["deepgram"], withoutKey: [] },
+  },
+  demo: undefined,
+};
+const NO_VENDORS: StartedServer["configured"] = {
+  llm: { withKey: [], withoutKey: ["ollama"] },
+  tts: { withKey: [], withoutKey: ["edge"] },
+  stt: { withKey: [], withoutKey: [] },
+};
+test("in production one line says what started, and where", () => {
+  const log = new RecordingLogger();
+  announce(SETTINGS, SERVER, log);
+  assert.deepEqual(log.lines, [
+    {
+      level: "info",
+      fields: {
+        version: VERSION,
+        node: process.version,
+        dataDir: "/var/lib/parley",
+        publicBaseUrl: "https://voice.example.com",
+        sandbox: "off",
+        vendors: { llm: "openai, groq, ollama", tts: "openai, edge", stt: "deepgram" },
+      },
+      message: `Parley ${VERSION} listens on http://0.0.0.0:8080`,
+    },
+  ]);
+});
+
+test("what is missing has a line each, as a warning where calls need it", () => {
+  const log = new RecordingLogger();
+  const settings = { ...SETTINGS, publicBaseUrl: undefined, trustedProxies: [] };
+  const webhookKeys = { ...SETTINGS.webhookKeys, signalwire: undefined, telnyx: undefined };
+  announce({ ...settings, webhookKeys }, { ...SERVER, configured: NO_VENDORS }, log);
+  const [, ...missing] = log.lines.map(({ level, message }) => `${level} ${message}`);
+  assert.deepEqual(missing, [
+    "warn no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",
+    "warn no hosted language model is configured: agents need an Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
+    "warn no hosted voice is configured: agents speak through Edge, which promises nothing; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
+    "info not set: PUBLIC_BASE_URL; webhooks take the address of the request's Host, and agents cannot call people",
+    "info not set: TRUSTED_PROXIES; behind a proxy all clients count as one, for the limits by address",
+    "info not set: SIGNALWIRE_SIGNING_KEY, TELNYX_PUBLIC_KEY; webhooks of signalwire, telnyx are taken without a signature",
+  ]);
+});
+
+test("a developer gets a banner with the version and the first call", () => {
+  const demo = { email: "demo@localhost" };
+  const settings = { ...SETTINGS, publicBaseUrl: undefined, dataDir: "data" };
+  const sandboxUrl = "http://127.0.0.1:9100/sandbox";
+  const server = { ...SERVER, usesSandbox: true, sandboxUrl, configured: NO_VENDORS, demo };
+  const text = banner(settings, server);
+  assert.deepEqual(text.trim().split("\n"), [
+    "Parley listens on http://127.0.0.1:8080",
+    `  version     ${VERSION}, Node ${process.version}`,
+    "  vendors     simulated, since no vendor key is set",
+    "  data        data",
+    "  API         http://127.0.0.1:8080/api/docs",
+    "  sandbox     http://127.0.0.1:9100/sandbox/faults",
+    "  first call  npm run call",
+    "  telephone   npm run call -- --phone",
+    "  demo user   demo@localhost, password and API key in data/demo.json",
+  ]);
+});
+
+test("a developer with keys sees which vendors are used, and what is missing", () => {
+  const { llm, tts } = SERVER.configured;
+  const configured = { ...NO_VENDORS, llm, tts };
+  const lines = banner(SETTINGS, { ...SERVER, configured })
+    .trim()
+    .split("\n");
+  assert.equal(
+    lines[2],
+    "  vendors     listening: none; thinking: openai, groq, ollama; speaking: openai, edge",
+  );
+  assert.match(lines.at(-1) ?? "", /^ {2}missing {5}no speech recognizer is configured/);
+});

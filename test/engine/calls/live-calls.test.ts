@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LiveCalls } from "../../../engine/calls/live-calls.js";
+
+test("whoever wants to know is told of every call at the moment when it is opened", () => {
+  const counts: number[] = [];
+  const calls: LiveCalls = new LiveCalls(() => counts.push(calls.count));
+  calls.add({ callId: "one", end: () => {} });
+  calls.add({ callId: "two", end: () => {} });
+  calls.remove("one");
+  assert.deepEqual(counts, [1, 2]);
+});

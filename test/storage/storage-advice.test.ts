@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { test } from "node:test";
+import { storageAdvice } from "../../storage/storage-advice.js";
+import { temporaryFile } from "./temporary-file.js";
+
+/** How a start on files that are really spoilt ends is in start-failures.test.ts. */
+test("a full disk is told with the room that is left", () => {
+  const filePath = temporaryFile();
+  mkdirSync(dirname(filePath));
+  const full = /^the disk of .*parley\.db is full \(\d+ MiB left\): make room, then start again$/;
+  assert.match(storageAdvice(filePath, { code: "SQLITE_FULL", message: "full" }), full);
+  assert.match(storageAdvice(filePath, { code: "ENOSPC", message: "no space" }), full);
+});
+
+test("a folder that is not there and could not be made is named", () => {
+  const filePath = temporaryFile();
+  assert.equal(
+    storageAdvice(filePath, { code: "ENOENT", message: "" }),
+    `the folder ${dirname(filePath)} is not there and cannot be made: make it, or set DATA_DIR`,
+  );
+});
+
+test("a fault that has no better explanation keeps the words of whoever met it", () => {
+  const filePath = temporaryFile();
+  mkdirSync(dirname(filePath));
+  writeFileSync(filePath, "");
+  assert.equal(
+    storageAdvice(filePath, { code: "SQLITE_IOERR_READ", message: "disk I/O error" }),
+    `${filePath} cannot be used: disk I/O error (SQLITE_IOERR_READ)`,
+  );
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { backupCommand } from "../../api/commands/backup-command.js";
+import { ran } from "../api/commands/recording-terminal.js";
+import { ended } from "./events.js";
+import { TestServer } from "./test-server.js";
+
+test("a backup of a running server, put into a new folder, takes the calls of the same customers", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-restores-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const server = await TestServer.start();
+  t.after(() => server.sandbox.close());
+  const customer = await server.customer();
+  await server.agent(customer);
+  const during = await server.call(customer);
+  await during.say("say before");
+  await during.until(ended);
+
+  const file = join(folder, "copy.db");
+  const { dataDir } = server;
+  const copied = await ran(
+    backupCommand(() => ({ dataDir, port: 0 })),
+    file,
+  );
+  assert.equal(copied.exitCode, 0, copied.errors);
+  await during.hangUp();
+  await server.endedCall(customer);
+  await server.parley.stop(0);
+  await rm(dataDir, { recursive: true });
+
+  const restoredDir = await mkdtemp(join(folder, "restored-"));
+  await copyFile(file, join(restoredDir, "parley.db"));
+  const restored = await TestServer.start({ dataDir: restoredDir, sandbox: server.sandbox });
+  const caller = await restored.call(customer);
+  await caller.say("say after");
+  await caller.until(ended);
+  await caller.hangUp();
+  const [interrupted, latest] = await restored.endedCalls(customer, 1);
+  assert.deepEqual(
+    [interrupted?.status, interrupted?.transcript.map(({ text }) => text)],
+    ["failed", ["say before", "before"]],
+    "what was in progress when the copy was made is closed, with its transcript up to then",
+  );
+  assert.deepEqual(
+    [latest?.status, latest?.transcript.map(({ text }) => text)],
+    ["completed", ["say after", "after"]],
+  );
+  await restored.stop();
+});
