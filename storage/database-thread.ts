@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { SqliteError } from "better-sqlite3";
 import { messageOf } from "./fault.js";
 import { GroupCommit } from "./group-commit.js";
 import { claimForServer } from "./server-claim.js";
 import { openSqliteFile } from "./sqlite-file.js";
+import { SqliteError } from "./sqlite-library.js";
 import type { FromThread, ThreadRequest, ThreadSettings, ToThread } from "./thread-protocol.js";
 
 /** A longer transaction would keep its first requester waiting: this many take about 20 ms. */

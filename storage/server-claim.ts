@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite, { SqliteError } from "better-sqlite3";
 import type { SqliteFile } from "./sqlite-file.js";
+import { Sqlite, SqliteError } from "./sqlite-library.js";
 
 /**
  * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. Held until

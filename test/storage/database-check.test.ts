@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../storage/database.js";
 import { checkDatabase } from "../../storage/database-check.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import { callRecord, insertOrganizations, NOON_MS } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
