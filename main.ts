@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { FrontUnavailable } from "./api/http/open-front.js";
 import { CannotListen } from "./api/http/server.js";
 import { type HttpConfig, startServer } from "./api/http/start-server.js";
 import { openVoiceDoors } from "./api/voice/voice-doors.js";
@@ -271,6 +272,7 @@ function isOperatorsToMend(error: unknown): error is Error {
   return (
     error instanceof ConfigFault ||
     error instanceof CannotListen ||
+    error instanceof FrontUnavailable ||
     error instanceof StorageUnavailable
   );
 }
