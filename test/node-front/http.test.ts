@@ -1,9 +1,10 @@
-import { readdirSync } from "node:fs";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 
-/** Everything that is tested of HTTP, over node:http. */
+/** What is tested of connections, requests and answers, over node:http. */
 frontUnderTest.choice = "node";
-const folder = new URL("../api/http/", import.meta.url);
-for (const name of readdirSync(folder).sort()) {
-  if (name.endsWith(".test.js")) await import(new URL(name, folder).href);
-}
+await import("../api/http/answer-stream.test.js");
+await import("../api/http/body-limits.test.js");
+await import("../api/http/cors.test.js");
+await import("../api/http/edge.test.js");
+await import("../api/http/edge-connections.test.js");
+await import("../api/http/paced-stream.test.js");
