@@ -3,7 +3,9 @@ import * as v from "valibot";
 import { isAddressBlock } from "./api/http/address-blocks.js";
 import {
   type Environment,
+  type FrontChoice,
   flag,
+  httpFront,
   httpUrl,
   list,
   logLevel,
@@ -25,6 +27,7 @@ export interface Config extends TelephonySettings {
   readonly isProduction: boolean;
   readonly host: string;
   readonly port: number;
+  readonly httpFront: FrontChoice;
   readonly dataDir: string;
   readonly publicBaseUrl: string | undefined;
   /** Absent only outside production: then they are made and kept in `dataDir`. */
@@ -113,6 +116,7 @@ const Settings = v.object({
   ),
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
+  HTTP_FRONT: httpFront,
   DATA_DIR: v.optional(v.string(), "./data"),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   JWT_SECRET: v.optional(secretText),
@@ -200,6 +204,7 @@ function configOf(env: v.InferOutput<typeof Settings>): Config {
     isProduction,
     host: env.HOST,
     port: env.PORT,
+    httpFront: env.HTTP_FRONT,
     dataDir: env.DATA_DIR,
     publicBaseUrl: env.PUBLIC_BASE_URL,
     jwtSecret: env.JWT_SECRET,

@@ -20,3 +20,11 @@ fi
 rm -rf "$sqlite/deps" "$sqlite/src"
 find "$sqlite/build" -type f ! -name better_sqlite3.node -delete
 find "$sqlite/build" -mindepth 1 -type d -empty -delete
+
+# Node 24 and later take SQLite from this one, which comes compiled (storage/sqlite-library.ts).
+newer="$modules/better-sqlite3-node24"
+if node -e 'process.exit(parseInt(process.versions.node, 10) >= 24 ? 1 : 0)'; then
+  rm -rf "$newer"
+else
+  rm -rf "$newer/deps" "$newer/src" "$sqlite"
+fi

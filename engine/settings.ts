@@ -60,6 +60,13 @@ export const logLevel = v.optional(
   "info",
 );
 
+/** What speaks HTTP and WebSocket; `auto` is uWebSockets.js where it loads, else Node's own. */
+export const httpFront = v.optional(
+  v.picklist(["auto", "uws", "node"], "expected auto, uws or node"),
+  "auto",
+);
+export type FrontChoice = v.InferOutput<typeof httpFront>;
+
 /** Throws a ConfigFault with everything that is wrong, `otherFaults` among it. */
 export function parseSettings<Schema extends v.GenericSchema>(
   schema: Schema,

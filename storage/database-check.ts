@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
-import Sqlite, { SqliteError } from "better-sqlite3";
 import * as v from "valibot";
+import type { SqliteFile } from "./sqlite-file.js";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.js";
+import { Sqlite, SqliteError } from "./sqlite-library.js";
 
 /** What SQLite says about damage may go on for every page of the file. */
 const FINDINGS_MAX = 100;
@@ -60,19 +61,19 @@ export function checkDatabase(filePath: string): DatabaseReport {
   return { sizeBytes, findings: findings.slice(0, FINDINGS_MAX), counts };
 }
 
-function tablesOf(file: Sqlite.Database): readonly string[] {
+function tablesOf(file: SqliteFile): readonly string[] {
   const sql =
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name";
   return v.parse(Names, file.prepare(sql).pluck().all());
 }
 
-function pageFindings(file: Sqlite.Database): readonly string[] {
+function pageFindings(file: SqliteFile): readonly string[] {
   const lines = v.parse(Names, file.prepare(`pragma quick_check(${FINDINGS_MAX})`).pluck().all());
   return lines.filter((line) => line !== "ok");
 }
 
 /** Rows that refer to one that is not there. */
-function orphanFindings(file: Sqlite.Database): readonly string[] {
+function orphanFindings(file: SqliteFile): readonly string[] {
   const sql = 'select "table", parent from pragma_foreign_key_check';
   const countByPair = new Map<string, number>();
   for (const { table, parent } of v.parse(Orphans, file.prepare(sql).all())) {
@@ -82,12 +83,12 @@ function orphanFindings(file: Sqlite.Database): readonly string[] {
   return [...countByPair].map(([pair, count]) => `${count} ${pair}`);
 }
 
-function rowCount(file: Sqlite.Database, table: string): number {
+function rowCount(file: SqliteFile, table: string): number {
   return v.parse(v.number(), file.prepare(`select count(*) from "${table}"`).pluck().get());
 }
 
 /** The pages of the call list say how many there are by these totals, which triggers keep. */
-function totalFindings(file: Sqlite.Database): readonly string[] {
+function totalFindings(file: SqliteFile): readonly string[] {
   const sql = `select (select count(*) from calls) as calls,
     (select coalesce(sum(calls), 0) from callTotals) as counted`;
   const { calls, counted } = v.parse(Totals, file.prepare(sql).get());

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { SqliteError } from "better-sqlite3";
 import { faultCodeOf } from "./fault.js";
 import { GroupCommit } from "./group-commit.js";
 import { claimForServer } from "./server-claim.js";
 import { openSqliteFile } from "./sqlite-file.js";
+import { SqliteError } from "./sqlite-library.js";
 import { storageAdvice } from "./storage-advice.js";
 import { StorageUnavailable } from "./storage-failure.js";
 import type { FromThread, ThreadRequest, ThreadSettings, ToThread } from "./thread-protocol.js";

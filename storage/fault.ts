@@ -1,5 +1,5 @@
-import { SqliteError } from "better-sqlite3";
 import { ForeignKeyViolation } from "./foreign-key-violation.js";
+import { SqliteError } from "./sqlite-library.js";
 import { RequestFailed } from "./storage-failure.js";
 import type { Fault } from "./thread-protocol.js";
 import { UniqueViolation } from "./unique-violation.js";

@@ -1,7 +1,7 @@
 import { access, mkdtemp, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { BUSY_TIMEOUT_MS, FILE_MODE } from "./sqlite-file.js";
+import { Sqlite } from "./sqlite-library.js";
 
 /** Copied at a time (4 MiB). */
 const STEP_PAGES = 1024;

@@ -1,8 +1,9 @@
-import { type Database as SqliteDatabase, SqliteError } from "better-sqlite3";
+import type { Database as SqliteDatabase } from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import * as v from "valibot";
 import { messageOf } from "./fault.js";
 import { migrations } from "./migration-list.js";
+import { SqliteError } from "./sqlite-library.js";
 import { StorageUnavailable } from "./storage-failure.js";
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite, { SqliteError } from "better-sqlite3";
 import type { SqliteFile } from "./sqlite-file.js";
+import { Sqlite, SqliteError } from "./sqlite-library.js";
 import { StorageUnavailable } from "./storage-failure.js";
 
 /**

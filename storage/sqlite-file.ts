@@ -1,8 +1,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
+import type BetterSqlite3 from "better-sqlite3";
+import { Sqlite } from "./sqlite-library.js";
 
-export type SqliteFile = Sqlite.Database;
+export type SqliteFile = BetterSqlite3.Database;
 
 /** How many migrations there are: a file that has had them all says so in its header. */
 export const SCHEMA_VERSION = 5;

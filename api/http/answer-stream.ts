@@ -1,4 +1,4 @@
-import type { HttpResponse } from "./server.js";
+import type { HttpResponse } from "./front.js";
 
 /** What a client may leave unread, beside what the system holds for it; past it, the client has gone or will not keep up. */
 export const STREAM_BACKLOG_BYTES_MAX = 256 * 1024;

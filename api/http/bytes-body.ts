@@ -1,4 +1,5 @@
-import type { HttpResponse, HttpServer } from "./server.js";
+import type { HttpResponse } from "./front.js";
+import type { HttpServer } from "./server.js";
 
 /** The part of the server that waits, when it stops, for answers that are under way. */
 export type OpenRequests = Pick<HttpServer, "requestOpened" | "requestClosed">;

@@ -63,13 +63,30 @@ export function formatAddress(bytes: Uint8Array): string {
  */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
+  const network = ipv6Groups(address)
+    .slice(0, 4)
+    .map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The 4 or 16 bytes of an address as Node writes it, in a buffer of their own; none of text that is no address. */
+export function addressBytes(address: string): ArrayBuffer {
+  const plain = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+  if (isIP(plain) === 4) return Uint8Array.from(plain.split("."), Number).buffer;
+  if (isIP(address) !== 6) return new ArrayBuffer(0);
+  const [withoutZone = ""] = address.split("%");
+  return Uint8Array.from(ipv6Groups(withoutZone).flatMap((group) => [group >> 8, group & 0xff]))
+    .buffer;
+}
+
+/** Its eight groups, of an address without an IPv4 address at its end. */
+function ipv6Groups(address: string): number[] {
   const [head = "", tail] = address.split("::");
   const front = head === "" ? [] : head.split(":");
   const back = tail === undefined || tail === "" ? [] : tail.split(":");
   const gap = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
   const groups = [...front, ...Array.from({ length: gap }, () => "0"), ...back];
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${network.join(":")}::/64`;
+  return groups.map((group) => Number.parseInt(group, 16));
 }
 
 /** The address of `1.2.3.4:56` or `[::1]:56`; other text as it is. */

@@ -1,5 +1,5 @@
 import type { DownloadAnswer } from "./download-answer.js";
-import type { HttpResponse } from "./server.js";
+import type { HttpResponse } from "./front.js";
 
 /** Held in memory for each client that downloads. */
 const CHUNK_BYTES = 64 * 1024;

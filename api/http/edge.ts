@@ -7,9 +7,10 @@ import type { DownloadAnswer } from "./download-answer.js";
 import type { Endpoint, Method } from "./endpoint.js";
 import { Exchange, type RequestHead } from "./exchange.js";
 import { answerToError } from "./failure-status.js";
+import type { HttpRequest, HttpResponse, Verb } from "./front.js";
 import { HttpRefusal } from "./http-refusal.js";
 import { RequestBody } from "./request-body.js";
-import type { HttpRequest, HttpResponse, HttpServer, Verb } from "./server.js";
+import type { HttpServer } from "./server.js";
 
 export interface EdgeOptions {
   readonly server: HttpServer;
@@ -60,7 +61,7 @@ export class Edge {
     this.#refuseOtherMethods(endpoint);
   }
 
-  clientAddress(response: HttpResponse, request: HttpRequest): string {
+  clientAddress(response: Pick<HttpResponse, "getRemoteAddress">, request: HttpRequest): string {
     const { addresses } = this.#options;
     const socketAddress = formatAddress(new Uint8Array(response.getRemoteAddress()));
     if (!addresses.hasTrustedProxies) return socketAddress;
@@ -118,7 +119,7 @@ export class Edge {
       method,
       isHead: method === "head",
       id: endpoint.path.includes(":id") ? decodeSegment(request.getParameter(0)) : "",
-      queryString: request.getQuery(),
+      queryString: request.getQuery() ?? "",
       clientAddress:
         endpoint.isQuiet && endpoint.needsClientAddress !== true
           ? ""

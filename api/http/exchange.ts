@@ -11,9 +11,9 @@ import { type OpenRequests, sendBytes } from "./bytes-body.js";
 import type { DownloadAnswer } from "./download-answer.js";
 import { sendDownload } from "./download-stream.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
+import type { HttpResponse } from "./front.js";
 import { PacedStream } from "./paced-stream.js";
 import type { RequestBody } from "./request-body.js";
-import type { HttpResponse } from "./server.js";
 
 /** For answers that bring none of their own: JSON and text that a browser has nothing to load for. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -123,7 +123,10 @@ export class Exchange implements IncomingRequest {
       });
       return;
     }
-    response.cork(() => writeHead(response, this.head, answer));
+    response.cork(() => {
+      writeHead(response, this.head, answer);
+      response.write("");
+    });
     const { pace } = answer;
     const stream =
       pace === undefined ? new AnswerStream(response) : new PacedStream(response, pace, clock);

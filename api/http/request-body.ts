@@ -1,7 +1,7 @@
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { BODY_BYTES_MAX } from "../contract/route.js";
+import type { HttpResponse } from "./front.js";
 import { HttpRefusal, RequestAborted } from "./http-refusal.js";
-import type { HttpResponse } from "./server.js";
 
 /** A phone on a bad line sends a megabyte in less; who takes longer only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;

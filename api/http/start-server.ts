@@ -1,4 +1,5 @@
 import type { Logger } from "../../engine/log.js";
+import type { FrontChoice } from "../../engine/settings.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { openApiDocument } from "../contract/openapi.js";
 import { ROUTES, type RouteId } from "../contract/route-table.js";
@@ -11,6 +12,7 @@ import { CorsPolicy } from "./cors.js";
 import { DOCS_PATH, docsEndpoints } from "./docs-endpoints.js";
 import { Edge } from "./edge.js";
 import type { Endpoint } from "./endpoint.js";
+import { openFront } from "./open-front.js";
 import { type RateLimit, RateLimiter } from "./rate-limiter.js";
 import { HttpServer } from "./server.js";
 
@@ -18,6 +20,7 @@ export interface HttpConfig {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
+  readonly httpFront: FrontChoice;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
@@ -69,7 +72,7 @@ const TO_DOCS: Answer = {
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
-  const server = new HttpServer();
+  const server = new HttpServer(await openFront(config.httpFront, parts.logger));
   const edge = new Edge({
     ...parts,
     server,

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import {
   type Environment,
+  type FrontChoice,
   flag,
+  httpFront,
   httpUrl,
   list,
   logLevel,
@@ -14,6 +16,7 @@ import { isAddressBlock } from "../http/address-blocks.js";
 export interface LiveStreamConfig {
   readonly host: string;
   readonly port: number;
+  readonly httpFront: FrontChoice;
   /** Where the ingest writes playlists; left out, no qualities are told. */
   readonly hlsRoot: string | undefined;
   /** In front of the playlists' addresses; left out, they begin with `/hls/`. */
@@ -48,6 +51,7 @@ const networks = v.pipe(
 const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   LIVESTREAM_PORT: wholeNumber(4_000, 0, 65_535),
+  HTTP_FRONT: httpFront,
   HLS_ROOT: v.optional(v.string()),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   WEBHOOK_NETWORKS: networks,
@@ -65,6 +69,7 @@ export function parseLiveStreamConfig(environment: Environment): LiveStreamConfi
   return {
     host: env.HOST,
     port: env.LIVESTREAM_PORT,
+    httpFront: env.HTTP_FRONT,
     hlsRoot: env.HLS_ROOT,
     publicBaseUrl: env.PUBLIC_BASE_URL?.replace(/\/+$/, ""),
     webhookNetworks: env.WEBHOOK_NETWORKS,

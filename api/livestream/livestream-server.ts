@@ -5,6 +5,7 @@ import { within } from "../../engine/time/deadline.js";
 import { ClientAddresses } from "../http/client-address.js";
 import { CorsPolicy } from "../http/cors.js";
 import { Edge } from "../http/edge.js";
+import { openFront } from "../http/open-front.js";
 import { HttpServer } from "../http/server.js";
 import { EventFeed, type ListenerEnding } from "./event-feed.js";
 import { IngestNetwork } from "./ingest-network.js";
@@ -45,7 +46,7 @@ export interface LiveStreamParts {
 export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStreamServer> {
   const { config, log, clock } = parts;
   const core = newCore(parts);
-  const server = new HttpServer();
+  const server = new HttpServer(await openFront(config.httpFront, log));
   let isStopping = false;
   addEndpoints(
     newEdge(parts, server, () => isStopping),

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { ConfigFault, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
 import { SystemClock } from "../../engine/time/clock.js";
+import { FrontUnavailable } from "../http/open-front.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
 import { PublishKeyFault, publishKeyLines } from "./publish-keys.js";
@@ -50,5 +51,9 @@ main().catch((error: unknown) => {
 
 /** What is wrong with the settings, rather than with the program. */
 function isForOperator(error: unknown): error is Error {
-  return error instanceof ConfigFault || error instanceof PublishKeyFault;
+  return (
+    error instanceof ConfigFault ||
+    error instanceof FrontUnavailable ||
+    error instanceof PublishKeyFault
+  );
 }

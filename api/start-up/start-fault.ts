@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { storageAdvice } from "../../storage/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/storage-failure.js";
+import { FrontUnavailable } from "../http/open-front.js";
 import { CannotListen } from "../http/server.js";
 
 /** The server cannot start for a reason that an operator can mend; the message says which, and how. */
@@ -23,7 +24,11 @@ const OF_THE_FOLDER: ReadonlySet<unknown> = new Set([
 /** A StartFault where the operator can do something about it, else the error as it is. */
 export function asStartFault(error: unknown, databaseFile: string): unknown {
   const databasePath = resolve(databaseFile);
-  if (error instanceof StorageUnavailable || error instanceof CannotListen) {
+  if (
+    error instanceof StorageUnavailable ||
+    error instanceof CannotListen ||
+    error instanceof FrontUnavailable
+  ) {
     return new StartFault(error.message, { cause: error });
   }
   if (error instanceof RequestFailed) {

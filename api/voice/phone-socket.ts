@@ -3,14 +3,15 @@ import type { StreamClaims, StreamTokens } from "../../engine/security/stream-to
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneEvent, PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { HttpRequest, HttpServer, WebSocket, WebSocketBehavior } from "../http/server.js";
+import type { FrontSocket, HttpRequest, SocketDoor } from "../http/front.js";
+import type { HttpServer } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import type { PhoneCalls } from "./phone-calls.js";
 import type { PhoneLeg } from "./phone-leg.js";
 import { STREAM_PATH } from "./stream-address.js";
 
 const MESSAGE_BYTES_MAX = 128 * 1024;
-const PING_AFTER_SEC = 60;
+const SILENCE_MAX_SEC = 60;
 /** A vendor says `start` within milliseconds of connecting. */
 const START_MAX_MS = 10_000;
 
@@ -43,37 +44,29 @@ export class PhoneSocket {
     const { server } = this.#options;
     server.webSocket(
       STREAM_PATH,
-      this.#behavior(() => DEFAULT_PHONE_VENDOR),
+      this.#door(() => DEFAULT_PHONE_VENDOR),
     );
     server.webSocket(
       `${STREAM_PATH}/:vendor`,
-      this.#behavior((request) => request.getParameter(0) ?? ""),
+      this.#door((request) => request.getParameter(0) ?? ""),
     );
   }
 
-  #behavior(vendorOf: (request: HttpRequest) => string): WebSocketBehavior<Stream> {
+  #door(vendorOf: (request: HttpRequest) => string): SocketDoor<Stream> {
     return {
-      maxPayloadLength: MESSAGE_BYTES_MAX,
-      idleTimeout: PING_AFTER_SEC,
-      sendPingsAutomatically: true,
-      maxBackpressure: 0,
-      upgrade: (response, request, context) => {
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      silenceMaxSec: SILENCE_MAX_SEC,
+      admit: (request) => {
         const vendor = vendorOf(request);
         const known = phoneVendor(vendor);
         const token = known?.hasTokenInAddress === true ? request.getQuery("token") : undefined;
-        response.upgrade(
-          {
-            vendor,
-            token: token ?? "",
-            wire: known?.newWire?.(),
-            leg: undefined,
-            cancelStart: undefined,
-          },
-          request.getHeader("sec-websocket-key"),
-          firstProtocol(request.getHeader("sec-websocket-protocol")),
-          request.getHeader("sec-websocket-extensions"),
-          context,
-        );
+        return {
+          vendor,
+          token: token ?? "",
+          wire: known?.newWire?.(),
+          leg: undefined,
+          cancelStart: undefined,
+        };
       },
       open: (socket) => this.#opened(socket),
       message: (socket, message, isBinary) => {
@@ -91,7 +84,7 @@ export class PhoneSocket {
     };
   }
 
-  #opened(socket: WebSocket<Stream>): void {
+  #opened(socket: FrontSocket<Stream>): void {
     const stream = socket.getUserData();
     if (stream.wire === undefined) {
       socket.end(CLOSE_UNAUTHORIZED, "there is no such telephony vendor");
@@ -102,13 +95,13 @@ export class PhoneSocket {
     });
   }
 
-  #take(socket: WebSocket<Stream>, event: PhoneEvent): void {
+  #take(socket: FrontSocket<Stream>, event: PhoneEvent): void {
     const stream = socket.getUserData();
     if (event.type === "started") this.#started(socket, stream, event);
     else stream.leg?.take(event);
   }
 
-  #started(socket: WebSocket<Stream>, stream: Stream, started: StreamStarted): void {
+  #started(socket: FrontSocket<Stream>, stream: Stream, started: StreamStarted): void {
     stream.cancelStart?.();
     const { wire, vendor } = stream;
     if (wire === undefined || stream.leg !== undefined) return;
@@ -127,9 +120,4 @@ export class PhoneSocket {
     if (refusal !== undefined) this.#options.log.warn({ refusal }, "a media stream was refused");
     return claims;
   }
-}
-
-/** Clients that offer protocols break off unless one is chosen. */
-function firstProtocol(offered: string): string {
-  return offered.split(",")[0]?.trim() ?? "";
 }

@@ -7,8 +7,9 @@ import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Edge } from "../http/edge.js";
+import type { SocketDoor } from "../http/front.js";
 import type { RateLimiter } from "../http/rate-limiter.js";
-import type { HttpServer, WebSocketBehavior } from "../http/server.js";
+import type { HttpServer } from "../http/server.js";
 import {
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
@@ -24,7 +25,7 @@ import { WebLeg } from "./web-leg.js";
  */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** A client whose machine vanished is noticed by the pings that this sets going. */
-const PING_AFTER_SEC = 60;
+const SILENCE_MAX_SEC = 60;
 const SILENCE_TICK_MS = 5_000;
 /** A minute without a single frame: the microphone is gone, and the call costs money. */
 const SILENT_TICKS_MAX = 12;
@@ -66,7 +67,7 @@ export class VoiceSocket {
   constructor(options: VoiceSocketOptions) {
     this.#options = options;
     this.#stopTicking = options.clock.every(SILENCE_TICK_MS, () => this.#tick());
-    options.server.webSocket("/ws/voice", this.#behavior());
+    options.server.webSocket("/ws/voice", this.#door());
   }
 
   close(): void {
@@ -84,29 +85,17 @@ export class VoiceSocket {
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
-  #behavior(): WebSocketBehavior<Caller> {
+  #door(): SocketDoor<Caller> {
     return {
-      maxPayloadLength: MESSAGE_BYTES_MAX,
-      idleTimeout: PING_AFTER_SEC,
-      sendPingsAutomatically: true,
-      // The leg itself watches what is not read, and says why it closes.
-      maxBackpressure: 0,
-      upgrade: (response, request, context) => {
-        const caller: Caller = {
-          address: this.#options.edge.clientAddress(response, request),
-          apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),
-          agentId: parameter(request.getQuery("agent_id")),
-          historyKey: parameter(request.getQuery("session_id")),
-          leg: undefined,
-        };
-        response.upgrade(
-          caller,
-          request.getHeader("sec-websocket-key"),
-          request.getHeader("sec-websocket-protocol"),
-          request.getHeader("sec-websocket-extensions"),
-          context,
-        );
-      },
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      silenceMaxSec: SILENCE_MAX_SEC,
+      admit: (request, response) => ({
+        address: this.#options.edge.clientAddress(response, request),
+        apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),
+        agentId: parameter(request.getQuery("agent_id")),
+        historyKey: parameter(request.getQuery("session_id")),
+        leg: undefined,
+      }),
       open: (socket) => {
         const caller = socket.getUserData();
         const leg = new WebLeg(socket);
@@ -117,13 +106,13 @@ export class VoiceSocket {
       message: (socket, message, isBinary) => {
         if (isBinary) socket.getUserData().leg?.receive(new Uint8Array(message));
       },
-      close: (socket, code, message) => {
+      close: (socket, code, reason) => {
         if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasToldOfStop = true;
         const { leg } = socket.getUserData();
         if (leg === undefined) return;
         this.#legs.delete(leg);
         if (this.#legs.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
-        leg.socketClosed(Buffer.from(message).toString());
+        leg.socketClosed(reason);
       },
     };
   }

@@ -3,6 +3,7 @@ import type { CallerChannel } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
+import { REFUSED_MESSAGE } from "../http/front.js";
 import { AudioIntake } from "./audio-intake.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
 import { errorMessage, voiceMessage } from "./voice-message.js";
@@ -29,8 +30,6 @@ const FRAME_TOO_BIG: Ending = {
   status: "failed",
   message: `an audio frame may have at most ${FRAME_BYTES_MAX} bytes`,
 };
-/** The library's words for a frame that it did not take in. */
-const REFUSED_FRAME = "Received too big message";
 
 /** The part of a session that a leg uses. */
 export type LegSession = Pick<Session, "hear" | "end">;
@@ -120,7 +119,7 @@ export class WebLeg implements CallerChannel {
   socketClosed(reason: string): void {
     this.#isOpen = false;
     this.#gone.abort();
-    this.#session?.end(reason === REFUSED_FRAME ? FRAME_TOO_BIG : CALLER_LEFT);
+    this.#session?.end(reason === REFUSED_MESSAGE ? FRAME_TOO_BIG : CALLER_LEFT);
     this.#session = undefined;
   }
 

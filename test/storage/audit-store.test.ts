@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { auditPage, auditPurge, auditTotal } from "../../storage/audit-store.js";
 import type { AuditRecord } from "../../storage/records.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import type { Tables } from "../../storage/tables.js";
 import { ThreadDialect } from "../../storage/thread-dialect.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";

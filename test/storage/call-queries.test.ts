@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { type CallPage, callCount, callPage } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallStatus } from "../../storage/records.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import type { Tables } from "../../storage/tables.js";
 import { startDatabaseThread, ThreadClient } from "../../storage/thread-client.js";
 import { ThreadDialect } from "../../storage/thread-dialect.js";

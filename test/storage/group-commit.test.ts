@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import Sqlite from "better-sqlite3";
 import { GroupCommit } from "../../storage/group-commit.js";
+import type { SqliteFile } from "../../storage/sqlite-file.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import type { Outcome, Statement, ThreadRequest } from "../../storage/thread-protocol.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 import { statement } from "./temporary-thread.js";
@@ -32,7 +33,7 @@ function kinds(replies: readonly { readonly outcome: Outcome }[]): string[] {
   );
 }
 
-function shelves(file: Sqlite.Database): unknown[] {
+function shelves(file: SqliteFile): unknown[] {
   return file.prepare("select id from shelves order by id").pluck().all();
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import Sqlite from "better-sqlite3";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import { insertOrganizations, NOON_MS, planRecord } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 

@@ -1,6 +1,7 @@
-import Sqlite from "better-sqlite3";
+import type BetterSqlite3 from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { migrations } from "../../storage/migration-list.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 
 /** Kept by triggers, so that copying the rows that they count fills them. */
 const COUNTED = new Set(["callTotals", "auditTotals"]);
@@ -37,6 +38,6 @@ export async function makeOldDatabase(
 
 const TABLES = "select name from main.sqlite_schema where type = 'table'";
 
-function textsOf(file: Sqlite.Database, query: string): readonly string[] {
+function textsOf(file: BetterSqlite3.Database, query: string): readonly string[] {
   return file.prepare(query).pluck().all().map(String);
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { stat, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../storage/database.js";
 import { migrations } from "../../storage/migration-list.js";
 import { openSqliteFile, SCHEMA_VERSION } from "../../storage/sqlite-file.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import { planRecord } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../storage/database.js";
 import { SCHEMA_VERSION } from "../../storage/sqlite-file.js";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import { otherProcess, saidBy } from "./other-process.js";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import Sqlite from "better-sqlite3";
+import { Sqlite } from "../../storage/sqlite-library.js";
 import { StatementCache } from "../../storage/statement-cache.js";
 
 test("a statement is compiled once, and those that were not used for long are dropped", (context) => {

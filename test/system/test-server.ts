@@ -16,6 +16,7 @@ import { within } from "../../engine/time/deadline.js";
 import { type Parley, startParley } from "../../main.js";
 import type { Database } from "../../storage/database.js";
 import type { AgentRecord, CallRecord, Category } from "../../storage/records.js";
+import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { CallLog } from "./call-log.js";
 import { eventually, WAIT_MAX_MS } from "./eventually.js";
@@ -229,6 +230,7 @@ export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string,
     NODE_ENV: "production",
     HOST: "127.0.0.1",
     PORT: "0",
+    HTTP_FRONT: frontUnderTest.choice,
     DATA_DIR: dataDir,
     JWT_SECRET,
     ENCRYPTION_KEY,

@@ -90,6 +90,7 @@ test("packages in the wrong place", () => {
       ["api/a.ts", 'import Database from "better-sqlite3";'],
       ["api/a.ts", 'import { jwtVerify } from "jose";'],
       ["engine/vendors/a.ts", 'import { WebSocket } from "ws";'],
+      ["api/voice/a.ts", 'import { WebSocket } from "ws";'],
       ["engine/session/a.ts", 'import { Piscina } from "piscina";'],
       ["api/routes/a.ts", 'import { toJsonSchema } from "@valibot/to-json-schema";'],
       ["api/http/a.ts", 'import { Counter } from "prom-client";'],
@@ -99,6 +100,7 @@ test("packages in the wrong place", () => {
     ],
     [
       ["api/http/server.ts", 'import { App } from "uWebSockets.js";'],
+      ["api/http/server.ts", 'import { WebSocketServer } from "ws";'],
       ["engine/vendors/a.ts", 'import { fetch } from "undici";'],
       ["engine/sandbox/a.ts", 'import { WebSocket } from "ws";'],
       ["api/contract/a.ts", 'import { toJsonSchema } from "@valibot/to-json-schema";'],

@@ -3,8 +3,11 @@ import { ClientAddresses } from "../../../api/http/client-address.js";
 import { CorsPolicy } from "../../../api/http/cors.js";
 import { Edge } from "../../../api/http/edge.js";
 import type { Endpoint } from "../../../api/http/endpoint.js";
+import { openFront } from "../../../api/http/open-front.js";
 import { HttpServer } from "../../../api/http/server.js";
+import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { LoopbackClient } from "./loopback-client.js";
 
@@ -49,7 +52,7 @@ export class EdgeOnLoopback {
     endpoints: readonly Endpoint[],
     settings: EdgeSettings = {},
   ): Promise<EdgeOnLoopback> {
-    const server = new HttpServer();
+    const server = new HttpServer(await openFront(frontUnderTest.choice, new SilentLogger()));
     const clock = new VirtualClock();
     const logger = new RecordingLogger();
     const edge = new Edge({

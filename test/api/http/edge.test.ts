@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Endpoint } from "../../../api/http/endpoint.js";
+import { openFront } from "../../../api/http/open-front.js";
 import { HttpServer } from "../../../api/http/server.js";
 import { Failure, type FailureKind } from "../../../engine/failure.js";
+import { frontUnderTest } from "../../doubles/front-under-test.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
 import { EdgeOnLoopback, type EdgeSettings, endpoint, text } from "./edge-on-loopback.js";
 
 const THING = endpoint({ answer: () => text("a thing") });
@@ -173,7 +176,7 @@ test("while draining, answers ask the client to connect elsewhere", async (t) =>
 
 test("two servers cannot share a port without noticing", async (t) => {
   const { port } = await started(t);
-  const second = new HttpServer();
+  const second = new HttpServer(await openFront(frontUnderTest.choice, new SilentLogger()));
   await assert.rejects(second.listen("127.0.0.1", port), /cannot listen on 127\.0\.0\.1:/);
   second.close();
 });

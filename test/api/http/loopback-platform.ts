@@ -32,6 +32,7 @@ import { type PlatformUrls, VendorClients } from "../../../engine/tenancy/vendor
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
+import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { checkAgainstContract } from "../contract/contract-check.js";
@@ -115,6 +116,7 @@ export class LoopbackPlatform {
       config: {
         host: "127.0.0.1",
         port: 0,
+        httpFront: frontUnderTest.choice,
         trustedProxies: [],
         corsOrigins: [],
         authLimit: UNLIMITED,

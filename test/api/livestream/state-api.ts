@@ -8,6 +8,7 @@ import {
   type LiveStreamServer,
   startLiveStream,
 } from "../../../api/livestream/livestream-server.js";
+import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { LoopbackClient, type Received } from "../http/loopback-client.js";
@@ -46,7 +47,11 @@ export class StateApi {
     const clock = new VirtualClock();
     const server = await startLiveStream({
       config: {
-        ...parseLiveStreamConfig({ HOST: "127.0.0.1", LIVESTREAM_PORT: "0" }),
+        ...parseLiveStreamConfig({
+          HOST: "127.0.0.1",
+          LIVESTREAM_PORT: "0",
+          HTTP_FRONT: frontUnderTest.choice,
+        }),
         ...settings,
       },
       publishKeyLines,

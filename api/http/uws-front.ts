@@ -1,0 +1,92 @@
+import type * as Uws from "uWebSockets.js";
+import {
+  type Front,
+  firstProtocol,
+  type RequestHandler,
+  type SocketDoor,
+  type Verb,
+} from "./front.js";
+
+/** The library takes options after a host too, which its declarations leave out. */
+interface ExclusiveListener {
+  listen(
+    host: string,
+    port: number,
+    options: Uws.ListenOptions,
+    listening: (socket: Uws.us_listen_socket | false) => void,
+  ): void;
+}
+/** Without it a second server on the same port gets half of the connections, and nobody is told. */
+const EXCLUSIVE_PORT = 1 satisfies Uws.ListenOptions;
+
+/** Rejects where the package has no binary that this Node and this system can load. */
+export async function openUwsFront(): Promise<Front> {
+  return new UwsFront(await import("uWebSockets.js"));
+}
+
+/** The only file that knows uWebSockets.js. */
+class UwsFront implements Front {
+  readonly name = "uws";
+  readonly #library: typeof Uws;
+  readonly #app: Uws.TemplatedApp;
+  #listenSocket: Uws.us_listen_socket | undefined;
+
+  constructor(library: typeof Uws) {
+    this.#library = library;
+    this.#app = library.App();
+  }
+
+  handle(verb: Verb, path: string, handler: RequestHandler): void {
+    this.#app[verb](path, handler);
+  }
+
+  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
+    this.#app.ws(path, behaviorOf(door));
+  }
+
+  async listen(host: string, port: number): Promise<number | undefined> {
+    const listener = this.#app as unknown as ExclusiveListener;
+    const socket = await new Promise<Uws.us_listen_socket | false>((resolve) => {
+      listener.listen(host, port, EXCLUSIVE_PORT, resolve);
+    });
+    if (socket === false) return undefined;
+    this.#listenSocket = socket;
+    return this.#library.us_socket_local_port(socket);
+  }
+
+  stopListening(): void {
+    if (this.#listenSocket !== undefined) {
+      this.#library.us_listen_socket_close(this.#listenSocket);
+    }
+    this.#listenSocket = undefined;
+  }
+
+  close(): void {
+    this.stopListening();
+    this.#app.close();
+  }
+}
+
+function behaviorOf<Visitor extends object>(
+  door: SocketDoor<Visitor>,
+): Uws.WebSocketBehavior<Visitor> {
+  return {
+    maxPayloadLength: door.messageBytesMax,
+    idleTimeout: door.silenceMaxSec,
+    sendPingsAutomatically: true,
+    // The lines themselves watch what is not read, and say why they close.
+    maxBackpressure: 0,
+    upgrade: (response, request, context) => {
+      response.upgrade(
+        door.admit(request, response),
+        request.getHeader("sec-websocket-key"),
+        firstProtocol(request.getHeader("sec-websocket-protocol")),
+        request.getHeader("sec-websocket-extensions"),
+        context,
+      );
+    },
+    open: (socket) => door.open(socket),
+    message: (socket, message, isBinary) => door.message(socket, message, isBinary),
+    close: (socket, code, reason) => door.close(socket, code, Buffer.from(reason).toString()),
+  };
+}
