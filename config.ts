@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { isAddressBlock } from "./api/http/address-blocks.js";
 import {
+  type Defaults,
+  defaultsOf,
   type Environment,
   type FrontChoice,
   flag,
@@ -173,6 +175,10 @@ const Settings = v.object({
 
 /** The names of all variables that are read. */
 export const VARIABLES: readonly string[] = Object.keys(Settings.entries);
+
+export function variableDefaults(): Defaults {
+  return defaultsOf(Settings.entries);
+}
 
 /** As browsers send it, since it is compared as text; `*` stands for all. */
 function isOrigin(text: string): boolean {

@@ -81,6 +81,14 @@ export function parseSettings<Schema extends v.GenericSchema>(
   return parsed.output;
 }
 
+/** Every variable of a process, with the text that counts where it is not set; undefined where none does. */
+export type Defaults = Readonly<Record<string, string | undefined>>;
+
+/** For the documentation, which is held to it. */
+export function defaultsOf(entries: v.ObjectEntries): Defaults {
+  return v.parse(v.record(v.string(), v.optional(v.string())), v.getDefaults(v.object(entries)));
+}
+
 /** An empty variable counts as one that is not set. */
 export function variablesSet(environment: Environment): Environment {
   return Object.fromEntries(

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
   ["--deploy", "deploy-system/"],
+  ["--browser", "browser-system/"],
 ]);
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;

@@ -33,10 +33,10 @@ const STEPS: readonly Step[] = [
   -d '{"messages":[{"role":"user","content":"When are you open?"}]}'`,
   },
   {
-    text: "Create an API key. It is shown once; it opens the dashboard API and the voice WebSocket.",
+    text: "Create an API key for calls. It is shown once. Without `scopes` it would open the dashboard too, and make further keys: such a one belongs on your own server only.",
     command: `curl -s $BASE/api/dashboard/api-keys -H "authorization: Bearer $TOKEN" \\
   -H 'content-type: application/json' \\
-  -d '{"name":"Website"}'`,
+  -d '{"name":"Website","scopes":["voice"]}'`,
   },
   {
     text: "Open the voice WebSocket with the key, wait for `connected`, and send the microphone; on a sandbox a program can call in its place.",

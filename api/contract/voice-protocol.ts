@@ -52,7 +52,9 @@ export const VOICE_PROTOCOL = {
   closeCodes: [
     { code: 1000, meaning: "normal end, also when a limit ended the call" },
     { code: 1009, meaning: "a frame was larger than 64 KiB" },
-    { code: 1013, meaning: "the client reads too slowly" },
+    { code: 1011, meaning: "a vendor or the server failed" },
+    { code: 1012, meaning: "the server restarts: try again in some seconds" },
+    { code: 1013, meaning: "the client reads too slowly, or the server is overloaded" },
     {
       code: 4001,
       meaning: "key wrong, revoked or without the scope; or organization pending: do not retry",

@@ -1,5 +1,7 @@
 import * as v from "valibot";
 import {
+  type Defaults,
+  defaultsOf,
   type Environment,
   type FrontChoice,
   flag,
@@ -62,6 +64,10 @@ const Settings = v.object({
   PUBLISH_KEYS_FILE: v.optional(v.string()),
   LOG_LEVEL: logLevel,
 });
+
+export function liveStreamDefaults(): Defaults {
+  return defaultsOf(Settings.entries);
+}
 
 /** Throws a ConfigFault that lists everything that is wrong. */
 export function parseLiveStreamConfig(environment: Environment): LiveStreamConfig {

@@ -49,12 +49,14 @@ const BARS = `(() => {
   });
 })()`;
 
-/** The viewer page in headless Chromium. */
+/** A page in headless Chromium, with flags of one's own beside those that every test needs. */
 export class ViewerBrowser {
   readonly #browser: Browser;
 
-  static async start(): Promise<ViewerBrowser> {
-    return new ViewerBrowser(await chromium.launch({ executablePath: CHROMIUM, args: FLAGS }));
+  static async start(flags: readonly string[] = []): Promise<ViewerBrowser> {
+    return new ViewerBrowser(
+      await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags] }),
+    );
   }
 
   private constructor(browser: Browser) {
@@ -62,10 +64,15 @@ export class ViewerBrowser {
   }
 
   async open(url: string, options: BrowserContextOptions = {}): Promise<ViewerPage> {
-    const context = await this.#browser.newContext(options);
-    const viewer = new ViewerPage(await context.newPage());
+    const viewer = await this.prepare(options);
     await viewer.page.goto(url);
     return viewer;
+  }
+
+  /** A page on which nothing is open yet. */
+  async prepare(options: BrowserContextOptions = {}): Promise<ViewerPage> {
+    const context = await this.#browser.newContext(options);
+    return new ViewerPage(await context.newPage());
   }
 
   async stop(): Promise<void> {

@@ -44,6 +44,6 @@ function read<Schema extends v.GenericSchema>(
   const [{ message }] = parsed.issues;
   const path = v.getDotPath(parsed.issues[0]);
   console.error(`${path === null ? name : `${name}: ${path}`}: ${message}`);
-  console.error('Usage: npm run sandbox -- [PORT]; README.md, "Developing", has its settings');
+  console.error("Usage: npm run sandbox -- [PORT]; docs/development.md has its settings");
   return process.exit(2);
 }

@@ -1,5 +1,11 @@
 import * as v from "valibot";
-import { type Environment, parseSettings, wholeNumber } from "../../../engine/settings.js";
+import {
+  type Defaults,
+  defaultsOf,
+  type Environment,
+  parseSettings,
+  wholeNumber,
+} from "../../../engine/settings.js";
 
 /** What an operator can set of the component on one machine; the parts' own settings are passed on to them. */
 export interface LocalSettings {
@@ -24,6 +30,10 @@ const Settings = v.object({
   PUBLISH_KEYS: v.optional(v.string()),
   PUBLISH_KEYS_FILE: v.optional(v.string()),
 });
+
+export function localDefaults(): Defaults {
+  return defaultsOf(Settings.entries);
+}
 
 /** Throws a ConfigFault that lists everything that is wrong. */
 export function parseLocalSettings(environment: Environment): LocalSettings {

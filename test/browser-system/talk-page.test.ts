@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, type TestContext, test } from "node:test";
+import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { type Customer, TestServer } from "../system/test-server.js";
+import { writeMicrophoneFile } from "./microphone-file.js";
+import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+import { TalkPage } from "./talk-page.js";
+
+const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+
+let server: TestServer;
+let folder: string;
+before(async () => {
+  server = await TestServer.start();
+  folder = await mkdtemp(join(tmpdir(), "parley-browser-"));
+});
+after(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Call {
+  readonly customer: Customer;
+  readonly page: TalkPage;
+}
+
+/** With a key that opens calls and nothing else. */
+async function call(context: TestContext, flags: readonly string[], script = ""): Promise<Call> {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const { id } = customer.tenant.organization;
+  const key = await server.tenancy.apiKeys.create(id, { name: "Page", scopes: ["voice"] });
+  const browser = await ViewerBrowser.start([...FAKE_MICROPHONE, ...flags]);
+  context.after(() => browser.stop());
+  const { host } = new URL(server.url);
+  const apiKey = key.rawKey;
+  const page = await TalkPage.call({ browser, folder, host, apiKey, scriptBefore: script });
+  return { customer, page };
+}
+
+async function stored(customer: Customer): Promise<readonly string[]> {
+  const { transcript, status } = await server.endedCall(customer);
+  assert.equal(status, "completed");
+  return transcript.map(({ role, text }) => `${role}: ${text}`);
+}
+
+test("README's page sends the microphone, and plays what the agent answers", async (context) => {
+  const file = join(folder, "microphone.wav");
+  await writeMicrophoneFile(file, { text: "My name is Ada.", atSec: 6 }, 60);
+  const { customer, page } = await call(context, [
+    `--use-file-for-fake-audio-capture=${file}%noloop`,
+  ]);
+  await page.played.until(/Ada\. How can I help you in this sandbox\?$/);
+  await page.hangUp();
+  const said = [
+    "user: My name is Ada.",
+    "assistant: Nice to meet you, Ada. How can I help you in this sandbox?",
+  ];
+  assert.equal(page.played.text, "Nice to meet you, Ada. How can I help you in this sandbox?");
+  assert.deepEqual(await stored(customer), said);
+  const lines = await page.lines();
+  assert.deepEqual(
+    [lines[0], lines[1], lines.at(-1)],
+    ["connected: Reception", said[0], "closed: 1000"],
+  );
+  assert.deepEqual(page.viewer.faults, []);
+});
+
+test("README's page falls silent when the caller interrupts, and plays the next reply", async (context) => {
+  const { customer, page } = await call(context, [], SPOKEN_MICROPHONE);
+  const { viewer, played } = page;
+  await viewer.untilText("#log", /connected/);
+  await viewer.page.evaluate(speaking("Please count to 30."));
+  await played.until(/Number 2\./);
+  await viewer.page.evaluate(speaking("Stop. What is my name?"));
+  await played.until(/so just say it\.$/);
+  await page.hangUp();
+  const [, counted = "", ...others] = await stored(customer);
+  assert.match(counted, /^assistant: Number 1\. Number 2\./);
+  assert.deepEqual(others, [
+    "user: Stop. What is my name?",
+    "assistant: You have not told me your name yet. This is the sandbox, so just say it.",
+  ]);
+  // The agent had said far more than it was heard to say.
+  const numbers = (text: string) => text.match(/Number \d+\./g)?.length ?? 0;
+  assert.ok(numbers(counted) < 20, counted);
+  // The sentence that the interruption fell into may have been cut off within its last word.
+  assert.ok(Math.abs(numbers(played.text) - numbers(counted)) <= 1, `${counted}\n${played.text}`);
+  assert.deepEqual(viewer.faults, []);
+});

@@ -1,0 +1,40 @@
+import type { Block } from "./pages.js";
+
+export interface NotRun {
+  /** The whole block, or its only line. */
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** Every block of commands in README.md and docs/ that the tests do not run. All others are run. */
+export const BLOCKS_NOT_RUN: readonly NotRun[] = [
+  {
+    text: "npm ci && npm test",
+    reason: "this test is part of it, and the packages are installed already",
+  },
+  {
+    text: "npm run check\nnpm test -- session\nnpm run test:rewrite",
+    reason: "they run this test again, or write into the sources; CI runs check",
+  },
+  {
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl\nnpm run test:livestream\nnpm run test:browser",
+    reason: "installs Debian's packages; .ci/run does all three",
+  },
+  {
+    text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench:gate\nnpm run bench:livestream",
+    reason: "take a quiet machine and many minutes; .ci/run does bench:gate",
+  },
+  {
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget\nnpm run livestream:local",
+    reason:
+      "needs Debian's packages; test/livestream-system/local-command.test.ts runs the command",
+  },
+  {
+    text: "docker compose -f deploy/livestream/compose.yaml up -d --build",
+    reason: "needs a container engine",
+  },
+];
+
+export function isNotRun({ text }: Block): boolean {
+  return BLOCKS_NOT_RUN.some((each) => each.text === text);
+}
