@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { MindMessage } from "../../../engine/sandbox/mind-message.js";
+import type { MindMessage } from "../../../engine/sandbox/language-model/mind-message.js";
 
 const Chunk = v.looseObject({
   object: v.optional(v.string()),

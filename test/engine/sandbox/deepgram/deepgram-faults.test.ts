@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { noFaults } from "../../../engine/sandbox/faults.js";
-import { startSandbox } from "../../../engine/sandbox/sandbox.js";
-import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { noFaults } from "../../../../engine/sandbox/faults.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { join, silence } from "../sound.js";
 import { ALL_ON, RawDeepgramClient, refusedUpgrade, storyOf } from "./deepgram-client.js";
-import { join, silence } from "./sound.js";
 
 const sandbox = await startSandbox();
 const { faults } = sandbox;

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import { chunksOf, firstByteDelayMs, noise } from "./audio-stream.js";
+import { chunksOf, firstByteDelayMs, noise } from "../audio-stream.js";
+import { type EdgeFault, takeFault } from "../faults.js";
+import { isSpeakable, speak } from "../simulated-voice.js";
+import type { SandboxContext } from "../simulator.js";
 import { edgeAudio, edgeText, parseEdgeText, parseSsml, type SpokenSsml } from "./edge-frame.js";
-import { type EdgeFault, takeFault } from "./faults.js";
-import { isSpeakable, speak } from "./simulated-voice.js";
-import type { SandboxContext } from "./simulator.js";
 
 /** The piece of text of one request, with its entities. */
 const TEXT_BYTES_MAX = 4096;

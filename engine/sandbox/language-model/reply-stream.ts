@@ -1,9 +1,9 @@
-import type { Exchange } from "./exchange.js";
-import type { ChatFault, ChatVendor } from "./faults.js";
+import type { Exchange } from "../exchange.js";
+import type { ChatFault, ChatVendor } from "../faults.js";
+import type { SandboxContext } from "../simulator.js";
 import type { MindMessage } from "./mind-message.js";
 import { replyTo } from "./simulated-mind.js";
 import { type ToolUse, toolUse, type WantedTool } from "./simulated-tool-use.js";
-import type { SandboxContext } from "./simulator.js";
 import type { OfferedTool } from "./tool-offer.js";
 
 const LONG_REPLY_WORDS = 10_000;

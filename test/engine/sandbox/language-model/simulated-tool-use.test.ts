@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replyTo } from "../../../engine/sandbox/simulated-mind.js";
-import { toolUse } from "../../../engine/sandbox/simulated-tool-use.js";
-import { toolConversationFault } from "../../../engine/sandbox/tool-offer.js";
-import { userSays } from "./chat-client.js";
+import { replyTo } from "../../../../engine/sandbox/language-model/simulated-mind.js";
+import { toolUse } from "../../../../engine/sandbox/language-model/simulated-tool-use.js";
+import { toolConversationFault } from "../../../../engine/sandbox/language-model/tool-offer.js";
+import { userSays } from "../chat-client.js";
 
 const BOOK = {
   name: "book_table",

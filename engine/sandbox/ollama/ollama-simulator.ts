@@ -1,15 +1,15 @@
 import * as v from "valibot";
-import type { Exchange } from "./exchange.js";
-import { type ChatFault, takeFault } from "./faults.js";
+import type { Exchange } from "../exchange.js";
+import { type ChatFault, takeFault } from "../faults.js";
 import {
   composeReply,
   type Reply,
   type SimulatedToolCall,
   type StreamDialect,
   streamReply,
-} from "./reply-stream.js";
-import type { SandboxContext, Simulator } from "./simulator.js";
-import { ToolsOffered } from "./tool-offer.js";
+} from "../language-model/reply-stream.js";
+import { ToolsOffered } from "../language-model/tool-offer.js";
+import type { SandboxContext, Simulator } from "../simulator.js";
 
 const VERSION = "0.12.0";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { edgeToken } from "../../../engine/sandbox/edge-token.js";
-import { type EdgeFault, noFaults } from "../../../engine/sandbox/faults.js";
-import { hearMp3, mp3DurationMs } from "../../../engine/sandbox/mp3-ear.js";
-import { startSandbox } from "../../../engine/sandbox/sandbox.js";
-import { refusedUpgrade } from "./deepgram-client.js";
+import { edgeToken } from "../../../../engine/sandbox/edge/edge-token.js";
+import { type EdgeFault, noFaults } from "../../../../engine/sandbox/faults.js";
+import { hearMp3, mp3DurationMs } from "../../../../engine/sandbox/mp3-ear.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { refusedUpgrade } from "../deepgram/deepgram-client.js";
 import {
   configFrame,
   type EdgeAnswer,

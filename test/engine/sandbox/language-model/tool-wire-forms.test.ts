@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import * as v from "valibot";
-import { noFaults } from "../../../engine/sandbox/faults.js";
-import { startSandbox } from "../../../engine/sandbox/sandbox.js";
-import { post, userSays } from "./chat-client.js";
+import { noFaults } from "../../../../engine/sandbox/faults.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { post, userSays } from "../chat-client.js";
 
 const sandbox = await startSandbox();
 const { faults, urls } = sandbox;

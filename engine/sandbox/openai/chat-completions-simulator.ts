@@ -1,4 +1,8 @@
 import * as v from "valibot";
+import type { Exchange } from "../exchange.js";
+import { type ChatFault, takeFault } from "../faults.js";
+import { composeReply, streamReply } from "../language-model/reply-stream.js";
+import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
 import { chatDialect } from "./chat-completions-dialect.js";
 import {
   type ApiError,
@@ -7,10 +11,6 @@ import {
   groqRefusal,
   openAiRefusal,
 } from "./chat-completions-request.js";
-import type { Exchange } from "./exchange.js";
-import { type ChatFault, takeFault } from "./faults.js";
-import { composeReply, streamReply } from "./reply-stream.js";
-import { isGoodKey, type SandboxContext, type Simulator } from "./simulator.js";
 
 type Vendor = "openai" | "groq";
 

@@ -1,5 +1,8 @@
 import { WebSocket } from "ws";
-import { EDGE_TRUSTED_CLIENT_TOKEN, edgeToken } from "../../../engine/sandbox/edge-token.js";
+import {
+  EDGE_TRUSTED_CLIENT_TOKEN,
+  edgeToken,
+} from "../../../../engine/sandbox/edge/edge-token.js";
 
 export const REQUEST_ID = "0123456789abcdef0123456789abcdef";
 const MP3 = "audio-24khz-48kbitrate-mono-mp3";

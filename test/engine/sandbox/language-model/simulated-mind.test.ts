@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replyTo } from "../../../engine/sandbox/simulated-mind.js";
-import { userSays } from "./chat-client.js";
+import { replyTo } from "../../../../engine/sandbox/language-model/simulated-mind.js";
+import { userSays } from "../chat-client.js";
 
 test("a reply quotes what was just said", () => {
   const reply = replyTo(userSays("Hello.", "I would like a red bicycle."));

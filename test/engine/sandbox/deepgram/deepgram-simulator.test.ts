@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { WebSocket } from "ws";
-import { noFaults } from "../../../engine/sandbox/faults.js";
-import { startSandbox } from "../../../engine/sandbox/sandbox.js";
-import { encodeMuLaw } from "../../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { noFaults } from "../../../../engine/sandbox/faults.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { encodeMuLaw } from "../../../../engine/sandbox/telephone-audio.js";
+import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { humanVoice, join, silence } from "../sound.js";
 import {
   ALL_ON,
   RawDeepgramClient,
@@ -12,7 +13,6 @@ import {
   storyOf,
   transcriptOf,
 } from "./deepgram-client.js";
-import { humanVoice, join, silence } from "./sound.js";
 
 const sandbox = await startSandbox({ apiKey: "dg_key" });
 const { faults } = sandbox;

@@ -1,9 +1,9 @@
 import type { WebSocket } from "ws";
+import { type DeepgramFault, takeFault } from "../faults.js";
+import type { SandboxContext } from "../simulator.js";
+import { decodeMuLaw, samplesOf } from "../telephone-audio.js";
 import type { DeepgramStreamOptions } from "./deepgram-handshake.js";
-import { type DeepgramFault, takeFault } from "./faults.js";
 import { Recognizer, type RecognizerMessage } from "./recognizer.js";
-import type { SandboxContext } from "./simulator.js";
-import { decodeMuLaw, samplesOf } from "./telephone-audio.js";
 
 const IDLE_TIMEOUT_MS = 10_000;
 const NO_AUDIO_TIMEOUT_MS = 30_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { noFaults } from "../../../engine/sandbox/faults.js";
-import { startSandbox } from "../../../engine/sandbox/sandbox.js";
+import { noFaults } from "../../../../engine/sandbox/faults.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import {
   type ChatAnswer,
   chunksIn,
@@ -9,7 +9,7 @@ import {
   post,
   textIn,
   userSays,
-} from "./chat-client.js";
+} from "../chat-client.js";
 
 const sandbox = await startSandbox({ apiKey: "sk-good" });
 const { faults, urls } = sandbox;

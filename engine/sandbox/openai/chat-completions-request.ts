@@ -1,5 +1,9 @@
 import * as v from "valibot";
-import { ToolsOffered, toolConversationFault, toolMessageFields } from "./tool-offer.js";
+import {
+  ToolsOffered,
+  toolConversationFault,
+  toolMessageFields,
+} from "../language-model/tool-offer.js";
 
 /** The content of a message is text, or parts of which the text ones count. */
 export const MessageContent = v.union([

@@ -1,5 +1,5 @@
+import type { Reply, SimulatedToolCall, StreamDialect } from "../language-model/reply-stream.js";
 import type { ChatCompletionsRequest } from "./chat-completions-request.js";
-import type { Reply, SimulatedToolCall, StreamDialect } from "./reply-stream.js";
 
 /** OpenAI's arguments come in pieces of about this length. */
 const ARGUMENTS_PIECE_CHARACTERS = 6;

@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { WebSocketServer } from "ws";
+import { takeFault } from "../faults.js";
+import {
+  isGoodKey,
+  refuseUpgrade,
+  type SandboxContext,
+  type Simulator,
+  type Upgrade,
+} from "../simulator.js";
 import {
   HANDSHAKE_FAULTS,
   keyOf,
@@ -9,14 +17,6 @@ import {
   refusalOfFault,
 } from "./deepgram-handshake.js";
 import { DeepgramStream } from "./deepgram-stream.js";
-import { takeFault } from "./faults.js";
-import {
-  isGoodKey,
-  refuseUpgrade,
-  type SandboxContext,
-  type Simulator,
-  type Upgrade,
-} from "./simulator.js";
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 

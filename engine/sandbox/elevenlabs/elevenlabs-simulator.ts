@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { streamAudio } from "./audio-stream.js";
-import type { Exchange } from "./exchange.js";
-import { type SpeechFault, takeFault } from "./faults.js";
-import { speak, type VoiceFormat } from "./simulated-voice.js";
-import { isGoodKey, type SandboxContext, type Simulator } from "./simulator.js";
+import { streamAudio } from "../audio-stream.js";
+import type { Exchange } from "../exchange.js";
+import { type SpeechFault, takeFault } from "../faults.js";
+import { speak, type VoiceFormat } from "../simulated-voice.js";
+import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
 
 const TEXT_CHARACTERS_MAX = 40_000;
 

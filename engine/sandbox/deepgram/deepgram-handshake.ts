@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { DeepgramFault } from "./faults.js";
+import type { DeepgramFault } from "../faults.js";
 import type { RecognizerOptions } from "./recognizer.js";
 
 export interface Refusal {

@@ -1,9 +1,9 @@
 import { WebSocketServer } from "ws";
+import type { Exchange } from "../exchange.js";
+import { takeFault } from "../faults.js";
+import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
 import { EdgeStream } from "./edge-stream.js";
 import { EDGE_TRUSTED_CLIENT_TOKEN, edgeToken } from "./edge-token.js";
-import type { Exchange } from "./exchange.js";
-import { takeFault } from "./faults.js";
-import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "./simulator.js";
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const SERVICE_PATH = "/consumer/speech/synthesize/readaloud/edge/v1";
