@@ -1,8 +1,8 @@
 import type { Exchange } from "../exchange.js";
 import type { ChatFault, ChatVendor } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
-import type { MindMessage } from "./mind-message.js";
-import { replyTo } from "./simulated-mind.js";
+import type { ChatMessage } from "./chat-message.js";
+import { replyTo } from "./simulated-language-model.js";
 import { type ToolUse, toolUse, type WantedTool } from "./simulated-tool-use.js";
 import type { OfferedTool } from "./tool-offer.js";
 
@@ -18,7 +18,7 @@ export function tokensOf(text: string): string[] {
 }
 
 /** Roughly what a tokenizer would count. */
-export function promptTokensOf(messages: readonly MindMessage[]): number {
+export function promptTokensOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + tokensOf(content).length + 4, 3);
 }
 
@@ -37,7 +37,7 @@ export interface SimulatedToolCall extends WantedTool {
 }
 
 export function composeReply(
-  messages: readonly MindMessage[],
+  messages: readonly ChatMessage[],
   offered: readonly OfferedTool[],
   tokensMax: number | undefined,
   fault: ChatFault | undefined,
@@ -66,7 +66,7 @@ export function composeReply(
 }
 
 function tokensFor(
-  messages: readonly MindMessage[],
+  messages: readonly ChatMessage[],
   words: string | undefined,
   fault: ChatFault | undefined,
 ): readonly string[] {
@@ -82,7 +82,7 @@ function simulated(call: WantedTool, fault: ChatFault | undefined): SimulatedToo
 
 function toolsUnder(
   fault: ChatFault | undefined,
-  messages: readonly MindMessage[],
+  messages: readonly ChatMessage[],
   offered: readonly OfferedTool[],
 ): ToolUse | undefined {
   if (fault === "emptyReply" || fault === "longReply") return undefined;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { MindMessage } from "./mind-message.js";
+import type { ChatMessage } from "./chat-message.js";
 import { quoted } from "./quotation.js";
 import type { OfferedTool } from "./tool-offer.js";
 
@@ -48,7 +48,7 @@ const PRESS = new RegExp(`\\bpress (${KEY}(?:[ ,]+(?:and )?${KEY})*)`, "i");
  * and any other tool by its name, as in `use look_up with {"order":"12"}`. Undefined when no tool is meant.
  */
 export function toolUse(
-  messages: readonly MindMessage[],
+  messages: readonly ChatMessage[],
   offered: readonly OfferedTool[],
 ): ToolUse | undefined {
   const last = messages.at(-1);
@@ -72,7 +72,7 @@ export function toolUse(
 }
 
 /** What the tools of the last round have said; undefined when the last message is of somebody else. */
-export function aboutToolResults(messages: readonly MindMessage[]): string | undefined {
+export function aboutToolResults(messages: readonly ChatMessage[]): string | undefined {
   const others = messages.findLastIndex(({ role }) => role !== "tool");
   const results = messages.slice(others + 1).map(({ content }) => content);
   return results.length === 0 ? undefined : results.map(aboutResult).join(" ");

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** Of a tool's schema, what the simulated mind looks at. */
+/** Of a tool's schema, what the simulated language model looks at. */
 const Parameters = v.looseObject({
   properties: v.optional(
     v.record(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { edgeToken } from "../../../../engine/sandbox/edge/edge-token.js";
 import { type EdgeFault, noFaults } from "../../../../engine/sandbox/faults.js";
-import { hearMp3, mp3DurationMs } from "../../../../engine/sandbox/mp3-ear.js";
+import { mp3DurationMs, recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { refusedUpgrade } from "../deepgram/deepgram-client.js";
 import {
@@ -38,7 +38,7 @@ test("a text is answered by start, response, audio frames, an empty last one and
   assert.deepEqual(story.slice(-2), ["audio last 0", "turn.end"]);
   assert.ok(story.slice(2, -2).every((line) => line.startsWith("audio mpeg ")));
   assert.ok(story.some((line) => Number(line.split(" ")[2] ?? 0) % 144 !== 0));
-  assert.equal(await hearMp3(mp3), TEXT);
+  assert.equal(await recognizeMp3(mp3), TEXT);
 });
 
 test("entities are spoken as what they stand for", async () => {
@@ -47,14 +47,14 @@ test("entities are spoken as what they stand for", async () => {
     ssmlFrame("Tom &amp; &#74;erry &lt;3 &quot;&#xF1;&quot;"),
   ]);
 
-  assert.equal(await hearMp3(mp3), 'Tom & Jerry <3 "ñ"');
+  assert.equal(await recognizeMp3(mp3), 'Tom & Jerry <3 "ñ"');
 });
 
 test("one socket takes several texts, one after another", async () => {
   const { story, mp3 } = await speak([configFrame(), ssmlFrame("One."), ssmlFrame("Two.")], 2);
 
   assert.equal(story.filter((line) => line === "turn.start").length, 2);
-  assert.equal(await hearMp3(mp3), "One. Two.");
+  assert.equal(await recognizeMp3(mp3), "One. Two.");
 });
 
 test("a slower rate takes longer, and the 96 kbit/s format twice the bytes", async () => {
@@ -135,7 +135,7 @@ test("the faults of the service", async () => {
   assert.ok(closed.mp3.length > 0 && !closed.story.includes("turn.end"));
   assert.equal((await withFault("disconnectMidStream")).closeCode, 1006);
   assert.equal((await withFault("disconnectBeforeFirstByte")).mp3.length, 0);
-  assert.equal(await hearMp3((await withFault("garbage")).mp3), "");
+  assert.equal(await recognizeMp3((await withFault("garbage")).mp3), "");
   for (const [fault, status] of [
     ["clockSkew", 403],
     ["unauthorized", 403],
@@ -145,7 +145,7 @@ test("the faults of the service", async () => {
     faults.edge = { fault, times: 1 };
     assert.equal((await refusedUpgrade(edgeUrl(urls.edge), {})).status, status);
   }
-  assert.equal(await hearMp3((await speak()).mp3), TEXT);
+  assert.equal(await recognizeMp3((await speak()).mp3), TEXT);
 });
 
 test("the list of voices is there", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replyTo } from "../../../../engine/sandbox/language-model/simulated-mind.js";
+import { replyTo } from "../../../../engine/sandbox/language-model/simulated-language-model.js";
 import { toolUse } from "../../../../engine/sandbox/language-model/simulated-tool-use.js";
 import { toolConversationFault } from "../../../../engine/sandbox/language-model/tool-offer.js";
 import { userSays } from "../chat-client.js";

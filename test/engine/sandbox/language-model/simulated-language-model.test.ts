@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replyTo } from "../../../../engine/sandbox/language-model/simulated-mind.js";
+import { replyTo } from "../../../../engine/sandbox/language-model/simulated-language-model.js";
 import { userSays } from "../chat-client.js";
 
 test("a reply quotes what was just said", () => {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { MindMessage } from "./mind-message.js";
+import type { ChatMessage } from "./chat-message.js";
 import { quoted } from "./quotation.js";
 import { sumIn } from "./simple-arithmetic.js";
 import { aboutToolResults } from "./simulated-tool-use.js";
@@ -10,7 +10,7 @@ const COUNT_MAX = 2000;
  * What the sandbox's language model says: a small set of rules over the conversation that was sent, and never a canned
  * answer, so that a reply shows that the caller's words and the history really reached it.
  */
-export function replyTo(messages: readonly MindMessage[]): string {
+export function replyTo(messages: readonly ChatMessage[]): string {
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   const wantsSummary = system.some(
     ({ content }) => /json/i.test(content) && /sentiment/i.test(content),
@@ -94,7 +94,7 @@ const UtteranceLine = v.pipe(
 );
 
 /** Counts pleasant and unpleasant words of the caller's lines (`user: …`), or of all that was sent. */
-function summarize(messages: readonly MindMessage[]): string {
+function summarize(messages: readonly ChatMessage[]): string {
   const text = messages
     .filter(({ role }) => role === "user")
     .map(({ content }) => content)

@@ -27,7 +27,7 @@ export function decodeMp3(mp3: Uint8Array): Promise<Mp3Sound> {
 }
 
 /** What an MP3 of a simulated voice says; `listenMs` hears only its beginning, and of it whole words only. */
-export async function hearMp3(
+export async function recognizeMp3(
   mp3: Uint8Array,
   listenMs = Number.POSITIVE_INFINITY,
 ): Promise<string> {
