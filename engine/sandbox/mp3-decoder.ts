@@ -1,16 +1,12 @@
 import { MPEGDecoder } from "mpg123-decoder";
+import { atDecodableRate, type Sound } from "./resampling.js";
 import { decodeSpeech } from "./tone-code.js";
-
-export interface Mp3Sound {
-  readonly pcm: Int16Array;
-  readonly sampleRateHz: number;
-}
 
 let decoder: MPEGDecoder | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
 /** One whole MP3; what is no MP3 sounds as nothing. The decoder has one state, so it is used by one after another. */
-export function decodeMp3(mp3: Uint8Array): Promise<Mp3Sound> {
+export function decodeMp3(mp3: Uint8Array): Promise<Sound> {
   const result = queue.then(async () => {
     decoder ??= new MPEGDecoder();
     await decoder.ready;
@@ -31,8 +27,8 @@ export async function recognizeMp3(
   mp3: Uint8Array,
   listenMs = Number.POSITIVE_INFINITY,
 ): Promise<string> {
-  const { pcm, sampleRateHz } = await decodeMp3(mp3);
-  if (sampleRateHz === 0 || sampleRateHz % 8000 !== 0) return "";
+  const { pcm, sampleRateHz } = atDecodableRate(await decodeMp3(mp3));
+  if (sampleRateHz === 0) return "";
   const heardSamples = Math.floor((listenMs * sampleRateHz) / 1000);
   if (heardSamples >= pcm.length) return decodeSpeech(pcm, sampleRateHz);
   const text = decodeSpeech(pcm, sampleRateHz);

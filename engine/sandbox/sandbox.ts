@@ -8,7 +8,7 @@ import { Exchange, ExchangeAborted } from "./exchange.js";
 import { noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama/ollama-simulator.js";
-import { ChatCompletionsSimulator } from "./openai/chat-completions-simulator.js";
+import { OpenAiSimulator } from "./openai/openai-simulator.js";
 import { OpenAiSpeechSimulator } from "./openai/openai-speech-simulator.js";
 import { converse } from "./phone-person.js";
 import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
@@ -82,8 +82,8 @@ function routesOf(context: SandboxContext): Routes {
   return [
     ["/deepgram", new DeepgramSimulator(context)],
     ["/openai/v1/audio/speech", new OpenAiSpeechSimulator(context)],
-    ["/openai/v1", new ChatCompletionsSimulator(context, "openai")],
-    ["/groq/openai/v1", new ChatCompletionsSimulator(context, "groq")],
+    ["/openai/v1", new OpenAiSimulator(context, "openai")],
+    ["/groq/openai/v1", new OpenAiSimulator(context, "groq")],
     ["/ollama", new OllamaSimulator(context)],
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],

@@ -109,6 +109,8 @@ export interface StreamDialect {
   /** All that follows the last token; `isWhole` is false when the mark of the end is to be missing. */
   closing(reply: Reply, isWhole: boolean): string;
   error(): string;
+  /** What a client has to skip, wherever it stands. */
+  filler(): string;
 }
 
 /** Streams a reply token by token with the vendor's delays, and spoils it when a fault is set. */
@@ -133,17 +135,13 @@ export async function streamReply(
   const write =
     fault === "fragmented" ? fragments(exchange, dialect) : exchange.write.bind(exchange);
   await write(dialect.opening());
-  const toolPieces = reply.toolCalls.flatMap((call, position) => dialect.toolCall(call, position));
-  const pieceCount = reply.tokens.length + toolPieces.length;
-  for (let sent = 0; sent < pieceCount; ) {
+  let sent = 0;
+  for (const { piece, isLast } of piecesOf(dialect, reply)) {
     if (sent > 0) await exchange.pause(isSlow ? SLOW_TOKEN_INTERVAL_MS : intervalMs());
-    const token = reply.tokens[sent];
-    const piece =
-      token === undefined ? toolPieces[sent - reply.tokens.length] : dialect.token(token);
-    await write(piece ?? "");
+    await write(piece);
     if (sent === 0) journal.record(vendor, "firstByte", request);
     sent += 1;
-    if (sent === Math.min(FAULT_AT_TOKEN, pieceCount)) {
+    if (sent === FAULT_AT_TOKEN || (isLast && sent < FAULT_AT_TOKEN)) {
       if (await strike(exchange, dialect, fault)) return;
     }
   }
@@ -153,6 +151,24 @@ export async function streamReply(
 
   function intervalMs(): number {
     return faults[vendor].tokenIntervalMs ?? 0;
+  }
+}
+
+/** Each is written when its turn comes: a dialect may number what it writes. */
+function* piecesOf(
+  dialect: StreamDialect,
+  { tokens, toolCalls }: Reply,
+): Generator<{ readonly piece: string; readonly isLast: boolean }> {
+  for (const [position, token] of tokens.entries()) {
+    const isLast = toolCalls.length === 0 && position === tokens.length - 1;
+    yield { piece: dialect.token(token), isLast };
+  }
+  for (const [position, call] of toolCalls.entries()) {
+    const pieces = dialect.toolCall(call, position);
+    const isLastCall = position === toolCalls.length - 1;
+    for (const [at, piece] of pieces.entries()) {
+      yield { piece, isLast: isLastCall && at === pieces.length - 1 };
+    }
   }
 }
 
@@ -175,8 +191,7 @@ async function strike(
 /** Cuts everything into pieces of three bytes, and sends what a client has to skip in between. */
 function fragments(exchange: Exchange, dialect: StreamDialect): (text: string) => Promise<void> {
   return async (text) => {
-    const noise = dialect.contentType.startsWith("text/event-stream") ? ": keep-alive\r\n\r\n" : "";
-    const bytes = Buffer.from(noise + dialect.token("") + text);
+    const bytes = Buffer.from(dialect.filler() + text);
     for (let at = 0; at < bytes.length; at += 3) {
       await exchange.write(bytes.subarray(at, at + 3));
       await new Promise(setImmediate);

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 
 /** Of a tool's schema, what the simulated language model looks at. */
-const Parameters = v.looseObject({
+export const ToolParameters = v.looseObject({
   properties: v.optional(
     v.record(
       v.string(),
@@ -22,7 +22,7 @@ export const ToolsOffered = v.array(
     function: v.looseObject({
       name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
       description: v.optional(v.string()),
-      parameters: v.optional(Parameters),
+      parameters: v.optional(ToolParameters),
     }),
   }),
 );

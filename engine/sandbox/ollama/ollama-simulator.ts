@@ -141,6 +141,7 @@ function lineDialect(model: string, request: number): StreamDialect {
     },
     closing: (reply, isWhole) => (isWhole ? write({ ...line(model, ""), ...ending(reply) }) : ""),
     error: () => write({ error: "the sandbox was told to fail here" }),
+    filler: () => write({ ...line(model, ""), done: false }),
   };
 }
 

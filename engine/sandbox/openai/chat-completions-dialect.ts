@@ -52,6 +52,7 @@ export function chatDialect(
       return isWhole ? `${last}${asked}data: [DONE]\n\n` : last;
     },
     error: () => event({ error: midStreamError(isGroq) }),
+    filler: () => `: keep-alive\r\n\r\n${chunk({ content: "" }, null)}`,
     whole: (reply) => ({
       ...common,
       object: "chat.completion",

@@ -4,6 +4,7 @@ import {
   toolConversationFault,
   toolMessageFields,
 } from "../language-model/tool-offer.js";
+import { type ApiError, badRequest } from "./api-error.js";
 
 /** The content of a message is text, or parts of which the text ones count. */
 export const MessageContent = v.union([
@@ -48,17 +49,8 @@ export const ChatCompletionsRequest = v.looseObject({
 });
 export type ChatCompletionsRequest = v.InferOutput<typeof ChatCompletionsRequest>;
 
-export interface ApiError {
-  readonly status: number;
-  readonly message: string;
-  readonly type: string;
-  readonly code: string | null;
-  readonly param?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** Models that reason take neither a temperature nor the old name of the limit. */
-const REASONING_MODEL = /^(?:o\d|gpt-5)/;
+export const REASONING_MODEL = /^(?:o\d|gpt-5)/;
 
 export function openAiRefusal(request: ChatCompletionsRequest): ApiError | undefined {
   const fault = toolConversationFault(request.messages);
@@ -83,8 +75,4 @@ export function groqRefusal(request: ChatCompletionsRequest): ApiError | undefin
   if (request.n != null && request.n !== 1) return badRequest("n must be 1", "n", null);
   if (request.logprobs === true) return badRequest("logprobs is not supported", "logprobs", null);
   return undefined;
-}
-
-export function badRequest(message: string, param: string, code: string | null): ApiError {
-  return { status: 400, message, type: "invalid_request_error", code, param };
 }

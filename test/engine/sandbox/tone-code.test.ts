@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { recognizeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
+import { resample } from "../../../engine/sandbox/resampling.js";
 import { speak } from "../../../engine/sandbox/simulated-voice.js";
 import { decodeMuLaw, encodeMuLaw } from "../../../engine/sandbox/telephone-audio.js";
 import {
@@ -10,7 +11,7 @@ import {
   type HeardWord,
   ToneDecoder,
 } from "../../../engine/sandbox/tone-code.js";
-import { addNoise, amplify, humanVoice, join, resample, silence } from "./sound.js";
+import { addNoise, amplify, humanVoice, join, silence } from "./sound.js";
 
 const HARD_TEXTS = [
   "Hello, world!",
