@@ -6,7 +6,7 @@ import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { samplesOf } from "../../../../engine/sandbox/telephone-audio.js";
 import { decodeSpeech } from "../../../../engine/sandbox/tone-code.js";
-import { openAiToolNamed, wavOf } from "./sdk-inputs.js";
+import { functionTool, wavOf } from "./sdk-inputs.js";
 
 const sandbox = await startSandbox({ apiKey: "good", journal: true });
 const { faults, urls } = sandbox;
@@ -20,7 +20,7 @@ const client = new OpenAI({
   logLevel: "off",
 });
 const model = "gpt-4o-mini";
-const LOOK_UP = openAiToolNamed("look_up");
+const LOOK_UP = functionTool("look_up");
 
 test("chat, whole and streamed, with the usage that is asked for", async () => {
   const messages = [{ role: "user" as const, content: "say one two three" }];
@@ -182,23 +182,26 @@ test("speech in three formats says the text, and a transcription reads it", asyn
 test("a wrong key and every refusal arrive as the SDK's own error classes", async () => {
   const stranger = new OpenAI({ apiKey: "bad", baseURL: urls.openai, maxRetries: 0 });
   const ask = (asking = client) => asking.responses.create({ model, input: "hi" });
-  const classes = {
-    unauthorized: OpenAI.AuthenticationError,
-    badRequest: OpenAI.BadRequestError,
-    notFound: OpenAI.NotFoundError,
-    rateLimited: OpenAI.RateLimitError,
-    quotaExceeded: OpenAI.RateLimitError,
-    serverError: OpenAI.InternalServerError,
-    overloaded: OpenAI.InternalServerError,
-    disconnectBeforeFirstByte: OpenAI.APIConnectionError,
-  } as const;
+  const classes = [
+    ["unauthorized", OpenAI.AuthenticationError],
+    ["badRequest", OpenAI.BadRequestError],
+    ["notFound", OpenAI.NotFoundError],
+    ["rateLimited", OpenAI.RateLimitError],
+    ["quotaExceeded", OpenAI.RateLimitError],
+    ["serverError", OpenAI.InternalServerError],
+    ["overloaded", OpenAI.InternalServerError],
+    ["disconnectBeforeFirstByte", OpenAI.APIConnectionError],
+  ] as const;
 
   await assert.rejects(ask(stranger), OpenAI.AuthenticationError);
   await assert.rejects(stranger.models.list(), OpenAI.AuthenticationError);
-  for (const [fault, errorClass] of Object.entries(classes)) {
-    faults.openai = { fault: fault as keyof typeof classes, times: 1 };
+  for (const [fault, errorClass] of classes) {
+    faults.openai = { fault, times: 1 };
     await assert.rejects(ask(), errorClass, fault);
   }
+  faults.openaiSpeech = { fault: "rateLimited", times: 1 };
+  const speech = { model: "tts-1", voice: "alloy", input: "Hi." };
+  await assert.rejects(client.audio.speech.create(speech), OpenAI.RateLimitError);
 });
 
 test("errors in the middle of a stream reach its reader", async () => {

@@ -23,7 +23,7 @@ export function wavOf(text: string, sampleRateHz = WAV_RATE_HZ): Buffer {
 }
 
 /** A tool with one argument, in the form that OpenAI, Groq and Ollama take. */
-export function openAiToolNamed(name: string) {
+export function functionTool(name: string) {
   return {
     type: "function" as const,
     function: {
