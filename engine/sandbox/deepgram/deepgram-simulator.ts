@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { WebSocketServer } from "ws";
+import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import {
   isGoodKey,
@@ -16,11 +17,12 @@ import {
   readStreamOptions,
   refusalOfFault,
 } from "./deepgram-handshake.js";
+import { answerRest } from "./deepgram-rest.js";
 import { DeepgramStream } from "./deepgram-stream.js";
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
-/** `GET /v1/listen` of api.deepgram.com: speech to text over a WebSocket. */
+/** api.deepgram.com: speech to text over a WebSocket (`GET /v1/listen`), and its plain HTTP beside it. */
 export class DeepgramSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #requestIds = new WeakMap<IncomingMessage, string>();
@@ -51,6 +53,10 @@ export class DeepgramSimulator implements Simulator {
         new DeepgramStream(this.#context, socket, options, requestId).start();
       });
     }
+  }
+
+  handleRequest(exchange: Exchange): Promise<void> {
+    return answerRest(this.#context, exchange);
   }
 
   close(): void {

@@ -41,7 +41,7 @@ export interface ResultMessage {
   };
 }
 
-interface RecognizedWord {
+export interface RecognizedWord {
   readonly word: string;
   readonly punctuated_word: string;
   readonly start: number;
@@ -235,7 +235,8 @@ export class Recognizer {
   }
 }
 
-function recognized(word: HeardWord): RecognizedWord {
+/** A word as Deepgram tells it. */
+export function recognized(word: HeardWord): RecognizedWord {
   const plain = word.text.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, "");
   return {
     word: plain === "" ? word.text : plain,

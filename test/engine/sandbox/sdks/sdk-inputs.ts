@@ -37,3 +37,15 @@ export function functionTool(name: string) {
     },
   };
 }
+
+const FRAME_SAMPLES = 320;
+
+/** 16-bit samples of 16 kHz that say the text in the tone code, in frames of 20 ms. */
+export function speechFrames(text: string): ArrayBuffer[] {
+  const samples = encodeSpeech(text, WAV_RATE_HZ);
+  const frames: ArrayBuffer[] = [];
+  for (let at = 0; at < samples.length; at += FRAME_SAMPLES) {
+    frames.push(samples.slice(at, at + FRAME_SAMPLES).buffer);
+  }
+  return frames;
+}
