@@ -4,6 +4,9 @@ export interface EdgeMessage {
   readonly body: string;
 }
 
+/** Of a connection or a request: clients write it with and without dashes. */
+export const EDGE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i;
+
 /** Header names in lower case. Undefined when there is no empty line. */
 export function parseEdgeText(text: string): EdgeMessage | undefined {
   const end = text.indexOf("\r\n\r\n");
@@ -51,17 +54,37 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Undefined for all that the service refuses: other elements, unescaped text, a rate that is not `+10%`. */
+/** The speeds of SSML's names for a rate. */
+const NAMED_RATES: ReadonlyMap<string, number> = new Map([
+  ["x-slow", 0.5],
+  ["slow", 0.7],
+  ["medium", 1],
+  ["default", 1],
+  ["fast", 1.4],
+  ["x-fast", 2],
+]);
+const SPEED_MIN = 0.25;
+
+/** Undefined for all that the service refuses: other elements, unescaped text, a rate that is none. */
 export function parseSsml(ssml: string): SpokenSsml | undefined {
   const found = SSML.exec(ssml);
   if (found === null) return undefined;
   const [, , voice = "", attributes = "", escaped = ""] = found;
   if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i.test(escaped)) return undefined;
-  const rate = /\brate\s*=\s*['"]([^'"]*)['"]/.exec(attributes)?.[1] ?? "+0%";
-  if (!/^[+-]\d+%$/.test(rate)) return undefined;
-  const text = escaped.replace(/&(\w+|#\d+|#x[\da-f]+);/gi, (_, name: string) => entity(name));
-  const speed = Math.max(0.25, 1 + Number.parseInt(rate, 10) / 100);
+  const speed = speedOf(/\brate\s*=\s*['"]([^'"]*)['"]/.exec(attributes)?.[1] ?? "default");
+  if (speed === undefined) return undefined;
+  const text = escaped
+    .trim()
+    .replace(/&(\w+|#\d+|#x[\da-f]+);/gi, (_, name: string) => entity(name));
   return { text, escapedBytes: Buffer.byteLength(escaped), voice, speed };
+}
+
+/** `+10%` is relative, a bare number is a factor, and some rates have names. */
+function speedOf(rate: string): number | undefined {
+  const isRelative = /^[+-]\d+(?:\.\d+)?%$/.test(rate);
+  if (isRelative) return Math.max(SPEED_MIN, 1 + Number.parseFloat(rate) / 100);
+  if (/^\d+(?:\.\d+)?$/.test(rate)) return Math.max(SPEED_MIN, Number(rate));
+  return NAMED_RATES.get(rate);
 }
 
 function entity(name: string): string {

@@ -2,8 +2,10 @@ import { WebSocketServer } from "ws";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
+import { EDGE_ID } from "./edge-frame.js";
 import { EdgeStream } from "./edge-stream.js";
 import { EDGE_TRUSTED_CLIENT_TOKEN, edgeToken } from "./edge-token.js";
+import { edgeVoices } from "./edge-voices.js";
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const SERVICE_PATH = "/consumer/speech/synthesize/readaloud/edge/v1";
@@ -49,22 +51,16 @@ export class EdgeSimulator implements Simulator {
   }
 
   async handleRequest(exchange: Exchange): Promise<void> {
-    if (exchange.url.pathname !== VOICES_PATH) {
-      exchange.answerText(404, "");
-      return;
-    }
-    const voice = (ShortName: string, Locale: string, Gender: string): object => ({
-      Name: `Microsoft Server Speech Text to Speech Voice (${Locale}, ${ShortName.slice(6)})`,
-      ShortName,
-      Gender,
-      Locale,
-      FriendlyName: `${ShortName} of the sandbox`,
-      Status: "GA",
-    });
-    exchange.answerJson(200, [
-      voice("en-US-AriaNeural", "en-US", "Female"),
-      voice("es-ES-AlvaroNeural", "es-ES", "Male"),
-    ]);
+    const nowMs = Date.now() + (this.#context.faults.edge.skewMs ?? 0);
+    const headers = { Date: new Date(nowMs).toUTCString() };
+    const query = exchange.url.searchParams;
+    const token = query.get("Sec-MS-GEC");
+    const isTrusted =
+      query.get("trustedclienttoken") === EDGE_TRUSTED_CLIENT_TOKEN &&
+      (token === null || isTokenGood(token, nowMs));
+    if (exchange.url.pathname !== VOICES_PATH) exchange.answerText(404, "", headers);
+    else if (isTrusted) exchange.answerJson(200, edgeVoices(), headers);
+    else exchange.answerText(403, "", headers);
   }
 
   close(): void {
@@ -73,14 +69,17 @@ export class EdgeSimulator implements Simulator {
   }
 }
 
-/** The token may be one step old or early: clocks are never quite equal. */
 function isTrusted(query: URLSearchParams, nowMs: number): boolean {
-  const token = query.get("Sec-MS-GEC");
   const major = Number(/^1-(\d+)\./.exec(query.get("Sec-MS-GEC-Version") ?? "")?.[1]);
   return (
     query.get("TrustedClientToken") === EDGE_TRUSTED_CLIENT_TOKEN &&
-    /^[0-9a-f]{32}$/i.test(query.get("ConnectionId") ?? "") &&
+    EDGE_ID.test(query.get("ConnectionId") ?? "") &&
     major >= BROWSER_MAJOR_MIN &&
-    [0, -1, 1].some((steps) => edgeToken(nowMs, steps) === token)
+    isTokenGood(query.get("Sec-MS-GEC"), nowMs)
   );
+}
+
+/** It may be one step old or early: clocks are never quite equal. */
+function isTokenGood(token: string | null, nowMs: number): boolean {
+  return [0, -1, 1].some((steps) => edgeToken(nowMs, steps) === token);
 }

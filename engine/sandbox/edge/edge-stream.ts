@@ -6,7 +6,15 @@ import { chunksOf, firstByteDelayMs, noise } from "../audio-stream.js";
 import { type EdgeFault, takeFault } from "../faults.js";
 import { isSpeakable, speak } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
-import { edgeAudio, edgeText, parseEdgeText, parseSsml, type SpokenSsml } from "./edge-frame.js";
+import { boundariesOf, type WantedBoundaries } from "./edge-boundaries.js";
+import {
+  EDGE_ID,
+  edgeAudio,
+  edgeText,
+  parseEdgeText,
+  parseSsml,
+  type SpokenSsml,
+} from "./edge-frame.js";
 
 /** The piece of text of one request, with its entities. */
 const TEXT_BYTES_MAX = 4096;
@@ -29,13 +37,22 @@ const TURN_FAULTS: readonly EdgeFault[] = [
   "neverTurnEnd",
 ];
 
+/** Clients write it as a word or as JSON's own. */
+const Flag = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(["true", "false"]),
+    v.transform((word) => word === "true"),
+  ),
+]);
+
 const Config = v.object({
   context: v.object({
     synthesis: v.object({
       audio: v.object({
         metadataoptions: v.object({
-          sentenceBoundaryEnabled: v.picklist(["true", "false"]),
-          wordBoundaryEnabled: v.picklist(["true", "false"]),
+          sentenceBoundaryEnabled: Flag,
+          wordBoundaryEnabled: Flag,
         }),
         outputFormat: v.string(),
       }),
@@ -48,7 +65,7 @@ export class EdgeStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
   #kbps: 48 | 96 | undefined;
-  #hasWordBoundaries = false;
+  #boundaries: WantedBoundaries = { words: false, sentences: false };
   #turns = 0;
   #speaking: Promise<void> = Promise.resolve();
 
@@ -79,14 +96,18 @@ export class EdgeStream {
     const config = v.safeParse(v.pipe(v.string(), v.parseJson(), Config), body);
     const audio = config.success ? config.output.context.synthesis.audio : undefined;
     this.#kbps = KBPS_OF_FORMAT.get(audio?.outputFormat ?? "");
-    this.#hasWordBoundaries = audio?.metadataoptions.wordBoundaryEnabled === "true";
+    const wanted = audio?.metadataoptions;
+    this.#boundaries = {
+      words: wanted?.wordBoundaryEnabled ?? false,
+      sentences: wanted?.sentenceBoundaryEnabled ?? false,
+    };
     if (this.#kbps === undefined) this.#socket.close(1007, "Unsupported output format.");
   }
 
   #enqueue(requestId: string, body: string): void {
     const ssml = parseSsml(body);
     if (this.#kbps === undefined) this.#socket.close(1007, "speech.config comes first");
-    else if (!/^[0-9a-f]{32}$/i.test(requestId)) this.#socket.close(1007, "X-RequestId expected");
+    else if (!EDGE_ID.test(requestId)) this.#socket.close(1007, "X-RequestId expected");
     else if (ssml === undefined) this.#socket.close(1007, "SSML cannot be parsed.");
     else if (ssml.escapedBytes > TEXT_BYTES_MAX || this.#turns >= TURNS_MAX) {
       this.#socket.close(1009, "too much text");
@@ -139,14 +160,11 @@ export class EdgeStream {
     journal.record("edge", "lastByte", request);
   }
 
-  #afterFirst(requestId: string, request: number, { text }: SpokenSsml): void {
+  #afterFirst(requestId: string, request: number, ssml: SpokenSsml): void {
     this.#context.journal.record("edge", "firstByte", request);
-    if (!this.#hasWordBoundaries) return;
-    const word = text.split(/\s+/u).find((part) => part !== "") ?? text;
-    const boundary = { Text: word, Length: word.length, BoundaryType: "WordBoundary" };
-    const data = { Offset: 400_000, Duration: word.length * 400_000, text: boundary };
-    const metadata = { Metadata: [{ Type: "WordBoundary", Data: data }] };
-    this.#socket.send(edgeText(requestId, "audio.metadata", metadata));
+    for (const boundary of boundariesOf(ssml, this.#boundaries)) {
+      this.#socket.send(edgeText(requestId, "audio.metadata", { Metadata: [boundary] }));
+    }
   }
 
   /** Whether the turn ends here. After a stall in mid-stream the socket stays open and says nothing more. */

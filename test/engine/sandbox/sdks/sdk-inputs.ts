@@ -1,3 +1,4 @@
+import { EDGE_TRUSTED_CLIENT_TOKEN } from "../../../../engine/sandbox/edge/edge-token.js";
 import { bytesOf } from "../../../../engine/sandbox/telephone-audio.js";
 import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
 
@@ -48,4 +49,10 @@ export function speechFrames(text: string): ArrayBuffer[] {
     frames.push(samples.slice(at, at + FRAME_SAMPLES).buffer);
   }
   return frames;
+}
+
+/** Where the Edge service lists its voices, with the token that its clients send. */
+export function voicesUrlOf(edgeUrl: string): string {
+  const list = edgeUrl.replace("ws:", "http:").replace("edge/v1", "voices/list");
+  return `${list}?trustedclienttoken=${EDGE_TRUSTED_CLIENT_TOKEN}`;
 }
