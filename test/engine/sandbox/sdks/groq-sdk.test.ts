@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import Groq, { toFile } from "groq-sdk";
+import { Groq, toFile } from "groq-sdk";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { functionTool, wavOf } from "./sdk-inputs.js";

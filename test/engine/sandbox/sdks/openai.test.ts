@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import OpenAI, { toFile } from "openai";
+import { OpenAI, toFile } from "openai";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
 import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";

@@ -56,3 +56,9 @@ export function voicesUrlOf(edgeUrl: string): string {
   const list = edgeUrl.replace("ws:", "http:").replace("edge/v1", "voices/list");
   return `${list}?trustedclienttoken=${EDGE_TRUSTED_CLIENT_TOKEN}`;
 }
+
+/** Where a call of `fetch` goes. */
+export function addressOf(input: Parameters<typeof fetch>[0]): string {
+  if (typeof input === "string") return input;
+  return input instanceof URL ? input.href : input.url;
+}
