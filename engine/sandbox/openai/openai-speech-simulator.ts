@@ -4,6 +4,7 @@ import type { Exchange } from "../exchange.js";
 import { type SpeechFault, takeFault } from "../faults.js";
 import { speak, type VoiceFormat } from "../simulated-voice.js";
 import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
+import { wavHeader } from "../wav-header.js";
 
 const INPUT_CHARACTERS_MAX = 4096;
 
@@ -78,7 +79,7 @@ export class OpenAiSpeechSimulator implements Simulator {
     }
     const codec: VoiceFormat["codec"] = format === "mp3" ? "mp3" : "pcm";
     const spoken = await speak(input, { codec, sampleRateHz: SAMPLE_RATE_HZ, speed });
-    const audio = format === "wav" ? Buffer.concat([streamedWavHeader(), spoken]) : spoken;
+    const audio = format === "wav" ? Buffer.concat([wavHeader(SAMPLE_RATE_HZ), spoken]) : spoken;
     const type = format === "mp3" ? "audio/mpeg" : format === "wav" ? "audio/wav" : "audio/pcm";
     const headers = { "content-type": type, "x-request-id": `req_${request}` };
     await streamAudio(this.#context, "openaiSpeech", request, exchange, headers, audio, fault);
@@ -94,22 +95,4 @@ function refuse(
 ): void {
   const headers: Record<string, string> = status === 429 ? { "retry-after": "1" } : {};
   exchange.answerJson(status, { error: { message, type, param: null, code } }, headers);
-}
-
-/** The length is not known when a stream begins: both sizes are FFFFFFFF, as this vendor sends them. */
-function streamedWavHeader(): Buffer {
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0);
-  header.writeUInt32LE(0xffffffff, 4);
-  header.write("WAVEfmt ", 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(SAMPLE_RATE_HZ, 24);
-  header.writeUInt32LE(SAMPLE_RATE_HZ * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write("data", 36);
-  header.writeUInt32LE(0xffffffff, 40);
-  return header;
 }

@@ -42,7 +42,11 @@ export async function answerTranscription(request: ApiRequest): Promise<void> {
   }
   const heard = recognizeRecording(recording);
   if (parsed.output.response_format === "text") exchange.answerText(200, `${heard.text}\n`);
-  else await answerWhole(request, fault, transcriptOf(parsed.output, heard), {});
+  else {
+    const groqs = vendor === "groq" ? { x_groq: { id: `req_${id}` } } : {};
+    const body = { ...transcriptOf(parsed.output, heard), ...groqs };
+    await answerWhole(request, fault, body, {});
+  }
 }
 
 function transcriptOf(

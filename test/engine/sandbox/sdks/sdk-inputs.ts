@@ -1,26 +1,14 @@
 import { EDGE_TRUSTED_CLIENT_TOKEN } from "../../../../engine/sandbox/edge/edge-token.js";
 import { bytesOf } from "../../../../engine/sandbox/telephone-audio.js";
 import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { wavHeader } from "../../../../engine/sandbox/wav-header.js";
 
-export const WAV_RATE_HZ = 16_000;
+const WAV_RATE_HZ = 16_000;
 
 /** A WAV file of 16-bit samples, one channel, that says the text in the tone code. */
 export function wavOf(text: string, sampleRateHz = WAV_RATE_HZ): Buffer {
   const samples = bytesOf(encodeSpeech(text, sampleRateHz));
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0);
-  header.writeUInt32LE(36 + samples.length, 4);
-  header.write("WAVEfmt ", 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(sampleRateHz, 24);
-  header.writeUInt32LE(sampleRateHz * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write("data", 36);
-  header.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([header, samples]);
+  return Buffer.concat([wavHeader(sampleRateHz, samples.length), samples]);
 }
 
 /** A tool with one argument, in the form that OpenAI, Groq and Ollama take. */
