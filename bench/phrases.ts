@@ -1,7 +1,7 @@
 import { bytesOf, encodeMuLaw } from "../engine/sandbox/telephone-audio.js";
 import { encodeSpeech, ToneDecoder } from "../engine/sandbox/tone-code.js";
 
-/** What a caller says in one turn, and what the simulated mind answers to it. */
+/** What a caller says in one turn, and what the simulated language model answers to it. */
 export interface Phrase {
   readonly text: string;
   /** The first sentence of the reply: told by the turn's own words, so that no cache holds it. */

@@ -61,18 +61,32 @@ export class Exchange {
 
   /** Undefined when it is too large. */
   async readText(): Promise<string | undefined> {
+    return (await this.readBytes(BODY_BYTES_MAX))?.toString("utf8");
+  }
+
+  /** Undefined when the body is longer than `sizeBytesMax`. */
+  async readBytes(sizeBytesMax: number): Promise<Buffer | undefined> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
       for await (const chunk of this.request) {
         if (!Buffer.isBuffer(chunk)) continue;
         bytes += chunk.length;
-        if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+        if (bytes <= sizeBytesMax) chunks.push(chunk);
       }
     } catch (cause) {
       throw new ExchangeAborted("the request broke off", { cause });
     }
-    return bytes > BODY_BYTES_MAX ? undefined : Buffer.concat(chunks).toString("utf8");
+    return bytes > sizeBytesMax ? undefined : Buffer.concat(chunks);
+  }
+
+  /** The fields and files of a multipart body, or undefined when it is none or longer than `sizeBytesMax`. */
+  async readForm(sizeBytesMax: number): Promise<FormData | undefined> {
+    const body = await this.readBytes(sizeBytesMax);
+    if (body === undefined) return undefined;
+    const headers = { "content-type": this.header("content-type") ?? "" };
+    // What cannot be parsed as a form is no form.
+    return new Response(Uint8Array.from(body), { headers }).formData().catch(() => undefined);
   }
 
   answerJson(status: number, body: unknown, headers: Record<string, string> = {}): void {

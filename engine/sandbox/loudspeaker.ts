@@ -1,4 +1,4 @@
-import { hearMp3, mp3DurationMs } from "./mp3-ear.js";
+import { mp3DurationMs, recognizeMp3 } from "./mp3-decoder.js";
 
 /** One MP3 that came, and what of it was played. */
 export interface HeardReply {
@@ -50,8 +50,8 @@ export class Loudspeaker {
     const replies = [...this.#playing].map(async ({ mp3, arrivedNs, startNs, stoppedNs }) => {
       const untilNs = stoppedNs ?? atNs;
       const playedMs = Math.max(0, Number(untilNs - startNs) / 1e6);
-      const text = await hearMp3(mp3);
-      return { text, heardText: await hearMp3(mp3, playedMs), arrivedNs };
+      const text = await recognizeMp3(mp3);
+      return { text, heardText: await recognizeMp3(mp3, playedMs), arrivedNs };
     });
     return Promise.all(replies);
   }

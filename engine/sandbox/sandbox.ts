@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { ChatCompletionsSimulator } from "./chat-completions-simulator.js";
 import { ControlDesk } from "./control-desk.js";
-import { DeepgramSimulator } from "./deepgram-simulator.js";
-import { EdgeSimulator } from "./edge-simulator.js";
-import { ElevenLabsSimulator } from "./elevenlabs-simulator.js";
+import { DeepgramSimulator } from "./deepgram/deepgram-simulator.js";
+import { EdgeSimulator } from "./edge/edge-simulator.js";
+import { ElevenLabsSimulator } from "./elevenlabs/elevenlabs-simulator.js";
 import { Exchange, ExchangeAborted } from "./exchange.js";
 import { noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
-import { OllamaSimulator } from "./ollama-simulator.js";
-import { OpenAiSpeechSimulator } from "./openai-speech-simulator.js";
+import { OllamaSimulator } from "./ollama/ollama-simulator.js";
+import { OpenAiSimulator } from "./openai/openai-simulator.js";
+import { OpenAiSpeechSimulator } from "./openai/openai-speech-simulator.js";
 import { converse } from "./phone-person.js";
 import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
@@ -82,8 +82,8 @@ function routesOf(context: SandboxContext): Routes {
   return [
     ["/deepgram", new DeepgramSimulator(context)],
     ["/openai/v1/audio/speech", new OpenAiSpeechSimulator(context)],
-    ["/openai/v1", new ChatCompletionsSimulator(context, "openai")],
-    ["/groq/openai/v1", new ChatCompletionsSimulator(context, "groq")],
+    ["/openai/v1", new OpenAiSimulator(context, "openai")],
+    ["/groq/openai/v1", new OpenAiSimulator(context, "groq")],
     ["/ollama", new OllamaSimulator(context)],
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],

@@ -48,12 +48,15 @@ export const importDirection: FileRule = (file) => {
     .map((wrong) => fault(file, wrong, `${part} may not import ${wrong.target}`));
 };
 
+/** The vendors' own clients judge the simulators; the product never leans on them. */
+const SDK_PLACES = ["test/engine/sandbox/"];
+
 /** A package is imported only by the places that own it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "uWebSockets.js": ["api/http/"],
   undici: ["engine/vendors/", "test/engine/vendors/"],
   kysely: ["storage/", "test/storage/"],
-  "better-sqlite3": ["storage/"],
+  "better-sqlite3": ["storage/", "test/storage/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   ws: ["api/http/", "engine/sandbox/", "bench/", "test/"],
   piscina: ["engine/audio/"],
@@ -67,6 +70,20 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "hls.js": ["deploy/livestream/front/site/"],
   tinybench: ["bench/"],
   fastify: ["bench/"],
+  "@ai-sdk/deepgram": SDK_PLACES,
+  "@ai-sdk/elevenlabs": SDK_PLACES,
+  "@ai-sdk/groq": SDK_PLACES,
+  "@ai-sdk/openai": SDK_PLACES,
+  "@ai-sdk/openai-compatible": SDK_PLACES,
+  "@deepgram/sdk": SDK_PLACES,
+  "@elevenlabs/elevenlabs-js": SDK_PLACES,
+  ai: SDK_PLACES,
+  "deepgram-sdk-4": SDK_PLACES,
+  "edge-tts-universal": SDK_PLACES,
+  "groq-sdk": SDK_PLACES,
+  "msedge-tts": SDK_PLACES,
+  ollama: SDK_PLACES,
+  openai: SDK_PLACES,
 };
 
 export const ownedPackages: FileRule = (file) =>

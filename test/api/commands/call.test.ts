@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
 import { type CallCommandOptions, callCommand } from "../../../api/commands/call/call-command.js";
 import { runCommand } from "../../../api/commands/command.js";
-import { hearMp3 } from "../../../engine/sandbox/mp3-ear.js";
+import { recognizeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
 import { type Customer, TestServer } from "../../system/test-server.js";
 import { RecordingTerminal } from "./recording-terminal.js";
 
@@ -91,7 +91,7 @@ describe("a call", { concurrency: true, timeout: TIMEOUT_MS }, () => {
     assert.match(table[2] ?? "", /^ +1 {2}Say thank you\. +\d+ ms {2}thank you\.$/);
     assert.match(table[4] ?? "", /npm run call -- --session [0-9a-f-]{36}$/);
     assert.match(table[5] ?? "", /^The agent's voice is in \S+reply\.mp3 \(\d+(\.\d)? kB\)\.$/);
-    assert.equal(await hearMp3(await readFile(file)), "Hi. thank you.");
+    assert.equal(await recognizeMp3(await readFile(file)), "Hi. thank you.");
   });
 
   test("is only a table with --quiet", async () => {

@@ -9,7 +9,7 @@ import {
   type PhoneEncoding,
 } from "../../../engine/audio/phone-encoding.js";
 import { convertSentence } from "../../../engine/audio/sentence-audio.js";
-import { decodeMp3 } from "../../../engine/sandbox/mp3-ear.js";
+import { decodeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { amplitudeAt, decibels, sine } from "./measured-sound.js";
 

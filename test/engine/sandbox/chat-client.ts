@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { MindMessage } from "../../../engine/sandbox/mind-message.js";
+import type { ChatMessage } from "../../../engine/sandbox/language-model/chat-message.js";
 
 const Chunk = v.looseObject({
   object: v.optional(v.string()),
@@ -66,7 +66,7 @@ export async function post(
   return { status: response.status, headers: response.headers, body: text, isWhole };
 }
 
-export function userSays(...contents: readonly string[]): MindMessage[] {
+export function userSays(...contents: readonly string[]): ChatMessage[] {
   return contents.map((content) => ({ role: "user", content }));
 }
 

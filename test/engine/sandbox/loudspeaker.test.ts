@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Loudspeaker } from "../../../engine/sandbox/loudspeaker.js";
-import { mp3DurationMs } from "../../../engine/sandbox/mp3-ear.js";
+import { mp3DurationMs } from "../../../engine/sandbox/mp3-decoder.js";
 import { speak } from "../../../engine/sandbox/simulated-voice.js";
 
 const MS = 1_000_000n;

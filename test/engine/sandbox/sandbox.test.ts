@@ -8,7 +8,7 @@ import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { startSandboxThread } from "../../../engine/sandbox/start-sandbox-thread.js";
 import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { giveUpOnceTaken, post, textIn, userSays } from "./chat-client.js";
-import { RawDeepgramClient } from "./deepgram-client.js";
+import { RawDeepgramClient } from "./deepgram/deepgram-client.js";
 import { join, silence } from "./sound.js";
 
 const sandbox = await startSandbox({ journal: true, faults: { groq: { firstTokenMs: 1 } } });

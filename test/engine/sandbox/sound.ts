@@ -1,16 +1,5 @@
 /** Audio as lines and rooms spoil it, for tests of what must survive that. */
 
-/** By straight lines between the samples: the crudest resampler that anybody would use. */
-export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Array {
-  const length = Math.floor((pcm.length * toHz) / fromHz);
-  return Int16Array.from({ length }, (_, n) => {
-    const at = (n * fromHz) / toHz;
-    const left = pcm[Math.floor(at)] ?? 0;
-    const right = pcm[Math.ceil(at)] ?? left;
-    return left + (right - left) * (at % 1);
-  });
-}
-
 export function amplify(pcm: Int16Array, decibels: number): Int16Array {
   return pcm.map((sample) => sample * 10 ** (decibels / 20));
 }

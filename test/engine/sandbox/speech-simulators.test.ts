@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { noFaults } from "../../../engine/sandbox/faults.js";
-import { hearMp3 } from "../../../engine/sandbox/mp3-ear.js";
+import { recognizeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone-audio.js";
 import { decodeSpeech } from "../../../engine/sandbox/tone-code.js";
@@ -84,7 +84,7 @@ test("ElevenLabs speaks MP3 at 24 kHz, µ-law and PCM, and each says the text", 
   assert.equal(mp3.headers.get("content-type"), "audio/mpeg");
   assert.equal(mp3.headers.get("character-cost"), String(TEXT.length));
   assert.equal(Buffer.from(mp3.audio.subarray(0, 3)).toString("hex"), "fff364");
-  assert.equal(await hearMp3(mp3.audio), TEXT);
+  assert.equal(await recognizeMp3(mp3.audio), TEXT);
   assert.equal(decodeSpeech(decodeMuLaw(muLaw.audio), 8000), TEXT);
   assert.equal(decodeSpeech(samplesOf(pcm.audio), 16_000), TEXT);
   assert.equal((await elevenLabs("mp3_44100_128")).status, 200);
@@ -114,7 +114,7 @@ test("OpenAI speaks MP3, PCM, and WAV whose sizes are not known", async () => {
   const pcm = await openAi({ response_format: "pcm" });
   const wav = await openAi({ response_format: "wav" });
 
-  assert.equal(await hearMp3(mp3.audio), TEXT);
+  assert.equal(await recognizeMp3(mp3.audio), TEXT);
   assert.equal(decodeSpeech(samplesOf(pcm.audio), 24_000), TEXT);
   assert.equal(Buffer.from(wav.audio.subarray(0, 8)).toString("hex"), "52494646ffffffff");
   assert.equal(decodeSpeech(samplesOf(wav.audio.subarray(44)), 24_000), TEXT);
@@ -153,7 +153,7 @@ test("the faults of HTTP speech", async () => {
   faults.openaiSpeech = { fault: "emptyAudio", times: 1 };
   assert.equal((await openAi()).audio.length, 0);
   faults.openaiSpeech = { fault: "garbage", times: 1 };
-  assert.equal(await hearMp3((await openAi()).audio), "");
+  assert.equal(await recognizeMp3((await openAi()).audio), "");
   faults.openaiSpeech = { fault: "stallMidStream", times: 1 };
   assert.equal((await openAi({}, "one chunk")).isWhole, false);
   faults.openaiSpeech = { fault: "stallBeforeFirstByte", times: 1 };

@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { type ChatFault, takeFault } from "../faults.js";
+import { composeReply, streamReply } from "../language-model/reply-stream.js";
+import { badRequest, refusalOf, refuse } from "./api-error.js";
+import type { ApiRequest } from "./api-request.js";
+import { chatDialect } from "./chat-completions-dialect.js";
+import { ChatCompletionsRequest, groqRefusal, openAiRefusal } from "./chat-completions-request.js";
+import { answerWhole } from "./whole-answer.js";
+
+/** `POST /chat/completions` as OpenAI and Groq speak it, each with its own limits, chunks and usage. */
+export async function answerChatCompletion(request: ApiRequest): Promise<void> {
+  const { context, vendor, exchange, id, receivedNs } = request;
+  const parsed = v.safeParse(ChatCompletionsRequest, await exchange.readJson());
+  const said = parsed.success ? parsed.output.messages.at(-1)?.content : undefined;
+  context.journal.record(vendor, "request", id, said, receivedNs);
+  const fault = takeFault(context.faults, vendor);
+  const refusal = refusalOf(request, fault);
+  if (refusal !== undefined) refuse(request, refusal);
+  else if (parsed.success) await answer(request, parsed.output, fault);
+  else {
+    const issue = parsed.issues[0];
+    refuse(request, badRequest(issue.message, v.getDotPath(issue) ?? "body", null));
+  }
+}
+
+async function answer(
+  request: ApiRequest,
+  body: ChatCompletionsRequest,
+  fault: ChatFault | undefined,
+): Promise<void> {
+  const { context, vendor, exchange, id } = request;
+  const refusal = vendor === "groq" ? groqRefusal(body) : openAiRefusal(body);
+  if (refusal !== undefined) {
+    refuse(request, refusal);
+    return;
+  }
+  const offered = body.tools?.map((tool) => tool.function) ?? [];
+  const tokensMax = body.max_completion_tokens ?? body.max_tokens ?? undefined;
+  const reply = composeReply(body.messages, offered, tokensMax, fault);
+  const dialect = chatDialect(vendor, body, id);
+  if (body.stream === true) {
+    await streamReply(context, vendor, id, exchange, dialect, reply, fault);
+    return;
+  }
+  await answerWhole(request, fault, dialect.whole(reply), dialect.headers);
+}

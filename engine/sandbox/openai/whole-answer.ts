@@ -1,0 +1,20 @@
+import type { ChatFault } from "../faults.js";
+import type { ApiRequest } from "./api-request.js";
+
+/** An answer in one piece, spoilt by the faults that can strike there. */
+export async function answerWhole(
+  { context, vendor, exchange, id }: ApiRequest,
+  fault: ChatFault | undefined,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (fault === "stallBeforeFirstByte") await exchange.stall();
+  await exchange.pause(context.faults[vendor].firstTokenMs ?? 0);
+  if (fault === "disconnectBeforeFirstByte") {
+    exchange.disconnect();
+    return;
+  }
+  if (fault === "garbageJson") exchange.answerText(200, '{"id":"broken-', {});
+  else exchange.answerJson(200, body, { ...headers });
+  context.journal.record(vendor, "lastByte", id);
+}
