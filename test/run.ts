@@ -18,7 +18,8 @@ const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
 const SHARED_PROCESSES = 8;
-const FILE_TIMEOUT_MS = 120_000;
+/** Several times what the longest takes on a machine with other work. */
+const FILE_TIMEOUT_MS = 300_000;
 const root = fileURLToPath(new URL("./", import.meta.url));
 const filters = process.argv.slice(needsDebian ? 3 : 2);
 const names = readdirSync(root, { recursive: true, encoding: "utf8" })

@@ -21,7 +21,7 @@ const PASSING: readonly ChatFault[] = [
 ];
 /** Only the operator can help. */
 const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
-const CONCURRENT_MAX = 10;
+const CONCURRENT_MAX = 5;
 
 let server: TestServer;
 before(async () => {

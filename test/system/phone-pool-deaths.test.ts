@@ -6,7 +6,6 @@ import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { SPEECH_WAITING_MAX } from "../../engine/audio/speech-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { eventually } from "./eventually.js";
 import { heard, ring } from "./phone-line-up.js";
 import { TestServer } from "./test-server.js";
 
@@ -55,7 +54,7 @@ test("calls go on though the threads of the audio pool die, idle and at work", a
   const [first, second] = callers;
   assert.ok(first && second);
   await first.say("count to 20");
-  await eventually("the count to be heard", () => (/2\./.test(first.heard()) ? true : undefined));
+  await heard(first, "Number 2.");
   await killAll(threads);
   await second.say("say well done");
   await heard(second, "well done");
@@ -82,7 +81,7 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
 
   const emptyQueue = fillQueue(server.parley.calls.audioPool());
   await caller.say("say this is refused");
-  const refusal = await eventually("the refusal", () =>
+  const refusal = await server.changes.until("the refusal", () =>
     log.lines.find(({ message }) => message === "vendor request failed"),
   );
   const { vendor, fault } = refusal.fields;
@@ -107,7 +106,7 @@ function fillQueue(pool: AudioPool): () => void {
   // The queue moves up just after the one that is done has told so, within the same turn of the event loop.
   const refill = async (): Promise<void> => {
     for (let hop = 0; hop < HOPS_MAX && pool.stats.speechWaiting >= SPEECH_WAITING_MAX; hop += 1) {
-      await undefined;
+      await Promise.resolve();
     }
     while (!stopping.signal.aborted && pool.stats.speechWaiting < SPEECH_WAITING_MAX) add();
   };
