@@ -20,6 +20,7 @@ const debianFolders = [...DEBIAN_FOLDERS.values()];
 const SHARED_PROCESSES = 8;
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
+const PROCESS_TIMEOUT_MS = 1_800_000;
 const root = fileURLToPath(new URL("./", import.meta.url));
 const filters = process.argv.slice(needsDebian ? 3 : 2);
 const names = readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -55,7 +56,7 @@ if (names.length === 0) {
   // More processes than cores: those that make calls mostly wait for what takes as long as it is spoken.
   const tests = needsDebian
     ? run({ files: names.map((name) => join(root, name)), concurrency: 4, timeout: 300_000 })
-    : run({ files: [...sharedProcesses()], concurrency: 4 });
+    : run({ files: [...sharedProcesses()], concurrency: 4, timeout: PROCESS_TIMEOUT_MS });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });

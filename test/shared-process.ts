@@ -1,8 +1,12 @@
 import { after, describe, test } from "node:test";
 
+/** For what the last tests have let go of to close. */
+const LEFT_OPEN_MAX_MS = 60_000;
+
 /**
  * Runs the test files at these URLs one after the other in this process, each as a suite of its name: what they import is
- * loaded and compiled once. A file that cannot be loaded fails alone; a process that ends early fails as a whole.
+ * loaded and compiled once. A file that cannot be loaded fails alone;
+ * a process that ends early, or does not end, fails as a whole.
  */
 export async function runFiles(
   files: readonly { readonly name: string; readonly url: string }[],
@@ -30,4 +34,10 @@ export async function runFiles(
     });
   }
   running = undefined;
+  // Its timer keeps no process alive: it goes off only where something else does.
+  AbortSignal.timeout(LEFT_OPEN_MAX_MS).addEventListener("abort", () => {
+    const kinds = process.getActiveResourcesInfo().join(", ");
+    process.stderr.write(`a test has left open: ${kinds}\n`);
+    process.exit(1);
+  });
 }
