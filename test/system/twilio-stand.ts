@@ -4,15 +4,14 @@ import { connect, createServer as createTcpServer, type Server, type Socket } fr
 import { Exchange } from "../../engine/sandbox/exchange.js";
 import type { TwilioCall } from "../../engine/sandbox/twilio-call.js";
 import { TwilioSimulator } from "../../engine/sandbox/twilio-simulator.js";
-import { Changes } from "../doubles/changes.js";
+import { eventually } from "./eventually.js";
 
 export const ACCOUNT_SID = `AC${"1".repeat(32)}`;
 export const AUTH_TOKEN = "the-vendors-auth-token";
 
 /** The telephony vendor on a socket, and a public address of the server that is known before the server's port. */
 export class TwilioStand {
-  readonly #changes = new Changes();
-  readonly simulator = new TwilioSimulator(this.#changes.tell);
+  readonly simulator = new TwilioSimulator();
   readonly #api = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://twilio");
     void this.simulator.handleRequest(new Exchange(request, response, url));
@@ -60,7 +59,7 @@ export class TwilioStand {
 
   /** The call to that number, once `has` gives something of it. */
   of<T>(to: string, what: string, has: (call: TwilioCall) => T | undefined): Promise<T> {
-    return this.#changes.until(what, () => {
+    return eventually(what, () => {
       const call = this.simulator.calls.find(({ form }) => form.get("To") === to);
       return call === undefined ? undefined : has(call);
     });
