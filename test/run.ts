@@ -1,8 +1,8 @@
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
@@ -17,9 +17,14 @@ const DEBIAN_FOLDERS = new Map([
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
+/** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
+const SHARED_PROCESSES = 8;
+/** Several times what the longest takes on a machine with other work. */
+const FILE_TIMEOUT_MS = 300_000;
+const PROCESS_TIMEOUT_MS = 1_800_000;
 const root = fileURLToPath(new URL("./", import.meta.url));
 const filters = process.argv.slice(needsDebian ? 3 : 2);
-const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+const names = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.js"))
   .filter((path) =>
     debianFolder === undefined
@@ -27,15 +32,32 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
       : path.startsWith(debianFolder),
   )
   .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
-  .sort()
-  .map((path) => join(root, path));
+  .sort();
 
-if (files.length === 0) {
+/** Deals the files out like cards, so that neighbours, which take equally long, come into different processes. */
+function sharedProcesses(): readonly string[] {
+  const folder = join(root, "processes");
+  mkdirSync(folder, { recursive: true });
+  const count = Math.min(SHARED_PROCESSES, names.length);
+  return Array.from({ length: count }, (_, index) => {
+    const files = names
+      .filter((_name, place) => place % count === index)
+      .map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
+    const path = join(folder, `${index + 1}.js`);
+    const call = `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS});`;
+    writeFileSync(path, `import { runFiles } from "../shared-process.js";\n${call}\n`);
+    return path;
+  });
+}
+
+if (names.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {
-  // More files than cores: those that make calls mostly wait for what takes as long as it is spoken.
-  const tests = run({ files, concurrency: 4, timeout: needsDebian ? 300_000 : 120_000 });
+  // More processes than cores: those that make calls mostly wait for what takes as long as it is spoken.
+  const tests = needsDebian
+    ? run({ files: names.map((name) => join(root, name)), concurrency: 4, timeout: 300_000 })
+    : run({ files: [...sharedProcesses()], concurrency: 4, timeout: PROCESS_TIMEOUT_MS });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });

@@ -29,11 +29,13 @@ const ENTRIES_MAX = 200_000;
 /** What the simulated vendors did and when, so that a benchmark can take their delays off. */
 export class Journal {
   readonly #isOn: boolean;
+  readonly #onEntry: () => void;
   #entries: JournalEntry[] = [];
   #requests = 0;
 
-  constructor(isOn: boolean) {
+  constructor(isOn: boolean, onEntry: () => void = () => undefined) {
     this.#isOn = isOn;
+    this.#onEntry = onEntry;
   }
 
   get entries(): readonly JournalEntry[] {
@@ -56,6 +58,7 @@ export class Journal {
     const entry = { vendor, kind, atNs: atNs.toString(), request };
     this.#entries.push(text === undefined ? entry : { ...entry, text });
     if (this.#entries.length > ENTRIES_MAX) this.#entries = this.#entries.slice(ENTRIES_MAX / 10);
+    this.#onEntry();
   }
 
   clear(): void {

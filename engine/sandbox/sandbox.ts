@@ -24,6 +24,8 @@ export interface SandboxOptions {
   readonly apiKey?: string;
   /** Keeps a journal of requests and events. */
   readonly journal?: boolean;
+  /** Called after each entry of the journal, and when a connection has been opened or closed. */
+  readonly onChange?: () => void;
 }
 
 export interface Sandbox {
@@ -37,8 +39,8 @@ export interface Sandbox {
 
 /** Starts all simulated vendors on one port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host = "127.0.0.1", port = 0 } = options;
-  const journal = new Journal(options.journal ?? false);
+  const { host = "127.0.0.1", port = 0, onChange = () => undefined } = options;
+  const journal = new Journal(options.journal ?? false, onChange);
   const faults = Object.assign(noFaults(), options.faults);
   const context: SandboxContext = { faults, journal, apiKey: options.apiKey };
   const sockets = new Set<Duplex>();
@@ -48,7 +50,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const server = createServer({ keepAliveTimeout: 60_000 });
   server.on("connection", (socket) => {
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
+    onChange();
+    socket.on("close", () => {
+      sockets.delete(socket);
+      onChange();
+    });
   });
   server.on("request", (request, response) => serve(routes, request, response));
   server.on("upgrade", (request, socket, head) => upgrade(routes, request, socket, head));

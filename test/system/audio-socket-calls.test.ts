@@ -10,7 +10,6 @@ import {
   speechFrames,
   uuidFrame,
 } from "./audio-socket-phone.js";
-import { eventually } from "./eventually.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
@@ -88,9 +87,7 @@ test("a call is understood in both directions, interrupted, and hung up by the c
   await phone.heard("thank you");
   phone.say("count to 20");
   phone.forget();
-  await eventually("the agent to begin", () =>
-    phone.heardBytes > SECOND_BYTES ? true : undefined,
-  );
+  await phone.changes.until("the agent to begin", () => phone.heardBytes > SECOND_BYTES);
   phone.say("stop");
   await phone.quiet();
   phone.hangUp();
@@ -129,7 +126,7 @@ test("keys arrive; unknown kinds, errors, odd and empty frames are passed over",
   phone.send(uuidFrame(crypto.randomUUID()));
   phone.press("4");
   phone.press("2");
-  await eventually("the answer to the keys", async () => {
+  await server.changes.until("the answer to the keys", async () => {
     const [call] = await server.calls(customer);
     return call?.transcript.some(({ text }) => text.includes("4") && text.includes("2"));
   });

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
-import { eventually } from "./eventually.js";
+import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
+import { Changes } from "../doubles/changes.js";
 import { decoded, encoded } from "./phone-vendor-streams.js";
 
 const RATE_HZ = 8000;
@@ -41,6 +42,10 @@ export class AudioSocketPhone {
   /** Resolves with whether the other side hung up in words before it closed. */
   readonly closed: Promise<boolean>;
   readonly audioBytes = new Set<number>();
+  /** Of what has come, and of the end of what has been played. */
+  readonly changes = new Changes();
+  readonly #clock = new SystemClock();
+  #cancelQuiet: CancelTimer = () => undefined;
   wasHungUp = false;
   #unread = Buffer.alloc(0);
   #audio: Buffer[] = [];
@@ -58,7 +63,11 @@ export class AudioSocketPhone {
     socket.on("error", () => undefined);
     socket.on("data", (bytes: Buffer) => this.#read(bytes));
     this.closed = new Promise((resolve) => {
-      socket.once("close", () => resolve(this.wasHungUp));
+      socket.once("close", () => {
+        this.#cancelQuiet();
+        this.changes.tell();
+        resolve(this.wasHungUp);
+      });
     });
   }
 
@@ -80,18 +89,19 @@ export class AudioSocketPhone {
 
   /** Resolves when these words have come, have been played in the time that they take, and nothing follows. */
   heard(words: string): Promise<true> {
-    return eventually(`to hear "${words}"`, () =>
-      this.#isQuiet && this.words().includes(words) ? true : undefined,
+    return this.changes.until(
+      `to hear "${words}"`,
+      () => this.#isQuiet && this.words().includes(words),
     );
   }
 
   /** Resolves when the agent does not speak, or not any more. */
   quiet(): Promise<true> {
-    return eventually("silence", () => (this.#isQuiet ? true : undefined));
+    return this.changes.until("silence", () => this.#isQuiet);
   }
 
   get #isQuiet(): boolean {
-    return performance.now() > this.#playedUntilMs + QUIET_MS;
+    return this.#clock.monotonicMs() >= this.#playedUntilMs + QUIET_MS;
   }
 
   words(): string {
@@ -117,10 +127,14 @@ export class AudioSocketPhone {
       if (kind === AUDIO) {
         this.#audio.push(this.#unread.subarray(HEADER_BYTES, end));
         this.audioBytes.add(end - HEADER_BYTES);
-        this.#playedUntilMs = Math.max(this.#playedUntilMs, performance.now()) + FRAME_MS;
+        this.#playedUntilMs = Math.max(this.#playedUntilMs, this.#clock.monotonicMs()) + FRAME_MS;
       }
       this.#unread = this.#unread.subarray(end);
     }
+    const quietInMs = this.#playedUntilMs + QUIET_MS - this.#clock.monotonicMs();
+    this.#cancelQuiet();
+    this.#cancelQuiet = this.#clock.after(Math.ceil(quietInMs) + 1, this.changes.tell);
+    this.changes.tell();
   }
 }
 

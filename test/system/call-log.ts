@@ -1,50 +1,43 @@
 import type { LogFields, Logger } from "../../engine/log.js";
+import type { Changes } from "../doubles/changes.js";
 
-interface Waiting {
-  readonly orgId: string;
-  readonly count: number;
-  readonly resolve: () => void;
-}
-
-/** Hands every line on, and tells when an organization's calls have ended: the server writes no other sign of it. */
+/** Hands every line on, and tells of each; counts the calls that have ended. */
 export class CallLog implements Logger {
   readonly #next: Logger;
+  readonly #changes: Changes;
   readonly #endsByOrg = new Map<string, number>();
-  #waiting: Waiting[] = [];
 
-  constructor(next: Logger) {
+  constructor(next: Logger, changes: Changes) {
     this.#next = next;
+    this.#changes = changes;
   }
 
-  /** Resolves when so many of its calls have ended since the server was started. */
-  ended(orgId: string, count: number): Promise<void> {
-    if ((this.#endsByOrg.get(orgId) ?? 0) >= count) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ orgId, count, resolve }));
+  /** How many of the organization's calls have ended since the server was started. */
+  endCount(orgId: string): number {
+    return this.#endsByOrg.get(orgId) ?? 0;
   }
 
   debug(fields: LogFields, message: string): void {
     this.#next.debug(fields, message);
+    this.#changes.tell();
   }
 
   info(fields: LogFields, message: string): void {
     this.#next.info(fields, message);
-    if (message === "call ended" && typeof fields["orgId"] === "string")
-      this.#note(fields["orgId"]);
+    const orgId = fields["orgId"];
+    if (message === "call ended" && typeof orgId === "string") {
+      this.#endsByOrg.set(orgId, this.endCount(orgId) + 1);
+    }
+    this.#changes.tell();
   }
 
   warn(fields: LogFields, message: string): void {
     this.#next.warn(fields, message);
+    this.#changes.tell();
   }
 
   error(fields: LogFields, message: string): void {
     this.#next.error(fields, message);
-  }
-
-  #note(orgId: string): void {
-    const count = (this.#endsByOrg.get(orgId) ?? 0) + 1;
-    this.#endsByOrg.set(orgId, count);
-    const due = this.#waiting.filter((each) => each.orgId === orgId && each.count <= count);
-    this.#waiting = this.#waiting.filter((each) => !due.includes(each));
-    for (const { resolve } of due) resolve();
+    this.#changes.tell();
   }
 }

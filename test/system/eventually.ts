@@ -1,7 +1,5 @@
 import { SystemClock } from "../../engine/time/clock.js";
-
-/** Far above what any write or close takes; a test that waits so long has failed. */
-export const WAIT_MAX_MS = 20_000;
+import { WAIT_MAX_MS } from "../doubles/changes.js";
 
 /** Asked as soon as others have had their turn so often; then, so that the waiting takes no core from what is waited for, by a timer. */
 const EAGER_LOOKS = 50;

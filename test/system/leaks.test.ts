@@ -66,7 +66,7 @@ test(`${CALLS} short calls leave no timer, socket or stream behind`, async (cont
   const { liveCalls, slots } = server.parley.calls;
   assert.equal(liveCalls.count, 0);
   assert.equal(slots.count, 0);
-  await eventually("the recognizer's streams to be closed", () => {
+  await server.changes.until("the recognizer's streams to be closed", () => {
     const entries = server.sandbox.journal.filter(({ vendor }) => vendor === "deepgram");
     const count = (kind: string) => entries.filter((entry) => entry.kind === kind).length;
     return count("opened") === count("closed") ? true : undefined;

@@ -25,7 +25,7 @@ const ODDITIES: readonly DeepgramFault[] = [
   "noAnswerToClose",
 ];
 const FAILED = "speech recognition failed";
-const CONCURRENT_MAX = 10;
+const CONCURRENT_MAX = 5;
 
 let server: TestServer;
 before(async () => {

@@ -6,7 +6,6 @@ import { readEvents } from "../api/contract/event-stream-reader.js";
 import { LoopbackClient } from "../api/http/loopback-client.js";
 import { idIn } from "../api/routes/agent-drafts.js";
 import { ended } from "./events.js";
-import { eventually } from "./eventually.js";
 import { TestServer, VENDOR_KEY } from "./test-server.js";
 
 const CREDENTIALS = { email: "Ada@example.com", password: "correct horse battery" };
@@ -127,7 +126,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
 
   await t.test("finds the call, its transcript and its cost in the dashboard", async () => {
     const key = { "x-api-key": apiKey };
-    const call = await eventually("the end of the call", async () => {
+    const call = await server.changes.until("the end of the call", async () => {
       const { items } = await shown(`calls?status=completed&agentId=${agentId}`, key);
       return items[0];
     });

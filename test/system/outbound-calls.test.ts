@@ -3,7 +3,6 @@ import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
 
@@ -59,7 +58,7 @@ test("a placed call is answered, talks, and is recorded under the id that was gi
   const { id, agentId } = await place(customer, agent.id, "+15550101000");
   assert.equal(agentId, agent.id);
   const caller = await stand.of("+15550101000", "the answer", (call) => call.caller);
-  await eventually("the greeting", () => (/hello there/i.test(caller.said()) ? true : undefined));
+  while (!/hello there/i.test(caller.said())) await caller.until(() => true);
   await caller.hangUp();
   const call = await server.endedCall(customer);
   assert.deepEqual(
@@ -240,7 +239,7 @@ test("no number and no token is logged", () => {
 
 /** As the call's record has it, once that is so. */
 function answeredBy(customer: Customer, expected: string): Promise<true> {
-  return eventually(`an answer by ${expected}`, async () => {
+  return server.changes.until(`an answer by ${expected}`, async () => {
     const [call] = await server.calls(customer);
     return call?.metadata["answeredBy"] === expected ? true : undefined;
   });

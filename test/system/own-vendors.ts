@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
 import type { ProviderInput } from "../../engine/tenancy/provider-input.js";
 import type { CallRecord, Category } from "../../storage/records.js";
+import { Changes } from "../doubles/changes.js";
 import {
   type AgentVendorKeys,
   type Customer,
@@ -29,6 +30,8 @@ export class OwnVendors {
   readonly server: TestServer;
   readonly sandbox: Sandbox;
   readonly customer: Customer;
+  /** Of its sandbox. */
+  readonly changes: Changes;
 
   static async of(
     server: TestServer,
@@ -36,10 +39,11 @@ export class OwnVendors {
     options: OwnVendorsOptions = {},
   ): Promise<OwnVendors> {
     const { llm = "openai", tts = "openai", faults = {}, agent = {} } = options;
-    const sandbox = await startSandbox({ journal: true, faults });
+    const changes = new Changes();
+    const sandbox = await startSandbox({ journal: true, faults, onChange: changes.tell });
     context.after(() => sandbox.close());
     const customer = await server.customer();
-    const own = new OwnVendors(server, sandbox, customer);
+    const own = new OwnVendors({ server, sandbox, customer, changes });
     const { urls } = sandbox;
     const llmProviderId = await own.#provider("llm", llm, urls[llm], MODELS.llm[llm]);
     const ttsProviderId = await own.#provider("tts", tts, urls[tts], MODELS.tts[tts]);
@@ -49,10 +53,11 @@ export class OwnVendors {
     return own;
   }
 
-  private constructor(server: TestServer, sandbox: Sandbox, customer: Customer) {
-    this.server = server;
-    this.sandbox = sandbox;
-    this.customer = customer;
+  private constructor(parts: Pick<OwnVendors, "server" | "sandbox" | "customer" | "changes">) {
+    this.server = parts.server;
+    this.sandbox = parts.sandbox;
+    this.customer = parts.customer;
+    this.changes = parts.changes;
   }
 
   get faults(): SandboxFaults {

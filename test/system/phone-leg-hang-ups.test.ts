@@ -162,7 +162,7 @@ test("a vendor that refuses is told of in the log, without its words or the key"
   api.answers.push([401, body]);
   await hangUpByAgent(server, which);
   await api.asked(1);
-  while (errors().length === 0) await new Promise(setImmediate);
+  await server.changes.until("the line in the log", () => errors().length > 0);
   assert.deepEqual(errors(), ["a call could not be hung up at its vendor"]);
   const { error } = log.ofLevel("error")[0]?.fields ?? {};
   assert.match(String(error), /telnyx answered 401: error 10009$/);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { PhoneCaller, type PhoneCallerOptions } from "../../engine/sandbox/phone-caller.js";
 import type { PhoneCallerEvent } from "../../engine/sandbox/phone-caller-events.js";
-import type { Sandbox } from "../../engine/sandbox/sandbox.js";
-import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
-import { eventually } from "./eventually.js";
+import type { CancelTimer } from "../../engine/time/clock.js";
+import { Changes } from "../doubles/changes.js";
+import { PatientClock } from "../doubles/patient-clock.js";
 import type { Customer, TestServer } from "./test-server.js";
 
 const FRAME_MS = 20;
@@ -50,8 +50,9 @@ export async function closeOfPhone(caller: PhoneCaller, timeoutMs?: number): Pro
   return { code: close.code, reason: close.reason };
 }
 
-/** The system's, and tells whether the pacer, which alone waits for so short a time, still runs. */
-export class PacerWatch extends SystemClock {
+/** A patient one that tells whether the pacer, which alone waits for so short a time, still runs. */
+export class PacerWatch extends PatientClock {
+  readonly changes = new Changes();
   #waiting = 0;
 
   get isPacing(): boolean {
@@ -65,6 +66,7 @@ export class PacerWatch extends SystemClock {
     const end = () => {
       if (!isOver) this.#waiting -= 1;
       isOver = true;
+      this.changes.tell();
     };
     const cancel = super.after(delayMs, () => {
       end();
@@ -78,15 +80,11 @@ export class PacerWatch extends SystemClock {
 }
 
 /** No call, no slot, no paced line, and nobody who listens. */
-async function assertNothingLeft(
-  server: TestServer,
-  clock: PacerWatch,
-  sandbox: Sandbox = server.sandbox,
-): Promise<void> {
+async function assertNothingLeft(server: TestServer, clock: PacerWatch): Promise<void> {
   await server.settled();
-  await eventually("the pacer to stand still", () => (clock.isPacing ? undefined : true));
-  await eventually("the recognizer's streams to be closed", () => {
-    const entries = sandbox.journal.filter(({ vendor }) => vendor === "deepgram");
+  await clock.changes.until("the pacer to stand still", () => !clock.isPacing);
+  await server.changes.until("the recognizer's streams to be closed", () => {
+    const entries = server.sandbox.journal.filter(({ vendor }) => vendor === "deepgram");
     const count = (kind: string) => entries.filter((entry) => entry.kind === kind).length;
     return count("opened") === count("closed") ? true : undefined;
   });

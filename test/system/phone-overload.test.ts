@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
 import { closeOf } from "./events.js";
-import { eventually } from "./eventually.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
 import { closeServer, heard, PacerWatch, ring, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
@@ -84,7 +83,9 @@ test("speech that the audio pool cannot decode harms only its own sentence: call
   await server.agent(other);
   const spoilt = await ring(server, own.customer);
   await spoilt.say("say this is spoilt");
-  await eventually("the fault", () => own.sandbox.journal.find(({ kind }) => kind === "fault"));
+  await own.changes.until("the fault", () =>
+    own.sandbox.journal.find(({ kind }) => kind === "fault"),
+  );
   await assertTalks(other);
   own.faults.openaiSpeech = {};
   await spoilt.say("say all is well");

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { SPEECH_WAITING_MAX } from "../../engine/audio/speech-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { eventually } from "./eventually.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
 import { heard, ring } from "./phone-line-up.js";
 import { TestServer } from "./test-server.js";
 
-/** Long enough for a thread that the queue does not run dry between two looks. */
+/** Long enough for a thread that a full queue is worth the name. */
 const SECONDS_OF_WORK = 20;
+/** Of the few promises that lie between the end of a sentence and the next one's turn. */
+const HOPS_MAX = 20;
+const FRAME_BYTES = 160;
 
 /** The threads that begin while it watches, the living ones; the server's others begin with it. */
 function watchThreads(context: TestContext): Set<Worker> {
@@ -51,7 +54,7 @@ test("calls go on though the threads of the audio pool die, idle and at work", a
   const [first, second] = callers;
   assert.ok(first && second);
   await first.say("count to 20");
-  await eventually("the count to be heard", () => (/2\./.test(first.heard()) ? true : undefined));
+  await heard(first, "Number 2.");
   await killAll(threads);
   await second.say("say well done");
   await heard(second, "well done");
@@ -78,7 +81,7 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
 
   const emptyQueue = fillQueue(server.parley.calls.audioPool());
   await caller.say("say this is refused");
-  const refusal = await eventually("the refusal", () =>
+  const refusal = await server.changes.until("the refusal", () =>
     log.lines.find(({ message }) => message === "vendor request failed"),
   );
   const { vendor, fault } = refusal.fields;
@@ -90,35 +93,44 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-/** More sentences than may wait, and another for each that is done, until what it gives is called. */
+/** As many sentences as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
 function fillQueue(pool: AudioPool): () => void {
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
   const audio = new Uint8Array(2 * 24_000 * SECONDS_OF_WORK);
-  const add = () => {
-    pool.speech(audio, { from: "pcm24k", to: "mulaw" }, stopping.signal).then(
-      () => setImmediate(add),
-      () => undefined,
-    );
+  const add = (): void => {
+    pool
+      .speech(audio, { from: "pcm24k", to: "mulaw" }, stopping.signal)
+      .then(refill, () => undefined);
   };
-  for (let n = 0; n <= SPEECH_WAITING_MAX; n += 1) add();
+  // The queue moves up just after the one that is done has told so, within the same turn of the event loop.
+  const refill = async (): Promise<void> => {
+    for (let hop = 0; hop < HOPS_MAX && pool.stats.speechWaiting >= SPEECH_WAITING_MAX; hop += 1) {
+      await Promise.resolve();
+    }
+    while (!stopping.signal.aborted && pool.stats.speechWaiting < SPEECH_WAITING_MAX) add();
+  };
+  add();
+  void refill();
   return () => stopping.abort();
 }
 
 test("a first call on a cold pool leaves room for the next", async (context) => {
-  const server = await TestServer.start({ environment: { EVENT_LOOP_DELAY_MAX_MS: "10000" } });
+  const clock = new VirtualClock();
+  const environment = { EVENT_LOOP_DELAY_MAX_MS: "10000" };
+  const server = await TestServer.start({ clock, environment });
   context.after(() => server.close());
-  const customer = await server.customer();
-  await server.agent(customer, { persona: { greeting: "Hello there." } }, { tts: "edge" });
-  const first = await ring(server, customer);
-  await heard(first, "Hello there.");
-  // Three looks of a second each would be enough to close the door.
-  for (const words of ["say one moment please", "say I am still here"]) {
-    await first.say(words);
-    await heard(first, words.slice("say ".length));
-    assert.equal(server.parley.calls.isReady, true);
+  const pool = server.parley.calls.audioPool();
+  const wasHeard = new Promise<void>((onHeard) => {
+    const line = pool.inbound({ encoding: "mulaw", onPcm: () => onHeard() });
+    line.push(new Uint8Array(FRAME_BYTES));
+  });
+  const sentence = pool.speech(new Uint8Array(960), { from: "pcm24k", to: "mulaw" });
+  // No thread starts within one turn of the event loop.
+  clock.advance(500);
+  await Promise.all([sentence, wasHeard]);
+  for (let looks = 1; looks <= 3; looks += 1) {
+    clock.advance(1_000);
+    assert.equal(server.parley.calls.isReady, true, `after ${looks} looks`);
   }
-  const second = await ring(server, customer);
-  await heard(second, "Hello there.");
-  await Promise.all([first.hangUp(), second.hangUp()]);
-  await server.endedCalls(customer, 2);
 });

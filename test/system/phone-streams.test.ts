@@ -173,7 +173,7 @@ test("a vendor that hangs up while the recognizer is being reached leaves nothin
   const customer = await customerWithAgent();
   const call = await connect();
   call.send(twilio.start(await tokenFor(customer)));
-  while ((await server.calls(customer)).length === 0) await new Promise(setImmediate);
+  await server.changes.until("the call", async () => (await server.calls(customer))[0]);
   call.drop();
   const { metadata, status } = await server.endedCall(customer);
   server.sandbox.faults.deepgram = {};

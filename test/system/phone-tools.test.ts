@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { decodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
-import { eventually } from "./eventually.js";
 import {
   closeOfPhone,
   closeServer,
@@ -80,7 +79,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     const call = await VendorCall.connect(streamUrl(server), stream);
     call.send(stream.start(token));
     call.say("press 1 2 3");
-    await eventually("the keys", () => (call.marks.includes("digits") ? true : undefined));
+    await call.changes.until("the keys", () => call.marks.includes("digits"));
     const pcm = decodeMuLaw(call.takeAudio());
     assert.equal(keysIn(pcm), "123");
     await call.end();

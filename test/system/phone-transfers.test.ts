@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { eventually } from "./eventually.js";
 import { streamUrl, webhookUrl } from "./phone-line-up.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -82,7 +81,7 @@ test("a vendor that does not take the call ends it, and the log says so without 
   call.play();
   assert.equal(await call.closed, 1000);
   await server.endedCall(customer);
-  await eventually("the line in the log", () => log.ofLevel("error")[0]);
+  await server.changes.until("the line in the log", () => log.ofLevel("error")[0]);
   assert.deepEqual(
     log.ofLevel("error").map(({ message }) => message),
     ["a call could not be transferred"],

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { eventually } from "./eventually.js";
+import { Changes } from "../doubles/changes.js";
 
 export interface ApiRequest {
   readonly line: string;
@@ -13,6 +13,7 @@ export class PhoneVendorApi {
   readonly requests: ApiRequest[] = [];
   /** The next answers; then 200. */
   readonly answers: (readonly [status: number, body: string])[] = [];
+  readonly #changes = new Changes();
   #held: Promise<void> | undefined;
   readonly #server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -23,6 +24,7 @@ export class PhoneVendorApi {
         authorization: request.headers.authorization ?? "",
         body: Buffer.concat(chunks).toString(),
       });
+      this.#changes.tell();
       const [status, body] = this.answers.shift() ?? [200, "{}"];
       const answer = () => {
         response.writeHead(status, { "content-type": "application/json" }).end(body);
@@ -46,9 +48,7 @@ export class PhoneVendorApi {
   }
 
   asked(count: number): Promise<true> {
-    return eventually(`${count} requests`, () =>
-      this.requests.length >= count ? true : undefined,
-    );
+    return this.#changes.until(`${count} requests`, () => this.requests.length >= count);
   }
 
   /** Nothing is answered until what it gives is called. */

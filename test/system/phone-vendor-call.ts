@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
-import { eventually } from "./eventually.js";
+import { Changes } from "../doubles/changes.js";
 import { decoded, encoded, type VendorStream } from "./phone-vendor-streams.js";
 
 const RATE_HZ = 8000;
@@ -26,6 +26,9 @@ export class VendorCall {
     await once(socket, "open");
     return call;
   }
+
+  /** Of what has come. */
+  readonly changes = new Changes();
 
   private constructor(socket: WebSocket, stream: VendorStream) {
     this.#socket = socket;
@@ -56,7 +59,7 @@ export class VendorCall {
 
   /** The agent's words since the last time. */
   async said(markCount: number): Promise<string> {
-    await eventually("the agent's mark", () => (this.marks.length >= markCount ? true : undefined));
+    await this.changes.until("the agent's mark", () => this.marks.length >= markCount);
     return decodeSpeech(decoded(this.takeAudio(), this.stream.codec), RATE_HZ);
   }
 
@@ -93,5 +96,6 @@ export class VendorCall {
     }
     if (mark !== undefined) this.marks.push(mark);
     if (isClear === true) this.clears += 1;
+    this.changes.tell();
   }
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { eventually } from "./eventually.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
@@ -57,9 +56,9 @@ describe("a call is understood in both directions", { concurrency: true }, () =>
       assert.equal(await call.said(2), "thank you");
       call.play();
       call.say("count to 20");
-      await eventually("the agent to begin", () => (call.marks.length > 2 ? true : undefined));
+      await call.changes.until("the agent to begin", () => call.marks.length > 2);
       call.say("stop");
-      await eventually("the clear", () => (call.clears > 0 ? true : undefined));
+      await call.changes.until("the clear", () => call.clears > 0);
       await call.end();
       const { channel, status, transcript, metrics } = await server.endedCall(customer);
       assert.equal(channel, "phone");

@@ -7,7 +7,7 @@ import { decodeSpeech } from "../../engine/sandbox/tone-code.js";
 import type { CallRecord } from "../../storage/records.js";
 import { readStereoFile } from "../engine/calls/stereo-file.js";
 import { ended, spoke, stopped } from "./events.js";
-import { eventually } from "./eventually.js";
+import { heard } from "./phone-line-up.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const SILENT_SECOND = Buffer.alloc(32_000);
@@ -19,7 +19,7 @@ before(async () => {
 after(() => server.stop());
 
 function recordedCall(customer: Customer): Promise<CallRecord> {
-  return eventually("the recording of the call", async () => {
+  return server.changes.until("the recording of the call", async () => {
     const [call] = await server.calls(customer);
     return call?.metadata["recording"] === undefined ? undefined : call;
   });
@@ -76,9 +76,9 @@ test("a recording of a telephone call has both sides' words at 8 kHz", async () 
   const caller = await PhoneCaller.call({
     webhookUrl: `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`,
   });
-  await eventually("the greeting", async () => caller.heard().includes("there.") || undefined);
+  await heard(caller, "there.");
   await caller.say("say thank you");
-  await eventually("the answer", async () => caller.heard().includes("thank you") || undefined);
+  await heard(caller, "thank you");
   await caller.hangUp();
   const call = await recordedCall(customer);
   const file = Buffer.from(await (await fetchRecording(call.id, customer)).arrayBuffer());

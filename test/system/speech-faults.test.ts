@@ -20,7 +20,7 @@ const PASSING_OF_EDGE: readonly EdgeFault[] = [
   "turnEndWithoutAudio",
   "closeWithoutTurnEnd",
 ];
-const CONCURRENT_MAX = 10;
+const CONCURRENT_MAX = 5;
 
 type SpeechVendor = "openai" | "elevenlabs" | "edge";
 

@@ -16,10 +16,11 @@ import { within } from "../../engine/time/deadline.js";
 import { type Parley, startParley } from "../../main.js";
 import type { Database } from "../../storage/database.js";
 import type { AgentRecord, CallRecord, Category } from "../../storage/records.js";
+import { Changes, WAIT_MAX_MS } from "../doubles/changes.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
+import { PatientClock } from "../doubles/patient-clock.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { CallLog } from "./call-log.js";
-import { eventually, WAIT_MAX_MS } from "./eventually.js";
 
 export const VENDOR_KEY = "a-key-that-the-sandbox-takes";
 const JWT_SECRET = "j".repeat(32);
@@ -27,6 +28,7 @@ const ENCRYPTION_KEY = "5a".repeat(32);
 
 export interface TestServerOptions {
   readonly log?: Logger;
+  /** A patient one where none is given. */
   readonly clock?: Clock;
   /** Beside what every test server is given; see `environmentOf`. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -59,6 +61,7 @@ interface TestServerParts {
   readonly sandbox: Sandbox;
   readonly dataDir: string;
   readonly callLog: CallLog;
+  readonly changes: Changes;
 }
 
 /** The whole server in this process, with simulated vendors on sockets and a database of its own. */
@@ -67,24 +70,34 @@ export class TestServer {
   readonly sandbox: Sandbox;
   readonly tenancy: Tenancy;
   readonly dataDir: string;
+  /** Of the log, of the sandbox that was started with the server, and of what is stored of calls. */
+  readonly changes: Changes;
   readonly #callLog: CallLog;
   readonly #options: TestServerOptions;
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
-    const sandbox = options.sandbox ?? (await startSandbox({ journal: true }));
+    const changes = new Changes();
+    const sandbox =
+      options.sandbox ?? (await startSandbox({ journal: true, onChange: changes.tell }));
     const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-system-")));
     const environment = { ...environmentOf(sandbox, dataDir), ...options.environment };
-    const callLog = new CallLog(options.log ?? new SilentLogger());
-    const parley = await startParley(parseConfig(environment), callLog, options.clock);
-    return new TestServer({ parley, sandbox, dataDir, callLog }, options);
+    const callLog = new CallLog(options.log ?? new SilentLogger(), changes);
+    const parley = await startParley(
+      parseConfig(environment),
+      callLog,
+      options.clock ?? new PatientClock(),
+    );
+    tellOfWrites(parley.database, changes);
+    return new TestServer({ parley, sandbox, dataDir, callLog, changes }, options);
   }
 
   private constructor(parts: TestServerParts, options: TestServerOptions) {
-    const { parley, sandbox, dataDir, callLog } = parts;
+    const { parley, sandbox, dataDir, callLog, changes } = parts;
     this.parley = parley;
     this.sandbox = sandbox;
     this.dataDir = dataDir;
     this.#callLog = callLog;
+    this.changes = changes;
     this.#options = options;
     this.tenancy = tenancyOn(parley.database, options.clock ?? new SystemClock());
   }
@@ -171,11 +184,8 @@ export class TestServer {
   /** The customer's calls, once so many of them have ended. */
   async endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
     const { id } = customer.tenant.organization;
-    const ends = this.#callLog.ended(id, count);
-    if (!(await within(new SystemClock(), WAIT_MAX_MS, ends))) {
-      throw new Error(`${count} calls did not end in time`);
-    }
-    return eventually("the end of the calls to be stored", async () => {
+    return this.changes.until(`the end of ${count} calls to be stored`, async () => {
+      if (this.#callLog.endCount(id) < count) return undefined;
       const calls = await this.calls(customer);
       return calls.some(({ status }) => status === "active") ? undefined : calls;
     });
@@ -192,7 +202,7 @@ export class TestServer {
   /** As `endedCall`, once its summary has been written too. */
   async summarizedCall(customer: Customer): Promise<CallRecord> {
     await this.endedCall(customer);
-    return eventually("the summary of the call", async () => {
+    return this.changes.until("the summary of the call", async () => {
       const [call] = await this.calls(customer);
       return call === undefined || call.summary === null ? undefined : call;
     });
@@ -249,6 +259,20 @@ export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string,
     EVENT_LOOP_DELAY_MAX_MS: "0",
     LOG_LEVEL: "silent",
   };
+}
+
+/** Calls are written down by a server that waits for none of it. */
+function tellOfWrites({ calls, recordings }: Database, { tell }: Changes): void {
+  const told =
+    <Input extends readonly unknown[], Output>(write: (...input: Input) => Promise<Output>) =>
+    (...input: Input) =>
+      write(...input).finally(tell);
+  calls.start = told(calls.start.bind(calls));
+  calls.finish = told(calls.finish.bind(calls));
+  calls.saveTurn = told(calls.saveTurn.bind(calls));
+  calls.annotate = told(calls.annotate.bind(calls));
+  calls.saveSummary = told(calls.saveSummary.bind(calls));
+  recordings.finish = told(recordings.finish.bind(recordings));
 }
 
 /** The services as the server makes them, on its database: what an administrator's command would do. */

@@ -55,7 +55,7 @@ class TimedServer {
 
   /** Resolves when the vendor has been asked so many times. */
   async asked(vendor: SandboxVendor, count: number): Promise<void> {
-    await eventually(`${count} requests to ${vendor}`, () => {
+    await this.server.changes.until(`${count} requests to ${vendor}`, () => {
       const requests = this.server.sandbox.journal.filter(
         (entry) => entry.vendor === vendor && entry.kind === "request",
       );
@@ -182,8 +182,9 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     const customer = await timed.customer();
     const caller = timed.server.dial(customer);
     const { sandbox } = timed.server;
-    await eventually("the handshake", () => (sandbox.openConnections > 0 ? true : undefined));
-    await eventually("the call", async () => (await timed.server.calls(customer))[0]);
+    const { changes } = timed.server;
+    await changes.until("the handshake", () => sandbox.openConnections > 0);
+    await changes.until("the call", async () => (await timed.server.calls(customer))[0]);
     timed.clock.advance(5_000);
     const reason = "speech recognition failed";
     assert.deepEqual(await closeOf(caller), { code: 1011, reason, error: reason });

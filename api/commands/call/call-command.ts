@@ -49,6 +49,7 @@ export interface CallCommandOptions {
   /** Aborted when the caller wants to hang up. */
   readonly hangUp?: AbortSignal;
   readonly patienceMs?: number;
+  readonly greetingWaitMs?: number;
 }
 
 export function callCommand(surroundings: CallCommandOptions = {}): Command {
@@ -71,6 +72,7 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
           dial: () => dial(dialling),
           sessionId: options.sessionId,
           patienceMs: surroundings.patienceMs,
+          greetingWaitMs: surroundings.greetingWaitMs,
         },
         display,
       );

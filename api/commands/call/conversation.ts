@@ -20,6 +20,8 @@ export interface ConversationOptions {
   readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
   readonly patienceMs?: number | undefined;
+  /** How long an agent may take to begin to greet before it is taken for one that greets nobody; the medium knows. */
+  readonly greetingWaitMs?: number | undefined;
 }
 
 interface Waiter {
@@ -36,6 +38,7 @@ export class Conversation {
   readonly #line: VoiceLine;
   readonly #display: Display;
   readonly #patienceMs: number;
+  readonly #greetingWaitMs: number;
   readonly #sessionId: string | undefined;
   readonly #listening: Promise<void>;
   readonly #waiters = new Set<Waiter>();
@@ -65,6 +68,7 @@ export class Conversation {
     this.turns = [this.greeting];
     this.#display = display;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#greetingWaitMs = options.greetingWaitMs ?? options.medium.greetingWaitMs;
     this.#sessionId = options.sessionId;
     this.#listening = this.#listen();
   }
@@ -87,7 +91,7 @@ export class Conversation {
     const timer = setTimeout(() => {
       this.#greetingAwaited = false;
       this.#wake();
-    }, this.medium.greetingWaitMs);
+    }, this.#greetingWaitMs);
     try {
       await this.#waitFor(
         () => !this.#greetingAwaited || this.greeting.hasAudio || this.greeting.isOver,

@@ -16,17 +16,27 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-const PATIENCE_MS = 300;
+/** Only where the service says nothing on purpose. */
+const IMPATIENT_MS = 300;
+const PATIENT_MS = 60_000;
 
 function call(...args: readonly string[]) {
-  const readSettings = () => ({ dataDir: folder, port: 8080 });
-  return ran(callCommand({ readSettings, patienceMs: PATIENCE_MS }), ...args);
+  return callFor(PATIENT_MS, ...args);
 }
 
-async function callOn(script: (socket: WebSocket) => void, ...args: readonly string[]) {
+function callFor(patienceMs: number, ...args: readonly string[]) {
+  const readSettings = () => ({ dataDir: folder, port: 8080 });
+  return ran(callCommand({ readSettings, patienceMs }), ...args);
+}
+
+async function callOn(
+  script: (socket: WebSocket) => void,
+  args: readonly string[] = ["--text", "Hi."],
+  patienceMs = PATIENT_MS,
+) {
   const service = await ScriptedService.start(script);
   try {
-    return await call("--url", service.url, "--key", "vk_x", ...args);
+    return await callFor(patienceMs, "--url", service.url, "--key", "vk_x", ...args);
   } finally {
     await service.close();
   }
@@ -46,14 +56,10 @@ describe("a refused call is explained in one line", { concurrency: true }, () =>
   ];
   for (const [code, explanation] of refusals) {
     test(`close code ${code}`, async () => {
-      const { exitCode, output, errors } = await callOn(
-        (socket) => {
-          tell(socket, { type: "error", payload: { message: "because" } });
-          socket.close(code, "because");
-        },
-        "--text",
-        "Hi.",
-      );
+      const { exitCode, output, errors } = await callOn((socket) => {
+        tell(socket, { type: "error", payload: { message: "because" } });
+        socket.close(code, "because");
+      });
       assert.equal(exitCode, 1);
       assert.equal(output, "");
       assert.match(errors, explanation);
@@ -87,21 +93,17 @@ describe("without a service", { concurrency: true }, () => {
 
 describe("a call that goes wrong", { concurrency: true }, () => {
   test("is given up when the agent stays silent", async () => {
-    const { exitCode, errors } = await callOn(greet, "--text", "Hi.");
+    const { exitCode, errors } = await callOn(greet, undefined, IMPATIENT_MS);
     assert.equal(exitCode, 1);
     assert.match(errors, /^the agent was silent for .* s; the call was given up\n$/);
   });
 
   test("counts for nothing when no reply was heard", async () => {
-    const { exitCode, errors, output } = await callOn(
-      (socket) => {
-        greet(socket);
-        tell(socket, { type: "audioEnd" });
-        whenSpoken(socket, () => tell(socket, { type: "audioEnd" }));
-      },
-      "--text",
-      "Hi.",
-    );
+    const { exitCode, errors, output } = await callOn((socket) => {
+      greet(socket);
+      tell(socket, { type: "audioEnd" });
+      whenSpoken(socket, () => tell(socket, { type: "audioEnd" }));
+    });
     assert.equal(exitCode, 1);
     assert.equal(errors, "no reply was heard\n");
     assert.match(output, /^ +1 {2}Hi\. +- {2}-$/m);
@@ -114,10 +116,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
         tell(socket, { type: "audioEnd" });
         whenSpoken(socket, () => socket.close(1012, "the server is restarting"));
       },
-      "--text",
-      "Hi.",
-      "--text",
-      "Are you there?",
+      ["--text", "Hi.", "--text", "Are you there?"],
     );
     assert.equal(exitCode, 1);
     assert.match(errors, /^the server is stopping \(close code 1012\)/);
@@ -126,15 +125,11 @@ describe("a call that goes wrong", { concurrency: true }, () => {
   });
 
   test("ends in words when the line breaks", async () => {
-    const { exitCode, errors } = await callOn(
-      (socket) => {
-        greet(socket);
-        tell(socket, { type: "audioEnd" });
-        whenSpoken(socket, () => socket.terminate());
-      },
-      "--text",
-      "Hi.",
-    );
+    const { exitCode, errors } = await callOn((socket) => {
+      greet(socket);
+      tell(socket, { type: "audioEnd" });
+      whenSpoken(socket, () => socket.terminate());
+    });
     assert.equal(exitCode, 1);
     assert.match(errors, /^the line broke/);
   });

@@ -7,11 +7,17 @@ import { fileURLToPath } from "node:url";
 import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { startSandboxThread } from "../../../engine/sandbox/start-sandbox-thread.js";
 import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { Changes } from "../../doubles/changes.js";
 import { giveUpOnceTaken, post, textIn, userSays } from "./chat-client.js";
 import { RawDeepgramClient } from "./deepgram/deepgram-client.js";
 import { join, silence } from "./sound.js";
 
-const sandbox = await startSandbox({ journal: true, faults: { groq: { firstTokenMs: 1 } } });
+const changes = new Changes();
+const sandbox = await startSandbox({
+  onChange: changes.tell,
+  journal: true,
+  faults: { groq: { firstTokenMs: 1 } },
+});
 const desk = `http://127.0.0.1:${sandbox.port}/sandbox`;
 const key = { authorization: "Bearer any" };
 after(() => sandbox.close());
@@ -75,7 +81,7 @@ test("the journal tells what a stream of speech was told, and when its last soun
   const client = await RawDeepgramClient.open(sandbox.urls.deepgram);
   client.hear(join(encodeSpeech("hello", 16_000), silence(300, 16_000)));
   await client.finish();
-  while (sandbox.journal.at(-1)?.kind !== "closed") await new Promise(setImmediate);
+  await changes.until("the close", () => sandbox.journal.at(-1)?.kind === "closed");
   const entries = sandbox.journal.filter(
     ({ kind, text }) => kind !== "event" || text !== "interim: hello",
   );
@@ -96,7 +102,7 @@ test("a request that the client gives up is noted as aborted", async () => {
     () => sandbox.faults.openai,
     (signal) => post(url, { model: "m", messages: userSays("x") }, key, { signal }),
   );
-  while (sandbox.journal.at(-1)?.kind !== "aborted") await new Promise(setImmediate);
+  await changes.until("its end", () => sandbox.journal.at(-1)?.kind === "aborted");
 
   assert.equal(sandbox.journal.at(-1)?.vendor, "openai");
 });
@@ -110,9 +116,11 @@ test("an unknown path is 404, and connections are counted", async () => {
 });
 
 test("a closed sandbox holds nothing", async () => {
-  const other = await startSandbox({ faults: { openai: { fault: "stallBeforeFirstByte" } } });
+  const faults = { openai: { fault: "stallBeforeFirstByte" } } as const;
+  const opened = new Changes();
+  const other = await startSandbox({ faults, onChange: opened.tell });
   const stalled = assert.rejects(ask(other.urls.openai, "say hi"));
-  while (other.openConnections === 0) await new Promise(setImmediate);
+  await opened.until("the connection", () => other.openConnections > 0);
   await other.close();
   await stalled;
 

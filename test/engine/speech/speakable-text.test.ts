@@ -100,9 +100,9 @@ test("hostile markup takes no more than linear time", () => {
     "&",
   ]) {
     const text = mark.repeat(40_000 / mark.length);
-    const begin = process.hrtime.bigint();
+    const begin = process.cpuUsage();
     speakable(text);
-    const elapsedMs = Number(process.hrtime.bigint() - begin) / 1e6;
-    assert.ok(elapsedMs < 1_500, `${JSON.stringify(mark)} took ${elapsedMs} ms`);
+    const usedMs = process.cpuUsage(begin).user / 1e3;
+    assert.ok(usedMs < 1_500, `${JSON.stringify(mark)} took ${usedMs} ms of a processor`);
   }
 });

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
-import { refusal, type SeededPlatform, sharedPlatform } from "./seeded-platform.js";
+import { platformOfFile, refusal, type SeededPlatform } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 let newcomers = 0;
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AgentUnavailable } from "../../../engine/tenancy/agents.js";
-import { ownLlm, sharedPlatform } from "./seeded-platform.js";
+import { ownLlm, platformOfFile } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 function unavailable(status: AgentUnavailable["status"], reason: RegExp): (error: unknown) => true {
   return (error) => {

@@ -6,7 +6,9 @@ import {
   openToolHeaders,
   sealedTools,
 } from "../../../engine/tenancy/agent-tools.js";
-import { refusal, sharedPlatform } from "./seeded-platform.js";
+import { platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 const cipher = new CredentialCipher("5a".repeat(32));
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ownLlm, refusal, sharedPlatform } from "./seeded-platform.js";
+import { ownLlm, platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 test("what a new agent leaves out gets the contract's defaults", async () => {
   const platform = await sharedPlatform();

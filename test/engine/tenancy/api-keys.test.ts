@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
-import { refusal, sharedPlatform } from "./seeded-platform.js";
+import { platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 test("a new key opens its organization, with both scopes", async () => {
   const platform = await sharedPlatform();

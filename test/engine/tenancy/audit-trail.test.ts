@@ -7,7 +7,9 @@ import type { Database } from "../../../storage/database.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { openPlatform, refusal, sharedPlatform } from "./seeded-platform.js";
+import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 const HOUR_MS = 60 * 60 * 1_000;
 const ALL = { limit: 100, skip: 0 };

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ModelQuery } from "../../../engine/tenancy/model-search.js";
-import { openPlatform, ownLlm, sharedPlatform } from "./seeded-platform.js";
+import { openPlatform, ownLlm, platformOfFile } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 const LLM: ModelQuery = { category: "llm", query: "", skip: 0, limit: 100 };
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openPlatform, refusal, sharedPlatform } from "./seeded-platform.js";
+import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 test("an organization is described with its plan", async () => {
   const platform = await sharedPlatform();

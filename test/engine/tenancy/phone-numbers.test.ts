@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PhoneNumbers } from "../../../engine/tenancy/phone-numbers.js";
-import { refusal, type SeededPlatform, sharedPlatform } from "./seeded-platform.js";
+import { platformOfFile, refusal, type SeededPlatform } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 let lastNumber = 15_550_200_000;
 

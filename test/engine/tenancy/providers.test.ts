@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { Failure } from "../../../engine/failure.js";
 import type { ProviderInput } from "../../../engine/tenancy/provider-input.js";
 import type { JsonObject } from "../../../storage/records.js";
-import { ownLlm, refusal, sharedPlatform } from "./seeded-platform.js";
+import { ownLlm, platformOfFile, refusal } from "./seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
 
 test("an organization's own provider is stored whole, with its credentials sealed", async () => {
   const platform = await sharedPlatform();

@@ -135,16 +135,20 @@ export class SeededPlatform {
 type Seed = Pick<SeedOptions, "vendorKeys" | "sandbox">;
 const SANDBOX: Seed = { vendorKeys: {}, sandbox: true };
 
-let shared: Promise<SeededPlatform> | undefined;
-const closings: (() => Promise<void>)[] = [];
-after(async () => {
-  for (const close of closings) await close();
-});
-
-/** One for the tests of a file, which keep apart by using organizations of their own: opening takes longer than most tests. */
-export function sharedPlatform(): Promise<SeededPlatform> {
-  shared ??= open(SANDBOX, (close) => closings.push(close));
-  return shared;
+/**
+ * One for the tests of a file, which keep apart by using organizations of their own: opening takes longer than most tests.
+ * Opened when it is first asked for, closed after the file's last test.
+ */
+export function platformOfFile(): () => Promise<SeededPlatform> {
+  let shared: Promise<SeededPlatform> | undefined;
+  const closings: (() => Promise<void>)[] = [];
+  after(async () => {
+    for (const close of closings) await close();
+  });
+  return () => {
+    shared ??= open(SANDBOX, (close) => closings.push(close));
+    return shared;
+  };
 }
 
 /** One for a test that needs to be alone. */

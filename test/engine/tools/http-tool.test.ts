@@ -5,7 +5,7 @@ import { TOOL_ANSWER_MAX_BYTES } from "../../../engine/tools/tool-request.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { HttpTool } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { eventually, never } from "../vendors/sandboxed-vendors.js";
+import { never } from "../vendors/sandboxed-vendors.js";
 import { ScriptedWebServer } from "../vendors/scripted-web-server.js";
 
 const ORDER = {
@@ -182,13 +182,14 @@ describe("an HTTP tool", () => {
 
   it("gives up on a service that is silent, or slow in the middle, after the tool's own time", async () => {
     for (const begin of [false, true]) {
-      let isAsked = false;
-      server.answer = (response) => {
-        if (begin) response.write("half ");
-        isAsked = true;
-      };
+      const asked = new Promise<void>((resolve) => {
+        server.answer = (response) => {
+          if (begin) response.write("half ");
+          resolve();
+        };
+      });
       const result = run({ timeoutMs: 100 });
-      await eventually(() => isAsked, "the request");
+      await asked;
       clock.advance(99);
       clock.advance(1);
       const { ok, fault, content } = await result;
@@ -209,12 +210,11 @@ describe("an HTTP tool", () => {
 
   it("rejects only when it is aborted, and then at once", async () => {
     const ending = new AbortController();
-    let isAsked = false;
-    server.answer = () => {
-      isAsked = true;
-    };
+    const asked = new Promise<void>((resolve) => {
+      server.answer = () => resolve();
+    });
     const result = run({}, '{"order":"12"}', ending.signal);
-    await eventually(() => isAsked, "the request");
+    await asked;
     ending.abort();
     await assert.rejects(result, { fault: "aborted" });
     await assert.rejects(run({}, '{"order":"12"}', AbortSignal.abort()), { fault: "aborted" });

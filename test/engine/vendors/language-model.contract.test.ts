@@ -198,7 +198,7 @@ for (const vendor of VENDORS) {
       const timersBefore = clock.pendingTimerCount;
       const requests = vendors.sandbox.journal.length;
       const completion = tokensOf("hello");
-      await eventually(() => vendors.sandbox.journal.length > requests, "the request");
+      await vendors.changes.until("the request", () => vendors.sandbox.journal.length > requests);
       clock.advance(180_000);
       await assert.rejects(completion, { fault: "timeout", retryable: true });
       assert.equal(clock.pendingTimerCount, timersBefore);
@@ -207,8 +207,12 @@ for (const vendor of VENDORS) {
     it("gives up on a reply that stalls, after handing over what had come", async () => {
       vendors.sandbox.faults[vendor] = { fault: "stallMidStream" };
       const tokens: string[] = [];
-      const completion = model.complete(asking("say a b c d e f"), (t) => tokens.push(t), never());
-      await eventually(() => tokens.length === 5, "five tokens");
+      const onToken = (token: string) => {
+        tokens.push(token);
+        vendors.changes.tell();
+      };
+      const completion = model.complete(asking("say a b c d e f"), onToken, never());
+      await vendors.changes.until("five tokens", () => tokens.length === 5);
       clock.advance(30_000);
       await assert.rejects(completion, { fault: "timeout" });
       assert.equal(tokens.join(""), "a b c d e");
@@ -227,7 +231,10 @@ for (const vendor of VENDORS) {
         ending.signal,
       );
       await assert.rejects(completion, { fault: "aborted", retryable: false });
-      await eventually(() => vendors.sandbox.openConnections === 0, "the connection to close");
+      await vendors.changes.until(
+        "the connection to close",
+        () => vendors.sandbox.openConnections === 0,
+      );
       assert.equal(tokens.length, 3);
     });
 

@@ -1,13 +1,19 @@
 import type { SpeechListener, Transcript, VendorError } from "../../../engine/vendors/contracts.js";
+import { Changes } from "../../doubles/changes.js";
 
 /** Keeps what a speech stream reports, in order. */
 export class RecordingListener implements SpeechListener {
+  readonly #changes: Changes;
   readonly events: string[] = [];
   readonly transcripts: Transcript[] = [];
   readonly utteranceEndsMs: number[] = [];
   readonly lost: VendorError[] = [];
   readonly deafMs: number[] = [];
   readonly failed: VendorError[] = [];
+
+  constructor(changes = new Changes()) {
+    this.#changes = changes;
+  }
 
   /** The settled words of all turns. */
   get finalText(): string {
@@ -23,30 +29,36 @@ export class RecordingListener implements SpeechListener {
 
   onSpeechStarted(): void {
     this.events.push("speechStarted");
+    this.#changes.tell();
   }
 
   onTranscript(transcript: Transcript): void {
     this.events.push(transcript.isFinal ? "final" : "interim");
     this.transcripts.push(transcript);
+    this.#changes.tell();
   }
 
   onUtteranceEnd(lastWordEndMs: number): void {
     this.events.push("utteranceEnd");
     this.utteranceEndsMs.push(lastWordEndMs);
+    this.#changes.tell();
   }
 
   onLost(error: VendorError): void {
     this.events.push("lost");
     this.lost.push(error);
+    this.#changes.tell();
   }
 
   onRecovered(deafMs: number): void {
     this.events.push("recovered");
     this.deafMs.push(deafMs);
+    this.#changes.tell();
   }
 
   onFailed(error: VendorError): void {
     this.events.push("failed");
     this.failed.push(error);
+    this.#changes.tell();
   }
 }

@@ -3,10 +3,13 @@ import type { SandboxUrls } from "../../../engine/sandbox/sandbox-urls.js";
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
+import { Changes } from "../../doubles/changes.js";
 import { eventually as eventuallyFound } from "../../system/eventually.js";
 
 export interface SandboxedVendors {
   readonly sandbox: Sandbox;
+  /** Of the sandbox. */
+  readonly changes: Changes;
   readonly context: VendorContext;
   settingsFor(vendor: keyof SandboxUrls): VendorSettings;
   close(): Promise<void>;
@@ -16,10 +19,12 @@ export interface SandboxedVendors {
 export async function startSandboxedVendors(
   clock: Clock = new SystemClock(),
 ): Promise<SandboxedVendors> {
-  const sandbox = await startSandbox({ journal: true });
+  const changes = new Changes();
+  const sandbox = await startSandbox({ journal: true, onChange: changes.tell });
   const connections = new Connections({ clock, allowPrivateAddresses: false });
   return {
     sandbox,
+    changes,
     context: { clock, connections },
     settingsFor: (vendor) => ({
       baseUrl: sandbox.urls[vendor],
@@ -36,7 +41,7 @@ export async function startSandboxedVendors(
 
 /** Waits for something that comes by itself, without a guess at how long it takes. */
 export async function eventually(isSo: () => boolean, what: string): Promise<void> {
-  await eventuallyFound(what, () => (isSo() ? true : undefined), 5_000);
+  await eventuallyFound(what, () => (isSo() ? true : undefined));
 }
 
 export function never(): AbortSignal {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { eventually } from "./sandboxed-vendors.js";
+import { Changes } from "../../doubles/changes.js";
 
 export interface ScriptedPeer {
   readonly socket: WebSocket;
@@ -14,12 +14,17 @@ export interface ScriptedPeer {
 /** A WebSocket server that does only what the test says: it keeps what it gets and answers nothing by itself. */
 export class ScriptedSocketServer {
   readonly peers: ScriptedPeer[] = [];
+  readonly changes: Changes;
   /** Set to answer upgrades otherwise, for example by refusing them. */
   onUpgrade: ((socket: Duplex, request: IncomingMessage) => void) | undefined;
   upgradeCount = 0;
   readonly #server = createServer();
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   readonly #connections = new Set<Duplex>();
+
+  constructor(changes = new Changes()) {
+    this.changes = changes;
+  }
 
   async start(): Promise<void> {
     this.#server.on("connection", (connection) => this.#connections.add(connection));
@@ -42,10 +47,7 @@ export class ScriptedSocketServer {
   }
 
   async peer(index: number): Promise<ScriptedPeer> {
-    await eventually(() => this.peers[index] !== undefined, `connection ${index}`);
-    const peer = this.peers[index];
-    if (peer === undefined) throw new Error("unreachable");
-    return peer;
+    return this.changes.until(`connection ${index}`, () => this.peers[index]);
   }
 
   async close(): Promise<void> {
@@ -60,12 +62,15 @@ export class ScriptedSocketServer {
     socket.on("message", (data: Buffer, isBinary) => {
       if (isBinary) peer.binaries.push(data);
       else peer.texts.push(data.toString());
+      this.changes.tell();
     });
     socket.on("close", () => {
       peer.isClosed = true;
+      this.changes.tell();
     });
     socket.on("error", () => undefined);
     this.peers.push(peer);
+    this.changes.tell();
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Changes } from "../../doubles/changes.js";
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -10,6 +11,7 @@ export interface ReceivedRequest {
 /** An HTTP server that keeps what it is asked, and answers as the test says. */
 export class ScriptedWebServer {
   readonly requests: ReceivedRequest[] = [];
+  readonly changes = new Changes();
   answer: (response: ServerResponse, request: ReceivedRequest) => void = (response) => {
     response.end();
   };
@@ -22,6 +24,7 @@ export class ScriptedWebServer {
       const { method = "", url = "", headers } = request;
       const received = { method, url, headers, body };
       this.requests.push(received);
+      this.changes.tell();
       this.answer(response, received);
     });
   });

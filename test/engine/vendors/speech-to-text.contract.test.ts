@@ -10,12 +10,7 @@ import {
 } from "../../../engine/vendors/contracts.js";
 import { speechToText } from "../../../engine/vendors/registry.js";
 import { RecordingListener } from "./recording-listener.js";
-import {
-  eventually,
-  never,
-  type SandboxedVendors,
-  startSandboxedVendors,
-} from "./sandboxed-vendors.js";
+import { never, type SandboxedVendors, startSandboxedVendors } from "./sandboxed-vendors.js";
 
 const VENDORS = ["deepgram"] as const;
 
@@ -60,7 +55,7 @@ for (const vendor of VENDORS) {
 
     beforeEach(() => {
       vendors.sandbox.faults[vendor] = {};
-      listener = new RecordingListener();
+      listener = new RecordingListener(vendors.changes);
     });
 
     after(() => vendors.close());
@@ -74,7 +69,7 @@ for (const vendor of VENDORS) {
       const stream = await open();
       writeFrames(stream, spoken("book a table for two"));
       writeFrames(stream, quiet(600));
-      await eventually(() => listener.hasSpeechFinal, "the end of the turn");
+      await vendors.changes.until("the end of the turn", () => listener.hasSpeechFinal);
       stream.close();
       assert.equal(listener.events[0], "speechStarted");
       assert.ok(listener.transcripts.some(({ isFinal }) => !isFinal));
@@ -86,7 +81,10 @@ for (const vendor of VENDORS) {
       const words = spoken("hello there");
       writeFrames(stream, words);
       writeFrames(stream, quiet(2_500));
-      await eventually(() => listener.utteranceEndsMs.length > 0, "the end of the utterance");
+      await vendors.changes.until(
+        "the end of the utterance",
+        () => listener.utteranceEndsMs.length > 0,
+      );
       stream.close();
       const spokenMs = words.length / 32;
       const reported = listener.transcripts.find(({ speechFinal }) => speechFinal);
@@ -150,7 +148,10 @@ for (const vendor of VENDORS) {
       const stream = await open(talking.signal);
       writeFrames(stream, spoken("hello"));
       talking.abort();
-      await eventually(() => vendors.sandbox.openConnections === 0, "the connection to close");
+      await vendors.changes.until(
+        "the connection to close",
+        () => vendors.sandbox.openConnections === 0,
+      );
       stream.write(quiet(20));
       assert.deepEqual(listener.events, []);
     });
@@ -160,7 +161,7 @@ for (const vendor of VENDORS) {
       const stream = await open();
       writeFrames(stream, spoken("one two three four"));
       writeFrames(stream, quiet(600));
-      await eventually(() => listener.hasSpeechFinal, "the end of the turn");
+      await vendors.changes.until("the end of the turn", () => listener.hasSpeechFinal);
       stream.close();
       assert.equal(listener.finalText, "one two three four");
       const order = listener.events.filter((event) => event === "lost" || event === "recovered");
@@ -173,14 +174,14 @@ for (const vendor of VENDORS) {
       const stream = await open();
       writeFrames(stream, spoken("first turn"));
       writeFrames(stream, quiet(400));
-      await eventually(() => listener.hasSpeechFinal, "the end of the first turn");
+      await vendors.changes.until("the end of the first turn", () => listener.hasSpeechFinal);
       vendors.sandbox.faults[vendor] = { fault: "closeMidCall", times: 1 };
       const second = spoken("second turn");
       writeFrames(stream, second);
       writeFrames(stream, quiet(400));
       const settled = () =>
         listener.transcripts.filter(({ isFinal, text }) => isFinal && text !== "");
-      await eventually(() => settled().length === 2, "the end of the second turn");
+      await vendors.changes.until("the end of the second turn", () => settled().length === 2);
       stream.close();
       assert.equal(listener.finalText, "first turn second turn");
       assert.ok((settled()[1]?.lastWordEndMs ?? 0) > (settled()[0]?.lastWordEndMs ?? 0) + 400);
@@ -190,7 +191,7 @@ for (const vendor of VENDORS) {
       vendors.sandbox.faults[vendor] = { fault: "refuseAudio" };
       const stream = await open();
       stream.write(quiet(20));
-      await eventually(() => listener.failed.length > 0, "the failure");
+      await vendors.changes.until("the failure", () => listener.failed.length > 0);
       assert.deepEqual(listener.events, ["failed"]);
       assert.equal(listener.failed[0]?.fault, "refused");
       assert.match(listener.failed[0]?.message ?? "", /DATA-0000/);
@@ -201,9 +202,12 @@ for (const vendor of VENDORS) {
       writeFrames(stream, spoken("hello"));
       vendors.sandbox.faults[vendor] = { fault: "dropMidCall", times: 1 };
       stream.write(quiet(20));
-      await eventually(() => vendors.sandbox.faults[vendor].fault === undefined, "the drop");
+      await vendors.changes.until(
+        "the drop",
+        () => vendors.sandbox.faults[vendor].fault === undefined,
+      );
       vendors.sandbox.faults[vendor] = { fault: "unauthorized" };
-      await eventually(() => listener.failed.length > 0, "the failure");
+      await vendors.changes.until("the failure", () => listener.failed.length > 0);
       assert.deepEqual(listener.events.slice(-2), ["lost", "failed"]);
       assert.equal(listener.failed[0]?.fault, "unauthorized");
     });
@@ -215,7 +219,7 @@ for (const vendor of VENDORS) {
         const stream = await open();
         writeFrames(stream, spoken("all is well"));
         writeFrames(stream, quiet(600));
-        await eventually(() => listener.hasSpeechFinal, "the end of the turn");
+        await vendors.changes.until("the end of the turn", () => listener.hasSpeechFinal);
         stream.close();
         assert.equal(listener.finalText, "all is well");
         assert.deepEqual(listener.lost, []);

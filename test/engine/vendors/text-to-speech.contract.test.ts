@@ -10,12 +10,7 @@ import {
 } from "../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import {
-  eventually,
-  never,
-  type SandboxedVendors,
-  startSandboxedVendors,
-} from "./sandboxed-vendors.js";
+import { never, type SandboxedVendors, startSandboxedVendors } from "./sandboxed-vendors.js";
 
 type Fault = SpeechFault & EdgeFault;
 
@@ -106,7 +101,7 @@ for (const { vendor, knob, modelId } of VENDORS) {
       vendors.sandbox.faults[knob] = { fault: "stallBeforeFirstByte" };
       const requests = vendors.sandbox.journal.length;
       const synthesis = audioOf(saying("Hello."));
-      await eventually(() => vendors.sandbox.journal.length > requests, "the request");
+      await vendors.changes.until("the request", () => vendors.sandbox.journal.length > requests);
       clock.advance(10_000);
       await assert.rejects(synthesis, { fault: "timeout", retryable: true });
     });
@@ -118,10 +113,11 @@ for (const { vendor, knob, modelId } of VENDORS) {
         saying("A sentence that is long enough for several chunks."),
         (audio) => {
           receivedBytes += audio.length;
+          vendors.changes.tell();
         },
         never(),
       );
-      await eventually(() => receivedBytes > 0, "the first chunk");
+      await vendors.changes.until("the first chunk", () => receivedBytes > 0);
       clock.advance(10_000);
       await assert.rejects(synthesis, { fault: "timeout" });
     });
@@ -139,7 +135,10 @@ for (const { vendor, knob, modelId } of VENDORS) {
         ending.signal,
       );
       await assert.rejects(synthesis, { fault: "aborted", retryable: false });
-      await eventually(() => vendors.sandbox.openConnections === 0, "the connection to close");
+      await vendors.changes.until(
+        "the connection to close",
+        () => vendors.sandbox.openConnections === 0,
+      );
       assert.equal(calls, 1);
     });
 
@@ -153,7 +152,10 @@ for (const { vendor, knob, modelId } of VENDORS) {
     it("has its connection open before the first sentence when it was warmed", async () => {
       const before = vendors.sandbox.openConnections;
       speech.warm();
-      await eventually(() => vendors.sandbox.openConnections > before, "the warm connection");
+      await vendors.changes.until(
+        "the warm connection",
+        () => vendors.sandbox.openConnections > before,
+      );
       assert.ok(isMp3At24kHz(await audioOf(saying("Hello."))));
     });
   });

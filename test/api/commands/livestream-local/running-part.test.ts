@@ -5,10 +5,12 @@ import {
   RunningPart,
 } from "../../../../api/commands/livestream-local/running-part.js";
 import { SystemClock } from "../../../../engine/time/clock.js";
+import { Changes } from "../../../doubles/changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually } from "../../../system/eventually.js";
 
 interface Noted extends PartEvents {
+  readonly changes: Changes;
   readonly lines: string[];
   readonly pids: number[];
   readonly endings: string[];
@@ -17,15 +19,23 @@ interface Noted extends PartEvents {
 
 function noted(): Noted {
   const [lines, pids, endings]: [string[], number[], string[]] = [[], [], []];
+  const changes = new Changes();
   let hasGivenUp = false;
   return {
+    changes,
     lines,
     pids,
     endings,
     hasGivenUp: () => hasGivenUp,
-    onLine: (line) => void lines.push(line),
+    onLine: (line) => {
+      lines.push(line);
+      changes.tell();
+    },
     onStarted: (pid) => void pids.push(pid),
-    onEnded: (reason) => void endings.push(reason),
+    onEnded: (reason) => {
+      endings.push(reason);
+      changes.tell();
+    },
     onGivenUp: () => {
       hasGivenUp = true;
     },
@@ -57,7 +67,7 @@ test("a part that ends by itself is started again a second later, but not for ev
   part.keep();
   part.start();
   for (let endings = 1; endings <= 6; endings += 1) {
-    await eventually("its end", () => events.endings.length === endings || undefined);
+    await events.changes.until("its end", () => events.endings.length === endings);
     assert.equal(events.pids.length, endings);
     assert.equal(events.hasGivenUp(), endings === 6);
     clock.advance(1_000);
@@ -75,7 +85,7 @@ test("a part that runs well in between is started again however often it is kill
   for (let endings = 1; endings <= 8; endings += 1) {
     clock.advance(30_000);
     process.kill(events.pids.at(-1) ?? 0, "SIGKILL");
-    await eventually("its end", () => events.endings.length === endings || undefined);
+    await events.changes.until("its end", () => events.endings.length === endings);
     clock.advance(1_000);
     assert.equal(events.pids.length, endings + 1);
   }
@@ -87,7 +97,7 @@ test("a part that was never ready is not started again: its settings are wrong",
   const clock = new VirtualClock();
   const events = noted();
   new RunningPart(shell("echo why; exit 1"), events, clock).start();
-  await eventually("its end", () => events.endings.length === 1 || undefined);
+  await events.changes.until("its end", () => events.endings.length === 1);
   assert.equal(events.hasGivenUp(), true);
   assert.equal(clock.pendingTimerCount, 0);
 });
@@ -100,7 +110,7 @@ test("a program that is not there is told, not thrown", async () => {
     new VirtualClock(),
   );
   part.start();
-  await eventually("the fault", () => events.endings.length === 1 || undefined);
+  await events.changes.until("the fault", () => events.endings.length === 1);
   assert.match(events.endings[0] ?? "", /ENOENT/);
   await part.stop();
 });
@@ -110,11 +120,11 @@ test("stopping asks, waits, and leaves nothing behind that the part had started"
   const script = `trap 'echo asked; exit 0' TERM; sleep 600 & echo "$! $WORD \${HOME:-none}"; wait`;
   const part = new RunningPart(shell(script), events, new SystemClock());
   part.start();
-  const line = await eventually("its line", () => events.lines[0]);
+  const line = await events.changes.until("its line", () => events.lines[0]);
   const [grandchild, ...rest] = line.split(" ");
   assert.deepEqual(rest, ["given", "none"]);
   await part.stop();
-  await eventually("the output", () => events.lines.includes("asked") || undefined);
+  await events.changes.until("the output", () => events.lines.includes("asked"));
   await eventually("the end of the group", () => !isRunning(Number(grandchild)) || undefined);
   assert.deepEqual(events.endings, []);
 });
@@ -128,7 +138,7 @@ test("a part that does not listen is ended after ten seconds", async () => {
     clock,
   );
   part.start();
-  await eventually("its line", () => events.lines[0]);
+  await events.changes.until("its line", () => events.lines[0]);
   const stopped = part.stop();
   clock.advance(10_000);
   await stopped;
@@ -141,7 +151,7 @@ test("a part that is stopped while it waits to be started again stays stopped", 
   const part = new RunningPart(shell("exit 1"), events, clock);
   part.keep();
   part.start();
-  await eventually("its end", () => events.endings.length === 1 || undefined);
+  await events.changes.until("its end", () => events.endings.length === 1);
   await part.stop();
   assert.equal(clock.pendingTimerCount, 0);
   clock.advance(60_000);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { QUIET_PIECE_MS } from "../../../../engine/vendors/deepgram/deepgram-feed.js";
-import { eventually } from "../sandboxed-vendors.js";
 import { bytesOf } from "../scripted-socket-server.js";
 import {
   BYTES_PER_MS,
@@ -44,7 +43,7 @@ describe("a silent caller at Deepgram", () => {
 
   /** Sizes of the messages behind the opening silence, once they are all there. */
   async function messages(count: number): Promise<number[]> {
-    await eventually(() => peer.binaries.length === count + 1, `${count} messages`);
+    await scripted.changes.until(`${count} messages`, () => peer.binaries.length === count + 1);
     return peer.binaries.slice(1).map(({ length }) => length);
   }
 
@@ -69,7 +68,7 @@ describe("a silent caller at Deepgram", () => {
   it("is sent to its last byte before the end mark", async () => {
     write(2, silent);
     const finished = stream.finish();
-    await eventually(() => peer.texts.length === 1, "the end mark");
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
     assert.equal(bytesOf(peer), OPENING_BYTES + 2 * FRAME_BYTES);
     scripted.clock.advance(2_000);
     await finished;
@@ -80,7 +79,7 @@ describe("a silent caller at Deepgram", () => {
     stream.write(new Uint8Array(RING_BYTES).fill(8));
     assert.deepEqual(await messages(1), [RING_BYTES]);
     peer.socket.send(finalResults("word", 1, 1.5));
-    await eventually(() => scripted.listener.transcripts.length === 1, "the words");
+    await scripted.changes.until("the words", () => scripted.listener.transcripts.length === 1);
     const openingMs = OPENING_BYTES / BYTES_PER_MS;
     const expectedMs = 1_500 - openingMs + 40;
     assert.equal(scripted.listener.transcripts[0]?.lastWordEndMs, expectedMs);
@@ -93,7 +92,7 @@ describe("a silent caller at Deepgram", () => {
     const noise = Uint8Array.from({ length: 160 }, (_, at) => (at % 2 === 0 ? 0xf0 : 0x70));
     mulaw.write(noise);
     for (const code of [0x80, 0x00]) mulaw.write(new Uint8Array(160).fill(code));
-    await eventually(() => other.binaries.length === 3, "three messages");
+    await scripted.changes.until("three messages", () => other.binaries.length === 3);
     assert.deepEqual(
       other.binaries.slice(1).map(({ length }) => length),
       [320, 160],

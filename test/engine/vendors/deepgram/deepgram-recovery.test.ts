@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { SEND_BUFFER_MAX_BYTES } from "../../../../engine/vendors/deepgram/deepgram-feed.js";
-import { eventually } from "../sandboxed-vendors.js";
 import { bytesOf } from "../scripted-socket-server.js";
 import {
   BYTES_PER_MS,
@@ -29,18 +28,21 @@ describe("Deepgram's stream after its connection broke", () => {
   it("replays at most the newest two seconds after an outage, at twice real time", async () => {
     const stream = await scripted.open();
     (await server.peer(0)).socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     for (const frame of numberedFrames(150)) stream.write(frame);
     clock.advance(0);
     const peer = await server.peer(1);
-    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
     clock.advance(500);
-    await eventually(() => bytesOf(peer) >= OPENING_BYTES + 1_000 * BYTES_PER_MS, "one second");
+    await scripted.changes.until(
+      "one second",
+      () => bytesOf(peer) >= OPENING_BYTES + 1_000 * BYTES_PER_MS,
+    );
     assert.equal(bytesOf(peer), OPENING_BYTES + 1_000 * BYTES_PER_MS);
     assert.equal(peer.binaries[1]?.[0], 51);
     clock.advance(500);
     stream.write(new Uint8Array(FRAME_BYTES).fill(200));
-    await eventually(() => peer.binaries.at(-1)?.[0] === 200, "live audio");
+    await scripted.changes.until("live audio", () => peer.binaries.at(-1)?.[0] === 200);
     assert.equal(bytesOf(peer), OPENING_BYTES + 2_020 * BYTES_PER_MS);
     stream.close();
   });
@@ -49,15 +51,18 @@ describe("Deepgram's stream after its connection broke", () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(10)) stream.write(frame);
     (await server.peer(0)).socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const peer = await server.peer(1);
-    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
     for (const frame of numberedFrames(20).slice(10)) {
       stream.write(frame);
       clock.advance(20);
     }
-    await eventually(() => bytesOf(peer) >= OPENING_BYTES + 20 * FRAME_BYTES, "all audio");
+    await scripted.changes.until(
+      "all audio",
+      () => bytesOf(peer) >= OPENING_BYTES + 20 * FRAME_BYTES,
+    );
     const heard = Buffer.concat(peer.binaries).subarray(OPENING_BYTES);
     assert.deepEqual(heard, Buffer.concat(numberedFrames(20)));
     stream.close();
@@ -68,16 +73,16 @@ describe("Deepgram's stream after its connection broke", () => {
     for (const frame of numberedFrames(50)) stream.write(frame);
     const first = await server.peer(0);
     first.socket.send(finalResults("one", 0.1, 0.6));
-    await eventually(() => listener.transcripts.length === 1, "the first words");
+    await scripted.changes.until("the first words", () => listener.transcripts.length === 1);
     assert.equal(listener.transcripts[0]?.lastWordEndMs, 500);
     first.socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const second = await server.peer(1);
-    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
     second.socket.send(finalResults("two", 0.1, 0.4));
     second.socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":0.4}');
-    await eventually(() => listener.utteranceEndsMs.length === 1, "the second words");
+    await scripted.changes.until("the second words", () => listener.utteranceEndsMs.length === 1);
     // The replay began at 500 ms, behind the opening silence of 100 ms.
     assert.equal(listener.transcripts[1]?.lastWordEndMs, 800);
     assert.deepEqual(listener.utteranceEndsMs, [800]);
@@ -92,14 +97,14 @@ describe("Deepgram's stream after its connection broke", () => {
       );
     };
     (await server.peer(0)).socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     for (const delayMs of [0, 100, 250, 500, 1_000, 2_000]) {
       const startedTimers = clock.startedTimerCount;
       clock.advance(delayMs);
       // One for the try itself, and one for the wait before the next.
-      await eventually(
-        () => clock.startedTimerCount === startedTimers + 2 || listener.failed.length > 0,
+      await scripted.changes.until(
         "the next wait",
+        () => clock.startedTimerCount === startedTimers + 2 || listener.failed.length > 0,
       );
     }
     assert.deepEqual(listener.events, ["lost", "failed"]);
@@ -113,13 +118,13 @@ describe("Deepgram's stream after its connection broke", () => {
     const stream = await scripted.open();
     for (let index = 0; index < 7; index++) {
       (await server.peer(index)).socket.close(1011, "NET-0000");
-      await eventually(
-        () => listener.lost.length === index + 1 || listener.failed.length > 0,
+      await scripted.changes.until(
         `loss ${index}`,
+        () => listener.lost.length === index + 1 || listener.failed.length > 0,
       );
       clock.advance(2_000);
     }
-    await eventually(() => listener.failed.length === 1, "the failure");
+    await scripted.changes.until("the failure", () => listener.failed.length === 1);
     assert.equal(server.upgradeCount, 7);
     assert.match(listener.failed[0]?.message ?? "", /NET-0000/);
     stream.close();
@@ -129,13 +134,13 @@ describe("Deepgram's stream after its connection broke", () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(10)) stream.write(frame);
     (await server.peer(0)).socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const peer = await server.peer(1);
-    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
     const finished = stream.finish();
     clock.advance(100);
-    await eventually(() => peer.texts.length === 1, "the end mark");
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
     assert.equal(bytesOf(peer), OPENING_BYTES + 10 * FRAME_BYTES);
     peer.socket.close(1000);
     await finished;
@@ -146,14 +151,14 @@ describe("Deepgram's stream after its connection broke", () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(100)) stream.write(frame);
     (await server.peer(0)).socket.terminate();
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const peer = await server.peer(1);
-    await eventually(() => listener.deafMs.length === 1, "the recovery");
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
     stream.write(new Uint8Array(1_000 * BYTES_PER_MS));
     clock.advance(1_000);
     peer.socket.send(finalResults("late", 0.1, 0.5));
-    await eventually(() => listener.transcripts.length === 1, "words");
+    await scripted.changes.until("words", () => listener.transcripts.length === 1);
     assert.equal(listener.transcripts[0]?.lastWordEndMs, 1_400);
     stream.close();
   });
@@ -162,7 +167,7 @@ describe("Deepgram's stream after its connection broke", () => {
     const stream = await scripted.open();
     const { socket } = await server.peer(0);
     socket.send('{"type":"Error","description":"dg-key is out of order","variant":"x"}');
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     assert.equal(listener.lost[0]?.message, "deepgram: [key] is out of order");
     stream.close();
   });

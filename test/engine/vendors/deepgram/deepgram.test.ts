@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { GARBAGE_MESSAGES_MAX } from "../../../../engine/vendors/deepgram/deepgram-stream.js";
-import { eventually } from "../sandboxed-vendors.js";
 import { bytesOf } from "../scripted-socket-server.js";
 import {
   FRAME_BYTES,
@@ -51,7 +50,7 @@ describe("Deepgram's stream", () => {
     stream.write(new Uint8Array(0));
     stream.write(Uint8Array.of(1, 2, 3));
     const peer = await server.peer(0);
-    await eventually(() => peer.binaries.length === 2, "two frames");
+    await scripted.changes.until("two frames", () => peer.binaries.length === 2);
     assert.deepEqual([...(peer.binaries[0] ?? [])], Array(800).fill(0xff));
     assert.deepEqual([...(peer.binaries[1] ?? [])], [1, 2, 3]);
     stream.close();
@@ -66,7 +65,7 @@ describe("Deepgram's stream", () => {
     }
     assert.deepEqual(peer.texts, []);
     clock.advance(11_000);
-    await eventually(() => peer.texts.length === 3, "three keep-alives");
+    await scripted.changes.until("three keep-alives", () => peer.texts.length === 3);
     assert.deepEqual(peer.texts, Array(3).fill('{"type":"KeepAlive"}'));
     stream.close();
     assert.equal(clock.pendingTimerCount, 0);
@@ -77,12 +76,12 @@ describe("Deepgram's stream", () => {
     for (const frame of numberedFrames(3)) stream.write(frame);
     const finished = stream.finish();
     const peer = await server.peer(0);
-    await eventually(() => peer.texts.length === 1, "the end mark");
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
     assert.deepEqual(peer.texts, ['{"type":"CloseStream"}']);
     assert.equal(bytesOf(peer), OPENING_BYTES + 3 * FRAME_BYTES);
     clock.advance(2_000);
     await finished;
-    await eventually(() => peer.isClosed, "the close");
+    await scripted.changes.until("the close", () => peer.isClosed);
     assert.equal(clock.pendingTimerCount, 0);
   });
 
@@ -92,10 +91,10 @@ describe("Deepgram's stream", () => {
     socket.send('{"type":"Weather"}');
     for (let count = 0; count < GARBAGE_MESSAGES_MAX; count++) socket.send("[{");
     socket.send(finalResults("still here", 0, 1));
-    await eventually(() => listener.transcripts.length === 1, "words among garbage");
+    await scripted.changes.until("words among garbage", () => listener.transcripts.length === 1);
     assert.equal(listener.lost.length, 0);
     socket.send("[{");
-    await eventually(() => listener.lost.length === 1, "the loss");
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
     assert.equal(listener.lost[0]?.fault, "badAnswer");
     stream.close();
   });
@@ -107,7 +106,7 @@ describe("Deepgram's stream", () => {
     socket.send(JSON.stringify(empty));
     socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":-1}');
     socket.send(JSON.stringify({ ...empty, speech_final: true }));
-    await eventually(() => listener.transcripts.length === 1, "the end of the silence");
+    await scripted.changes.until("the end of the silence", () => listener.transcripts.length === 1);
     assert.deepEqual(listener.transcripts[0], {
       text: "",
       isFinal: true,
@@ -124,7 +123,7 @@ describe("Deepgram's stream", () => {
     stream.close();
     socket.send(finalResults("too late", 0, 1));
     socket.terminate();
-    await eventually(() => server.peers[0]?.isClosed === true, "the close");
+    await scripted.changes.until("the close", () => server.peers[0]?.isClosed === true);
     clock.advance(60_000);
     assert.deepEqual(listener.events, []);
     assert.equal(server.upgradeCount, 1);

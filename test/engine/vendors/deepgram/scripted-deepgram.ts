@@ -2,6 +2,7 @@ import type { CancelTimer } from "../../../../engine/time/clock.js";
 import type { ListenOptions, SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { Deepgram } from "../../../../engine/vendors/deepgram/deepgram.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { Changes } from "../../../doubles/changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { RecordingListener } from "../recording-listener.js";
 import { never } from "../sandboxed-vendors.js";
@@ -22,18 +23,27 @@ export const OPENING_BYTES = 100 * BYTES_PER_MS;
 
 class CountingClock extends VirtualClock {
   startedTimerCount = 0;
+  readonly #changes: Changes;
+
+  constructor(changes: Changes) {
+    super();
+    this.#changes = changes;
+  }
 
   override after(delayMs: number, action: () => void): CancelTimer {
     this.startedTimerCount++;
+    this.#changes.tell();
     return super.after(delayMs, action);
   }
 }
 
 /** A Deepgram that does only what the test says, a clock moved by hand, and the client between them. */
 export class ScriptedDeepgram {
-  readonly clock = new CountingClock();
-  readonly server = new ScriptedSocketServer();
-  readonly listener = new RecordingListener();
+  /** Of the clock's timers, of what the server gets, and of what the listener is told. */
+  readonly changes = new Changes();
+  readonly clock = new CountingClock(this.changes);
+  readonly server = new ScriptedSocketServer(this.changes);
+  readonly listener = new RecordingListener(this.changes);
   readonly connections = new Connections({ clock: this.clock, allowPrivateAddresses: false });
 
   client(settings = {}): Deepgram {

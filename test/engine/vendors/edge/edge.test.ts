@@ -90,7 +90,10 @@ describe("Edge", () => {
     await Promise.all([speak(), speak()]);
     assert.equal(vendors.sandbox.openConnections, 3);
     clock.advance(20_000);
-    await eventually(() => vendors.sandbox.openConnections === 0, "the idle ones to close");
+    await vendors.changes.until(
+      "the idle ones to close",
+      () => vendors.sandbox.openConnections === 0,
+    );
     assert.equal(clock.pendingTimerCount, 0);
   });
 
@@ -103,14 +106,14 @@ describe("Edge", () => {
     );
     client.warm();
     const peer = await server.peer(0);
-    await eventually(() => peer.texts.length === 1, "its configuration");
+    await server.changes.until("its configuration", () => peer.texts.length === 1);
     peer.socket.terminate();
-    await eventually(() => peer.isClosed, "the close");
+    await server.changes.until("the close", () => peer.isClosed);
     await eventually(() => clock.pendingTimerCount === 0, "its place to be free");
     const spoken = speak(client);
     spoken.catch(() => undefined);
     const second = await server.peer(1);
-    await eventually(() => second.texts.length === 2, "the sentence");
+    await server.changes.until("the sentence", () => second.texts.length === 2);
     assert.match(second.texts[0] ?? "", /Path:speech.config/);
     assert.match(second.texts[1] ?? "", /Path:ssml[^]*en-US-AriaNeural[^]*Hello there\./);
     second.socket.close(1000);
@@ -127,9 +130,9 @@ describe("Edge", () => {
     );
     client.warm();
     const peer = await server.peer(0);
-    await eventually(() => peer.texts.length === 1, "its configuration");
+    await server.changes.until("its configuration", () => peer.texts.length === 1);
     peer.socket.send("Path:turn.end\r\n\r\n{}");
-    await eventually(() => peer.isClosed, "the close");
+    await server.changes.until("the close", () => peer.isClosed);
     await server.close();
   });
 
@@ -143,7 +146,10 @@ describe("Edge", () => {
       never(),
     );
     await assert.rejects(failing, broken);
-    await eventually(() => vendors.sandbox.openConnections === 0, "the connection to close");
+    await vendors.changes.until(
+      "the connection to close",
+      () => vendors.sandbox.openConnections === 0,
+    );
     const server = new ScriptedSocketServer();
     await server.start();
     const client = new EdgeSpeech(

@@ -4,6 +4,7 @@ import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { postStream, type StreamLimits } from "../../../../engine/vendors/transport/http-stream.js";
 import { faultOfStatus, refusal } from "../../../../engine/vendors/vendor-fault.js";
+import { Changes } from "../../../doubles/changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
@@ -20,6 +21,8 @@ describe("a streamed request", () => {
   let server: ScriptedWebServer;
   let connections: Connections;
   let received: string[];
+  /** Of what has been received. */
+  let changes: Changes;
 
   beforeEach(async () => {
     clock = new VirtualClock();
@@ -27,6 +30,7 @@ describe("a streamed request", () => {
     await server.start();
     connections = new Connections({ clock, allowPrivateAddresses: false });
     received = [];
+    changes = new Changes();
   });
 
   afterEach(async () => {
@@ -55,6 +59,7 @@ describe("a streamed request", () => {
       },
       (chunk) => {
         received.push(chunk.toString());
+        changes.tell();
         return isWhole(chunk.toString());
       },
       never(),
@@ -72,16 +77,15 @@ describe("a streamed request", () => {
   });
 
   it("breaks the connection when the body does not end behind the message", async () => {
-    let isClosed = false;
-    server.answer = (response) => {
-      response.write("done");
-      response.on("close", () => {
-        isClosed = true;
-      });
-    };
+    const closed = new Promise<void>((resolve) => {
+      server.answer = (response) => {
+        response.write("done");
+        response.on("close", resolve);
+      };
+    });
     await post((text) => text === "done");
     clock.advance(1_000);
-    await eventually(() => isClosed, "the connection to close");
+    await closed;
     assert.equal(clock.pendingTimerCount, 0);
   });
 
@@ -94,11 +98,11 @@ describe("a streamed request", () => {
     const posted = post();
     posted.catch(() => undefined);
     for (let n = 1; n <= 7; n++) {
-      await eventually(() => received.length === n, `chunk ${n}`);
+      await changes.until(`chunk ${n}`, () => received.length === n);
       clock.advance(400);
       say(String(n));
     }
-    await eventually(() => received.length === 8, "the last chunk");
+    await changes.until("the last chunk", () => received.length === 8);
     clock.advance(200);
     await assert.rejects(posted, { fault: "timeout" });
     assert.equal(received.length, 8);
@@ -129,7 +133,7 @@ describe("a streamed request", () => {
     };
     const stalled = post();
     stalled.catch(() => undefined);
-    await eventually(() => server.requests.length === 1, "the request");
+    await server.changes.until("the request", () => server.requests.length === 1);
     clock.advance(1_000);
     clock.advance(1_000);
     await assert.rejects(stalled, (error) => error instanceof VendorError);

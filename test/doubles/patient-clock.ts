@@ -1,0 +1,12 @@
+import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
+
+/** Longer than any wait within a turn: from here on it is a deadline. */
+const DEADLINE_MIN_MS = 4_000;
+const PATIENCE = 10;
+
+/** The system's, with deadlines that strike only what hangs, not what is slow because the machine has other work. */
+export class PatientClock extends SystemClock {
+  override after(delayMs: number, action: () => void): CancelTimer {
+    return super.after(delayMs < DEADLINE_MIN_MS ? delayMs : delayMs * PATIENCE, action);
+  }
+}

@@ -1,0 +1,43 @@
+import { after, describe, test } from "node:test";
+
+/** For what the last tests have let go of to close. */
+const LEFT_OPEN_MAX_MS = 60_000;
+
+/**
+ * Runs the test files at these URLs one after the other in this process, each as a suite of its name: what they import is
+ * loaded and compiled once. A file that cannot be loaded fails alone;
+ * a process that ends early, or does not end, fails as a whole.
+ */
+export async function runFiles(
+  files: readonly { readonly name: string; readonly url: string }[],
+  timeoutMs: number,
+): Promise<void> {
+  let running: string | undefined;
+  process.on("exit", () => {
+    if (running === undefined) return;
+    process.stderr.write(`the process ended within ${running}\n`);
+    process.exitCode = 1;
+  });
+  for (const { name, url } of files) {
+    running = name;
+    await new Promise<void>((resolve) => {
+      describe(name, { timeout: timeoutMs }, async () => {
+        try {
+          await import(url);
+        } catch (error) {
+          test("is loaded", () => {
+            throw error;
+          });
+        }
+        after(() => resolve());
+      });
+    });
+  }
+  running = undefined;
+  // Its timer keeps no process alive: it goes off only where something else does.
+  AbortSignal.timeout(LEFT_OPEN_MAX_MS).addEventListener("abort", () => {
+    const kinds = process.getActiveResourcesInfo().join(", ");
+    process.stderr.write(`a test has left open: ${kinds}\n`);
+    process.exit(1);
+  });
+}
