@@ -19,6 +19,8 @@ const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
 const SHARED_PROCESSES = 8;
+/** The vendors' SDKs use Node's own fetch, which a process that has loaded our undici no longer has as it was. */
+const SDK_FOLDER = "engine/sandbox/sdks/";
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 const PROCESS_TIMEOUT_MS = 1_800_000;
@@ -36,18 +38,25 @@ const names = readdirSync(root, { recursive: true, encoding: "utf8" })
 
 /** Deals the files out like cards, so that neighbours, which take equally long, come into different processes. */
 function sharedProcesses(): readonly string[] {
+  const isApart = (name: string) => name.startsWith(SDK_FOLDER);
+  const shared = names.filter((name) => !isApart(name));
+  const count = Math.min(SHARED_PROCESSES, shared.length);
+  const dealt = Array.from({ length: count }, (_, index) =>
+    shared.filter((_name, place) => place % count === index),
+  );
+  return [...dealt, names.filter(isApart)]
+    .filter((group) => group.length > 0)
+    .map((group, index) => processOf(group, index + 1));
+}
+
+function processOf(group: readonly string[], number: number): string {
   const folder = join(root, "processes");
   mkdirSync(folder, { recursive: true });
-  const count = Math.min(SHARED_PROCESSES, names.length);
-  return Array.from({ length: count }, (_, index) => {
-    const files = names
-      .filter((_name, place) => place % count === index)
-      .map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
-    const path = join(folder, `${index + 1}.js`);
-    const call = `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS});`;
-    writeFileSync(path, `import { runFiles } from "../shared-process.js";\n${call}\n`);
-    return path;
-  });
+  const files = group.map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
+  const path = join(folder, `${number}.js`);
+  const call = `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS});`;
+  writeFileSync(path, `import { runFiles } from "../shared-process.js";\n${call}\n`);
+  return path;
 }
 
 if (names.length === 0) {
