@@ -17,8 +17,8 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "they run this test again, or write into the sources; CI runs check",
   },
   {
-    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl\nnpm run test:livestream\nnpm run test:browser",
-    reason: "installs Debian's packages; .ci/run does all three",
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy",
+    reason: "installs Debian's packages; .ci/run does all of it",
   },
   {
     text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench:gate\nnpm run bench:livestream",
