@@ -54,7 +54,7 @@ function eventsOfCall(): readonly SessionEvent[] {
   const greeting = { turnId: 1, index: 0, durationMs: 2_000, firstByteAtMs: 100, atMs: 150 };
   const events: SessionEvent[] = [
     { type: "opened", resumed: false, atMs: 0 },
-    { type: "sentenceSpoken", ...greeting },
+    { type: "sentenceWhole", ...greeting },
   ];
   let atMs = 2_200;
   events.push({ type: "timerFired", timer: "playback", atMs });
@@ -85,7 +85,7 @@ function addTurn(events: SessionEvent[], turnId: number, startMs: number): numbe
   for (let index = 0; index < 3; index += 1) {
     atMs += 150;
     const spoken = { durationMs: 3_000, firstByteAtMs: atMs - 50, atMs };
-    events.push({ type: "sentenceSpoken", turnId, index, ...spoken });
+    events.push({ type: "sentenceWhole", turnId, index, ...spoken });
   }
   atMs += 9_000;
   events.push({ type: "timerFired", timer: "playback", atMs });

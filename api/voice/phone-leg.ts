@@ -147,8 +147,8 @@ export class PhoneLeg implements CallerChannel {
     if (clearing.length > 0) this.#tap?.agentCut();
   }
 
-  sendAudio(audio: Uint8Array, { turnId, index }: SentenceId): void {
-    if (this.#isOpen) this.#paced.enqueue(audio, `${turnId}.${index}`);
+  sendAudio(audio: Uint8Array, { turnId, index }: SentenceId, isLast: boolean): void {
+    if (this.#isOpen) this.#paced.enqueue(audio, isLast ? `${turnId}.${index}` : undefined);
   }
 
   holdAudio(): void {

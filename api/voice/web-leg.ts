@@ -86,6 +86,7 @@ export class WebLeg implements CallerChannel {
   }
 
   sendAudio(audio: Uint8Array): void {
+    if (audio.byteLength === 0) return;
     this.#write(audio, true);
     this.#opened.tap?.agent(audio);
   }

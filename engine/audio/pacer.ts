@@ -25,7 +25,8 @@ export interface PacedFormat {
 
 interface Piece {
   readonly audio: Uint8Array;
-  readonly mark: string;
+  /** Told when the piece has been sent; a piece without one goes on in the next. */
+  readonly mark: string | undefined;
   sentBytes: number;
 }
 
@@ -104,6 +105,10 @@ export class PacedStream {
   readonly #onClose: () => void;
   #pieces: Piece[] = [];
   #queuedBytes = 0;
+  /** How many of the pieces have a mark. */
+  #marksQueued = 0;
+  /** The last frame was not the last of its sound. */
+  #isMidSound = false;
   /** When the next frame is to be heard. */
   #nextFrameMs = Number.NEGATIVE_INFINITY;
   #isHeld = false;
@@ -127,14 +132,20 @@ export class PacedStream {
     return (this.#queuedBytes / this.#format.frameBytes) * FRAME_MS;
   }
 
-  /** The last frame is filled up with silence; the mark follows it. False, and nothing is taken, beyond QUEUED_MAX_MS. */
-  enqueue(audio: Uint8Array, mark: string): boolean {
+  /**
+   * The next piece of a sound, and with `mark` its last: then what does not fill a frame is filled up with silence, and the mark
+   * follows it. False beyond QUEUED_MAX_MS: the audio is not taken then, the mark is.
+   */
+  enqueue(audio: Uint8Array, mark?: string): boolean {
     const durationMs = (audio.byteLength / this.#format.frameBytes) * FRAME_MS;
-    if (this.queuedMs + durationMs > QUEUED_MAX_MS) return false;
-    this.#pieces.push({ audio, mark, sentBytes: 0 });
-    this.#queuedBytes += audio.byteLength;
+    const isTaken = this.queuedMs + durationMs <= QUEUED_MAX_MS;
+    const taken = isTaken ? audio : audio.subarray(0, 0);
+    if (taken.byteLength === 0 && mark === undefined) return isTaken;
+    this.#pieces.push({ audio: taken, mark, sentBytes: 0 });
+    this.#queuedBytes += taken.byteLength;
+    if (mark !== undefined) this.#marksQueued += 1;
     this.sendDue(this.#clock.monotonicMs());
-    return true;
+    return isTaken;
   }
 
   /** Nothing leaves until `resume`; what has been sent ahead is still heard. */
@@ -153,6 +164,8 @@ export class PacedStream {
   clear(): void {
     this.#pieces = [];
     this.#queuedBytes = 0;
+    this.#marksQueued = 0;
+    this.#isMidSound = false;
     this.#isHeld = false;
     this.#wasHeld = false;
     this.#nextFrameMs = Number.NEGATIVE_INFINITY;
@@ -170,10 +183,12 @@ export class PacedStream {
 
   /** Sends every frame that is to be heard before `nowMs` and the time sent ahead. */
   sendDue(nowMs: number): void {
-    if (this.#isHeld || this.#pieces.length === 0) return;
+    if (this.#isHeld) return;
+    this.#tellMarks();
+    if (!this.#hasFrame) return;
     const { aheadMs = SEND_AHEAD_MS } = this.#format;
     if (this.#nextFrameMs < nowMs) this.#catchUp(nowMs);
-    while (this.#pieces.length > 0 && this.#nextFrameMs < nowMs + aheadMs) {
+    while (this.#hasFrame && this.#nextFrameMs < nowMs + aheadMs) {
       this.#sendFrame();
       this.#wasHeld = false;
       this.#nextFrameMs += FRAME_MS;
@@ -182,21 +197,65 @@ export class PacedStream {
 
   /** The caller's buffer is empty: at the beginning of speech, or because this came too late. */
   #catchUp(nowMs: number): void {
-    if (this.#pieces[0]?.sentBytes !== 0 && !this.#wasHeld) this.#underrunCount += 1;
+    if (this.#isMidSound && !this.#wasHeld) this.#underrunCount += 1;
     this.#nextFrameMs = nowMs;
   }
 
+  /** What is queued fills a frame, or is the end of a sound. */
+  get #hasFrame(): boolean {
+    return this.#marksQueued > 0 || this.#queuedBytes >= this.#format.frameBytes;
+  }
+
   #sendFrame(): void {
-    const piece = this.#pieces[0];
-    if (piece === undefined) return;
     const { frameBytes } = this.#format;
-    const frame = piece.audio.subarray(piece.sentBytes, piece.sentBytes + frameBytes);
-    piece.sentBytes += frame.byteLength;
-    this.#queuedBytes -= frame.byteLength;
+    const frame = this.#take(frameBytes) ?? this.#gathered();
+    this.#isMidSound = true;
     this.#sink.frame(frame.byteLength === frameBytes ? frame : this.#filled(frame));
-    if (piece.sentBytes < piece.audio.byteLength) return;
-    this.#pieces.shift();
-    this.#sink.mark(piece.mark);
+    this.#tellMarks();
+  }
+
+  /** Without a copy, where one piece has all of it. */
+  #take(sizeBytes: number): Uint8Array | undefined {
+    const piece = this.#pieces[0];
+    if (piece === undefined) return undefined;
+    const leftBytes = piece.audio.byteLength - piece.sentBytes;
+    if (leftBytes < sizeBytes && piece.mark === undefined) return undefined;
+    const part = piece.audio.subarray(piece.sentBytes, piece.sentBytes + sizeBytes);
+    piece.sentBytes += part.byteLength;
+    this.#queuedBytes -= part.byteLength;
+    return part;
+  }
+
+  /** A frame that lies in several pieces of one sound. */
+  #gathered(): Uint8Array {
+    const frame = new Uint8Array(this.#format.frameBytes);
+    let filledBytes = 0;
+    for (;;) {
+      const piece = this.#pieces[0];
+      if (piece === undefined) break;
+      const wantedBytes = frame.byteLength - filledBytes;
+      const part = piece.audio.subarray(piece.sentBytes, piece.sentBytes + wantedBytes);
+      frame.set(part, filledBytes);
+      filledBytes += part.byteLength;
+      piece.sentBytes += part.byteLength;
+      this.#queuedBytes -= part.byteLength;
+      if (piece.mark !== undefined || filledBytes === frame.byteLength) break;
+      this.#pieces.shift();
+    }
+    return frame.subarray(0, filledBytes);
+  }
+
+  /** Lets go of the pieces that have been sent, and tells the marks that they end with. */
+  #tellMarks(): void {
+    for (;;) {
+      const piece = this.#pieces[0];
+      if (piece === undefined || piece.sentBytes < piece.audio.byteLength) return;
+      this.#pieces.shift();
+      if (piece.mark === undefined) continue;
+      this.#marksQueued -= 1;
+      this.#isMidSound = false;
+      this.#sink.mark(piece.mark);
+    }
   }
 
   #filled(frame: Uint8Array): Uint8Array {

@@ -5,6 +5,7 @@ import { diskFreeBytes } from "../metrics/disk-room.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";
+import { PlayoutDelays } from "../session/playout-delay.js";
 import { SpeechCache } from "../session/speech-cache.js";
 import type { Agents } from "../tenancy/agents.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -63,6 +64,7 @@ export class CallCenter {
     this.#options = options;
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
+    const playoutDelays = new PlayoutDelays();
     this.#summaries = new CallSummaries(database.calls, clock, log);
     this.metrics = new Metrics({
       callsActive: () => liveCalls.count,
@@ -75,7 +77,7 @@ export class CallCenter {
     });
     this.#admission = new Admission(options, this.#gauges(), clock);
     const { calls, recordings: store } = database;
-    const shared = { metrics: this.metrics, summaries: this.#summaries, cache };
+    const shared = { metrics: this.metrics, summaries: this.#summaries, cache, playoutDelays };
     this.journal = new CallJournal({ ...options, ...shared, calls });
     this.recordings = new Recordings({ ...options, store, audioPool: () => this.audioPool() });
     this.opener = new CallOpener({

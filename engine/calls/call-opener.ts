@@ -7,6 +7,7 @@ import type { CallerChannel } from "../session/caller-channel.js";
 import { NOTHING_SAID } from "../session/effects.js";
 import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../session/ending.js";
 import type { LegAudio } from "../session/leg-audio.js";
+import type { PlayoutDelays } from "../session/playout-delay.js";
 import type { Session } from "../session/session.js";
 import type { SpeechCache } from "../session/speech-cache.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
@@ -59,6 +60,7 @@ export interface OpenerSurroundings {
   readonly slots: CallSlots;
   readonly liveCalls: LiveCalls;
   readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
   readonly metrics: Metrics;
   readonly admission: Pick<Admission, "refusal">;
   readonly clock: Clock;

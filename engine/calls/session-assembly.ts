@@ -5,6 +5,7 @@ import type { CallerChannel } from "../session/caller-channel.js";
 import { type CallRecorder, EffectRunner } from "../session/effect-runner.js";
 import type { TurnSave } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
+import type { PlayoutDelays } from "../session/playout-delay.js";
 import { Session } from "../session/session.js";
 import { SessionActor } from "../session/session-actor.js";
 import type { SpeechCache } from "../session/speech-cache.js";
@@ -29,6 +30,7 @@ export interface SessionParts {
 
 export interface AssemblySurroundings {
   readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
   readonly liveCalls: LiveCalls;
   readonly slots: CallSlots;
   readonly clock: Clock;
@@ -45,7 +47,7 @@ const INTERNAL_ERROR: Ending = {
 export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
   const { callId, settings, history, caller, entry } = parts;
   const { llm, tts, toolbox } = parts.vendors;
-  const { cache, clock, liveCalls, slots, log } = around;
+  const { cache, playoutDelays, clock, liveCalls, slots, log } = around;
   const recorder: CallRecorder = {
     turnSaved: (save) => entry.turnSaved(save),
     vendorFailed: (category, error) => entry.vendorFailed(category, error),
@@ -56,7 +58,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
       entry.ended(ending, save);
     },
   };
-  const surroundings = { clock, llm, tts, toolbox, cache, caller, recorder, log };
+  const surroundings = { clock, llm, tts, toolbox, cache, playoutDelays, caller, recorder, log };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const actor = new SessionActor(newSession(settings, history), runner, (error) => {
     log.error({ callId, error }, "the session broke; the call is ended");

@@ -11,8 +11,11 @@ export interface SentenceId {
 export interface CallerChannel {
   /** `audioStop` also drops whatever audio has not been played yet. */
   send(message: ClientMessage): void;
-  /** One whole sentence, in the format that the session was opened for. The bytes are not changed afterwards. */
-  sendAudio(audio: Uint8Array, sentence: SentenceId): void;
+  /**
+   * The next audio of a sentence, in the format that the session was opened for: whole sentences where that format is not
+   * streamed. With the last, which may be empty, the sentence is over. The bytes are not changed afterwards.
+   */
+  sendAudio(audio: Uint8Array, sentence: SentenceId, isLast: boolean): void;
   /** Only of a channel that paces its audio: it stands still, and goes on from there. */
   holdAudio(): void;
   resumeAudio(): void;

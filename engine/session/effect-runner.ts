@@ -6,13 +6,16 @@ import {
   type ToolCall,
   VendorError,
 } from "../vendors/contracts.js";
-import type { CallerChannel } from "./caller-channel.js";
+import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { SessionEffect, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { SessionEvent, TimerName } from "./events.js";
+import type { PlayoutDelays } from "./playout-delay.js";
+import { SentenceDelivery } from "./sentence-delivery.js";
 import { type AgentTts, speakSentence } from "./sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
 import type { SpeechCache } from "./speech-cache.js";
+import { VOICE_MS_PER_CHAR } from "./state.js";
 import type { Toolbox } from "./toolbox.js";
 
 export interface AgentLlm {
@@ -37,6 +40,7 @@ export interface EffectSurroundings {
   readonly tts: AgentTts;
   readonly toolbox: Toolbox;
   readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
   readonly caller: CallerChannel;
   readonly recorder: CallRecorder;
   readonly log: Logger;
@@ -45,7 +49,7 @@ export interface EffectSurroundings {
 interface TurnWork {
   readonly model: AbortController;
   readonly syntheses: Map<number, AbortController>;
-  readonly audio: Map<number, Uint8Array>;
+  readonly deliveries: Map<number, SentenceDelivery>;
 }
 
 type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
@@ -84,7 +88,9 @@ export class EffectRunner implements EffectPerformer {
       case "synthesize":
         return this.#synthesize(effect.turnId, effect.index, effect.text);
       case "play":
-        return this.#play(effect.turnId, effect.index);
+        return this.#deliveryOf(effect.turnId, effect.index).play();
+      case "cutSentence":
+        return this.#cutSentence(effect.turnId, effect.index);
       case "holdAudio":
         return this.#around.caller.holdAudio();
       case "resumeAudio":
@@ -152,21 +158,13 @@ export class EffectRunner implements EffectPerformer {
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
     const abort = new AbortController();
+    work.syntheses.get(index)?.abort();
     work.syntheses.set(index, abort);
-    const { tts, cache, clock } = this.#around;
-    speakSentence(tts, text, cache, clock, abort.signal).then(
-      ({ audio, durationMs, firstByteAtMs }) => {
-        if (abort.signal.aborted) return;
-        work.syntheses.delete(index);
-        work.audio.set(index, audio);
-        const firstByte = this.#onCallClock(firstByteAtMs);
-        this.report({
-          type: "sentenceSpoken",
-          turnId,
-          index,
-          durationMs,
-          firstByteAtMs: firstByte,
-        });
+    const { tts, cache } = this.#around;
+    const delivery = this.#beginDelivery(work, { turnId, index }, text);
+    speakSentence(tts, text, cache, delivery, abort.signal).then(
+      () => {
+        if (!abort.signal.aborted) work.syntheses.delete(index);
       },
       (error: unknown) => {
         if (abort.signal.aborted) return;
@@ -177,12 +175,36 @@ export class EffectRunner implements EffectPerformer {
     );
   }
 
-  #play(turnId: number, index: number): void {
-    const audio = this.#turns.get(turnId)?.audio;
-    const sentence = audio?.get(index);
-    if (sentence === undefined) throw new Error(`sentence ${index} of turn ${turnId} has no audio`);
-    audio?.delete(index);
-    this.#around.caller.sendAudio(sentence, { turnId, index });
+  /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
+  #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
+    const { caller, clock, tts, playoutDelays } = this.#around;
+    const { turnId, index } = id;
+    const known = work.deliveries.get(index);
+    if (known?.isPlaying === true) return known;
+    known?.drop();
+    const tell = (type: "sentenceGrew" | "sentenceWhole") => (durationMs: number, atMs: number) =>
+      this.report({ type, turnId, index, durationMs, firstByteAtMs: this.#onCallClock(atMs) });
+    const delivery = new SentenceDelivery({
+      id,
+      caller,
+      clock,
+      playoutDelay: tts.format.isStreamed ? playoutDelays.of(tts.cacheKey) : undefined,
+      expectedMs: text.length * VOICE_MS_PER_CHAR,
+      reports: { grew: tell("sentenceGrew"), whole: tell("sentenceWhole") },
+    });
+    work.deliveries.set(index, delivery);
+    return delivery;
+  }
+
+  #cutSentence(turnId: number, index: number): void {
+    this.#turns.get(turnId)?.syntheses.get(index)?.abort();
+    this.#deliveryOf(turnId, index).cut();
+  }
+
+  #deliveryOf(turnId: number, index: number): SentenceDelivery {
+    const delivery = this.#turns.get(turnId)?.deliveries.get(index);
+    if (delivery === undefined) throw new Error(`sentence ${index} of turn ${turnId} has no audio`);
+    return delivery;
   }
 
   #abortTurn(turnId: number): void {
@@ -191,6 +213,7 @@ export class EffectRunner implements EffectPerformer {
     this.#turns.delete(turnId);
     work.model.abort();
     for (const synthesis of work.syntheses.values()) synthesis.abort();
+    for (const delivery of work.deliveries.values()) delivery.drop();
   }
 
   #startTimer(timer: TimerName, delayMs: number): void {
@@ -218,7 +241,7 @@ export class EffectRunner implements EffectPerformer {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
     for (const older of this.#turns.keys()) this.#abortTurn(older);
-    const work = { model: new AbortController(), syntheses: new Map(), audio: new Map() };
+    const work = { model: new AbortController(), syntheses: new Map(), deliveries: new Map() };
     this.#turns.set(turnId, work);
     return work;
   }

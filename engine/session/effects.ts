@@ -60,13 +60,17 @@ export type SessionEffect =
       readonly toolMessages: readonly ChatMessage[];
     }
   | { readonly type: "runTool"; readonly turnId: number; readonly call: ToolCall }
+  /** For an index that was asked for before, the rest of a sentence whose voice has failed: its audio follows what has come. */
   | {
       readonly type: "synthesize";
       readonly turnId: number;
       readonly index: number;
       readonly text: string;
     }
+  /** What there is of the sentence goes to the caller, and what comes of it later follows by itself. */
   | { readonly type: "play"; readonly turnId: number; readonly index: number }
+  /** The sentence ends with the audio that has come. */
+  | { readonly type: "cutSentence"; readonly turnId: number; readonly index: number }
   /** Only of paced audio: stands still where it is, and goes on from there. */
   | { readonly type: "holdAudio" }
   | { readonly type: "resumeAudio" }

@@ -5,6 +5,8 @@ import type { Ending } from "./ending.js";
 export type TimerName =
   | "silence"
   | "stall"
+  /** More of a sentence must come before the caller has heard all there is. */
+  | "growth"
   | "ahead"
   | "playback"
   | "phantom"
@@ -75,8 +77,18 @@ export type ReplyFailedEvent = At & {
   readonly turnId: number;
   readonly retryable: boolean;
 };
-export type SentenceSpokenEvent = At & {
-  readonly type: "sentenceSpoken";
+/** There is more of a sentence's audio, and enough of it to begin playing. */
+export type SentenceGrewEvent = At & {
+  readonly type: "sentenceGrew";
+  readonly turnId: number;
+  readonly index: number;
+  /** Of all audio that has come so far. */
+  readonly durationMs: number;
+  readonly firstByteAtMs: number;
+};
+/** The last of a sentence's audio has come; it may be the first that is told of it. */
+export type SentenceWholeEvent = At & {
+  readonly type: "sentenceWhole";
   readonly turnId: number;
   readonly index: number;
   readonly durationMs: number;
@@ -95,7 +107,8 @@ export type TurnEvent =
   | ReplyDoneEvent
   | ReplyFailedEvent
   | ToolDoneEvent
-  | SentenceSpokenEvent
+  | SentenceGrewEvent
+  | SentenceWholeEvent
   | SentenceFailedEvent
   | SentenceHeardEvent;
 

@@ -2,7 +2,7 @@ import type { SessionEffect } from "./effects.js";
 import type { SentenceHeardEvent } from "./events.js";
 import { alignEnd, delayPlayback } from "./playback-ledger.js";
 import { onPlaybackEnd } from "./replying.js";
-import { advanceSpeech, STALL_MAX_MS } from "./speaking.js";
+import { advanceSpeech, isAllSent, STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
 import type { Turn } from "./turn.js";
 
@@ -50,8 +50,7 @@ export function onSentenceHeard(
   const noted = isHeld ? { ...state, heldAtMs: event.atMs } : state;
   const ledger = alignEnd(turn.ledger, event.index, event.atMs);
   const aligned = { ...turn, ledger };
-  const isWhole = !turn.generating && turn.sentCount === turn.sentences.length;
-  if (isWhole && event.index === turn.sentCount - 1) {
+  if (isAllSent(turn) && event.index === turn.sentCount - 1) {
     out.push({ type: "cancelTimer", timer: isHeld ? "hold" : "playback" });
     if (isHeld) out.push({ type: "resumeAudio" });
     return onPlaybackEnd({ ...noted, turn: aligned }, event.atMs, out);

@@ -5,7 +5,7 @@ import { beginReply } from "./replying.js";
 import { endCall, settleTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import type { Turn } from "./turn.js";
+import { isGrowing, type Turn } from "./turn.js";
 
 /** How long a stopped assistant waits for the words of the one who stopped it. */
 export const PHANTOM_MAX_MS = 2_500;
@@ -37,6 +37,7 @@ export function interrupt(
   out.push({ type: "abortTurn", turnId: turn.id });
   out.push({ type: "cancelTimer", timer: "stall" });
   out.push({ type: "cancelTimer", timer: "ahead" });
+  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
   out.push({ type: "cancelTimer", timer: "playback" });
   if (state.heldAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
   out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });

@@ -2,15 +2,25 @@ import type { AudioPool } from "../audio/audio-pool.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
 import { bytesPerSample, PHONE_RATE_HZ, type PhoneEncoding } from "../audio/phone-encoding.js";
 import type { ListenOptions, SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
-import type { SpokenSentence } from "./speech-cache.js";
 
 /** What a vendor is asked for, and how its answer becomes what the caller's line takes. */
 export interface SentenceFormat {
   /** Tells one result from another in the speech cache. */
   readonly name: string;
   readonly request: SpeechFormat;
-  /** `durationMs` 0 when there is nothing in it to be heard. Rejects when it cannot be converted. */
-  finish(answer: Uint8Array, signal: AbortSignal): SpokenSentence | Promise<SpokenSentence>;
+  /** Its pieces come while the vendor still speaks; otherwise there is one, at the end. */
+  readonly isStreamed: boolean;
+  open(onPiece: PieceListener, signal: AbortSignal): SentenceConverter;
+}
+
+/** The bytes are not changed afterwards. */
+type PieceListener = (audio: Uint8Array, durationMs: number) => void;
+
+/** One sentence between the vendor's format and the caller's. */
+export interface SentenceConverter {
+  write(chunk: Uint8Array): void;
+  /** The vendor has said all: resolves after the last piece, rejects when the audio cannot be converted. */
+  end(): Promise<void>;
 }
 
 /** The audio of one kind of line, both ways. */
@@ -29,10 +39,12 @@ export interface LegAudio {
 const MP3_SENTENCES: SentenceFormat = {
   name: "mp3",
   request: "mp3",
-  finish: (answer) => {
-    const { audio, durationMs } = mp3Stream(answer);
-    return { audio, durationMs };
-  },
+  isStreamed: false,
+  open: (onPiece) =>
+    wholeSentence((answer) => {
+      const { audio, durationMs } = mp3Stream(answer);
+      onPiece(audio, durationMs);
+    }),
 };
 
 /** A browser: PCM of 16 bits at 16 kHz in, MP3 at 24 kHz out. */
@@ -64,21 +76,36 @@ export function phoneAudio(encoding: PhoneEncoding, pool: () => AudioPool): LegA
 const MULAW_SENTENCES: SentenceFormat = {
   name: "mulaw",
   request: "mulaw",
-  finish: (audio) => spoken(audio, "mulaw"),
+  isStreamed: true,
+  open: (onPiece) => ({
+    write: (chunk) => onPiece(chunk, durationOf(chunk, "mulaw")),
+    end: () => Promise.resolve(),
+  }),
 };
 
 function convertedSentences(encoding: PhoneEncoding, pool: () => AudioPool): SentenceFormat {
   return {
     name: encoding,
     request: "mp3",
-    finish: async (answer, signal) => {
-      const format = { from: "mp3", to: encoding } as const;
-      return spoken(await pool().speech(answer, format, signal), encoding);
-    },
+    isStreamed: false,
+    open: (onPiece, signal) =>
+      wholeSentence(async (answer) => {
+        const format = { from: "mp3", to: encoding } as const;
+        const audio = await pool().speech(answer, format, signal);
+        onPiece(audio, durationOf(audio, encoding));
+      }),
   };
 }
 
-function spoken(audio: Uint8Array, encoding: PhoneEncoding): SpokenSentence {
-  const samples = audio.byteLength / bytesPerSample(encoding);
-  return { audio, durationMs: (samples * 1_000) / PHONE_RATE_HZ };
+/** For what can only be converted as a whole. */
+function wholeSentence(convert: (answer: Uint8Array) => void | Promise<void>): SentenceConverter {
+  const chunks: Uint8Array[] = [];
+  return {
+    write: (chunk) => void chunks.push(chunk),
+    end: async () => convert(Buffer.concat(chunks)),
+  };
+}
+
+function durationOf(audio: Uint8Array, encoding: PhoneEncoding): number {
+  return ((audio.byteLength / bytesPerSample(encoding)) * 1_000) / PHONE_RATE_HZ;
 }

@@ -1,36 +1,54 @@
 import { heardPart } from "../speech/heard-text.js";
 
-/** One sentence that was sent to the caller, on the call's own clock. */
+/** One sentence that is being sent or was sent to the caller, on the call's own clock. */
 export interface SentSentence {
   readonly text: string;
   readonly startsAtMs: number;
+  /** The audio that has come so far; all of it once the sentence is whole. */
   readonly durationMs: number;
+  /** How long the sentence will be: an estimate until it is whole. */
+  readonly expectedMs: number;
+  readonly isWhole: boolean;
 }
 
 /**
- * What one turn of the assistant put into the caller's ear, and when. A browser plays what it gets at once and in
- * order, so a sentence starts when it is sent or when the one before it ends, whichever is later. Transcript and
- * history are written from here alone: what was generated but not heard never reaches them.
+ * What one turn of the assistant put into the caller's ear, and when. Sentences are played in order, without a pause: one
+ * starts when its first audio is sent or when the one before it ends, whichever is later. Only the last may still be growing.
+ * Transcript and history are written from here alone: what was generated but not heard never reaches them.
  */
 export interface PlaybackLedger {
   readonly sent: readonly SentSentence[];
-  /** When the last sentence ends; before anything was sent, minus infinity. */
+  /** When the last audio that has come ends; before anything was sent, minus infinity. */
   readonly endsAtMs: number;
 }
 
 export const EMPTY_LEDGER: PlaybackLedger = { sent: [], endsAtMs: Number.NEGATIVE_INFINITY };
 
+/** The last word of a sentence that is not whole has not been heard, whatever the estimate says. */
+const OPEN_FRACTION_MAX = 0.999;
+
 export function recordSent(
   ledger: PlaybackLedger,
-  text: string,
-  durationMs: number,
+  sentence: Omit<SentSentence, "startsAtMs">,
   atMs: number,
 ): PlaybackLedger {
-  const startsAtMs = Math.max(atMs, ledger.endsAtMs);
-  return {
-    sent: [...ledger.sent, { text, startsAtMs, durationMs }],
-    endsAtMs: startsAtMs + durationMs,
-  };
+  return ledgerOf([...ledger.sent, { ...sentence, startsAtMs: Math.max(atMs, ledger.endsAtMs) }]);
+}
+
+/** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
+export function recordGrowth(
+  ledger: PlaybackLedger,
+  grown: Pick<SentSentence, "text" | "durationMs" | "expectedMs" | "isWhole">,
+  atMs: number,
+): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined || last.isWhole) return ledger;
+  const hasMore = grown.durationMs > last.durationMs;
+  const gapMs = hasMore ? Math.max(0, atMs - ledger.endsAtMs) : 0;
+  return ledgerOf([
+    ...ledger.sent.slice(0, -1),
+    { ...last, ...grown, startsAtMs: last.startsAtMs + gapMs },
+  ]);
 }
 
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
@@ -48,10 +66,15 @@ export function heardText(ledger: PlaybackLedger, atMs: number): string {
 export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
   let count = 0;
   for (const sentence of ledger.sent) {
-    if (sentence.startsAtMs + sentence.durationMs > atMs) break;
+    if (!sentence.isWhole || endOf(sentence) > atMs) break;
     count += 1;
   }
   return count;
+}
+
+/** The part of a sentence that has come, when its voice fails: at most whole words. */
+export function cameOf({ text, durationMs, expectedMs }: SentSentence): string {
+  return heardPart(text, Math.min(OPEN_FRACTION_MAX, durationMs / Math.max(expectedMs, 1)));
 }
 
 /** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
@@ -61,7 +84,7 @@ export function delayPlayback(
   byMs: number,
 ): PlaybackLedger {
   const sent = ledger.sent.map((sentence) =>
-    sentence.startsAtMs + sentence.durationMs <= fromMs
+    endOf(sentence) <= fromMs && sentence.isWhole
       ? sentence
       : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
   );
@@ -72,7 +95,7 @@ export function delayPlayback(
 export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
   const heard = ledger.sent[index];
   if (heard === undefined) return ledger;
-  const byMs = atMs - (heard.startsAtMs + heard.durationMs);
+  const byMs = atMs - endOf(heard);
   const sent = ledger.sent.map((sentence, at) =>
     at < index ? sentence : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
   );
@@ -81,11 +104,18 @@ export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): P
 
 function ledgerOf(sent: readonly SentSentence[]): PlaybackLedger {
   const last = sent.at(-1);
-  return last === undefined ? EMPTY_LEDGER : { sent, endsAtMs: last.startsAtMs + last.durationMs };
+  return last === undefined ? EMPTY_LEDGER : { sent, endsAtMs: endOf(last) };
+}
+
+function endOf({ startsAtMs, durationMs }: SentSentence): number {
+  return startsAtMs + durationMs;
 }
 
 function heardOf(sentence: SentSentence, atMs: number): string {
-  if (atMs >= sentence.startsAtMs + sentence.durationMs) return sentence.text;
-  if (atMs <= sentence.startsAtMs) return "";
-  return heardPart(sentence.text, (atMs - sentence.startsAtMs) / sentence.durationMs);
+  const { text, startsAtMs, durationMs, expectedMs, isWhole } = sentence;
+  const playedMs = Math.min(atMs - startsAtMs, durationMs);
+  if (playedMs <= 0) return "";
+  if (isWhole) return playedMs >= durationMs ? text : heardPart(text, playedMs / durationMs);
+  const fraction = playedMs / Math.max(expectedMs, durationMs);
+  return heardPart(text, Math.min(fraction, OPEN_FRACTION_MAX));
 }

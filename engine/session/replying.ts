@@ -3,6 +3,7 @@ import { speakable } from "../speech/speakable-text.js";
 import type { SessionEffect } from "./effects.js";
 import { LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./ending.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
+import { cutSentence } from "./sentence-growth.js";
 import { endCall, estimatedTokens, settleTurn, withTurn } from "./settlement.js";
 import { advanceSpeech, beginScripted, giveUpRest, newSentence, STALL_MAX_MS } from "./speaking.js";
 import { type SessionState, withTurnInState } from "./state.js";
@@ -102,8 +103,15 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
   if (turn.sentCount === 0 && turn.kind === "reply") {
     return retryOrApologize(state, turn, atMs, true, out);
   }
+  // The sentence that plays has become longer since the timer was set.
+  const leftMs = turn.sentCount === 0 ? 0 : turn.ledger.endsAtMs + STALL_MAX_MS - atMs;
+  if (leftMs > 0) {
+    out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
+    return state;
+  }
+  const cut = cutSentence(turn, out);
   out.push({ type: "abortTurn", turnId: turn.id });
-  return giveUpRest(state, turn, turn.sentCount, atMs, out);
+  return giveUpRest(state, cut, cut.sentCount, atMs, out);
 }
 
 /** The last sentence was heard. Words that came meanwhile and did not interrupt are answered now. */

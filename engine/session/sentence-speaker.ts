@@ -1,8 +1,8 @@
 import { AudioPoolOverloaded } from "../audio/speech-queue.js";
-import type { Clock } from "../time/clock.js";
 import { type TextToSpeech, VendorError } from "../vendors/contracts.js";
 import type { SentenceFormat } from "./leg-audio.js";
-import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
+import type { SentenceDelivery } from "./sentence-delivery.js";
+import type { SpeechCache } from "./speech-cache.js";
 
 /** Two minutes, as MP3 at 48 kbit/s or as µ-law; the longest sentence that the splitter lets pass takes a fifth. */
 const SENTENCE_AUDIO_BYTES_MAX = 960_000;
@@ -21,38 +21,62 @@ export interface AgentTts {
   readonly cacheKey: string;
 }
 
-export interface TimedSentence extends SpokenSentence {
-  /** On the monotonic clock. */
-  readonly firstByteAtMs: number;
-}
-
-/** Turns one sentence into what the line takes, from the cache or from the vendor; rejects with a VendorError. */
+/**
+ * Gives the audio of one sentence to its delivery as it comes, from the cache or from the vendor, and finishes it. Rejects with
+ * a VendorError; what has been delivered by then stays delivered.
+ */
 export async function speakSentence(
   tts: AgentTts,
   text: string,
   cache: SpeechCache,
-  clock: Clock,
+  delivery: Pick<SentenceDelivery, "firstByte" | "add" | "finish">,
   signal: AbortSignal,
-): Promise<TimedSentence> {
+): Promise<void> {
   const known = cache.find(tts.cacheKey, text);
-  if (known !== undefined) return { ...known, firstByteAtMs: clock.monotonicMs() };
-  const collected = new AudioCollector(tts.vendor, clock);
+  if (known !== undefined) {
+    delivery.add(known.audio, known.durationMs);
+    return delivery.finish();
+  }
+  const pieces: Uint8Array[] = [];
+  let durationMs = 0;
+  const converter = tts.format.open((audio, pieceMs) => {
+    pieces.push(audio);
+    durationMs += pieceMs;
+    delivery.add(audio, pieceMs);
+  }, signal);
+  let givenBytes = 0;
   const { modelId, speed, language } = tts;
   const request = { text, modelId, speed, language, format: tts.format.request };
-  await tts.client.synthesize(request, (audio) => collected.add(audio), signal);
-  const sentence = await finished(tts, collected.answer(), signal);
-  cache.keep(tts.cacheKey, text, sentence);
-  return { ...sentence, firstByteAtMs: collected.firstByteAtMs ?? clock.monotonicMs() };
+  await tts.client.synthesize(
+    request,
+    (audio) => {
+      if (signal.aborted) return;
+      delivery.firstByte();
+      givenBytes += audio.byteLength;
+      if (givenBytes <= SENTENCE_AUDIO_BYTES_MAX) converter.write(audio);
+    },
+    signal,
+  );
+  if (givenBytes > SENTENCE_AUDIO_BYTES_MAX) {
+    const message = "one sentence gave more audio than two minutes";
+    throw new VendorError(tts.vendor, "badAnswer", message);
+  }
+  await converted(tts.vendor, () => converter.end(), signal);
+  if (durationMs === 0) {
+    throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");
+  }
+  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "nobody waits any more");
+  cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs });
+  delivery.finish();
 }
 
-async function finished(
-  { format, vendor }: AgentTts,
-  answer: Uint8Array,
+async function converted(
+  vendor: string,
+  end: () => Promise<void>,
   signal: AbortSignal,
-): Promise<SpokenSentence> {
+): Promise<void> {
   try {
-    const sentence = await format.finish(answer, signal);
-    if (sentence.durationMs > 0) return sentence;
+    await end();
   } catch (cause) {
     if (cause instanceof AudioPoolOverloaded) {
       throw new VendorError(AUDIO_POOL, "unavailable", "too many sentences wait", { cause });
@@ -60,40 +84,9 @@ async function finished(
     const message = "the vendor's audio could not be converted";
     throw new VendorError(vendor, signal.aborted ? "aborted" : "badAnswer", message, { cause });
   }
-  throw new VendorError(vendor, "badAnswer", "the vendor's answer holds no audio");
 }
 
-class AudioCollector {
-  readonly #vendor: string;
-  readonly #clock: Clock;
-  readonly #chunks: Uint8Array[] = [];
-  #sizeBytes = 0;
-  #firstByteAtMs: number | undefined;
-
-  constructor(vendor: string, clock: Clock) {
-    this.#vendor = vendor;
-    this.#clock = clock;
-  }
-
-  add(audio: Uint8Array): void {
-    this.#firstByteAtMs ??= this.#clock.monotonicMs();
-    this.#sizeBytes += audio.byteLength;
-    if (this.#sizeBytes <= SENTENCE_AUDIO_BYTES_MAX) this.#chunks.push(audio);
-  }
-
-  get firstByteAtMs(): number | undefined {
-    return this.#firstByteAtMs;
-  }
-
-  /** Throws when it is more than any sentence can be. */
-  answer(): Uint8Array {
-    if (this.#sizeBytes > SENTENCE_AUDIO_BYTES_MAX) {
-      throw new VendorError(
-        this.#vendor,
-        "badAnswer",
-        "one sentence gave more audio than two minutes",
-      );
-    }
-    return Buffer.concat(this.#chunks, this.#sizeBytes);
-  }
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
 }

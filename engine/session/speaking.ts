@@ -1,15 +1,15 @@
 import type { SessionEffect, TurnKind } from "./effects.js";
 import type { Ending } from "./ending.js";
-import type { SentenceFailedEvent, SentenceSpokenEvent } from "./events.js";
 import { recordSent } from "./playback-ledger.js";
 import type { SessionState } from "./state.js";
-import { newTurn, type Sentence, type Turn } from "./turn.js";
+import { asSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
 
-/** Two at once keep the next sentence ready while one plays; more would only be thrown away at an interruption. */
+/** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
 const SENTENCES_IN_SYNTHESIS_MAX = 2;
 /** Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. */
 const SPEECH_AHEAD_MAX_MS = 10_000;
-const SYNTHESIS_ATTEMPTS_MAX = 2;
+/** The caller has heard all that has come of a sentence: so much longer it is waited for, and then its voice has failed. */
+export const GROWTH_MISSED_MAX_MS = 600;
 /** Where the telephone tells what was heard, its word is waited for this much longer than the clock would. */
 const MARK_SLACK_MS = 1_500;
 /** Silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
@@ -45,7 +45,7 @@ export function beginScripted(
 }
 
 export function newSentence(text: string): Sentence {
-  return { text, attempt: 1, durationMs: undefined };
+  return { text, attempt: 1, durationMs: undefined, isWhole: false, came: undefined };
 }
 
 /** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
@@ -55,7 +55,7 @@ export function advanceSpeech(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const sent = sendReady(turn, atMs, out);
+  const sent = sendReady(turn, state.voiceMsPerChar, atMs, out);
   const asked = askForSpeech(sent, atMs, out);
   if (state.heldAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
@@ -65,39 +65,6 @@ export function advanceSpeech(
   if (charsAsked === 0) return { ...state, turn: asked };
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + charsAsked };
   return { ...state, metrics, turn: asked };
-}
-
-export function onSentenceSpoken(
-  state: SessionState,
-  turn: Turn,
-  event: SentenceSpokenEvent,
-  out: SessionEffect[],
-): SessionState {
-  const sentence = turn.sentences[event.index];
-  if (sentence === undefined || sentence.durationMs !== undefined) return state;
-  const spoken = { ...sentence, durationMs: event.durationMs };
-  const firstByteAtMs = event.index === 0 ? event.firstByteAtMs : turn.firstByteAtMs;
-  const sentences = turn.sentences.with(event.index, spoken);
-  return advanceSpeech(state, { ...turn, sentences, firstByteAtMs }, event.atMs, out);
-}
-
-export function onSentenceFailed(
-  state: SessionState,
-  turn: Turn,
-  event: SentenceFailedEvent,
-  out: SessionEffect[],
-): SessionState {
-  const sentence = turn.sentences[event.index];
-  if (sentence === undefined || sentence.durationMs !== undefined) return state;
-  if (!event.retryable || sentence.attempt >= SYNTHESIS_ATTEMPTS_MAX) {
-    const hopeless = !event.retryable && event.index === 0;
-    return giveUpRest(state, { ...turn, hopeless }, event.index, event.atMs, out);
-  }
-  const again = { ...sentence, attempt: sentence.attempt + 1 };
-  const { turnId, index } = event;
-  out.push({ type: "synthesize", turnId, index, text: sentence.text });
-  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + sentence.text.length };
-  return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };
 }
 
 /** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
@@ -115,11 +82,12 @@ export function giveUpRest(
   return advanceSpeech(state, cut, atMs, out);
 }
 
-function sendReady(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+function sendReady(turn: Turn, voiceMsPerChar: number, atMs: number, out: SessionEffect[]): Turn {
+  if (isGrowing(turn)) return turn;
   let { ledger, sentCount } = turn;
   for (const sentence of turn.sentences.slice(sentCount)) {
     if (sentence.durationMs === undefined) break;
-    ledger = recordSent(ledger, sentence.text, sentence.durationMs, atMs);
+    ledger = recordSent(ledger, asSent(sentence, voiceMsPerChar), atMs);
     out.push({ type: "play", turnId: turn.id, index: sentCount });
     sentCount += 1;
     const text = ledger.sent.map((sent) => sent.text).join(" ");
@@ -127,6 +95,10 @@ function sendReady(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
       type: "send",
       message: { type: "transcript", role: "assistant", text, isFinal: false },
     });
+    if (sentence.isWhole) continue;
+    const delayMs = ledger.endsAtMs - atMs + GROWTH_MISSED_MAX_MS;
+    out.push({ type: "startTimer", timer: "growth", delayMs });
+    break;
   }
   if (sentCount === turn.sentCount) return turn;
   return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
@@ -140,9 +112,10 @@ function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
     return turn;
   }
   let askedCount = turn.askedCount;
+  const doneCount = isGrowing(turn) ? turn.sentCount - 1 : turn.sentCount;
   while (
     askedCount < turn.sentences.length &&
-    askedCount - turn.sentCount < SENTENCES_IN_SYNTHESIS_MAX
+    askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX
   ) {
     const text = turn.sentences[askedCount]?.text ?? "";
     out.push({ type: "synthesize", turnId: turn.id, index: askedCount, text });
@@ -160,12 +133,17 @@ function watchPlayback(
   out: SessionEffect[],
 ): void {
   const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
-  if (!turn.generating && turn.sentCount === turn.sentences.length) {
+  if (isAllSent(turn)) {
     out.push({ type: "cancelTimer", timer: "stall" });
     out.push({ type: "startTimer", timer: "playback", delayMs: leftMs + slackMs });
   } else if (progressed) {
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
   }
+}
+
+/** Everything that the turn will say is with the caller, who has only to hear it. */
+export function isAllSent(turn: Turn): boolean {
+  return !turn.generating && turn.sentCount === turn.sentences.length && !isGrowing(turn);
 }
 
 function charsBetween(sentences: readonly Sentence[], from: number, to: number): number {

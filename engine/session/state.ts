@@ -30,6 +30,9 @@ export type SessionTool =
 /** The contract's bound on what is kept of a conversation, counted in messages. */
 export const HISTORY_MESSAGES_MAX = 20;
 
+/** Of English at a usual speed, until the voice itself has been heard. */
+export const VOICE_MS_PER_CHAR = 65;
+
 export interface SessionState {
   readonly phase: "opening" | "live" | "ended";
   readonly settings: SessionSettings;
@@ -53,6 +56,8 @@ export interface SessionState {
   readonly history: readonly HistoryMessage[];
   readonly unsaved: readonly SaidMessage[];
   readonly failedTurns: number;
+  /** How long the agent's voice takes for a character, from the sentences that are whole. */
+  readonly voiceMsPerChar: number;
   readonly metrics: CallMetrics;
   readonly latencySumMs: number;
   readonly latencyCount: number;
@@ -78,6 +83,7 @@ export function newSession(
     history: history.slice(-HISTORY_MESSAGES_MAX),
     unsaved: [],
     failedTurns: 0,
+    voiceMsPerChar: VOICE_MS_PER_CHAR,
     metrics: NO_METRICS,
     latencySumMs: 0,
     latencyCount: 0,
@@ -102,6 +108,7 @@ export function withTurnInState(state: SessionState, turn: Turn): SessionState {
     history: state.history,
     unsaved: state.unsaved,
     failedTurns: state.failedTurns,
+    voiceMsPerChar: state.voiceMsPerChar,
     metrics: state.metrics,
     latencySumMs: state.latencySumMs,
     latencyCount: state.latencyCount,

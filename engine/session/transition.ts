@@ -21,8 +21,9 @@ import {
   onStall,
   onToolDone,
 } from "./replying.js";
+import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./sentence-growth.js";
 import { endCall } from "./settlement.js";
-import { advanceSpeech, beginScripted, onSentenceFailed, onSentenceSpoken } from "./speaking.js";
+import { advanceSpeech, beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
 
 export interface Transition {
@@ -44,7 +45,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "replyToken":
     case "replyDone":
     case "replyFailed":
-    case "sentenceSpoken":
+    case "sentenceGrew":
+    case "sentenceWhole":
     case "sentenceFailed":
     case "sentenceHeard":
     case "toolDone":
@@ -78,8 +80,9 @@ function onTurnEvent(state: SessionState, event: TurnEvent, out: SessionEffect[]
       return onReplyDone(state, turn, event, out);
     case "replyFailed":
       return onReplyFailed(state, turn, event, out);
-    case "sentenceSpoken":
-      return onSentenceSpoken(state, turn, event, out);
+    case "sentenceGrew":
+    case "sentenceWhole":
+      return onSentenceAudio(state, turn, event, out);
     case "sentenceFailed":
       return onSentenceFailed(state, turn, event, out);
     case "sentenceHeard":
@@ -95,6 +98,8 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return onSilence(state, event.atMs, out);
     case "stall":
       return onStall(state, event.atMs, out);
+    case "growth":
+      return state.turn === undefined ? state : onGrowthMissed(state, state.turn, event.atMs, out);
     case "ahead":
       return state.turn === undefined ? state : advanceSpeech(state, state.turn, event.atMs, out);
     case "playback":

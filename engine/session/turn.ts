@@ -43,8 +43,11 @@ export interface Turn {
 export interface Sentence {
   readonly text: string;
   readonly attempt: number;
-  /** Known once it has been synthesized. */
+  /** The audio that has come; undefined before any has. */
   readonly durationMs: number | undefined;
+  readonly isWhole: boolean;
+  /** What came before its voice failed, and was to be said by another try: where the estimate of the rest begins. */
+  readonly came: { readonly text: string; readonly durationMs: number } | undefined;
 }
 
 export function newTurn({
@@ -159,4 +162,17 @@ function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnRepo
 /** Tenths of a millisecond: finer would be noise. */
 function roundMs(durationMs: number): number {
   return Math.round(durationMs * 10) / 10;
+}
+
+/** Whether the sentence that was sent last is still to become longer. */
+export function isGrowing(turn: Turn): boolean {
+  return turn.sentCount > 0 && turn.sentences[turn.sentCount - 1]?.isWhole === false;
+}
+
+/** The sentence as the ledger keeps it. */
+export function asSent({ text, durationMs = 0, isWhole, came }: Sentence, voiceMsPerChar: number) {
+  const chars = text.length - (came?.text.length ?? 0);
+  const estimateMs = (came?.durationMs ?? 0) + chars * voiceMsPerChar;
+  const expectedMs = isWhole ? durationMs : Math.max(durationMs, estimateMs);
+  return { text, durationMs, expectedMs, isWhole };
 }

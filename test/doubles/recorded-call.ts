@@ -87,6 +87,8 @@ function describe(effect: SessionEffect): string {
     }
     case "synthesize":
       return `synthesize #${effect.turnId}.${effect.index} "${effect.text}"`;
+    case "cutSentence":
+      return `cut #${effect.turnId}.${effect.index}`;
     case "play":
       return `play #${effect.turnId}.${effect.index}`;
     case "runTool":

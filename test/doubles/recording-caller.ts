@@ -5,7 +5,7 @@ import type { Ending } from "../../engine/session/ending.js";
 /** Keeps what a caller is sent. */
 export class RecordingCaller implements CallerChannel {
   readonly messages: ClientMessage[] = [];
-  readonly sounds: (SentenceId & { readonly audio: Uint8Array })[] = [];
+  readonly sounds: (SentenceId & { readonly audio: Uint8Array; readonly isLast: boolean })[] = [];
   readonly endings: Ending[] = [];
   readonly digits: string[] = [];
   isHeld = false;
@@ -14,8 +14,8 @@ export class RecordingCaller implements CallerChannel {
     this.messages.push(message);
   }
 
-  sendAudio(audio: Uint8Array, sentence: SentenceId): void {
-    this.sounds.push({ ...sentence, audio });
+  sendAudio(audio: Uint8Array, sentence: SentenceId, isLast: boolean): void {
+    this.sounds.push({ ...sentence, audio, isLast });
   }
 
   holdAudio(): void {

@@ -133,6 +133,7 @@ export class SimulatedWorld {
       case "send":
         if (effect.message.type === "audioStop") this.#telephone?.clear();
         return;
+      case "cutSentence":
       case "stopModel":
       case "saveTurn":
         return;
@@ -201,7 +202,7 @@ export class SimulatedWorld {
     }
     this.#later(turnId, delayMs, () => {
       const firstByteAtMs = this.clock.monotonicMs();
-      this.send({ type: "sentenceSpoken", turnId, index, durationMs, firstByteAtMs });
+      this.send({ type: "sentenceWhole", turnId, index, durationMs, firstByteAtMs });
     });
   }
 

@@ -137,7 +137,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
   deaf.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));
   while (lines.length === 0) await new Promise(setImmediate);
   for (let minute = 0; minute < MINUTES_MAX && endings.length === 0; minute += 1) {
-    lines[0]?.sendAudio(new Uint8Array(MINUTE_BYTES), { turnId: 1, index: minute });
+    lines[0]?.sendAudio(new Uint8Array(MINUTE_BYTES), { turnId: 1, index: minute }, true);
     playing.advance(60_000);
     // The kernel takes what it can; only what it leaves counts.
     await new Promise(setImmediate);

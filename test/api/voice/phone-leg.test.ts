@@ -65,7 +65,7 @@ test("a vendor that never reads ends the call as too slow, long before memory ma
   leg.connect(session);
   socket.isRead = false;
   for (let second = 0; second < 60 && endings.length === 0; second += 1) {
-    leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second });
+    leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: second }, true);
     clock.advance(1_000);
   }
   assert.equal(endings[0]?.reason, "callerTooSlow");
@@ -77,7 +77,7 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
   const { clock, pacer, socket, leg } = openLine((fault) => faults.push(fault));
   const { session } = recordingSession();
   leg.connect({ ...session, end: (ending: Ending) => leg.end(ending) });
-  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   const error = new Error("the socket is gone");
   socket.send = () => {
     throw error;
@@ -90,12 +90,12 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
 
 test("nothing is sent once the leg is closed, and its pacer stands still", () => {
   const { clock, pacer, socket, leg } = openLine();
-  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(FRAME_MS);
   assert.equal(pacer.streamCount, 1);
   leg.close(1000, "over");
   const { sentBytes } = socket;
-  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 });
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 }, true);
   leg.send({ type: "audioStop" });
   assert.equal(leg.sendDigits("1"), false);
   clock.advance(10_000);
@@ -115,7 +115,7 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
   const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
   const beganMs = clock.monotonicMs();
   leg.connect({ ...recordingSession().session, sentenceHeard });
-  leg.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 });
+  leg.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(2_000);
   assert.deepEqual(
     heardAtMs.map((atMs) => atMs - beganMs),

@@ -16,7 +16,8 @@ const AUDIO_AHEAD_MS = 1_000;
  *     token TEXT                           the model goes on; a vertical bar stands for a space at the end
  *     reply TEXT                           the whole reply, and its end
  *     done TOKENS | fail | fail-for-good   the model ends, or fails
- *     spoken INDEX MS                      a sentence was synthesized
+ *     grew INDEX MS                        so much of a sentence has come
+ *     spoken INDEX MS                      a sentence is whole
  *     mute INDEX | mute-for-good INDEX     it could not be
  *     heard INDEX                          the telephone says that this sentence was heard
  *     key KEY                              the caller presses a key
@@ -87,15 +88,12 @@ function perform(call: RecordedCall, command: string): void {
       return call.send({ type: "replyFailed", turnId, retryable: true });
     case "fail-for-good":
       return call.send({ type: "replyFailed", turnId, retryable: false });
+    case "grew":
     case "spoken": {
       const firstByteAtMs = call.clock.monotonicMs();
-      return call.send({
-        type: "sentenceSpoken",
-        turnId,
-        index,
-        durationMs: Number(rest[1]),
-        firstByteAtMs,
-      });
+      const durationMs = Number(rest[1]);
+      const type = verb === "grew" ? "sentenceGrew" : "sentenceWhole";
+      return call.send({ type, turnId, index, durationMs, firstByteAtMs });
     }
     case "mute":
       return call.send({ type: "sentenceFailed", turnId, index, retryable: true });

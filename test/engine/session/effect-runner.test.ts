@@ -6,6 +6,7 @@ import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js
 import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import type { SessionEvent } from "../../../engine/session/events.js";
 import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
+import { PlayoutDelays } from "../../../engine/session/playout-delay.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { EMPTY_TOOLBOX } from "../../../engine/session/toolbox.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -59,7 +60,8 @@ class Trial {
     };
     const cache = new SpeechCache(0);
     const toolbox = EMPTY_TOOLBOX;
-    const around = { clock, llm, tts, toolbox, cache, caller, recorder, log };
+    const playoutDelays = new PlayoutDelays();
+    const around = { clock, llm, tts, toolbox, cache, playoutDelays, caller, recorder, log };
     this.runner = new EffectRunner(around, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);
@@ -128,7 +130,7 @@ test("a sentence is spoken, kept until it is played, and played once", async () 
   const spoken = trial.next();
   trial.client.syntheses[0]?.give(await speak("ok", MP3));
   trial.client.syntheses[0]?.finish();
-  assert.equal((await spoken).type, "sentenceSpoken");
+  assert.equal((await spoken).type, "sentenceWhole");
   assert.deepEqual(trial.caller.sounds, []);
   const play: SessionEffect = { type: "play", turnId: 1, index: 0 };
   trial.perform(play);

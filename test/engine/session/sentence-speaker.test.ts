@@ -5,6 +5,7 @@ import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
 import { type AgentTts, speakSentence } from "../../../engine/session/sentence-speaker.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
+import { RecordingDelivery } from "../../doubles/recording-delivery.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -26,8 +27,10 @@ class Trial {
     cacheKey: "voice",
   };
 
-  say(text: string) {
-    return speakSentence(this.tts, text, this.cache, this.clock, this.abort.signal);
+  async say(text: string): Promise<RecordingDelivery> {
+    const delivery = new RecordingDelivery(this.clock);
+    await speakSentence(this.tts, text, this.cache, delivery, this.abort.signal);
+    return delivery;
   }
 
   /** Whatever failed does not count as said: the cache keeps what it is given twice. */
@@ -62,7 +65,8 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
   for (let at = 0; at < mp3.length; at += 100) trial.synthesis.give(mp3.subarray(at, at + 100));
   trial.clock.advance(20);
   trial.synthesis.finish();
-  const { audio, durationMs, firstByteAtMs } = await spoken;
+  const { audio, durationMs, firstByteAtMs, isFinished } = await spoken;
+  assert.ok(isFinished);
   assert.ok(audio.length <= mp3.length && audio.length > mp3.length / 2);
   assert.ok(durationMs >= 280 && durationMs < 480, `${durationMs} ms`);
   assert.equal(firstByteAtMs, 1_080, "the first byte counts, not the last");

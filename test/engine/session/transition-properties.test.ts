@@ -63,7 +63,7 @@ const unstamped = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      type: fc.constant("sentenceSpoken" as const),
+      type: fc.constant("sentenceWhole" as const),
       turnId,
       index,
       durationMs: fc.integer({ min: 1, max: 9_000 }),

@@ -1,0 +1,131 @@
+import type { CancelTimer, Clock } from "../time/clock.js";
+import type { CallerChannel, SentenceId } from "./caller-channel.js";
+import type { PlayoutDelay } from "./playout-delay.js";
+
+const NO_AUDIO = new Uint8Array(0);
+
+/** What is told of a sentence while its audio comes; times are on the monotonic clock. */
+export interface DeliveryReports {
+  grew(durationMs: number, firstByteAtMs: number): void;
+  whole(durationMs: number, firstByteAtMs: number): void;
+}
+
+export interface DeliveryOptions {
+  readonly id: SentenceId;
+  readonly caller: CallerChannel;
+  /** Undefined where only whole sentences are sent: then no growth is told. */
+  readonly playoutDelay: PlayoutDelay | undefined;
+  readonly expectedMs: number;
+  readonly clock: Clock;
+  readonly reports: DeliveryReports;
+}
+
+/** One sentence on its way from the voice to the caller: it waits until it may be played, and then passes as it comes. */
+export class SentenceDelivery {
+  readonly #options: DeliveryOptions;
+  #waiting: Uint8Array[] = [];
+  #durationMs = 0;
+  #firstByteAtMs: number | undefined;
+  #deficitMs = 0;
+  #cancelDelay: CancelTimer | undefined;
+  #mayBegin = false;
+  #isPlaying = false;
+  #isOver = false;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  get isPlaying(): boolean {
+    return this.#isPlaying;
+  }
+
+  /** The voice has begun to answer, perhaps with nothing that can be heard yet. */
+  firstByte(): void {
+    this.#firstByteAtMs ??= this.#options.clock.monotonicMs();
+  }
+
+  /** The next audio of the sentence; the bytes are not changed afterwards. */
+  add(audio: Uint8Array, durationMs: number): void {
+    if (this.#isOver || audio.byteLength === 0) return;
+    this.firstByte();
+    this.#measure();
+    this.#durationMs += durationMs;
+    const { id, caller, playoutDelay } = this.#options;
+    if (this.#isPlaying) caller.sendAudio(audio, id, false);
+    else this.#waiting.push(audio);
+    if (playoutDelay === undefined) return;
+    if (this.#mayBegin) this.#tellGrowth();
+    else this.#cancelDelay ??= this.#delayBegin(playoutDelay);
+  }
+
+  /** No more audio comes. */
+  finish(): void {
+    if (this.#isOver) return;
+    const { id, caller, playoutDelay, clock, reports } = this.#options;
+    this.#end();
+    const firstByteAtMs = this.#firstByteAtMs ?? clock.monotonicMs();
+    const elapsedMs = clock.monotonicMs() - firstByteAtMs;
+    playoutDelay?.observe({
+      durationMs: this.#durationMs,
+      elapsedMs,
+      deficitMs: this.#deficitMs,
+    });
+    if (this.#isPlaying) caller.sendAudio(NO_AUDIO, id, true);
+    reports.whole(this.#durationMs, firstByteAtMs);
+  }
+
+  /** What has come goes to the caller, and from now on what comes. Throws the second time. */
+  play(): void {
+    const { id, caller } = this.#options;
+    if (this.#isPlaying)
+      throw new Error(`sentence ${id.index} has no audio that is not played yet`);
+    this.#isPlaying = true;
+    const waiting = this.#waiting.splice(0);
+    for (const [index, audio] of waiting.entries()) {
+      caller.sendAudio(audio, id, this.#isOver && index === waiting.length - 1);
+    }
+  }
+
+  /** The sentence ends for the caller with what has been sent of it. */
+  cut(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#options.caller.sendAudio(NO_AUDIO, this.#options.id, true);
+  }
+
+  /** Nobody waits for it any more. */
+  drop(): void {
+    this.#end();
+    this.#waiting = [];
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#cancelDelay?.();
+  }
+
+  /** How late the audio that comes now would be, had the sentence begun to play with its first. */
+  #measure(): void {
+    const { clock } = this.#options;
+    const playingMs = clock.monotonicMs() - (this.#firstByteAtMs ?? 0);
+    this.#deficitMs = Math.max(this.#deficitMs, playingMs - this.#durationMs);
+  }
+
+  #delayBegin(playoutDelay: PlayoutDelay): CancelTimer | undefined {
+    const { clock, expectedMs } = this.#options;
+    const delayMs = playoutDelay.of(expectedMs);
+    const begin = () => {
+      this.#mayBegin = true;
+      this.#tellGrowth();
+    };
+    if (delayMs >= 1) return clock.after(delayMs, begin);
+    begin();
+    return undefined;
+  }
+
+  #tellGrowth(): void {
+    const { reports, clock } = this.#options;
+    reports.grew(this.#durationMs, this.#firstByteAtMs ?? clock.monotonicMs());
+  }
+}

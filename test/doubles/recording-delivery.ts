@@ -1,0 +1,33 @@
+import type { Clock } from "../../engine/time/clock.js";
+
+/** Keeps the audio of one sentence as its voice delivers it. */
+export class RecordingDelivery {
+  readonly pieces: Uint8Array[] = [];
+  durationMs = 0;
+  firstByteAtMs: number | undefined;
+  isFinished = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get audio(): Uint8Array {
+    const [only] = this.pieces;
+    return this.pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.pieces);
+  }
+
+  firstByte(): void {
+    this.firstByteAtMs ??= this.#clock.monotonicMs();
+  }
+
+  add(audio: Uint8Array, durationMs: number): void {
+    this.firstByte();
+    this.pieces.push(audio);
+    this.durationMs += durationMs;
+  }
+
+  finish(): void {
+    this.isFinished = true;
+  }
+}
