@@ -44,6 +44,11 @@ export class Metrics {
     "Replies that callers interrupted",
     [],
   );
+  readonly #underruns = this.#counter(
+    "parley_underruns_total",
+    "Gaps in the agent's speech, where a voice's audio came too late",
+    [],
+  );
   readonly #vendorErrors = this.#counter("parley_vendor_errors_total", "Failed vendor requests", [
     "category",
     "vendor",
@@ -108,6 +113,7 @@ export class Metrics {
   turnEnded(report: TurnReport): void {
     this.#turns.inc({ kind: report.kind, outcome: report.outcome });
     if (report.outcome === "interrupted") this.#interruptions.inc();
+    if (report.underruns !== undefined) this.#underruns.inc(report.underruns);
     for (const stage of STAGES) {
       const durationMs = report[stage];
       if (durationMs === undefined) continue;

@@ -40,6 +40,8 @@ export interface TurnReport {
   readonly ttsFirstByteMs?: number;
   readonly ttsRestMs?: number;
   readonly totalMs?: number;
+  /** How often the caller had heard all there was while more was to come; left out where never. */
+  readonly underruns?: number;
 }
 
 export interface TurnSave {

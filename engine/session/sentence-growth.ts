@@ -8,6 +8,8 @@ import { asSent, isGrowing, type Sentence, type Turn } from "./turn.js";
 const SYNTHESIS_ATTEMPTS_MAX = 2;
 /** What the second try of a sentence may take to give its first audio, after the caller has heard that of the first. */
 const SECOND_TRY_MAX_MS = 2_000;
+/** A shorter gap is hidden by what the telephone or the browser has buffered. */
+const GAP_MIN_MS = 20;
 /** A shorter sentence says little about how fast its voice speaks. */
 const PACE_CHARS_MIN = 10;
 
@@ -31,7 +33,9 @@ export function onSentenceAudio(
   const ledger = isBeingSent
     ? recordGrowth(turn.ledger, asSent(grown, paced.voiceMsPerChar), playedAtMs)
     : turn.ledger;
-  const next = { ...turn, sentences, firstByteAtMs, ledger };
+  const hasGap = isBeingSent && playedAtMs > turn.ledger.endsAtMs + GAP_MIN_MS;
+  const underruns = turn.underruns + (hasGap ? 1 : 0);
+  const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
   // Growth alone lets nothing begin; only what it is the first or the last of does.
   if (isBeingSent && !isWhole) return { ...paced, turn: next };
   if (isBeingSent) out.push({ type: "cancelTimer", timer: "growth" });

@@ -23,6 +23,8 @@ export interface Turn {
   readonly askedCount: number;
   readonly sentCount: number;
   readonly ledger: PlaybackLedger;
+  /** Gaps in its sentences, where their audio came too late. */
+  readonly underruns: number;
   readonly firstTokenAtMs: number | undefined;
   readonly firstSentenceAtMs: number | undefined;
   readonly firstByteAtMs: number | undefined;
@@ -72,6 +74,7 @@ export function newTurn({
     askedCount: 0,
     sentCount: 0,
     ledger: EMPTY_LEDGER,
+    underruns: 0,
     firstTokenAtMs: undefined,
     firstSentenceAtMs: undefined,
     firstByteAtMs: undefined,
@@ -109,6 +112,7 @@ export function withToken(
     askedCount: turn.askedCount,
     sentCount: turn.sentCount,
     ledger: turn.ledger,
+    underruns: turn.underruns,
     firstTokenAtMs: turn.firstTokenAtMs ?? atMs,
     firstSentenceAtMs: turn.firstSentenceAtMs,
     firstByteAtMs: turn.firstByteAtMs,
@@ -123,7 +127,9 @@ export function withToken(
 }
 
 export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
-  const report = { turn: turn.id, kind: turn.kind, outcome };
+  const { underruns } = turn;
+  const gaps = underruns === 0 ? {} : { underruns };
+  const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps };
   if (turn.kind !== "reply") return report;
   const marks = [
     turn.callerEndedAtMs,

@@ -1,34 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import {
-  FRAME_MS,
-  type PacedStream,
-  Pacer,
-  QUEUED_MAX_MS,
-  SEND_AHEAD_MS,
-} from "../../../engine/audio/pacer.js";
+import { FRAME_MS, Pacer, QUEUED_MAX_MS, SEND_AHEAD_MS } from "../../../engine/audio/pacer.js";
 import type { Clock } from "../../../engine/time/clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-
-const FORMAT = { frameBytes: 160, silence: 0xff };
-const AHEAD_FRAMES = SEND_AHEAD_MS / FRAME_MS;
-
-function speech(frames: number, value = 1): Uint8Array {
-  return new Uint8Array(Math.round(frames * FORMAT.frameBytes)).fill(value);
-}
-
-function telephone() {
-  const clock = new VirtualClock(0);
-  const pacer = new Pacer(clock);
-  const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
-  const line: PacedStream = pacer.open(FORMAT, {
-    frame: (bytes) =>
-      sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
-    mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
-  });
-  return { clock, pacer, line, sent, frames: () => sent.filter(({ what }) => what === "frame") };
-}
+import { AHEAD_FRAMES, FORMAT, speech, telephone } from "./paced-telephone.js";
 
 test("the first frames leave at once, the rest in real time", () => {
   const { clock, line, frames } = telephone();
@@ -118,6 +94,10 @@ test("whatever is enqueued, held and cleared, sound is never sent twice, reorder
       kind: fc.constant("enqueue" as const),
       frames: fc.double({ min: 0.1, max: 30, noNaN: true }),
     }),
+    fc.record({
+      kind: fc.constant("grow" as const),
+      frames: fc.double({ min: 0, max: 12, noNaN: true }),
+    }),
     fc.record({ kind: fc.constantFrom("hold" as const, "resume" as const, "clear" as const) }),
     fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 700 }) }),
   );
@@ -126,6 +106,7 @@ test("whatever is enqueued, held and cleared, sound is never sent twice, reorder
       const { clock, line, frames } = telephone();
       for (const [index, each] of steps.entries()) {
         if (each.kind === "enqueue") line.enqueue(speech(each.frames, index), String(index));
+        else if (each.kind === "grow") line.enqueue(speech(each.frames, index));
         else if (each.kind === "wait") clock.advance(each.ms);
         else line[each.kind]();
       }

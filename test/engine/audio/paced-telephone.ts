@@ -1,0 +1,23 @@
+import { FRAME_MS, type PacedStream, Pacer, SEND_AHEAD_MS } from "../../../engine/audio/pacer.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+export const FORMAT = { frameBytes: 160, silence: 0xff };
+export const AHEAD_FRAMES = SEND_AHEAD_MS / FRAME_MS;
+
+/** Audio of so many frames. */
+export function speech(frames: number, value = 1): Uint8Array {
+  return new Uint8Array(Math.round(frames * FORMAT.frameBytes)).fill(value);
+}
+
+/** What a telephone is sent, with the moment of each frame and mark. */
+export function telephone() {
+  const clock = new VirtualClock(0);
+  const pacer = new Pacer(clock);
+  const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
+  const line: PacedStream = pacer.open(FORMAT, {
+    frame: (bytes) =>
+      sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
+    mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
+  });
+  return { clock, pacer, line, sent, frames: () => sent.filter(({ what }) => what === "frame") };
+}

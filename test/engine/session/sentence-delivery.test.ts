@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PlayoutDelay } from "../../../engine/session/playout-delay.js";
+import { SentenceDelivery } from "../../../engine/session/sentence-delivery.js";
+import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const CHUNK = new Uint8Array(800);
+const CHUNK_MS = 100;
+
+function trial({ isStreamed = true } = {}) {
+  const clock = new VirtualClock(1_000);
+  const caller = new RecordingCaller();
+  const playoutDelay = new PlayoutDelay();
+  const told: string[] = [];
+  const beganMs = clock.monotonicMs();
+  const at = () => clock.monotonicMs() - beganMs;
+  const delivery = new SentenceDelivery({
+    id: { turnId: 1, index: 0 },
+    caller,
+    playoutDelay: isStreamed ? playoutDelay : undefined,
+    expectedMs: 2_000,
+    clock,
+    reports: {
+      grew: (durationMs, atMs) => told.push(`${at()}: grew ${durationMs} of ${atMs - beganMs}`),
+      whole: (durationMs, atMs) => told.push(`${at()}: whole ${durationMs} of ${atMs - beganMs}`),
+    },
+  });
+  const sent = () =>
+    caller.sounds.map(({ audio, isLast }) => `${audio.length}${isLast ? "!" : ""}`);
+  return { clock, delivery, playoutDelay, told, sent };
+}
+
+test("the first audio is held back for the voice's delay, and what comes later passes at once", () => {
+  const { clock, delivery, told, sent } = trial();
+  delivery.firstByte();
+  clock.advance(10);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(25);
+  delivery.add(CHUNK, CHUNK_MS);
+  assert.deepEqual(told, []);
+  clock.advance(15);
+  assert.deepEqual(told, ["50: grew 200 of 0"]);
+  assert.deepEqual(sent(), []);
+  delivery.play();
+  assert.deepEqual(sent(), ["800", "800"]);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.deepEqual(sent(), ["800", "800", "800", "0!"]);
+  assert.deepEqual(told, ["50: grew 200 of 0", "50: grew 300 of 0", "50: whole 300 of 0"]);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a sentence that is whole before its delay is over does not wait for it", () => {
+  const { clock, delivery, told, sent } = trial();
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.deepEqual(told, ["0: whole 100 of 0"]);
+  assert.equal(clock.pendingTimerCount, 0);
+  delivery.play();
+  assert.deepEqual(sent(), ["800!"]);
+});
+
+test("where only whole sentences are sent, nothing is told before the end", () => {
+  const { clock, delivery, told } = trial({ isStreamed: false });
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(500);
+  assert.deepEqual(told, []);
+  delivery.finish();
+  assert.deepEqual(told, ["500: whole 100 of 0"]);
+});
+
+test("the voice's delay is learnt from how late its audio would have been", () => {
+  const { clock, delivery, playoutDelay } = trial();
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(130);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(20);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.equal(playoutDelay.of(2_000), 30);
+});
+
+test("nothing of a sentence that was dropped or cut off leaves after it", () => {
+  const dropped = trial();
+  dropped.delivery.add(CHUNK, CHUNK_MS);
+  dropped.delivery.play();
+  dropped.delivery.drop();
+  dropped.delivery.add(CHUNK, CHUNK_MS);
+  dropped.delivery.finish();
+  assert.deepEqual(dropped.sent(), ["800"]);
+  const cut = trial();
+  cut.delivery.add(CHUNK, CHUNK_MS);
+  cut.delivery.play();
+  cut.delivery.cut();
+  cut.delivery.add(CHUNK, CHUNK_MS);
+  cut.delivery.cut();
+  assert.deepEqual(cut.sent(), ["800", "0!"]);
+  assert.deepEqual(cut.told, []);
+  assert.equal(cut.clock.pendingTimerCount, 0);
+});
