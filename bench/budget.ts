@@ -30,7 +30,6 @@ const Budgets = v.strictObject({
   phoneWordsWrong: Budget,
   fullPhoneLatencyP99: Budget,
   fullPhoneMissedReplies: Budget,
-  inboundFrame: Budget,
   restHealth: Budget,
   restAgents: Budget,
   restCallPage: Budget,

@@ -2,7 +2,7 @@ import { better, judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
 import { IdleScenario } from "./idle.js";
 import { LiveStreamScenario } from "./livestream-load.js";
-import { AudioBatchScenario, PhoneLoadScenario } from "./phone-scenarios.js";
+import { PhoneLoadScenario } from "./phone-scenarios.js";
 import { JUDGED_REQUESTS, RestScenario } from "./rest-scenarios.js";
 import {
   CallLoadScenario,
@@ -90,7 +90,6 @@ const gates = [
   new StartUpScenario(START_UPS),
   new IdleScenario(),
   new SoakScenario(SOAK_CALLS),
-  new AudioBatchScenario(),
   new RestScenario(REST_ROUNDS, JUDGED_REQUESTS),
   new LiveStreamScenario(),
   new CallLoadScenario(PLAN),

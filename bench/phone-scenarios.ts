@@ -1,4 +1,3 @@
-import { measureAudioBatches } from "./audio-batches.js";
 import type { Measurement, MeasureName } from "./budget.js";
 import type { LoadPlan } from "./call-load.js";
 import {
@@ -98,18 +97,6 @@ export class FullPhoneScenario implements Scenario {
     } finally {
       await vendors.process.stop();
     }
-  }
-}
-
-/** What a frame of a caller costs the session thread when the audio pool converts it, beside a plain filter in its place. */
-export class AudioBatchScenario implements Scenario {
-  readonly name = "callers' audio through the pool";
-
-  async run(): Promise<ScenarioResult> {
-    const result = await measureAudioBatches();
-    const details = Object.entries(result).map(([name, value]) => `${name}: ${value}`);
-    const { poolMicroseconds: measured, textbookMicroseconds: reference } = result;
-    return { measurements: [{ name: "inboundFrame", measured, reference }], details };
   }
 }
 

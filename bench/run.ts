@@ -5,7 +5,7 @@ import { pinThisProcess } from "./child-process.js";
 import { IdleScenario } from "./idle.js";
 import { LiveStreamScenario } from "./livestream-load.js";
 import { type Machine, thisMachine } from "./machine.js";
-import { AudioBatchScenario, FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
+import { FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
 import { PhoneWordsScenario } from "./phone-words.js";
 import { ROUNDS } from "./rest-load.js";
 import { BesideCallsScenario, RestPagesScenario, RestScenario } from "./rest-scenarios.js";
@@ -37,7 +37,6 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   start: () => new StartUpScenario(START_UPS),
   idle: () => new IdleScenario(),
   web: () => new CallLoadScenario(PLAN),
-  pool: () => new AudioBatchScenario(),
   phone: () => new PhoneLoadScenario(PHONE_PLAN, { withMp3: true }),
   words: () => new PhoneWordsScenario(PHONE_PLAN.callers),
   full: () => new FullPhoneScenario(FULL_PHONE_PLAN),

@@ -1,143 +1,119 @@
 import { Piscina } from "piscina";
 import type { Clock } from "../time/clock.js";
 import {
-  type ConvertBatch,
-  type InboundFault,
-  InboundLane,
-  type InboundLine,
-  type InboundListener,
-} from "./inbound-lane.js";
-import type { SpeechFormat } from "./sentence-audio.js";
-import { SpeechQueue } from "./speech-queue.js";
+  type Conversion,
+  type ConversionListener,
+  type ConversionPriority,
+  ConversionQueue,
+} from "./conversion-queue.js";
+import type { SpeechFormat } from "./speech-conversion.js";
 
 export interface AudioPoolOptions {
   readonly clock: Clock;
   readonly onFault: (fault: AudioFault) => void;
-  /** For callers' audio. One does for more calls than a session thread has. */
-  readonly inboundThreads?: number;
-  /** For sentences, so that no caller's audio waits behind one. */
-  readonly speechThreads?: number;
-  /** What the threads run; tests have one that fails. */
+  /** What the thread runs; tests have one that fails. */
   readonly worker?: URL;
 }
 
-export type AudioFault =
-  | InboundFault
-  /** A thread died with nothing to do; another has taken its place. */
-  | { readonly kind: "threadLost"; readonly error: unknown };
+/** `batchLost`: with the sentences that were under way. `threadLost`: with nothing to do. Another thread takes the place. */
+export interface AudioFault {
+  readonly kind: "batchLost" | "threadLost";
+  readonly error: unknown;
+}
 
-/** For admission and metrics. Waits are of the last seconds, of the queue where it is worst; 0 while the threads start. */
+/** For admission and metrics. Waits are of the last seconds; 0 while the thread starts. */
 export interface AudioPoolStats {
-  readonly inboundLines: number;
-  readonly inboundLinesWaiting: number;
-  /** From a frame's arrival to its delivery, over the last batches; what waits now counts when it has waited longer. */
-  readonly inboundWaitP95Ms: number;
-  readonly inboundWaitLastMs: number;
-  /** Callers' audio thrown away at the bound, of all calls so far. */
-  readonly inboundDroppedMs: number;
-  readonly inboundBatches: number;
-  readonly speechWaiting: number;
-  readonly speechWaitP95Ms: number;
-  readonly speechWaitLastMs: number;
-  readonly batchesLost: number;
+  readonly stepsWaiting: number;
+  /** From the arrival of a piece to its delivery. */
+  readonly waitP95Ms: number;
+  readonly waitLastMs: number;
 }
 
 const WORKER = new URL("./audio-worker.js", import.meta.url);
 
-/** The CPU-heavy audio of telephone calls, on threads of its own. */
+/** The CPU-heavy audio of calls, on a thread of its own. */
 export class AudioPool {
-  readonly #threads: Piscina;
-  readonly #lanes: readonly InboundLane[];
-  readonly #speech: SpeechQueue;
-  #areThreadsReady = false;
+  /** Settles when the thread is ready to work at once. */
+  readonly ready: Promise<void>;
+  readonly #thread: Piscina;
+  readonly #queue: ConversionQueue;
+  #isReady = false;
   #isClosed = false;
-  #batchesLost = 0;
 
-  constructor(options: AudioPoolOptions) {
-    const { clock, onFault, inboundThreads = 1, speechThreads = 1, worker = WORKER } = options;
-    const threads = inboundThreads + speechThreads;
-    this.#threads = new Piscina({
+  constructor({ clock, onFault, worker = WORKER }: AudioPoolOptions) {
+    this.#thread = new Piscina({
       filename: worker.href,
-      minThreads: threads,
-      maxThreads: threads,
-      // Never more tasks than threads and warm-ups; they wait here only while a thread starts or is replaced.
-      maxQueue: 2 * threads,
+      // The state of sentences stays in the thread, so that each queue has one.
+      minThreads: 1,
+      maxThreads: 1,
+      // A batch and the warm-up; they wait here only while the thread starts or is replaced.
+      maxQueue: 2,
       recordTiming: false,
     });
-    this.#threads.on("error", (error: unknown) => onFault({ kind: "threadLost", error }));
-    const onLaneFault = (fault: InboundFault) => {
-      if (fault.kind === "batchLost") this.#batchesLost += 1;
-      onFault(fault);
-    };
-    const convert: ConvertBatch = (batch, signal) =>
-      this.#threads.run(batch, { name: "inbound", transferList: [batch.buffer], signal });
-    this.#lanes = Array.from(
-      { length: inboundThreads },
-      () => new InboundLane(convert, clock, onLaneFault),
-    );
-    this.#speech = new SpeechQueue(
-      (task, signal) => this.#threads.run(task, { name: "speech", signal }),
+    this.#thread.on("error", (error: unknown) => onFault({ kind: "threadLost", error }));
+    this.#queue = new ConversionQueue(
+      (batch, signal) => this.#thread.run(batch, { name: "convert", signal }),
       clock,
-      speechThreads,
+      (error) => onFault({ kind: "batchLost", error }),
     );
-    void this.#warmUp(threads, onFault);
-  }
-
-  /** What the first calls wait for while threads start says nothing about how busy they are. */
-  async #warmUp(threads: number, onFault: (fault: AudioFault) => void): Promise<void> {
-    try {
-      const ready = Array.from({ length: threads }, () =>
-        this.#threads.run(undefined, { name: "warmUp" }),
-      );
-      await Promise.all(ready);
-    } catch (error) {
-      if (!this.#isClosed) onFault({ kind: "threadLost", error });
-    }
-    for (const { waits } of [...this.#lanes, this.#speech]) waits.forget();
-    this.#areThreadsReady = true;
+    this.ready = this.#warmUp(onFault);
   }
 
   get stats(): AudioPoolStats {
-    const lanes = this.#lanes;
-    const most = (of: (lane: InboundLane) => number) =>
-      this.#areThreadsReady ? Math.max(...lanes.map(of)) : 0;
-    const sum = (of: (lane: InboundLane) => number) =>
-      lanes.reduce((total, lane) => total + of(lane), 0);
+    const { waits, oldestWaitMs, length } = this.#queue;
     return {
-      inboundLines: sum((lane) => lane.lines),
-      inboundLinesWaiting: sum((lane) => lane.linesWaiting),
-      inboundWaitP95Ms: most((lane) => Math.max(lane.waits.p95Ms, lane.oldestWaitMs)),
-      inboundWaitLastMs: most((lane) => lane.waits.lastMs),
-      inboundDroppedMs: sum((lane) => lane.droppedMs),
-      inboundBatches: sum((lane) => lane.batches),
-      speechWaiting: this.#speech.length,
-      speechWaitP95Ms: this.#areThreadsReady
-        ? Math.max(this.#speech.waits.p95Ms, this.#speech.oldestWaitMs)
-        : 0,
-      speechWaitLastMs: this.#areThreadsReady ? this.#speech.waits.lastMs : 0,
-      batchesLost: this.#batchesLost,
+      stepsWaiting: length,
+      waitP95Ms: this.#isReady ? Math.max(waits.p95Ms, oldestWaitMs) : 0,
+      waitLastMs: this.#isReady ? waits.lastMs : 0,
     };
   }
 
-  /** A call's audio, 8 kHz as the line has it, to 16 kHz. A call keeps its lane, and so its order. */
-  inbound(listener: InboundListener): InboundLine {
-    const lane = this.#lanes.reduce((least, other) => (other.lines < least.lines ? other : least));
-    return lane.open(listener);
+  /** As `ConversionQueue.open`. */
+  open(
+    format: SpeechFormat,
+    priority: ConversionPriority,
+    listener: ConversionListener,
+  ): Conversion {
+    return this.#queue.open(format, priority, listener);
   }
 
-  /**
-   * A whole sentence as the line wants it: not delayed, exactly as long, in no frames yet. Rejects with AudioPoolOverloaded,
-   * AudioPoolClosed, the signal's reason, or an Error when the audio cannot be decoded or the thread died of it.
-   */
-  speech(audio: Uint8Array, format: SpeechFormat, signal?: AbortSignal): Promise<Uint8Array> {
-    return this.#speech.add({ audio, format }, signal);
+  /** A whole sentence at once, exactly as long. Rejects with what a listener would be told. */
+  convert(
+    audio: Uint8Array,
+    format: SpeechFormat,
+    priority: ConversionPriority,
+  ): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const pieces: Uint8Array[] = [];
+      const conversion = this.open(format, priority, {
+        onAudio: (piece) => void pieces.push(piece),
+        onEnd: () => {
+          const whole = Buffer.concat(pieces);
+          if (whole.byteLength > 0) resolve(whole);
+          else reject(new Error("the answer holds no audio that can be decoded"));
+        },
+        onFailed: reject,
+      });
+      conversion.write(audio);
+      conversion.end();
+    });
   }
 
-  /** Ends the threads at once: nothing is delivered any more, and sentences that wait are rejected. */
+  /** Ends the thread at once: everything under way fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const lane of this.#lanes) lane.close();
-    this.#speech.close();
-    await this.#threads.destroy();
+    this.#queue.close();
+    await this.#thread.destroy();
+  }
+
+  /** What the first calls wait for while the thread starts says nothing about how busy it is. */
+  async #warmUp(onFault: (fault: AudioFault) => void): Promise<void> {
+    try {
+      await this.#thread.run(undefined, { name: "warmUp" });
+    } catch (error) {
+      if (!this.#isClosed) onFault({ kind: "threadLost", error });
+    }
+    this.#queue.waits.forget();
+    this.#isReady = true;
   }
 }

@@ -1,18 +1,18 @@
-import { move } from "piscina";
-import { convertBatch } from "./inbound-batch.js";
-import { convertSentence, loadMp3Decoder } from "./sentence-audio.js";
-import type { SpeechTask } from "./speech-queue.js";
+import {
+  type ConversionBatch,
+  type ConversionResult,
+  OpenConversions,
+} from "./conversion-batch.js";
+import { SpeechConversion } from "./speech-conversion.js";
 
-/** The thread of the audio pool: it keeps nothing from one task to the next. */
-export function inbound(batch: Uint8Array): unknown {
-  return move(convertBatch(batch));
+const conversions = new OpenConversions();
+
+/** The thread of the audio pool: what it keeps between two tasks is the state of sentences that are under way. */
+export function convert(batch: ConversionBatch): Promise<readonly ConversionResult[]> {
+  return conversions.convert(batch);
 }
 
-export async function speech({ audio, format }: SpeechTask): Promise<unknown> {
-  return move(await convertSentence(audio, format));
-}
-
-/** Loads the MP3 decoder before the first sentence needs it. */
+/** Compiles the MP3 decoder before the first sentence needs it. */
 export async function warmUp(): Promise<void> {
-  await loadMp3Decoder();
+  (await SpeechConversion.open({ from: "mp3", to: "mulaw" })).close();
 }

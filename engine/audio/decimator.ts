@@ -1,6 +1,5 @@
 import { addProducts, toSample } from "./fir-kernel.js";
 import { lowPass } from "./low-pass.js";
-import { keepLast } from "./upsampler.js";
 
 /**
  * From a multiple of 8 kHz to 8 kHz: flat to 3.2 kHz, 0.1 dB down at 3.4, and at least 62 dB down from 4 kHz on, where
@@ -57,19 +56,14 @@ export function decimate(pcm: Int16Array, factor: number, state: Int16Array): In
   return results;
 }
 
-/** A whole recording: begins and ends where the input does, without the delay; `n / factor` samples, rounded up. */
-export function decimateWhole(pcm: Int16Array, factor: number): Int16Array {
-  if (factor === 1) return pcm;
-  const wanted = Math.ceil(pcm.length / factor);
-  const state = newDecimatorState(factor);
-  const start = decimate(pcm, factor, state).subarray(DECIMATOR_DELAY);
-  const whole = new Int16Array(wanted);
-  whole.set(start);
-  const silence = new Int16Array((DECIMATOR_DELAY + 1) * factor);
-  const end = decimate(silence, factor, state);
-  const early = Math.max(0, DECIMATOR_DELAY - wanted);
-  whole.set(end.subarray(early, early + wanted - start.length), start.length);
-  return whole;
+/** Shifts a past on by a block. */
+function keepLast(past: Int16Array, block: Int16Array): void {
+  if (block.length >= past.length) {
+    past.set(block.subarray(block.length - past.length));
+    return;
+  }
+  past.copyWithin(0, block.length);
+  past.set(block, past.length - block.length);
 }
 
 function fillWindow(past: Int16Array, block: Int16Array, blockMax: number): void {

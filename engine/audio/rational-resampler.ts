@@ -1,13 +1,10 @@
-import { decimateWhole } from "./decimator.js";
 import { productAt, toSample } from "./fir-kernel.js";
 import { lowPassAt } from "./low-pass.js";
 
-const TELEPHONE_HZ = 8_000;
 /** As in the decimator, of which this is the form for rates that are no multiple: 22,050 and 44,100 Hz, mostly. */
 const PERIODS = 48;
 const CUTOFF = 0.46;
 const BETA = 5.9;
-const RESULTS_AT_ONCE = 512;
 
 interface Phases {
   /** Every `step / phases` input samples a result. */
@@ -21,43 +18,61 @@ interface Phases {
 /** MPEG audio has nine rates and there are two to convert to, so there are never more. */
 const phasesOf = new Map<string, Phases>();
 
-/** As `toRate`, to 8 kHz. Rates below that throw a RangeError. */
-export function toTelephoneRate(pcm: Int16Array, rateHz: number): Int16Array {
-  if (rateHz < TELEPHONE_HZ) throw noRate(rateHz);
-  return toRate(pcm, rateHz, TELEPHONE_HZ);
-}
+/** From any rate to any other, piece by piece; see `Resampler`. */
+export class RationalResampler {
+  readonly #phases: Phases;
+  /** The samples that results to come still need, and where in the input the first of them stands. */
+  #held = new Float64Array(0);
+  #heldFrom: number;
+  #pushedCount = 0;
+  #givenCount = 0;
 
-/** A whole recording at another rate, `n * target / rate` samples, rounded up. Throws a RangeError for half hertz. */
-export function toRate(pcm: Int16Array, rateHz: number, targetHz: number): Int16Array {
-  if (!Number.isInteger(rateHz) || rateHz < 1) throw noRate(rateHz);
-  if (rateHz % targetHz === 0) return decimateWhole(pcm, rateHz / targetHz);
-  const phases = phasesFor(rateHz, targetHz);
-  const results = new Int16Array(Math.ceil((pcm.length * phases.phases) / phases.step));
-  for (let from = 0; from < results.length; from += RESULTS_AT_ONCE) {
-    resampleBlock(pcm, phases, results, from, Math.min(results.length, from + RESULTS_AT_ONCE));
+  constructor(rateHz: number, targetHz: number) {
+    this.#phases = phasesFor(rateHz, targetHz);
+    // Before the first sample there is silence.
+    const before = this.#phases.tapCount / 2 - 1;
+    this.#held = new Float64Array(before);
+    this.#heldFrom = -before;
   }
-  return results;
-}
 
-function resampleBlock(
-  pcm: Int16Array,
-  { step, phases, taps, tapCount }: Phases,
-  results: Int16Array,
-  from: number,
-  to: number,
-): void {
-  const before = tapCount / 2 - 1;
-  const windowFrom = Math.floor((from * step) / phases) - before;
-  const window = new Float64Array(
-    Math.floor(((to - 1) * step) / phases) - before + tapCount - windowFrom,
-  );
-  const first = Math.max(0, windowFrom);
-  window.set(pcm.subarray(first, windowFrom + window.length), first - windowFrom);
-  for (let index = from; index < to; index += 1) {
-    const position = index * step;
-    const at = Math.floor(position / phases) - before - windowFrom;
-    const tapAt = (position % phases) * tapCount;
-    results[index] = toSample(productAt(window, at, taps, tapAt, tapCount));
+  push(pcm: Int16Array): Int16Array {
+    this.#pushedCount += pcm.length;
+    this.#hold(pcm);
+    const { step, phases, tapCount } = this.#phases;
+    const settledTo = this.#heldFrom + this.#held.length - tapCount / 2;
+    const count = Math.max(0, Math.floor(((settledTo + 1) * phases - 1) / step) + 1);
+    return this.#results(count);
+  }
+
+  end(): Int16Array {
+    const { step, phases, tapCount } = this.#phases;
+    this.#hold(new Int16Array(tapCount));
+    return this.#results(Math.ceil((this.#pushedCount * phases) / step));
+  }
+
+  #hold(pcm: Int16Array): void {
+    const held = new Float64Array(this.#held.length + pcm.length);
+    held.set(this.#held);
+    held.set(pcm, this.#held.length);
+    this.#held = held;
+  }
+
+  /** All that have not been given yet, up to the one before `to`. */
+  #results(to: number): Int16Array {
+    const { step, phases, taps, tapCount } = this.#phases;
+    const before = tapCount / 2 - 1;
+    const results = new Int16Array(Math.max(0, to - this.#givenCount));
+    for (let index = 0; index < results.length; index += 1) {
+      const position = (this.#givenCount + index) * step;
+      const at = Math.floor(position / phases) - before - this.#heldFrom;
+      const tapAt = (position % phases) * tapCount;
+      results[index] = toSample(productAt(this.#held, at, taps, tapAt, tapCount));
+    }
+    this.#givenCount += results.length;
+    const neededFrom = Math.floor((this.#givenCount * step) / phases) - before;
+    this.#held = this.#held.slice(neededFrom - this.#heldFrom);
+    this.#heldFrom = neededFrom;
+    return results;
   }
 }
 
@@ -94,8 +109,4 @@ function designPhases(rateHz: number, targetHz: number): Phases {
 
 function greatestCommonDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestCommonDivisor(other, one % other);
-}
-
-function noRate(rateHz: number): RangeError {
-  return new RangeError(`audio of ${rateHz} Hz cannot be converted`);
 }

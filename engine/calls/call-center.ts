@@ -154,7 +154,7 @@ export class CallCenter {
       takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
         const stats = this.#audioPool?.stats;
-        return stats === undefined ? 0 : Math.max(stats.inboundWaitP95Ms, stats.speechWaitLastMs);
+        return stats?.waitLastMs ?? 0;
       },
     };
   }

@@ -22,7 +22,7 @@ export interface RecordingsOptions {
   /** Of all data; the files are in a folder of it. */
   readonly dataDir: string;
   readonly store: RecordingStore;
-  readonly audioPool: () => Pick<AudioPool, "speech">;
+  readonly audioPool: () => Pick<AudioPool, "convert">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -69,7 +69,7 @@ export class Recordings {
     return new Recording(format, file, {
       clock,
       decodeMp3: async (mp3) => {
-        const pcm = await audioPool().speech(mp3, { from: "mp3", to: "pcm16k" });
+        const pcm = await audioPool().convert(mp3, { from: "mp3", to: "pcm16k" }, "background");
         return decodePcm(pcm, true);
       },
       onBroken: (reason) => {

@@ -10,16 +10,21 @@ export interface SentenceFormat {
   readonly request: SpeechFormat;
   /** Its pieces come while the vendor still speaks; otherwise there is one, at the end. */
   readonly isStreamed: boolean;
-  open(onPiece: PieceListener, signal: AbortSignal): SentenceConverter;
+  /** When the signal is aborted nobody waits any more. */
+  open(listener: PieceListener, signal: AbortSignal): SentenceConverter;
 }
 
-/** The bytes are not changed afterwards. */
-type PieceListener = (audio: Uint8Array, durationMs: number) => void;
+export interface PieceListener {
+  /** The bytes are not changed afterwards. */
+  onPiece(audio: Uint8Array, durationMs: number): void;
+  /** The audio cannot be converted; no piece follows. */
+  onBroken(error: unknown): void;
+}
 
 /** One sentence between the vendor's format and the caller's. */
 export interface SentenceConverter {
   write(chunk: Uint8Array): void;
-  /** The vendor has said all: resolves after the last piece, rejects when the audio cannot be converted. */
+  /** The vendor has said all: resolves after the last piece, or when none follows. Never rejects. */
   end(): Promise<void>;
 }
 
@@ -40,7 +45,7 @@ const MP3_SENTENCES: SentenceFormat = {
   name: "mp3",
   request: "mp3",
   isStreamed: false,
-  open: (onPiece) =>
+  open: ({ onPiece }) =>
     wholeSentence((answer) => {
       const { audio, durationMs } = mp3Stream(answer);
       onPiece(audio, durationMs);
@@ -69,7 +74,7 @@ export function phoneAudio(encoding: PhoneEncoding, pool: () => AudioPool): LegA
     sentenceFormat: (client) =>
       isMulaw && client.formats.includes("mulaw")
         ? MULAW_SENTENCES
-        : convertedSentences(encoding, pool),
+        : convertedSentences(client.formats.includes("pcm24k") ? "pcm24k" : "mp3", encoding, pool),
   };
 }
 
@@ -77,32 +82,60 @@ const MULAW_SENTENCES: SentenceFormat = {
   name: "mulaw",
   request: "mulaw",
   isStreamed: true,
-  open: (onPiece) => ({
+  open: ({ onPiece }) => ({
     write: (chunk) => onPiece(chunk, durationOf(chunk, "mulaw")),
     end: () => Promise.resolve(),
   }),
 };
 
-function convertedSentences(encoding: PhoneEncoding, pool: () => AudioPool): SentenceFormat {
+/** What no telephone takes as it comes passes the audio pool, piece by piece. */
+function convertedSentences(
+  source: "mp3" | "pcm24k",
+  encoding: PhoneEncoding,
+  pool: () => AudioPool,
+): SentenceFormat {
   return {
     name: encoding,
-    request: "mp3",
-    isStreamed: false,
-    open: (onPiece, signal) =>
-      wholeSentence(async (answer) => {
-        const format = { from: "mp3", to: encoding } as const;
-        const audio = await pool().speech(answer, format, signal);
-        onPiece(audio, durationOf(audio, encoding));
-      }),
+    request: source,
+    isStreamed: true,
+    open: ({ onPiece, onBroken }, signal) => {
+      let settle = () => {};
+      const done = new Promise<void>((resolve) => {
+        settle = resolve;
+      });
+      const conversion = pool().open({ from: source, to: encoding }, "speech", {
+        onAudio: (audio) => onPiece(audio, durationOf(audio, encoding)),
+        onEnd: () => settle(),
+        onFailed: (error) => {
+          onBroken(error);
+          settle();
+        },
+      });
+      const onAbort = () => {
+        conversion.drop();
+        settle();
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      return {
+        write: (chunk) => conversion.write(chunk),
+        end: () => {
+          conversion.end();
+          return done;
+        },
+      };
+    },
   };
 }
 
 /** For what can only be converted as a whole. */
-function wholeSentence(convert: (answer: Uint8Array) => void | Promise<void>): SentenceConverter {
+function wholeSentence(convert: (answer: Uint8Array) => void): SentenceConverter {
   const chunks: Uint8Array[] = [];
   return {
     write: (chunk) => void chunks.push(chunk),
-    end: async () => convert(Buffer.concat(chunks)),
+    end: () => {
+      convert(Buffer.concat(chunks));
+      return Promise.resolve();
+    },
   };
 }
 

@@ -1,11 +1,15 @@
-import { AudioPoolOverloaded } from "../audio/speech-queue.js";
-import { type TextToSpeech, VendorError } from "../vendors/contracts.js";
-import type { SentenceFormat } from "./leg-audio.js";
+import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
+import { type SpeechFormat, type TextToSpeech, VendorError } from "../vendors/contracts.js";
+import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
 import type { SentenceDelivery } from "./sentence-delivery.js";
 import type { SpeechCache } from "./speech-cache.js";
 
-/** Two minutes, as MP3 at 48 kbit/s or as µ-law; the longest sentence that the splitter lets pass takes a fifth. */
-const SENTENCE_AUDIO_BYTES_MAX = 960_000;
+/** Two minutes, MP3 at its usual 48 kbit/s; the longest sentence that the splitter lets pass takes a fifth. */
+const SENTENCE_BYTES_MAX: Readonly<Record<SpeechFormat, number>> = {
+  mp3: 960_000,
+  mulaw: 960_000,
+  pcm24k: 5_760_000,
+};
 
 /** Stands where a vendor's name does: the vendor has done its part. */
 const AUDIO_POOL = "audioPool";
@@ -39,51 +43,63 @@ export async function speakSentence(
   }
   const pieces: Uint8Array[] = [];
   let durationMs = 0;
-  const converter = tts.format.open((audio, pieceMs) => {
-    pieces.push(audio);
-    durationMs += pieceMs;
-    delivery.add(audio, pieceMs);
-  }, signal);
-  let givenBytes = 0;
-  const { modelId, speed, language } = tts;
-  const request = { text, modelId, speed, language, format: tts.format.request };
-  await tts.client.synthesize(
-    request,
-    (audio) => {
-      if (signal.aborted) return;
-      delivery.firstByte();
-      givenBytes += audio.byteLength;
-      if (givenBytes <= SENTENCE_AUDIO_BYTES_MAX) converter.write(audio);
+  const broken = new AbortController();
+  const listener = {
+    onPiece: (audio: Uint8Array, pieceMs: number) => {
+      pieces.push(audio);
+      durationMs += pieceMs;
+      delivery.add(audio, pieceMs);
     },
-    signal,
-  );
-  if (givenBytes > SENTENCE_AUDIO_BYTES_MAX) {
-    const message = "one sentence gave more audio than two minutes";
-    throw new VendorError(tts.vendor, "badAnswer", message);
+    onBroken: (error: unknown) => broken.abort(error),
+  };
+  const converter = tts.format.open(listener, signal);
+  try {
+    await askVoice(tts, text, converter, delivery, AbortSignal.any([signal, broken.signal]));
+  } catch (error) {
+    throw broken.signal.aborted ? conversionFault(tts.vendor, broken.signal.reason) : error;
   }
-  await converted(tts.vendor, () => converter.end(), signal);
+  await converter.end();
+  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "nobody waits any more");
+  if (broken.signal.aborted) throw conversionFault(tts.vendor, broken.signal.reason);
   if (durationMs === 0) {
     throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");
   }
-  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "nobody waits any more");
   cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs });
   delivery.finish();
 }
 
-async function converted(
-  vendor: string,
-  end: () => Promise<void>,
+/** Rejects with a VendorError, also when one sentence is more than any can be. */
+async function askVoice(
+  { client, vendor, modelId, speed, language, format }: AgentTts,
+  text: string,
+  converter: SentenceConverter,
+  delivery: Pick<SentenceDelivery, "firstByte">,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
-    await end();
-  } catch (cause) {
-    if (cause instanceof AudioPoolOverloaded) {
-      throw new VendorError(AUDIO_POOL, "unavailable", "too many sentences wait", { cause });
-    }
-    const message = "the vendor's audio could not be converted";
-    throw new VendorError(vendor, signal.aborted ? "aborted" : "badAnswer", message, { cause });
+  const bytesMax = SENTENCE_BYTES_MAX[format.request];
+  let givenBytes = 0;
+  const onChunk = (audio: Uint8Array) => {
+    if (signal.aborted) return;
+    delivery.firstByte();
+    givenBytes += audio.byteLength;
+    if (givenBytes <= bytesMax) converter.write(audio);
+  };
+  await client.synthesize(
+    { text, modelId, speed, language, format: format.request },
+    onChunk,
+    signal,
+  );
+  if (givenBytes <= bytesMax) return;
+  throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");
+}
+
+function conversionFault(vendor: string, cause: unknown): VendorError {
+  if (cause instanceof AudioPoolOverloaded) {
+    return new VendorError(AUDIO_POOL, "unavailable", "too many sentences wait", { cause });
   }
+  return new VendorError(vendor, "badAnswer", "the vendor's audio could not be converted", {
+    cause,
+  });
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

@@ -112,8 +112,11 @@ export interface LanguageModel {
   warm(): void;
 }
 
-/** `mp3` is MPEG audio at 24 kHz mono; `mulaw` is headerless µ-law at 8 kHz, only from clients that list it. */
-export type SpeechFormat = "mp3" | "mulaw";
+/**
+ * `mp3` is MPEG audio at 24 kHz mono; `mulaw` is headerless µ-law at 8 kHz and `pcm24k` headerless PCM of 16 bits, low byte
+ * first, at 24 kHz mono: the last two only from clients that list them.
+ */
+export type SpeechFormat = "mp3" | "mulaw" | "pcm24k";
 
 export interface SpeechRequest {
   readonly text: string;

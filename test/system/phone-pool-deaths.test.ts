@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
-import { once, setMaxListeners } from "node:events";
+import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
-import { SPEECH_WAITING_MAX } from "../../engine/audio/speech-queue.js";
+import { type Conversion, STEPS_WAITING_MAX } from "../../engine/audio/conversion-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { heard, ring } from "./phone-line-up.js";
 import { TestServer } from "./test-server.js";
 
-/** Long enough for a thread that a full queue is worth the name. */
-const SECONDS_OF_WORK = 20;
-/** Of the few promises that lie between the end of a sentence and the next one's turn. */
+/** A third of a second of speech. */
+const PIECE_BYTES = 16 * 1024;
+/** Of the few promises that lie between the end of a piece and the next one's turn. */
 const HOPS_MAX = 20;
-const FRAME_BYTES = 160;
 
 /** The threads that begin while it watches, the living ones; the server's others begin with it. */
 function watchThreads(context: TestContext): Set<Worker> {
@@ -93,26 +92,36 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-/** As many sentences as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
+/** As many pieces as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
 function fillQueue(pool: AudioPool): () => void {
-  const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal);
-  const audio = new Uint8Array(2 * 24_000 * SECONDS_OF_WORK);
+  let isStopping = false;
+  const audio = new Uint8Array(PIECE_BYTES);
+  const filling = new Set<Conversion>();
   const add = (): void => {
-    pool
-      .speech(audio, { from: "pcm24k", to: "mulaw" }, stopping.signal)
-      .then(refill, () => undefined);
+    const conversion = pool.open({ from: "pcm24k", to: "mulaw" }, "speech", {
+      onAudio: () => {
+        conversion.drop();
+        filling.delete(conversion);
+        void refill();
+      },
+      onEnd: () => undefined,
+      onFailed: () => undefined,
+    });
+    filling.add(conversion);
+    conversion.write(audio);
   };
-  // The queue moves up just after the one that is done has told so, within the same turn of the event loop.
+  // The queue moves up just after a piece is done, within the same turn of the event loop.
   const refill = async (): Promise<void> => {
-    for (let hop = 0; hop < HOPS_MAX && pool.stats.speechWaiting >= SPEECH_WAITING_MAX; hop += 1) {
+    for (let hop = 0; hop < HOPS_MAX && pool.stats.stepsWaiting >= STEPS_WAITING_MAX; hop += 1) {
       await Promise.resolve();
     }
-    while (!stopping.signal.aborted && pool.stats.speechWaiting < SPEECH_WAITING_MAX) add();
+    while (!isStopping && pool.stats.stepsWaiting < STEPS_WAITING_MAX) add();
   };
-  add();
   void refill();
-  return () => stopping.abort();
+  return () => {
+    isStopping = true;
+    for (const conversion of filling) conversion.drop();
+  };
 }
 
 test("a first call on a cold pool leaves room for the next", async (context) => {
@@ -121,14 +130,14 @@ test("a first call on a cold pool leaves room for the next", async (context) => 
   const server = await TestServer.start({ clock, environment });
   context.after(() => server.close());
   const pool = server.parley.calls.audioPool();
-  const wasHeard = new Promise<void>((onHeard) => {
-    const line = pool.inbound({ encoding: "mulaw", onPcm: () => onHeard() });
-    line.push(new Uint8Array(FRAME_BYTES));
-  });
-  const sentence = pool.speech(new Uint8Array(960), { from: "pcm24k", to: "mulaw" });
+  const sentence = pool.convert(
+    new Uint8Array(960),
+    { from: "pcm24k", to: "mulaw" },
+    "speech",
+  );
   // No thread starts within one turn of the event loop.
   clock.advance(500);
-  await Promise.all([sentence, wasHeard]);
+  await sentence;
   for (let looks = 1; looks <= 3; looks += 1) {
     clock.advance(1_000);
     assert.equal(server.parley.calls.isReady, true, `after ${looks} looks`);

@@ -22,7 +22,7 @@ const SPEED_MAX = 1.2;
 /** Only these models take a language; others find it out from the text and refuse the field. */
 const TAKES_LANGUAGE = /_v2_5$/;
 
-const OUTPUT_FORMATS = { mp3: "mp3_24000_48", mulaw: "ulaw_8000" } as const;
+const OUTPUT_FORMATS = { mp3: "mp3_24000_48", mulaw: "ulaw_8000", pcm24k: "pcm_24000" } as const;
 
 const detailSchema = v.object({
   status: v.optional(v.string()),

@@ -19,7 +19,7 @@ const SPEED_MAX = 4;
 
 /** OpenAI's speech endpoint, and others that copy it. */
 export class OpenAiSpeech implements TextToSpeech {
-  readonly formats = ["mp3"] as const;
+  readonly formats = ["mp3", "pcm24k"] as const;
   readonly #vendor: HttpVendor;
   readonly #apiKey: string;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof OPENAI_SPEECH_FIELDS, undefined>>;
@@ -49,7 +49,7 @@ export class OpenAiSpeech implements TextToSpeech {
           model: request.modelId,
           voice,
           input: request.text,
-          response_format: "mp3",
+          response_format: request.format === "pcm24k" ? "pcm" : "mp3",
           speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed)),
           ...(takesDirections ? { instructions } : {}),
         }),

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import {
-  DECIMATOR_DELAY,
-  decimate,
-  decimateWhole,
-  newDecimatorState,
-} from "../../../engine/audio/decimator.js";
+import { DECIMATOR_DELAY, decimate, newDecimatorState } from "../../../engine/audio/decimator.js";
 import {
   amplitudeAt,
   decibels,
@@ -16,6 +11,7 @@ import {
   sine,
   sweep,
 } from "./measured-sound.js";
+import { resampled } from "./whole-audio.js";
 
 const AMPLITUDE = 12_000;
 const FACTORS = [2, 3, 6] as const;
@@ -50,7 +46,7 @@ for (const factor of FACTORS) {
     const delayed = decimated(sound, factor).subarray(DECIMATOR_DELAY);
     const ratio = signalToNoise(reference, delayed, 500);
     assert.ok(ratio > 55, `${ratio} dB`);
-    const whole = decimateWhole(rounded(sound), factor);
+    const whole = resampled(rounded(sound), 8_000 * factor);
     assert.equal(whole.length, 4_000);
     assert.deepEqual(whole.subarray(0, delayed.length), delayed);
   });
@@ -81,16 +77,16 @@ test("however a signal is cut, the blocks together are the whole, bit for bit, a
 test("a whole recording keeps its beginning, its end and its length, however short it is", () => {
   for (const length of [0, 1, 2, 3, 10, 72, 73, 74, 75, 76, 145, 1_000]) {
     for (const factor of FACTORS) {
-      const whole = decimateWhole(new Int16Array(length).fill(1_000), factor);
+      const whole = resampled(new Int16Array(length).fill(1_000), 8_000 * factor);
       assert.equal(whole.length, Math.ceil(length / factor));
     }
   }
   const click = new Int16Array(300);
   click[0] = 30_000;
-  const start = decimateWhole(click, 3);
+  const start = resampled(click, 24_000);
   assert.equal(start.indexOf(Math.max(...start)), 0);
   click.copyWithin(297, 0, 1);
   click[0] = 0;
-  const end = decimateWhole(click, 3);
+  const end = resampled(click, 24_000);
   assert.equal(end.indexOf(Math.max(...end)), 99);
 });

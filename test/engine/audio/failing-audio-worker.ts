@@ -1,11 +1,7 @@
-import {
-  inbound as convert,
-  speech as convertSpeech,
-  warmUp,
-} from "../../../engine/audio/audio-worker.js";
-import type { SpeechTask } from "../../../engine/audio/speech-queue.js";
+import { convert as convertBatch, warmUp } from "../../../engine/audio/audio-worker.js";
+import type { ConversionBatch } from "../../../engine/audio/conversion-batch.js";
 
-/** As the last byte of a batch, or the first of a sentence: what happens to the thread. */
+/** As the first byte of a step: what happens to the thread. */
 export const THROW = 0x11;
 export const DIE = 0x22;
 export const HANG = 0x33;
@@ -13,14 +9,9 @@ export const HANG = 0x33;
 /** The audio pool's thread, but it fails when it is told to. */
 export { warmUp };
 
-export function inbound(batch: Uint8Array): unknown {
-  failAt(batch.at(-1));
-  return convert(batch);
-}
-
-export function speech(task: SpeechTask): Promise<unknown> {
-  failAt(task.audio[0]);
-  return convertSpeech(task);
+export function convert(batch: ConversionBatch): Promise<unknown> {
+  for (const { bytes } of batch.steps) failAt(bytes[0]);
+  return convertBatch(batch);
 }
 
 function failAt(order: number | undefined): void {

@@ -8,7 +8,6 @@ import {
   type PhoneEncoding,
   silenceByte,
 } from "../../../engine/audio/phone-encoding.js";
-import { newUpsamplerHistory, upsample } from "../../../engine/audio/upsampler.js";
 
 const ENCODINGS: readonly PhoneEncoding[] = ["mulaw", "alaw", "l16", "l16be"];
 
@@ -33,13 +32,11 @@ test("each law is written by its own tables, a byte a sample", () => {
   assert.deepEqual(ENCODINGS.map(bytesPerSample), [1, 1, 2, 2]);
 });
 
-test("an idle line stays idle: no more than the smallest step of its law, at 16 kHz too", () => {
+test("an idle line stays idle: no more than the smallest step of its law", () => {
   const steps = { mulaw: 0, alaw: 8, l16: 0, l16be: 0 };
   for (const encoding of ENCODINGS) {
     const idle = new Uint8Array(640).fill(silenceByte(encoding));
     const pcm = decodePhoneAudio(idle, encoding);
     assert.ok(pcm.every((sample) => Math.abs(sample) <= steps[encoding]));
-    const wide = upsample(pcm, newUpsamplerHistory());
-    assert.ok(wide.every((sample) => Math.abs(sample) <= steps[encoding] + 1));
   }
 });

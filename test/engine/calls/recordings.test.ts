@@ -28,7 +28,7 @@ async function stand(context: TestContext) {
   await database.calls.start(callRecord({ id: KEY.callId, orgId: KEY.orgId }), "run");
   const clock = new VirtualClock();
   const log = new RecordingLogger();
-  const audioPool = () => ({ speech: () => Promise.reject(new Error("no MP3 here")) });
+  const audioPool = () => ({ convert: () => Promise.reject(new Error("no MP3 here")) });
   const options = { dataDir, store: database.recordings, audioPool, clock, log };
   const path = join(dataDir, "recordings", KEY.orgId, `${KEY.callId}.wav`);
   const factsOf = async () =>

@@ -8,10 +8,11 @@ import {
   encodePcm,
   type PhoneEncoding,
 } from "../../../engine/audio/phone-encoding.js";
-import { convertSentence } from "../../../engine/audio/sentence-audio.js";
+import { SpeechConversion } from "../../../engine/audio/speech-conversion.js";
 import { decodeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { amplitudeAt, decibels, sine } from "./measured-sound.js";
+import { converted } from "./whole-audio.js";
 
 const TO_MULAW = { from: "mp3", to: "mulaw" } as const;
 
@@ -40,7 +41,7 @@ async function assertSameLevel(mulaw: Uint8Array, mp3: Uint8Array, hz: number): 
 for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
   test(`MP3 of ${rateHz} Hz becomes exactly as much µ-law, at the same level`, async () => {
     const mp3 = await mp3Of(sine(1_000, rateHz, rateHz / 2), rateHz);
-    const mulaw = await convertSentence(mp3, TO_MULAW);
+    const mulaw = await converted(mp3, TO_MULAW);
     assert.equal(mulaw.length, Math.ceil(mp3Stream(mp3).durationMs * 8 - 1e-6));
     await assertSameLevel(mulaw, mp3, 1_000);
   });
@@ -49,7 +50,7 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
 test("what is said in MP3 is heard in every encoding of a line", async () => {
   const mp3 = await mp3Of(encodeSpeech("The next train leaves at noon.", 24_000), 24_000);
   for (const to of ["mulaw", "alaw", "l16", "l16be"] satisfies PhoneEncoding[]) {
-    const line = await convertSentence(mp3, { from: "mp3", to });
+    const line = await converted(mp3, { from: "mp3", to });
     assert.equal(decodeSpeech(decodePhoneAudio(line, to), 8_000), "The next train leaves at noon.");
   }
 });
@@ -57,34 +58,60 @@ test("what is said in MP3 is heard in every encoding of a line", async () => {
 test("stereo is heard as both channels together", async () => {
   const sound = sine(700, 44_100, 22_050);
   const mp3 = await mp3Of(sound, 44_100, 2);
-  await assertSameLevel(await convertSentence(mp3, TO_MULAW), mp3, 700);
+  await assertSameLevel(await converted(mp3, TO_MULAW), mp3, 700);
 });
 
 test("nothing of one sentence is heard in the next", async () => {
   const loud = await mp3Of(sine(800, 24_000, 24_000, 30_000), 24_000);
   const quiet = await mp3Of(new Float32Array(12_000), 24_000);
-  await convertSentence(loud.subarray(0, loud.length - 500), TO_MULAW);
-  const pcm = decodeMulaw(await convertSentence(quiet, TO_MULAW));
+  await converted(loud.subarray(0, loud.length - 500), TO_MULAW);
+  const pcm = decodeMulaw(await converted(quiet, TO_MULAW));
   assert.ok(Math.max(...pcm.map(Math.abs)) <= 8);
 });
 
 test("PCM is converted without a delay and without a change of length", async () => {
   const pcm = new Int16Array(2_400);
   pcm[1_200] = 30_000;
-  const line = await convertSentence(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
+  const line = await converted(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
   const heard = decodePhoneAudio(line, "l16");
   assert.equal(heard.length, 800);
   assert.equal(heard.indexOf(Math.max(...heard)), 400);
-  const same = await convertSentence(encodePcm(pcm, true), { from: "pcm8k", to: "l16be" });
+  const same = await converted(encodePcm(pcm, true), { from: "pcm8k", to: "l16be" });
   assert.deepEqual(decodePhoneAudio(same, "l16be"), pcm);
 });
 
 test("what holds no MP3 is refused, and the next sentence is converted", async () => {
   const noise = Uint8Array.from({ length: 3_000 }, (_, at) => (at * 7) % 199);
   for (const answer of [noise, new Uint8Array(), new Uint8Array(4).fill(0xff)]) {
-    await assert.rejects(convertSentence(answer, TO_MULAW), /no MP3/);
+    assert.equal((await converted(answer, TO_MULAW)).length, 0);
   }
   const mp3 = await mp3Of(encodeSpeech("still here", 24_000), 24_000);
-  const mulaw = await convertSentence(mp3, TO_MULAW);
+  const mulaw = await converted(mp3, TO_MULAW);
   assert.equal(decodeSpeech(decodeMulaw(mulaw), 8_000), "still here");
+});
+
+test("a sentence that comes in pieces is the whole sentence, bit for bit, in every format", async () => {
+  const pcm = encodeSpeech("Piece by piece.", 24_000);
+  const mp3 = await mp3Of(pcm, 24_000);
+  const odd = await mp3Of(encodeSpeech("Piece by piece.", 44_100), 44_100);
+  for (const to of ["mulaw", "l16", "pcm16k"] as const) {
+    for (const [audio, from] of [
+      [mp3, "mp3"],
+      [odd, "mp3"],
+      [encodePcm(pcm, true), "pcm24k"],
+    ] as const) {
+      const whole = await converted(audio, { from, to });
+      for (const pieceBytes of [61, 600, 4_001]) {
+        assert.deepEqual(await converted(audio, { from, to }, pieceBytes), whole);
+      }
+    }
+  }
+});
+
+test("the beginning of a sentence can be heard before its end has come", async () => {
+  const mp3 = await mp3Of(encodeSpeech("A long sentence, from its first word on.", 24_000), 24_000);
+  const conversion = await SpeechConversion.open(TO_MULAW);
+  const heard = conversion.write(mp3.subarray(0, 2_000));
+  assert.ok(heard.length > 800, `${heard.length} bytes`);
+  conversion.close();
 });

@@ -1,0 +1,56 @@
+import { SpeechConversion, type SpeechFormat } from "./speech-conversion.js";
+
+/** The next bytes of one sentence; the first step of a sentence says what is to become of it. */
+export interface ConversionStep {
+  readonly id: number;
+  readonly opens: SpeechFormat | undefined;
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+}
+
+/** What one thread is given at a time: steps of any number of sentences, and those that nobody waits for any more. */
+export interface ConversionBatch {
+  readonly steps: readonly ConversionStep[];
+  readonly dropped: readonly number[];
+}
+
+/** In the order of the steps; the text says why a sentence cannot be converted. */
+export type ConversionResult = Uint8Array | { readonly error: string };
+
+/** The sentences that a thread has begun and not finished. */
+export class OpenConversions {
+  readonly #byId = new Map<number, SpeechConversion>();
+
+  async convert({ steps, dropped }: ConversionBatch): Promise<readonly ConversionResult[]> {
+    for (const id of dropped) this.#close(id);
+    const results: ConversionResult[] = [];
+    for (const step of steps) results.push(await this.#take(step));
+    return results;
+  }
+
+  async #take(step: ConversionStep): Promise<ConversionResult> {
+    try {
+      return await this.#converted(step);
+    } catch (error) {
+      this.#close(step.id);
+      return { error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #converted({ id, opens, bytes, isLast }: ConversionStep): Promise<Uint8Array> {
+    if (opens !== undefined) this.#byId.set(id, await SpeechConversion.open(opens));
+    const conversion = this.#byId.get(id);
+    // Another thread has taken the place of the one that had begun it.
+    if (conversion === undefined) throw new Error("the sentence was lost with its thread");
+    const audio = conversion.write(bytes);
+    if (!isLast) return audio;
+    const rest = conversion.end();
+    this.#close(id);
+    return audio.byteLength === 0 ? rest : Buffer.concat([audio, rest]);
+  }
+
+  #close(id: number): void {
+    this.#byId.get(id)?.close();
+    this.#byId.delete(id);
+  }
+}

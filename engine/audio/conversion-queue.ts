@@ -1,0 +1,255 @@
+import type { Clock } from "../time/clock.js";
+import type { ConversionBatch, ConversionResult, ConversionStep } from "./conversion-batch.js";
+import { RecentWaits } from "./recent-waits.js";
+import type { SpeechFormat } from "./speech-conversion.js";
+
+/** At some tenth of a millisecond a step, a queue of a tenth of a second: later, the caller would hear a gap. */
+export const STEPS_WAITING_MAX = 1_000;
+/** Recordings wait as long as they have to; what does not fit is missing in one recording. */
+export const BACKGROUND_STEPS_WAITING_MAX = 5_000;
+/** A batch is a few milliseconds of work, so that what comes next does not wait longer for its turn. */
+const BATCH_BYTES_MAX = 64 * 1024;
+/** So much audio at a time, MP3 of a few seconds, holds the thread for about a millisecond. */
+const STEP_BYTES_MAX = 16 * 1024;
+/** A thread that takes so long for a batch hangs. */
+export const BATCH_DEADLINE_MS = 10_000;
+
+export class AudioPoolOverloaded extends Error {
+  override readonly name = "AudioPoolOverloaded";
+}
+
+export class AudioPoolClosed extends Error {
+  override readonly name = "AudioPoolClosed";
+}
+
+/** Rejects when the batch, and with it the thread, is lost. */
+export type ConvertBatch = (
+  batch: ConversionBatch,
+  signal: AbortSignal,
+) => Promise<readonly ConversionResult[]>;
+
+/** `speech`: somebody waits to hear it. `background`: goes when no speech waits. */
+export type ConversionPriority = "speech" | "background";
+
+export interface ConversionListener {
+  /** The next audio, in order; the bytes are the callee's. */
+  onAudio(audio: Uint8Array): void;
+  /** All of it has been given. */
+  onEnd(): void;
+  /** Nothing follows. */
+  onFailed(error: Error): void;
+}
+
+interface Waiting {
+  readonly conversion: QueuedConversion;
+  readonly step: ConversionStep;
+  readonly sinceMs: number;
+}
+
+/** One sentence under way. */
+export interface Conversion {
+  /** Copies nothing: the bytes must stay as they are. */
+  write(bytes: Uint8Array): void;
+  /** No more bytes come. */
+  end(): void;
+  /** Nobody waits any more; the listener hears nothing from now on. */
+  drop(): void;
+}
+
+/** Sentences on their way through one thread: whatever has come while it was busy goes to it as one batch. */
+export class ConversionQueue {
+  readonly waits: RecentWaits;
+  readonly #convert: ConvertBatch;
+  readonly #clock: Clock;
+  readonly #onBatchLost: (error: unknown) => void;
+  readonly #waiting: Record<ConversionPriority, Waiting[]> = { speech: [], background: [] };
+  readonly #open = new Map<number, QueuedConversion>();
+  #dropped: number[] = [];
+  #nextId = 1;
+  #isBusy = false;
+  #isClosed = false;
+
+  constructor(convert: ConvertBatch, clock: Clock, onBatchLost: (error: unknown) => void) {
+    this.#convert = convert;
+    this.#clock = clock;
+    this.waits = new RecentWaits(clock);
+    this.#onBatchLost = onBatchLost;
+  }
+
+  /** Steps of speech that wait. */
+  get length(): number {
+    return this.#waiting.speech.length;
+  }
+
+  get oldestWaitMs(): number {
+    const [oldest] = this.#waiting.speech;
+    return oldest === undefined ? 0 : this.#clock.monotonicMs() - oldest.sinceMs;
+  }
+
+  /** The listener is told an AudioPoolOverloaded or AudioPoolClosed, or why the audio cannot be converted. */
+  open(
+    format: SpeechFormat,
+    priority: ConversionPriority,
+    listener: ConversionListener,
+  ): Conversion {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const conversion: QueuedConversion = new QueuedConversion(id, format, listener, {
+      add: (step) => this.#add(conversion, priority, step),
+      drop: () => this.#drop(id),
+    });
+    if (!this.#isClosed) this.#open.set(id, conversion);
+    return conversion;
+  }
+
+  /** Everything under way fails. */
+  close(): void {
+    this.#isClosed = true;
+    this.#failAll(new AudioPoolClosed("the audio pool is closed"));
+  }
+
+  #add(conversion: QueuedConversion, priority: ConversionPriority, step: ConversionStep): void {
+    if (this.#isClosed) {
+      conversion.fail(new AudioPoolClosed("the audio pool is closed"));
+      return;
+    }
+    const waiting = this.#waiting[priority];
+    const stepsMax = priority === "speech" ? STEPS_WAITING_MAX : BACKGROUND_STEPS_WAITING_MAX;
+    if (waiting.length >= stepsMax) {
+      conversion.fail(new AudioPoolOverloaded(`${stepsMax} pieces of audio wait already`));
+      return;
+    }
+    waiting.push({ conversion, step, sinceMs: this.#clock.monotonicMs() });
+    this.#pump();
+  }
+
+  #drop(id: number): void {
+    if (!this.#open.delete(id)) return;
+    for (const waiting of Object.values(this.#waiting)) {
+      const kept = waiting.filter(({ step }) => step.id !== id);
+      waiting.splice(0, waiting.length, ...kept);
+    }
+    this.#dropped.push(id);
+  }
+
+  #pump(): void {
+    if (this.#isBusy || this.#isClosed) return;
+    const taken = this.#take();
+    if (taken.length === 0) return;
+    this.#isBusy = true;
+    const batch = { steps: taken.map(({ step }) => step), dropped: this.#dropped };
+    this.#dropped = [];
+    const overdue = new AbortController();
+    const cancel = this.#clock.after(BATCH_DEADLINE_MS, () => overdue.abort());
+    this.#convert(batch, overdue.signal)
+      .then(
+        (results) => this.#deliver(taken, results),
+        (error: unknown) => this.#lose(error),
+      )
+      .finally(() => {
+        cancel();
+        this.#isBusy = false;
+        this.#pump();
+      });
+  }
+
+  /** Speech first; of the background one step at a time, since speech may come meanwhile. */
+  #take(): readonly Waiting[] {
+    const { speech, background } = this.#waiting;
+    if (speech.length === 0) return background.splice(0, 1);
+    let sizeBytes = 0;
+    let count = 0;
+    for (const { step } of speech) {
+      sizeBytes += step.bytes.byteLength;
+      if (count > 0 && sizeBytes > BATCH_BYTES_MAX) break;
+      count += 1;
+    }
+    return speech.splice(0, count);
+  }
+
+  #deliver(taken: readonly Waiting[], results: readonly ConversionResult[]): void {
+    for (const [index, { conversion, step, sinceMs }] of taken.entries()) {
+      this.waits.addSince(sinceMs);
+      const result = results[index] ?? { error: "the thread gave no answer" };
+      if (!this.#open.has(step.id)) continue;
+      if (!(result instanceof Uint8Array)) conversion.fail(new Error(result.error));
+      else conversion.give(result, step.isLast);
+      if (step.isLast) this.#open.delete(step.id);
+    }
+  }
+
+  /** What the thread remembered of sentences has gone with it. */
+  #lose(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#onBatchLost(error);
+    this.#failAll(new Error("a thread of the audio pool was lost", { cause: error }));
+  }
+
+  #failAll(error: Error): void {
+    this.#waiting.speech.length = 0;
+    this.#waiting.background.length = 0;
+    this.#dropped = [];
+    for (const conversion of [...this.#open.values()]) conversion.fail(error);
+    this.#open.clear();
+  }
+}
+
+interface ConversionWays {
+  readonly add: (step: ConversionStep) => void;
+  readonly drop: () => void;
+}
+
+class QueuedConversion implements Conversion {
+  readonly #id: number;
+  readonly #listener: ConversionListener;
+  readonly #ways: ConversionWays;
+  #opens: SpeechFormat | undefined;
+  #isOver = false;
+
+  constructor(
+    id: number,
+    format: SpeechFormat,
+    listener: ConversionListener,
+    ways: ConversionWays,
+  ) {
+    this.#id = id;
+    this.#opens = format;
+    this.#listener = listener;
+    this.#ways = ways;
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.byteLength && !this.#isOver; at += STEP_BYTES_MAX) {
+      this.#add(bytes.subarray(at, at + STEP_BYTES_MAX), false);
+    }
+  }
+
+  end(): void {
+    if (!this.#isOver) this.#add(new Uint8Array(0), true);
+  }
+
+  drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ways.drop();
+  }
+
+  give(audio: Uint8Array, isLast: boolean): void {
+    if (audio.byteLength > 0) this.#listener.onAudio(audio);
+    if (!isLast || this.#isOver) return;
+    this.#isOver = true;
+    this.#listener.onEnd();
+  }
+
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.drop();
+    this.#listener.onFailed(error);
+  }
+
+  #add(bytes: Uint8Array, isLast: boolean): void {
+    const opens = this.#opens;
+    this.#opens = undefined;
+    this.#ways.add({ id: this.#id, opens, bytes, isLast });
+  }
+}

@@ -1,0 +1,53 @@
+import { DECIMATOR_DELAY, decimate, newDecimatorState } from "./decimator.js";
+import { RationalResampler } from "./rational-resampler.js";
+
+/** Audio of one rate as audio of another, piece by piece: all results together are, bit for bit, those of the whole. */
+export interface Resampler {
+  /** The results that this much of the input settles. */
+  push(pcm: Int16Array): Int16Array;
+  /** The rest, as if silence followed: of `n` samples come `n * target / rate`, rounded up. Nothing may be pushed after it. */
+  end(): Int16Array;
+}
+
+/** Throws a RangeError for half hertz. */
+export function newResampler(rateHz: number, targetHz: number): Resampler {
+  if (!Number.isInteger(rateHz) || rateHz < 1) {
+    throw new RangeError(`audio of ${rateHz} Hz cannot be converted`);
+  }
+  if (rateHz === targetHz) return { push: (pcm) => pcm, end: () => new Int16Array(0) };
+  if (rateHz % targetHz === 0) return new DecimatingResampler(rateHz / targetHz);
+  return new RationalResampler(rateHz, targetHz);
+}
+
+/** The decimator without its delay: begins and ends where the input does. */
+class DecimatingResampler implements Resampler {
+  readonly #factor: number;
+  readonly #state: Int16Array;
+  #pushedCount = 0;
+  #givenCount = 0;
+  #toSkip = DECIMATOR_DELAY;
+
+  constructor(factor: number) {
+    this.#factor = factor;
+    this.#state = newDecimatorState(factor);
+  }
+
+  push(pcm: Int16Array): Int16Array {
+    this.#pushedCount += pcm.length;
+    return this.#given(decimate(pcm, this.#factor, this.#state));
+  }
+
+  end(): Int16Array {
+    const missingCount = Math.ceil(this.#pushedCount / this.#factor) - this.#givenCount;
+    const silence = new Int16Array((DECIMATOR_DELAY + 1) * this.#factor);
+    return this.#given(decimate(silence, this.#factor, this.#state)).subarray(0, missingCount);
+  }
+
+  #given(results: Int16Array): Int16Array {
+    const skipped = Math.min(this.#toSkip, results.length);
+    this.#toSkip -= skipped;
+    const given = results.subarray(skipped);
+    this.#givenCount += given.length;
+    return given;
+  }
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ConversionBatch, ConversionResult } from "../../../engine/audio/conversion-batch.js";
+import {
+  AudioPoolClosed,
+  AudioPoolOverloaded,
+  BACKGROUND_STEPS_WAITING_MAX,
+  BATCH_DEADLINE_MS,
+  type ConversionPriority,
+  ConversionQueue,
+  STEPS_WAITING_MAX,
+} from "../../../engine/audio/conversion-queue.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const FORMAT = { from: "mp3", to: "mulaw" } as const;
+
+interface Task {
+  readonly batch: ConversionBatch;
+  readonly signal: AbortSignal;
+  readonly finish: (results: readonly ConversionResult[]) => void;
+  readonly fail: (error: Error) => void;
+}
+
+function trial() {
+  const clock = new VirtualClock();
+  const tasks: Task[] = [];
+  const lost: unknown[] = [];
+  const queue = new ConversionQueue(
+    (batch, signal) => new Promise((finish, fail) => tasks.push({ batch, signal, finish, fail })),
+    clock,
+    (error) => lost.push(error),
+  );
+  const open = (priority: ConversionPriority = "speech") => {
+    const told: string[] = [];
+    const errors: Error[] = [];
+    const conversion = queue.open(FORMAT, priority, {
+      onAudio: (audio) => told.push([...audio].join()),
+      onEnd: () => told.push("end"),
+      onFailed: (error) => errors.push(error),
+    });
+    return { conversion, told, errors };
+  };
+  /** The thread answers each step with its own bytes. */
+  const echo = async () => {
+    const task = tasks.at(-1);
+    task?.finish(task.batch.steps.map(({ bytes }) => bytes));
+    await new Promise(setImmediate);
+  };
+  const sizes = () => tasks.map(({ batch }) => batch.steps.length);
+  return { clock, queue, tasks, lost, open, echo, sizes };
+}
+
+test("what comes while the thread is busy goes to it as one batch, and only the first step opens", async () => {
+  const { open, echo, sizes, tasks } = trial();
+  const [one, two] = [open(), open()];
+  one.conversion.write(Uint8Array.of(1));
+  two.conversion.write(Uint8Array.of(2));
+  one.conversion.write(Uint8Array.of(3));
+  one.conversion.end();
+  assert.deepEqual(sizes(), [1]);
+  await echo();
+  assert.deepEqual(sizes(), [1, 3]);
+  await echo();
+  assert.deepEqual([one.told, two.told], [["1", "3", "end"], ["2"]]);
+  const opens = tasks.flatMap(({ batch }) => batch.steps.map((step) => step.opens !== undefined));
+  assert.deepEqual(opens, [true, true, false, false]);
+});
+
+test("the background goes when no speech waits, a step at a time", async () => {
+  const { open, echo, tasks } = trial();
+  const [recording, other] = [open("background"), open("background")];
+  const spoken = open();
+  recording.conversion.write(Uint8Array.of(1));
+  other.conversion.write(Uint8Array.of(2));
+  recording.conversion.write(Uint8Array.of(3));
+  spoken.conversion.write(Uint8Array.of(4));
+  for (let round = 0; round < 4; round += 1) await echo();
+  const order = tasks.map(({ batch }) => batch.steps.map(({ bytes }) => bytes[0]));
+  assert.deepEqual(order, [[1], [4], [2], [3]]);
+});
+
+test("much audio at once is taken in steps that hold the thread for a moment each", async () => {
+  const { open, echo, tasks } = trial();
+  open().conversion.write(new Uint8Array(200_000));
+  await echo();
+  await echo();
+  const sizes = tasks.map(({ batch }) =>
+    batch.steps.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  );
+  assert.ok(Math.max(...sizes) <= 64 * 1024, sizes.join());
+});
+
+for (const [priority, stepsMax] of [
+  ["speech", STEPS_WAITING_MAX],
+  ["background", BACKGROUND_STEPS_WAITING_MAX],
+] as const) {
+  test(`a full queue of ${priority} refuses a sentence, and takes the next when there is room`, async () => {
+    const { open, echo } = trial();
+    const many = open(priority);
+    for (let count = 0; count <= stepsMax; count += 1) many.conversion.write(Uint8Array.of(1));
+    const refused = open(priority);
+    refused.conversion.write(Uint8Array.of(2));
+    assert.ok(refused.errors[0] instanceof AudioPoolOverloaded);
+    refused.conversion.write(Uint8Array.of(2));
+    assert.equal(refused.errors.length, 1, "it is told once");
+    await echo();
+    const taken = open(priority);
+    taken.conversion.write(Uint8Array.of(3));
+    assert.deepEqual(taken.errors, []);
+  });
+}
+
+test("nothing more is told of a sentence that nobody waits for, and the thread forgets it", async () => {
+  const { open, echo, tasks, queue } = trial();
+  const dropped = open();
+  dropped.conversion.write(Uint8Array.of(1));
+  dropped.conversion.write(Uint8Array.of(2));
+  dropped.conversion.drop();
+  assert.equal(queue.length, 0);
+  open().conversion.write(Uint8Array.of(3));
+  await echo();
+  assert.deepEqual(dropped.told, []);
+  const ids = tasks.map(({ batch }) => batch.steps.map(({ id }) => id));
+  assert.deepEqual(tasks[1]?.batch.dropped, ids[0]);
+});
+
+test("a sentence that cannot be converted fails alone", async () => {
+  const { open, tasks } = trial();
+  const [broken, whole] = [open(), open()];
+  broken.conversion.write(Uint8Array.of(1));
+  whole.conversion.write(Uint8Array.of(2));
+  tasks[0]?.finish([{ error: "no MP3" }]);
+  await new Promise(setImmediate);
+  tasks[1]?.finish([Uint8Array.of(2)]);
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    broken.errors.map(({ message }) => message),
+    ["no MP3"],
+  );
+  assert.deepEqual([whole.told, whole.errors], [["2"], []]);
+});
+
+test("with the thread all that it had begun is lost, which is told, and the next begins anew", async () => {
+  const { open, tasks, lost, echo } = trial();
+  const [one, two] = [open(), open()];
+  one.conversion.write(Uint8Array.of(1));
+  two.conversion.write(Uint8Array.of(2));
+  tasks[0]?.fail(new Error("exit code 3"));
+  await new Promise(setImmediate);
+  assert.deepEqual([lost.length, one.errors.length, two.errors.length], [1, 1, 1]);
+  const next = open();
+  next.conversion.write(Uint8Array.of(3));
+  await echo();
+  assert.deepEqual(next.told, ["3"]);
+});
+
+test("a thread that hangs is given up", () => {
+  const { clock, open, tasks } = trial();
+  open().conversion.write(Uint8Array.of(1));
+  clock.advance(BATCH_DEADLINE_MS - 1);
+  assert.equal(tasks[0]?.signal.aborted, false);
+  clock.advance(1);
+  assert.equal(tasks[0]?.signal.aborted, true);
+});
+
+test("closing fails all that is under way, and all that comes later", () => {
+  const { open, queue } = trial();
+  const begun = open();
+  begun.conversion.write(Uint8Array.of(1));
+  queue.close();
+  const late = open();
+  late.conversion.write(Uint8Array.of(2));
+  for (const { errors } of [begun, late]) assert.ok(errors[0] instanceof AudioPoolClosed);
+});
