@@ -39,9 +39,9 @@ export class RationalResampler {
     this.#pushedCount += pcm.length;
     this.#hold(pcm);
     const { step, phases, tapCount } = this.#phases;
+    // A result needs half of the taps behind the place where it stands.
     const settledTo = this.#heldFrom + this.#held.length - tapCount / 2;
-    const count = Math.max(0, Math.floor(((settledTo + 1) * phases - 1) / step) + 1);
-    return this.#results(count);
+    return this.#results(Math.ceil((Math.max(0, settledTo) * phases) / step));
   }
 
   end(): Int16Array {
@@ -70,8 +70,9 @@ export class RationalResampler {
     }
     this.#givenCount += results.length;
     const neededFrom = Math.floor((this.#givenCount * step) / phases) - before;
-    this.#held = this.#held.slice(neededFrom - this.#heldFrom);
-    this.#heldFrom = neededFrom;
+    const dropped = Math.min(this.#held.length, neededFrom - this.#heldFrom);
+    this.#held = this.#held.slice(dropped);
+    this.#heldFrom += dropped;
     return results;
   }
 }

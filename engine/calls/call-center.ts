@@ -56,6 +56,7 @@ export class CallCenter {
   readonly #admission: Admission;
   readonly #eventLoopDelay = new EventLoopDelay();
   #audioPool: AudioPool | undefined;
+  #isWarm = false;
   readonly #summaries: CallSummaries;
   readonly #upkeep: readonly CancelTimer[];
 
@@ -98,22 +99,34 @@ export class CallCenter {
 
   /** Whether a new call would be taken, as far as this box is concerned. */
   get isReady(): boolean {
-    return !this.isStopping && this.#admission.refusal === undefined;
+    return this.#isWarm && !this.isStopping && this.#admission.refusal === undefined;
   }
 
-  /** The threads for telephone audio; a server without telephone calls never starts them. */
+  /** The thread that converts speech for telephones and recordings. */
   audioPool(): AudioPool {
-    const { clock, log } = this.#options;
-    this.#audioPool ??= new AudioPool({
-      clock,
-      onFault: (fault) => log.error({ ...fault }, "a thread of the audio pool failed; calls go on"),
-    });
+    this.#audioPool ??= this.#startAudioPool();
     return this.#audioPool;
   }
 
-  /** Calls that were still open when an earlier run of the server died are closed as failed, and what is too old is removed. */
+  #startAudioPool(): AudioPool {
+    const { clock, log } = this.#options;
+    const pool = new AudioPool({
+      clock,
+      onFault: (fault) => log.error({ ...fault }, "a thread of the audio pool failed; calls go on"),
+    });
+    void pool.ready.then(() => {
+      this.#isWarm = true;
+    });
+    return pool;
+  }
+
+  /**
+   * Closes calls that were still open when an earlier run of the server died as failed, and removes what is too old. The audio
+   * pool starts meanwhile, so that no caller waits for its thread.
+   */
   async recover(): Promise<void> {
     const { database, clock, runId, log } = this.#options;
+    this.audioPool();
     const nowMs = clock.epochMs();
     await database.calls.heartbeat(runId, nowMs);
     const count = await database.calls.closeAbandoned(runId, nowMs);
