@@ -37,7 +37,7 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
 };
 
 export interface QueuedCall {
-  /** Of the call record that is there once the call is answered or has failed; its `sessionId` too. */
+  /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
   readonly id: string;
   readonly agentId: string;
   readonly status: "queued";

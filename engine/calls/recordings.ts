@@ -19,7 +19,7 @@ export const SWEEP_FILES_MAX = 10_000;
 const PAGE_ROWS = 100;
 
 export interface RecordingsOptions {
-  /** Of all data; the files are in a folder of it. */
+  /** The folder of all data; recordings have a folder of their own in it. */
   readonly dataDir: string;
   readonly store: RecordingStore;
   readonly audioPool: () => Pick<AudioPool, "speech">;

@@ -93,7 +93,7 @@ export class Caller {
     return this.#events.all;
   }
 
-  /** Of the service; undefined before `connected`. */
+  /** The key that lets a later call continue this one; undefined before `connected`. */
   get historyKey(): string | undefined {
     return this.#historyKey;
   }

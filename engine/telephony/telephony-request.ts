@@ -81,7 +81,7 @@ export async function unlessOver(request: Promise<unknown>, overCode?: string): 
   }
 }
 
-/** Of HTTP's basic authentication. */
+/** The `authorization` header of HTTP's basic authentication (RFC 7617). */
 export function basicAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 }

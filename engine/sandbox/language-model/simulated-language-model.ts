@@ -110,7 +110,7 @@ function summarize(messages: readonly ChatMessage[]): string {
   return JSON.stringify({ summary, sentiment });
 }
 
-/** Of a transcript in JSON lines (`{"speaker":"caller","text":…}`), or in lines like `caller: …`. */
+/** The caller's part of a transcript in JSON lines (`{"speaker":"caller","text":…}`) or in lines like `caller: …`. */
 function callerLines(text: string): string[] {
   const utterances = text.split("\n").map((line) => v.safeParse(UtteranceLine, line));
   const parsed = utterances.flatMap((line) => (line.success ? [line.output] : []));
