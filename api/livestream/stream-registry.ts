@@ -6,7 +6,7 @@ export interface Quality {
   readonly height: number;
   /** Bits a second, at most. */
   readonly bandwidth: number;
-  /** Of its playlist, in the stream's folder. */
+  /** The path of the rendition's playlist in the stream's folder. */
   readonly path: string;
 }
 
@@ -15,7 +15,7 @@ export interface Broadcast {
   readonly streamKey: string;
   /** Undefined when the ingest does not know it. */
   readonly clientIp: string | undefined;
-  /** Of the ingest's making: tells a broadcast from a later one under the same key. */
+  /** The ingest's id of a broadcast, which tells it from a later one under the same key. */
   readonly session: string | undefined;
   /** Counts only where the broadcast is new here. */
   readonly startedAtMs: number;

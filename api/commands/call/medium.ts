@@ -5,7 +5,7 @@ import type { FrameMeasures } from "./frame-meter.js";
 
 /** A line to the service, whatever leads there. */
 export interface VoiceLine {
-  /** Of the service; undefined or empty where it tells none. */
+  /** The key that lets a later call continue this one; undefined or empty where the service tells none. */
   readonly historyKey: string | undefined;
   say(text: string): Promise<Utterance>;
   /** Speaks now, instead of what is being said: those are rejected. */

@@ -17,13 +17,13 @@ const AFTER_CALL_MAX_MS = 30_000;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
-  /** Of the server, without a path. */
+  /** The server's URL, without a path. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId: string | undefined;
   /** Signs what Twilio would sign. */
   readonly authToken: string;
-  /** Of that server, when it runs on this machine. */
+  /** Where that server's sandbox is, when it runs on this machine. */
   readonly sandbox: SandboxNote | undefined;
   /** Twilio's word for how it stands with a number. */
   readonly onStatus: (number: string, status: string, atNs: bigint) => void;
@@ -142,7 +142,7 @@ function isEnd(event: ToTelephone, number?: string): boolean {
   return number === undefined || event.number === number;
 }
 
-/** Of the numbers that are nobody's, one that the sandbox lets answer. */
+/** One of the numbers that are nobody's, and that the sandbox lets answer. */
 function someNumber(): string {
   return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
 }
