@@ -122,6 +122,11 @@ const BANS: readonly Ban[] = [
     pattern: /\b(?:TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/g,
     message: "do it, or open an issue",
   },
+  {
+    within: "all",
+    pattern: /(?:\/\*\*?\s*(?:\*\s+)?|\/\/ )Of\s/g,
+    message: "name what the comment is about: it leans on the line below",
+  },
   { within: "all", pattern: /-----BEGIN [A-Z ]*PRIVATE KEY/g, message: "looks like a secret" },
   {
     within: "all",
