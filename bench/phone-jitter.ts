@@ -8,7 +8,7 @@ export class PhoneJitter {
   readonly #errorsMs: number[] = [];
   isMeasuring = false;
 
-  /** Of each measured pair, without the burst at the beginning of speech. */
+  /** How far each measured pair of pieces is off its time, without the burst at the beginning of speech. */
   get errorsMs(): readonly number[] {
     return this.#errorsMs;
   }

@@ -19,7 +19,7 @@ const PLAN: LoadPlan = {
   turnPeriodMs: 9_000,
   interruptEvery: 4,
 };
-/** Of each of the requests: some hundred people with a dashboard open. */
+/** Each request comes as often as from some hundred people with a dashboard open. */
 const DASHBOARDS = { connections: 4, perSecond: 50 };
 const INSPECTED = ["--inspect=127.0.0.1:0"];
 

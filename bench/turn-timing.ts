@@ -96,7 +96,7 @@ export class TurnTimings {
     return msBetween(heardNs, stopped.atNs);
   }
 
-  /** Of sentences the first request: one that was cut off may be said again later. */
+  /** Keeps a sentence's first request: one that was cut off may be said again later. */
   #noteRequest(key: string, entry: JournalEntry): void {
     if (entry.vendor === this.#signs.voice && this.#requestByText.has(key)) return;
     this.#requestByText.set(key, entry);

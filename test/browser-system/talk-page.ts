@@ -15,7 +15,7 @@ export interface TalkPageOptions {
   readonly browser: ViewerBrowser;
   /** Where it is saved. */
   readonly folder: string;
-  /** Of the server that the page is to call. */
+  /** The host and port of the server that the page is to call. */
   readonly host: string;
   readonly apiKey: string;
   readonly scriptBefore?: string;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Of the project: this file runs from `dist/test/docs`. */
+/** The project's folder: this file runs from `dist/test/docs`. */
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a reader may meet between fences. Commands are `sh` and nothing else, so that none is overlooked. */

@@ -14,13 +14,13 @@ import { FAST_HOOK, HOOKS, type Settings } from "./ingest-stand.js";
 
 export interface MediaMtxOptions {
   readonly hook?: Settings;
-  /** As the control API tells them. */
+  /** The tracks that the control API tells. */
   readonly tracks?: readonly object[];
   readonly stateApiPort: number;
-  /** Of busybox, as in the container, instead of Debian's. */
+  /** The hook runs with busybox's shell, as in the container, instead of Debian's. */
   readonly isBusybox?: boolean;
   readonly sourceId?: string;
-  /** Shares its files, as hooks of one MediaMTX do. */
+  /** The stand whose files this one shares, as hooks of one MediaMTX do. */
   readonly beside?: MediaMtxStand;
 }
 

@@ -30,7 +30,7 @@ export class OwnVendors {
   readonly server: TestServer;
   readonly sandbox: Sandbox;
   readonly customer: Customer;
-  /** Of its sandbox. */
+  /** Changes of the customer's sandbox. */
   readonly changes: Changes;
 
   static async of(

@@ -11,7 +11,7 @@ import { TestServer } from "./test-server.js";
 
 /** Long enough for a thread that a full queue is worth the name. */
 const SECONDS_OF_WORK = 20;
-/** Of the few promises that lie between the end of a sentence and the next one's turn. */
+/** More promises than lie between the end of a sentence and the next one's turn. */
 const HOPS_MAX = 20;
 const FRAME_BYTES = 160;
 

@@ -200,7 +200,7 @@ function keyOf(piece: Int16Array): string | undefined {
   return low === undefined || high === undefined ? undefined : KEYS[low * 4 + high];
 }
 
-/** Of one tone (Goertzel), as a part of the whole energy when divided by it. */
+/** The energy of one tone in the piece (Goertzel), on the scale of the piece's whole energy. */
 function power(piece: Int16Array, hz: number): number {
   const coefficient = 2 * Math.cos((2 * Math.PI * hz) / RATE_HZ);
   let [previous, before] = [0, 0];

@@ -32,7 +32,7 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   /** Beside what every test server is given; see `environmentOf`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of an earlier server that is to be started again. */
+  /** The data folder of an earlier server that is to be started again. */
   readonly dataDir?: string;
   readonly sandbox?: Sandbox;
 }
@@ -70,7 +70,7 @@ export class TestServer {
   readonly sandbox: Sandbox;
   readonly tenancy: Tenancy;
   readonly dataDir: string;
-  /** Of the log, of the sandbox that was started with the server, and of what is stored of calls. */
+  /** Changes of the log, of the sandbox that was started with the server, and of the stored calls. */
   readonly changes: Changes;
   readonly #callLog: CallLog;
   readonly #options: TestServerOptions;

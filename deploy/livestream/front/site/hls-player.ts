@@ -5,7 +5,7 @@ import type { CancelTimer, PageClock } from "./page-clock.js";
 export type PlayerState = "waiting" | "loading" | "playing" | "reconnecting" | "unsupported";
 
 export interface PictureQuality {
-  /** Of this load of the playlist; -1 is the automatic choice. */
+  /** The index counts within this load of the playlist; -1 is the automatic choice. */
   readonly index: number;
   readonly label: string;
 }
