@@ -69,7 +69,7 @@ export async function measureAudioBatches(): Promise<AudioBatchResult> {
 
 class PoolUnderLoad {
   readonly #pool: AudioPool;
-  readonly #lines;
+  readonly #streams;
   #frames = 0;
 
   constructor(latencies: number[]) {
@@ -79,7 +79,7 @@ class PoolUnderLoad {
         throw new Error("the pool failed under load", { cause: fault });
       },
     });
-    this.#lines = Array.from({ length: CALLS }, (_, call) => {
+    this.#streams = Array.from({ length: CALLS }, (_, call) => {
       const sentAtMs: number[] = [];
       const isTimed = call % TIMED_EVERY === 0;
       const time = (pcm: Uint8Array) => {
@@ -89,29 +89,29 @@ class PoolUnderLoad {
         }
       };
       const onPcm = isTimed ? time : () => undefined;
-      const line = this.#pool.inbound({ encoding: "mulaw", onPcm });
-      return { line, sentAtMs: isTimed ? sentAtMs : undefined };
+      const stream = this.#pool.inbound({ encoding: "mulaw", onPcm });
+      return { stream, sentAtMs: isTimed ? sentAtMs : undefined };
     });
   }
 
   readonly push: Push = (call, frame) => {
-    const found = this.#lines[call];
+    const found = this.#streams[call];
     found?.sentAtMs?.push(performance.now());
-    found?.line.push(frame);
+    found?.stream.push(frame);
     this.#frames += 1;
   };
 
   /** Waits for the threads to start. */
   async started(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const line = this.#pool.inbound({
+      const stream = this.#pool.inbound({
         encoding: "mulaw",
         onPcm: () => {
-          line.close();
+          stream.close();
           resolve();
         },
       });
-      line.push(new Uint8Array(FRAME_BYTES));
+      stream.push(new Uint8Array(FRAME_BYTES));
     });
   }
 

@@ -35,7 +35,7 @@ interface Marks {
   readonly stream: number;
 }
 
-/** By what a turn is known on its kind of line. */
+/** The signs of a turn on one kind of leg, the web's or the telephone's. */
 export interface TurnSigns {
   /** The vendor of the agent's voice, as the journal names it. */
   readonly voice: "openaiSpeech" | "elevenlabs";
