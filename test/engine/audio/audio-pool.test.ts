@@ -30,7 +30,7 @@ function startPool(t: TestContext, worker?: URL, clock: Clock = new SystemClock(
 function caller(pool: AudioPool) {
   const chunks: Uint8Array[] = [];
   const heard = new EventEmitter<{ pcm: [] }>();
-  const line = pool.inbound({
+  const stream = pool.inbound({
     encoding: "mulaw",
     onPcm: (pcm) => {
       chunks.push(pcm);
@@ -42,7 +42,7 @@ function caller(pool: AudioPool) {
     while (bytes().length < count) await once(heard, "pcm");
     return bytes();
   };
-  return { line, bytes, untilBytes };
+  return { stream, bytes, untilBytes };
 }
 
 function frames(audio: Uint8Array): Uint8Array[] {
@@ -71,14 +71,14 @@ test("many calls at once: each hears its own words, the same bits as one convert
   }));
   const longest = Math.max(...calls.map(({ audio }) => audio.length));
   for (let at = 0; at < longest; at += FRAME_BYTES) {
-    for (const { line, audio } of calls) line.push(audio.subarray(at, at + FRAME_BYTES));
+    for (const { stream, audio } of calls) stream.push(audio.subarray(at, at + FRAME_BYTES));
     if (at % (5 * FRAME_BYTES) === 0) await nextTurn();
   }
-  for (const { text, audio, untilBytes, line } of calls) {
+  for (const { text, audio, untilBytes, stream } of calls) {
     const pcm = decodePcm(await untilBytes(audio.length * 4), true);
     assert.deepEqual(pcm, upsample(decodeMulaw(audio), newUpsamplerHistory()));
     assert.equal(decodeSpeech(pcm, 16_000), text);
-    assert.equal(line.droppedMs, 0);
+    assert.equal(stream.droppedMs, 0);
   }
   assert.ok(pool.stats.inboundBatches < calls.length * 10, "frames share their way");
 });
@@ -95,10 +95,10 @@ test("a sentence of PCM becomes µ-law of the same length that says the same", a
 
 test("the sender's memory stays the sender's", async (t) => {
   const { pool } = startPool(t);
-  const { line, untilBytes } = caller(pool);
+  const { stream, untilBytes } = caller(pool);
   const frame = encodeMulaw(encodeSpeech("yes", 8_000)).slice(0, FRAME_BYTES);
   const wanted = upsample(decodeMulaw(frame), newUpsamplerHistory());
-  line.push(frame);
+  stream.push(frame);
   frame.fill(0);
   assert.deepEqual(decodePcm(await untilBytes(640), true), wanted);
   const cached = new Uint8Array(960);
@@ -112,14 +112,14 @@ for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]
     const one = caller(pool);
     const two = caller(pool);
     const lost = once(faults, "fault");
-    one.line.push(QUIET_FRAME);
-    two.line.push(orderedTo(order));
+    one.stream.push(QUIET_FRAME);
+    two.stream.push(orderedTo(order));
     const [fault] = await lost;
     assert.equal(fault.kind, "batchLost");
     assert.deepEqual([fault.calls, fault.audioMs], [2, 40]);
     assert.equal(pool.stats.batchesLost, 1);
-    one.line.push(QUIET_FRAME);
-    two.line.push(QUIET_FRAME);
+    one.stream.push(QUIET_FRAME);
+    two.stream.push(QUIET_FRAME);
     assert.equal((await one.untilBytes(640)).length, 640);
     assert.equal((await two.untilBytes(640)).length, 640);
   });
@@ -135,14 +135,14 @@ for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]
 test("a worker that hangs is replaced after its deadline, and the calls go on", async (t) => {
   const clock = new VirtualClock();
   const { pool, faults } = startPool(t, FAILING_WORKER, clock);
-  const { line, untilBytes } = caller(pool);
-  line.push(QUIET_FRAME);
+  const { stream, untilBytes } = caller(pool);
+  stream.push(QUIET_FRAME);
   await untilBytes(640);
   clock.advance(10);
-  line.push(orderedTo(HANG));
+  stream.push(orderedTo(HANG));
   await nextTurn();
   const lost = once(faults, "fault");
-  line.push(QUIET_FRAME);
+  stream.push(QUIET_FRAME);
   clock.advance(10_000);
   await lost;
   clock.advance(1_000);
@@ -153,13 +153,13 @@ test("an ended call hears nothing more, though its audio is on its way", async (
   const { pool } = startPool(t);
   const ended = caller(pool);
   const other = caller(pool);
-  ended.line.push(QUIET_FRAME);
-  other.line.push(QUIET_FRAME);
+  ended.stream.push(QUIET_FRAME);
+  other.stream.push(QUIET_FRAME);
   await nextTurn();
-  ended.line.close();
+  ended.stream.close();
   await other.untilBytes(640);
-  ended.line.push(QUIET_FRAME);
-  other.line.push(QUIET_FRAME);
+  ended.stream.push(QUIET_FRAME);
+  other.stream.push(QUIET_FRAME);
   await other.untilBytes(1_280);
   assert.equal(ended.bytes().length, 0);
   assert.equal(pool.stats.inboundLines, 1);
@@ -168,8 +168,8 @@ test("an ended call hears nothing more, though its audio is on its way", async (
 test("a closed pool refuses sentences, rejects those that wait and takes no audio", async (t) => {
   const { pool } = startPool(t);
   const format = { from: "pcm8k", to: "mulaw" } as const;
-  const { line, bytes } = caller(pool);
-  line.push(QUIET_FRAME);
+  const { stream, bytes } = caller(pool);
+  stream.push(QUIET_FRAME);
   const waiting = Array.from({ length: 5 }, () => pool.speech(new Uint8Array(320), format));
   const rejected = Promise.all(
     waiting.map((sentence) => assert.rejects(sentence, AudioPoolClosed)),
@@ -177,7 +177,7 @@ test("a closed pool refuses sentences, rejects those that wait and takes no audi
   await pool.close();
   await rejected;
   await assert.rejects(pool.speech(new Uint8Array(320), format), AudioPoolClosed);
-  line.push(QUIET_FRAME);
+  stream.push(QUIET_FRAME);
   await nextTurn();
   assert.equal(bytes().length, 0);
 });
@@ -192,7 +192,7 @@ test("two lanes: calls are spread over both, and each keeps its order", async (t
   const audio = encodeMulaw(encodeSpeech("one after another", 8_000));
   const calls = Array.from({ length: 4 }, () => caller(pool));
   for (const frame of frames(audio)) {
-    for (const { line } of calls) line.push(frame);
+    for (const { stream } of calls) stream.push(frame);
     await nextTurn();
   }
   for (const { untilBytes } of calls) {

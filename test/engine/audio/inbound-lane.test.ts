@@ -57,8 +57,8 @@ function laneWithWorker() {
   );
   const call = (encoding: PhoneEncoding = "mulaw") => {
     const heard: Uint8Array[] = [];
-    const line = lane.open({ encoding, onPcm: (pcm) => heard.push(pcm) });
-    return { line, heard, heardBytes: () => heard.reduce((sum, { length }) => sum + length, 0) };
+    const stream = lane.open({ encoding, onPcm: (pcm) => heard.push(pcm) });
+    return { stream, heard, heardBytes: () => heard.reduce((sum, { length }) => sum + length, 0) };
   };
   const task = (at: number): Task => {
     const found = tasks[at];
@@ -73,7 +73,7 @@ const FRAME = new Uint8Array(FRAME_BYTES).fill(0xff);
 test("an idle box converts a frame in the same turn of the event loop, with all that came in it", async () => {
   const { lane, tasks, task, call } = laneWithWorker();
   const calls = [call(), call(), call()];
-  for (const { line } of calls) line.push(FRAME);
+  for (const { stream } of calls) stream.push(FRAME);
   await nextTurn();
   assert.equal(tasks.length, 1);
   await task(0).finish();
@@ -86,11 +86,11 @@ test("what arrives while the worker is busy is one task, in order, when it is fr
   const audio = Uint8Array.from({ length: 5 * FRAME_BYTES }, (_, at) => (at * 37) & 0xff);
   const one = call();
   const two = call();
-  one.line.push(audio.subarray(0, 160));
+  one.stream.push(audio.subarray(0, 160));
   await nextTurn();
   for (let at = 1; at < 5; at += 1) {
-    one.line.push(audio.subarray(at * 160, (at + 1) * 160));
-    two.line.push(FRAME);
+    one.stream.push(audio.subarray(at * 160, (at + 1) * 160));
+    two.stream.push(FRAME);
   }
   await nextTurn();
   assert.equal(tasks.length, 1);
@@ -102,7 +102,7 @@ test("what arrives while the worker is busy is one task, in order, when it is fr
   assert.equal(two.heardBytes(), 4 * 640);
   const whole = laneWithWorker();
   const reference = whole.call();
-  reference.line.push(audio);
+  reference.stream.push(audio);
   await nextTurn();
   await whole.task(0).finish();
   assert.deepEqual(Buffer.concat(one.heard), Buffer.concat(reference.heard));
@@ -110,11 +110,11 @@ test("what arrives while the worker is busy is one task, in order, when it is fr
 
 test("batches start no closer together than the interval", async () => {
   const { clock, tasks, task, call } = laneWithWorker();
-  const { line } = call();
-  line.push(FRAME);
+  const { stream } = call();
+  stream.push(FRAME);
   await nextTurn();
   await task(0).finish();
-  line.push(FRAME);
+  stream.push(FRAME);
   await nextTurn();
   assert.equal(tasks.length, 1);
   clock.advance(BATCH_INTERVAL_MS);
@@ -122,15 +122,15 @@ test("batches start no closer together than the interval", async () => {
 });
 
 for (const encoding of ["alaw", "l16", "l16be"] as const) {
-  test(`${encoding} reaches the recognizer as the line's own samples, twice as many`, async () => {
+  test(`${encoding} reaches the recognizer as the leg's own samples, twice as many`, async () => {
     const { task, call } = laneWithWorker();
     const spoken = Int16Array.from({ length: 320 }, (_, at) => 9_000 * Math.sin(at * 0.7));
     const written =
       encoding === "alaw" ? encodeAlaw(spoken) : encodePcm(spoken, encoding === "l16");
     const samples = encoding === "alaw" ? decodeAlaw(written) : spoken;
-    const { line, heard } = call(encoding);
-    line.push(written.subarray(0, 100));
-    line.push(written.subarray(100));
+    const { stream, heard } = call(encoding);
+    stream.push(written.subarray(0, 100));
+    stream.push(written.subarray(100));
     await nextTurn();
     await task(0).finish();
     const silence =
@@ -144,11 +144,11 @@ for (const encoding of ["alaw", "l16", "l16be"] as const) {
 
 test("half a sample at the end of a frame is left out, and the next frame begins with a whole one", async () => {
   const { task, call } = laneWithWorker();
-  const { line, heardBytes } = call("l16");
-  line.push(new Uint8Array(1));
-  line.push(new Uint8Array(321));
-  line.push(new Uint8Array(0));
-  line.push(new Uint8Array(320));
+  const { stream, heardBytes } = call("l16");
+  stream.push(new Uint8Array(1));
+  stream.push(new Uint8Array(321));
+  stream.push(new Uint8Array(0));
+  stream.push(new Uint8Array(320));
   await nextTurn();
   await task(0).finish();
   assert.equal(heardBytes(), 2 * 640);
@@ -158,13 +158,13 @@ test("a call whose audio waits too long loses the oldest, counted; the others lo
   const { clock, lane, task, call } = laneWithWorker();
   const flood = call();
   const other = call();
-  flood.line.push(FRAME);
+  flood.stream.push(FRAME);
   await nextTurn();
   const framesMax = CALLER_AUDIO_WAITING_MAX_MS / 20;
   const numbered = (number: number) => encodeMulaw(new Int16Array(FRAME_BYTES).fill(number * 100));
-  for (let number = 0; number < framesMax + 7; number += 1) flood.line.push(numbered(number));
-  other.line.push(FRAME);
-  assert.equal(flood.line.droppedMs, 140);
+  for (let number = 0; number < framesMax + 7; number += 1) flood.stream.push(numbered(number));
+  other.stream.push(FRAME);
+  assert.equal(flood.stream.droppedMs, 140);
   assert.equal(lane.droppedMs, 140);
   await task(0).finish();
   clock.advance(BATCH_INTERVAL_MS);
@@ -172,16 +172,16 @@ test("a call whose audio waits too long loses the oldest, counted; the others lo
   assert.equal(flood.heardBytes(), (framesMax + 1) * 640);
   const last = decodePcm(flood.heard.at(-1) ?? new Uint8Array(), true);
   assert.ok(Math.abs((last.at(-1) ?? 0) - (framesMax + 6) * 100) < 200, "the newest is kept");
-  assert.equal(other.line.droppedMs, 0);
-  flood.line.push(new Uint8Array(20_000).fill(0xff));
-  assert.equal(flood.line.droppedMs, 140 + 20_000 / 8 - CALLER_AUDIO_WAITING_MAX_MS);
+  assert.equal(other.stream.droppedMs, 0);
+  flood.stream.push(new Uint8Array(20_000).fill(0xff));
+  assert.equal(flood.stream.droppedMs, 140 + 20_000 / 8 - CALLER_AUDIO_WAITING_MAX_MS);
 });
 
 test("a batch is bounded: what does not fit goes with the next, first come first served", async () => {
   const { clock, lane, tasks, task, call } = laneWithWorker();
   const second = new Uint8Array(8_000).fill(0xff);
   const calls = Array.from({ length: BATCH_AUDIO_MAX_MS / 1_000 + 3 }, () => call());
-  for (const { line } of calls) line.push(second);
+  for (const { stream } of calls) stream.push(second);
   await nextTurn();
   assert.equal(lane.linesWaiting, 3);
   await task(0).finish();
@@ -194,16 +194,16 @@ test("a batch is bounded: what does not fit goes with the next, first come first
 
 test("a lost batch is told with its calls; they go on after a pause without a click of their own", async () => {
   const { clock, tasks, task, faults, call } = laneWithWorker();
-  const { line, heard } = call();
+  const { stream, heard } = call();
   const gone = call();
-  line.push(encodeMulaw(new Int16Array(FRAME_BYTES).fill(1_000)));
-  gone.line.push(FRAME);
+  stream.push(encodeMulaw(new Int16Array(FRAME_BYTES).fill(1_000)));
+  gone.stream.push(FRAME);
   await nextTurn();
-  gone.line.close();
+  gone.stream.close();
   const error = new Error("worker died");
   await task(0).fail(error);
   assert.deepEqual(faults, [{ kind: "batchLost", calls: 1, audioMs: 40, error }]);
-  line.push(encodeMulaw(new Int16Array(FRAME_BYTES).fill(1_000)));
+  stream.push(encodeMulaw(new Int16Array(FRAME_BYTES).fill(1_000)));
   await nextTurn();
   assert.equal(tasks.length, 1);
   clock.advance(FAILURE_PAUSE_MS);
@@ -215,7 +215,7 @@ test("a lost batch is told with its calls; they go on after a pause without a cl
 
 test("a batch that takes too long is given up", async () => {
   const { clock, task, call } = laneWithWorker();
-  call().line.push(FRAME);
+  call().stream.push(FRAME);
   await nextTurn();
   clock.advance(BATCH_DEADLINE_MS - 1);
   assert.equal(task(0).signal.aborted, false);
@@ -234,7 +234,7 @@ test("a receiver that throws is told, and takes nothing from the others", async 
   });
   const other = call();
   throwing.push(FRAME);
-  other.line.push(FRAME);
+  other.stream.push(FRAME);
   await nextTurn();
   await task(0).finish();
   assert.deepEqual(faults, [{ kind: "listenerFailed", error }]);
@@ -243,21 +243,21 @@ test("a receiver that throws is told, and takes nothing from the others", async 
 
 test("an ended call leaves the queue, and is not counted any more", async () => {
   const { lane, tasks, call } = laneWithWorker();
-  const { line, heard } = call();
-  line.push(FRAME);
-  line.close();
-  line.close();
+  const { stream, heard } = call();
+  stream.push(FRAME);
+  stream.close();
+  stream.close();
   await nextTurn();
   assert.deepEqual([lane.lines, lane.linesWaiting, tasks.length, heard.length], [0, 0, 0, 0]);
 });
 
 test("how long audio waits is known while it waits and after", async () => {
   const { clock, lane, task, call } = laneWithWorker();
-  const { line } = call();
-  line.push(FRAME);
+  const { stream } = call();
+  stream.push(FRAME);
   await nextTurn();
   clock.advance(30);
-  line.push(FRAME);
+  stream.push(FRAME);
   clock.advance(12);
   assert.equal(lane.oldestWaitMs, 12);
   await task(0).finish();

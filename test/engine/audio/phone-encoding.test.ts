@@ -12,7 +12,7 @@ import { newUpsamplerHistory, upsample } from "../../../engine/audio/upsampler.j
 
 const ENCODINGS: readonly PhoneEncoding[] = ["mulaw", "alaw", "l16", "l16be"];
 
-test("the order of the bytes is the line's", () => {
+test("the order of the bytes is the leg's", () => {
   const pcm = Int16Array.of(0x1234, -2);
   assert.deepEqual([...encodePhoneAudio(pcm, "l16")], [0x34, 0x12, 0xfe, 0xff]);
   assert.deepEqual([...encodePhoneAudio(pcm, "l16be")], [0x12, 0x34, 0xff, 0xfe]);
@@ -33,7 +33,7 @@ test("each law is written by its own tables, a byte a sample", () => {
   assert.deepEqual(ENCODINGS.map(bytesPerSample), [1, 1, 2, 2]);
 });
 
-test("an idle line stays idle: no more than the smallest step of its law, at 16 kHz too", () => {
+test("an idle leg stays idle: no more than the smallest step of its law, at 16 kHz too", () => {
   const steps = { mulaw: 0, alaw: 8, l16: 0, l16be: 0 };
   for (const encoding of ENCODINGS) {
     const idle = new Uint8Array(640).fill(silenceByte(encoding));

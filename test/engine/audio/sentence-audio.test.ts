@@ -46,11 +46,11 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
   });
 }
 
-test("what is said in MP3 is heard in every encoding of a line", async () => {
+test("what is said in MP3 is heard in every encoding of a leg", async () => {
   const mp3 = await mp3Of(encodeSpeech("The next train leaves at noon.", 24_000), 24_000);
   for (const to of ["mulaw", "alaw", "l16", "l16be"] satisfies PhoneEncoding[]) {
-    const line = await convertSentence(mp3, { from: "mp3", to });
-    assert.equal(decodeSpeech(decodePhoneAudio(line, to), 8_000), "The next train leaves at noon.");
+    const sent = await convertSentence(mp3, { from: "mp3", to });
+    assert.equal(decodeSpeech(decodePhoneAudio(sent, to), 8_000), "The next train leaves at noon.");
   }
 });
 
@@ -71,8 +71,8 @@ test("nothing of one sentence is heard in the next", async () => {
 test("PCM is converted without a delay and without a change of length", async () => {
   const pcm = new Int16Array(2_400);
   pcm[1_200] = 30_000;
-  const line = await convertSentence(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
-  const heard = decodePhoneAudio(line, "l16");
+  const sent = await convertSentence(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
+  const heard = decodePhoneAudio(sent, "l16");
   assert.equal(heard.length, 800);
   assert.equal(heard.indexOf(Math.max(...heard)), 400);
   const same = await convertSentence(encodePcm(pcm, true), { from: "pcm8k", to: "l16be" });
