@@ -139,7 +139,7 @@ export class SimulatedWorld {
     }
   }
 
-  /** Marks get lost now and then, as they do on real lines. */
+  /** Marks get lost now and then, as they do in real networks. */
   #newTelephone(): SimulatedTelephone {
     return new SimulatedTelephone(this.clock, (turnId, index) => {
       if (!this.random.chance(this.#faults.stale / 2))

@@ -6,7 +6,7 @@ import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { SPEECH_WAITING_MAX } from "../../engine/audio/speech-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { heard, ring } from "./phone-line-up.js";
+import { heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 /** Long enough for a thread that a full queue is worth the name. */
@@ -122,8 +122,8 @@ test("a first call on a cold pool leaves room for the next", async (context) => 
   context.after(() => server.close());
   const pool = server.parley.calls.audioPool();
   const wasHeard = new Promise<void>((onHeard) => {
-    const line = pool.inbound({ encoding: "mulaw", onPcm: () => onHeard() });
-    line.push(new Uint8Array(FRAME_BYTES));
+    const stream = pool.inbound({ encoding: "mulaw", onPcm: () => onHeard() });
+    stream.push(new Uint8Array(FRAME_BYTES));
   });
   const sentence = pool.speech(new Uint8Array(960), { from: "pcm24k", to: "mulaw" });
   // No thread starts within one turn of the event loop.

@@ -1,4 +1,4 @@
-/** Audio as lines and rooms spoil it, for tests of what must survive that. */
+/** Audio as networks and rooms spoil it, for tests of what must survive that. */
 
 export function amplify(pcm: Int16Array, decibels: number): Int16Array {
   return pcm.map((sample) => sample * 10 ** (decibels / 20));
