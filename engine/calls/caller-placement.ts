@@ -12,7 +12,7 @@ const CALLER_AHEAD_MAX_MS = 5_000;
 export const STALL_MAX_MS = 10_000;
 /** What comes while the end of a stall waits to be placed. */
 const WAITING_MAX_MS = STALL_MAX_MS + 2_000;
-/** In pieces of 3 ms; legs send some of 20 ms. */
+/** So many pieces of 3 ms; legs send some of 20 ms. */
 const WAITING_CHUNKS_MAX = WAITING_MAX_MS / 3;
 
 interface Chunk {
@@ -22,8 +22,8 @@ interface Chunk {
 }
 
 /**
- * Finds the positions of the caller's audio, which comes in chunks that were late by this or that: it is contiguous
- * unless nothing that follows makes up for a delay. So a chunk waits a while for those after it.
+ * Finds the positions of the caller's audio, whose chunks come more or less late. Audio is contiguous unless nothing
+ * that follows makes up for a delay, so a chunk waits a while for those after it.
  */
 export class CallerPlacement {
   readonly #track: AudioTrack;

@@ -44,14 +44,14 @@ export interface RecordingSurroundings {
 
 interface Sentence {
   readonly at: number;
-  /** Where it is cut. */
+  /** The sample at which the sentence is cut. */
   until: number;
 }
 
 /**
- * One call as a stereo signal, the caller left, the agent right, by the call's clock: the n-th sample is the n-th of the
- * call, so the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten;
- * while nothing comes from the caller it waits for longer, since what the network holds back belongs where it was said.
+ * One call as a stereo signal, the caller left, the agent right. The n-th sample is the n-th of the call's clock, so
+ * the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten. While
+ * nothing comes from the caller it waits for longer: what the network holds back belongs where it was said.
  */
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
@@ -65,7 +65,7 @@ export class Recording implements CallAudioTap {
   readonly #stopFlushing: CancelTimer;
   #agentEndsAt = 0;
   #writtenTo = 0;
-  /** Where the call has ended. */
+  /** The sample at which the call has ended. */
   #endsAt: number | undefined;
   #isOver = false;
 
@@ -180,7 +180,7 @@ export class Recording implements CallAudioTap {
     this.#around.onBroken(reason);
   }
 
-  /** In samples of the call's clock. */
+  /** The time since the call began, in samples. */
   #now(): number {
     return Math.round(this.#samples(this.#around.clock.monotonicMs() - this.#startedAtMs));
   }

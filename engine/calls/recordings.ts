@@ -39,7 +39,7 @@ export interface RecordedFile {
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #folder: string;
-  /** By the id of the call. */
+  /** The recordings that are being written, by the id of the call. */
   readonly #underWay = new Map<string, Promise<void>>();
   #stopSweeping: CancelTimer | undefined;
 

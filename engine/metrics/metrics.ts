@@ -123,7 +123,7 @@ export class Metrics {
     this.#deafSeconds.inc(durationMs / 1_000);
   }
 
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -212,7 +212,7 @@ export class Caller {
   }
 }
 
-/** In whole frames. */
+/** The speech of the text, in whole frames. */
 function speechOf(text: string): Buffer {
   const known = speechCache.get(text);
   if (known !== undefined) return known;

@@ -38,7 +38,7 @@ export interface PhoneCallerOptions {
   readonly from?: string;
   readonly to?: string;
   readonly callSid?: string;
-  /** With it both requests are signed. */
+  /** The token that both requests are signed with. */
   readonly authToken?: string;
   /** False saves memory in load tests: `said` and `heard` then tell nothing. */
   readonly keepsAudio?: boolean;

@@ -91,7 +91,7 @@ export class TwilioCall {
     await this.#report("completed");
   }
 
-  /** Over REST. */
+  /** Does what a request to Twilio's REST API asks. */
   async update(form: URLSearchParams): Promise<void> {
     this.updates.push(form);
     this.#dialled = dialledIn(form.get("Twiml") ?? "");

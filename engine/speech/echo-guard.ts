@@ -18,8 +18,8 @@ const INTERRUPTIONS = new Set(
 );
 
 /**
- * Whether the caller's words are just the agent's own, come back through the caller's loudspeaker and microphone:
- * nearly all of them stand in `speakingText` (what is being played), in the same order and close together.
+ * Whether the caller's words are the agent's own, come back through loudspeaker and microphone. Nearly all of them then
+ * stand in `speakingText` (what is being played), in order and close together.
  */
 export function isEcho(callerText: string, speakingText: string): boolean {
   const heard = wordsOf(callerText).slice(-CALLER_WORDS_MAX);

@@ -7,8 +7,8 @@ import { aboutToolResults } from "./simulated-tool-use.js";
 const COUNT_MAX = 2000;
 
 /**
- * What the sandbox's language model says: a small set of rules over the conversation that was sent, and never a canned
- * answer, so that a reply shows that the caller's words and the history really reached it.
+ * What the sandbox's language model says: a few rules over the conversation that was sent, and no canned answers. So a
+ * reply shows that the caller's words and the history really reached the model.
  */
 export function replyTo(messages: readonly ChatMessage[]): string {
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
