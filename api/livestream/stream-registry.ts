@@ -58,8 +58,8 @@ export class StreamRegistry {
   }
 
   /**
-   * A key that is live already is refreshed and keeps its start, unless both sessions are known and differ: then the
-   * broadcaster has come back before the end of the earlier broadcast was told, and this one takes its place.
+   * A key that is live already is refreshed and keeps its start. When both sessions are known and differ, the
+   * broadcaster has come back before its end was told, and the new broadcast takes its place.
    */
   publish(broadcast: Broadcast): PublishOutcome {
     const { streamKey } = broadcast;

@@ -45,9 +45,9 @@ export class Conversation {
   #patience: NodeJS.Timeout | undefined;
   #connected = false;
   #greetingAwaited = true;
-  /** Whose sound is being played. */
+  /** The turn whose sound is being played. */
   #talking: Turn | undefined;
-  /** Its last transcript comes after the stop. */
+  /** The turn that was stopped; its last transcript comes after the stop. */
   #stopped: Turn | undefined;
   #decoded: Promise<void> = Promise.resolve();
   #ended: CallEnded | undefined;

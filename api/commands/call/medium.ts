@@ -20,7 +20,7 @@ export interface VoiceCall {
 export interface Playback {
   /** When what has come until now will have been played; undefined when nothing has come. */
   readonly endsNs: bigint | undefined;
-  /** Where sound comes in frames. */
+  /** The measures of the frames; undefined where sound does not come in frames. */
   readonly frames?: FrameMeasures;
   play(sound: Uint8Array, atNs: bigint): void;
   /** Silence at once; what waited is thrown away. */

@@ -178,7 +178,7 @@ function canPlayPieces(): boolean {
   return "MediaSource" in globalThis || "ManagedMediaSource" in globalThis;
 }
 
-/** One for each height, largest first, after the automatic choice. */
+/** One quality for each height, largest first, after the automatic choice. */
 function qualitiesOf(levels: readonly Level[]): readonly PictureQuality[] {
   const pictures = levels
     .map((level, index) => ({ index, label: labelOf(level), height: level.height }))
