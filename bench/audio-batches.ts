@@ -26,7 +26,7 @@ export interface AudioBatchResult {
   /** A filter with as many taps, written as in a textbook, on the session thread: much slower than it could be. */
   readonly textbookMicroseconds: number;
   readonly framesPerBatch: number;
-  /** From `push` to `onPcm`, of all rounds. */
+  /** The time from `push` to `onPcm`, over all rounds. */
   readonly latencyP50Ms: number;
   readonly latencyP99Ms: number;
   readonly droppedMs: number;

@@ -6,7 +6,7 @@ import type { Phrase } from "./phrases.js";
 export interface SpokenTurn {
   readonly phrase: Phrase;
   readonly utterance: Utterance;
-  /** It was begun while the agent spoke. */
+  /** Whether the turn was begun while the agent spoke. */
   readonly interrupts: boolean;
 }
 

@@ -3,9 +3,9 @@ import { WebSocket } from "ws";
 import { answer, heardIn, openRecognizer, serveRelay, type Voice } from "./relay-parts.js";
 
 /**
- * The least that can be in the same place on a telephone leg: Twilio's frames to the recognizer, its words to the model,
- * the first sentence to a voice that speaks µ-law, its audio back in paced frames. No tenants, no history, no storage, no
- * limits, no faults, no metrics, and no marks. What Parley costs more than this is the price of its features.
+ * The least that can be in the same place on a telephone leg: Twilio's frames to the recognizer, its words to the
+ * model, the first sentence to a voice that speaks µ-law, its audio back in paced frames. It has no tenants, history,
+ * storage, limits, faults, metrics or marks: what Parley costs more is the price of these.
  */
 const Environment = v.object({
   DEEPGRAM_URL: v.string(),

@@ -29,7 +29,7 @@ export interface BesideCalls {
   readonly requests: readonly (AskingResult & { readonly name: string })[];
 }
 
-/** The same calls twice, alone and beside dashboards: on a new server each time, with the same database before it. */
+/** Measures the same calls alone and beside dashboards, each on a new server that begins with the same database. */
 export async function measureBesideCalls(plan: LoadPlan = PLAN): Promise<BesideCalls> {
   const spoken = phrases(phrasesNeeded(plan));
   const vendors = await startPreparedVendors(spoken);
