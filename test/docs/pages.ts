@@ -16,12 +16,12 @@ export interface Block {
   readonly language: string;
   /** What a reader is to save it as. */
   readonly fileName: string | undefined;
-  /** Without the line break at its end. */
+  /** The block's text, without the line break at its end. */
   readonly text: string;
 }
 
 export interface Page {
-  /** From the root, such as `docs/rest.md`. */
+  /** The page's path from the root, such as `docs/rest.md`. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];

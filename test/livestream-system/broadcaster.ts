@@ -44,7 +44,7 @@ export class Broadcaster {
     return this.#words;
   }
 
-  /** Its connection breaks: nobody says goodbye. */
+  /** The broadcaster's connection breaks: nobody says goodbye. */
   async leave(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;

@@ -20,7 +20,7 @@ const PASSING: readonly ChatFault[] = [
   "errorMidStream",
   "emptyReply",
 ];
-/** Only the operator can help. */
+/** Faults that only the operator can mend. */
 const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
 const CONCURRENT_MAX = 5;
 

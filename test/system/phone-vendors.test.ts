@@ -25,7 +25,7 @@ const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 const JSON_VENDORS = new Set(["vonage", "jambonz"]);
 
-/** As the vendor does. */
+/** Asks the webhook for a stream's token, as the vendor does. */
 async function tokenFor(
   customer: Customer,
   vendor: string,

@@ -37,7 +37,7 @@ export interface TestServerOptions {
   readonly sandbox?: Sandbox;
 }
 
-/** One that may call, with its key. */
+/** An organization that may call, with its key. */
 export interface Customer {
   readonly tenant: Tenant;
   readonly apiKey: string;

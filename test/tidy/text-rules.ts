@@ -27,7 +27,7 @@ export const fileNames: FileRule = ({ path }) => {
   return faults;
 };
 
-/** The same places as in .oxlintrc.json. */
+/** Where time and chance are allowed, as in .oxlintrc.json. */
 export const PLACES_OF_TIME = [
   "engine/time/clock.ts",
   "config.ts",
@@ -69,7 +69,7 @@ interface Ban {
   readonly within: "all" | "code";
   readonly pattern: RegExp;
   readonly message: string;
-  /** Where it is allowed. */
+  /** Where the text is allowed. */
   readonly except?: readonly string[];
 }
 

@@ -52,7 +52,7 @@ function clip(sample: number): number {
   return Math.max(-32_768, Math.min(32_767, sample));
 }
 
-/** The same numbers for the same seed. */
+/** Numbers from 0, below 1, the same for the same seed. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
