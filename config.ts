@@ -35,7 +35,7 @@ export interface Config extends TelephonySettings {
   /** Absent only outside production: then they are made and kept in `dataDir`. */
   readonly jwtSecret: string | undefined;
   readonly encryptionKey: string | undefined;
-  /** Earlier ones, which verify and open but never sign or seal. */
+  /** Earlier secrets, which verify and open but never sign or seal. */
   readonly jwtSecretsOld: readonly string[];
   readonly encryptionKeysOld: readonly string[];
   readonly jwtExpiresIn: string;
@@ -105,7 +105,7 @@ function oldKeys(each: typeof secretText | typeof keyText) {
   return v.pipe(list, v.maxLength(OLD_KEYS_MAX, tooMany), v.array(each));
 }
 
-/** As the vendor's portal shows it. */
+/** A public key as the vendor's portal shows it. */
 const publicKeyText = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9+/]{43}=$/, "expected a public key: 32 bytes in base64"),

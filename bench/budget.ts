@@ -64,7 +64,7 @@ export function readBudgets(): Budgets {
 export interface Measurement {
   readonly name: MeasureName;
   readonly measured: number;
-  /** The same of the reference, in the same run; absent where there is none. */
+  /** What the reference measured in the same run; absent where there is none. */
   readonly reference?: number;
 }
 

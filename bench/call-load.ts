@@ -32,9 +32,9 @@ export interface CallLoadResult {
   readonly timings: readonly TurnTiming[];
   readonly bargeInsMs: readonly number[];
   readonly cpuMsPerCallSecond: number;
-  /** Over idle, both after a full collection: what a call holds, without the collector's own room. */
+  /** What a call holds over an idle server, both after a full collection: without the collector's own room. */
   readonly residentBytesPerCall: number;
-  /** The same with the garbage of the load, as the system sees it: grows with the collector's room, not with calls. */
+  /** What a call adds with its garbage, as the system sees it: it grows with the collector's room, not with calls. */
   readonly uncollectedBytesPerCall: number;
   readonly idleResidentBytes: number;
   readonly turnCount: number;

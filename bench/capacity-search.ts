@@ -31,11 +31,11 @@ const INTERRUPT_EVERY = 8;
 export interface CapacityStep {
   readonly calls: number;
   readonly latencyP99Ms: number;
-  /** Of the callers' own process: what of the latency may be theirs. */
+  /** The delay in the callers' process: so much of the latency may be their own. */
   readonly ownDelayMs: number;
-  /** The server's, of one core. */
+  /** The server's share of one core. */
   readonly cpuShare: number;
-  /** The same of callers and vendors together. */
+  /** The callers' and vendors' share of one core, together. */
   readonly loadShare: number;
   readonly isGood: boolean;
 }

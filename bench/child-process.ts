@@ -9,7 +9,7 @@ export const LOAD_CORE = 1;
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 15_000;
-/** Of the error output, what is shown when a process does not start. */
+/** So much of a process's error output is shown when it does not start. */
 const ERROR_OUTPUT_CHARS_MAX = 4_000;
 
 /** Ended with this process, however that ends. */

@@ -6,7 +6,7 @@ import type { Phrase } from "./phrases.js";
 export interface SpokenTurn {
   readonly phrase: Phrase;
   readonly utterance: Utterance;
-  /** It was begun while the agent spoke. */
+  /** Whether the turn was begun while the agent spoke. */
   readonly interrupts: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface Happening {
   readonly atNs: bigint;
 }
 
-/** A caller in a call, on whichever line. `audio` happens when the agent begins to speak. */
+/** A caller in a call, on whichever leg. `audio` happens when the agent begins to speak. */
 export interface Talker {
   readonly events: readonly Happening[];
   /** Resolves when the last frame is sent. */

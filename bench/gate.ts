@@ -14,9 +14,9 @@ import {
 import { verdictTable } from "./verdict-table.js";
 
 /**
- * Fails the build when a budget is missed. Build machines are shared and noisy: another tenant's burst doubles a p99. So
- * what was missed is measured again while there is time (under a load of calls against the same run of the relay), and the best
- * of its tries is judged: bursts only ever make a number worse and do not come each time, slow code does.
+ * Fails the build when a budget is missed. Build machines are shared, and another tenant's burst doubles a p99. So what
+ * was missed is measured again while there is time, and the best try is judged: bursts do not come each time, slow code
+ * does. A load of calls is compared with the same run of the relay.
  */
 const TRIES_MAX = 3;
 /** The build has a quarter of an hour for everything: no further try begins that would end beyond this. */

@@ -37,7 +37,7 @@ export class IdleScenario implements Scenario {
   }
 }
 
-/** By thread. */
+/** The wake-ups a second of each thread of the process. */
 async function wakeUpsPerSecond(pid: number): Promise<readonly number[]> {
   await pause(SETTLE_MS);
   const before = wakeUps(pid);

@@ -1,5 +1,5 @@
 const FRAME_MS = 20;
-/** Sent at once where speech begins: what a server is ahead of the ear, and one frame that starts its beat. */
+/** Sent at once where speech begins: what a server is ahead of playback, and one frame that starts its beat. */
 const BURST_FRAMES = 10;
 const NS_PER_MS = 1_000_000;
 
@@ -8,7 +8,7 @@ export class PhoneJitter {
   readonly #errorsMs: number[] = [];
   isMeasuring = false;
 
-  /** Of each measured pair, without the burst at the beginning of speech. */
+  /** How far each measured pair of pieces is off its time, without the burst at the beginning of speech. */
   get errorsMs(): readonly number[] {
     return this.#errorsMs;
   }

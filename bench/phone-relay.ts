@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import { WebSocket } from "ws";
-import { answer, heardIn, openEar, serveRelay, type Voice } from "./relay-parts.js";
+import { answer, heardIn, openRecognizer, serveRelay, type Voice } from "./relay-parts.js";
 
 /**
- * The least that can be in the same place on a telephone line: Twilio's frames to the recognizer, its words to the model,
- * the first sentence to a voice that speaks µ-law, its audio back in paced frames. No tenants, no history, no storage, no
- * limits, no faults, no metrics, and no marks. What Parley costs more than this is the price of its features.
+ * The least that can be in the same place on a telephone leg: Twilio's frames to the recognizer, its words to the
+ * model, the first sentence to a voice that speaks µ-law, its audio back in paced frames. It has no tenants, history,
+ * storage, limits, faults, metrics or marks: what Parley costs more is the price of these.
  */
 const Environment = v.object({
   DEEPGRAM_URL: v.string(),
@@ -27,8 +27,8 @@ const FromPhone = v.variant("event", [
   v.object({ event: v.literal("media"), media: v.object({ payload: v.string() }) }),
 ]);
 
-/** Sends audio in frames of 20 ms, a little ahead of the ear, with a timer of its own. */
-class Mouth {
+/** Sends audio in frames of 20 ms, a little ahead of what is heard, with a timer of its own. */
+class PacedSpeech {
   streamSid = "";
   readonly #phone: WebSocket;
   #audio: Buffer = Buffer.alloc(0);
@@ -75,31 +75,31 @@ class Mouth {
 }
 
 function relay(phone: WebSocket): void {
-  const ear = openEar(DEEPGRAM_URL, "encoding=mulaw&sample_rate=8000");
-  const mouth = new Mouth(phone);
+  const recognizer = openRecognizer(DEEPGRAM_URL, "encoding=mulaw&sample_rate=8000");
+  const speech = new PacedSpeech(phone);
   let stop = () => {};
-  ear.on("message", (data: Buffer) => {
+  recognizer.on("message", (data: Buffer) => {
     const { text, isFinal } = heardIn(data);
     if (text === "") return;
-    if (mouth.stop()) stop();
+    if (speech.stop()) stop();
     if (!isFinal) return;
-    stop = answer(OPENAI_BASE_URL, VOICE, text, (mulaw) => mouth.play(mulaw));
+    stop = answer(OPENAI_BASE_URL, VOICE, text, (mulaw) => speech.play(mulaw));
   });
-  ear.on("error", () => phone.close());
-  ear.on("close", () => phone.close());
+  recognizer.on("error", () => phone.close());
+  recognizer.on("close", () => phone.close());
   phone.on("message", (data: Buffer) => {
     const message = v.safeParse(FromPhone, JSON.parse(data.toString("utf8")));
     if (!message.success) return;
-    if (message.output.event === "start") mouth.streamSid = message.output.streamSid;
-    else if (ear.readyState === WebSocket.OPEN) {
-      ear.send(Buffer.from(message.output.media.payload, "base64"));
+    if (message.output.event === "start") speech.streamSid = message.output.streamSid;
+    else if (recognizer.readyState === WebSocket.OPEN) {
+      recognizer.send(Buffer.from(message.output.media.payload, "base64"));
     }
   });
   phone.on("error", () => undefined);
   phone.on("close", () => {
     stop();
-    mouth.stop();
-    ear.close();
+    speech.stop();
+    recognizer.close();
   });
 }
 

@@ -35,7 +35,7 @@ export async function callersOfServer(
   return phoneCallers({ webhookUrl, voice }, jitter);
 }
 
-/** Its id. */
+/** Resolves with the id of the new agent. */
 export async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Promise<string> {
   const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
@@ -52,7 +52,7 @@ export async function createAgent(server: ServerStand, voice: TurnSigns["voice"]
   return v.parse(Made, await askServer(server, "/api/dashboard/agents", agent))._id;
 }
 
-/** By API key; `body` is posted. */
+/** Asks the server with the API key; a `body` is posted. */
 export async function askServer(
   { url, apiKey }: ServerStand,
   path: string,

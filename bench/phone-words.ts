@@ -20,8 +20,8 @@ const StoredCall = v.object({
 });
 
 /**
- * Many telephone calls at the same time, half with a voice that speaks µ-law and half with MP3: are the caller's words and the
- * agent's, decoded from what came over the wire, the same as what was said and stored?
+ * Many telephone calls at the same time, half with a voice that speaks µ-law and half with MP3. It asks whether the
+ * words that came over the wire are those that were said and stored.
  */
 export class PhoneWordsScenario implements Scenario {
   readonly name: string;

@@ -8,20 +8,20 @@ export interface Phrase {
   readonly firstSentence: string;
   /** The rest of the reply. It is the reply's last token, so that the first sentence is known to end with it. */
   readonly lastWord: string;
-  /** In the line's own encoding, in whole frames; the last frame is the last one that holds speech. */
+  /** In the encoding of the caller's leg, in whole frames; the last frame is the last one that holds speech. */
   readonly audio: Buffer;
 }
 
-/** What a caller's line carries. */
-export interface LineSound {
+/** The audio that a caller's leg carries. */
+export interface CallerSound {
   readonly sampleRateHz: number;
   encode(samples: Int16Array): Uint8Array;
 }
 
 /** 16-bit samples, as a browser sends them. */
-export const WEB_SOUND: LineSound = { sampleRateHz: 16_000, encode: bytesOf };
+export const WEB_SOUND: CallerSound = { sampleRateHz: 16_000, encode: bytesOf };
 /** µ-law. */
-export const PHONE_SOUND: LineSound = { sampleRateHz: 8_000, encode: encodeMuLaw };
+export const PHONE_SOUND: CallerSound = { sampleRateHz: 8_000, encode: encodeMuLaw };
 
 const FRAME_MS = 20;
 const WORDS_PER_SENTENCE = 9;
@@ -36,7 +36,7 @@ const STEP = 100_003;
  * `count` phrases of some three seconds in words that occur only once. No digits and no names of numbers: after those
  * the server waits for more, as it should with people who dictate.
  */
-export function phrases(count: number, sound: LineSound = WEB_SOUND): readonly Phrase[] {
+export function phrases(count: number, sound: CallerSound = WEB_SOUND): readonly Phrase[] {
   return Array.from({ length: count }, (_, number) => phrase(number, sound));
 }
 
@@ -45,7 +45,7 @@ export function shortPhrase(number: number): Phrase {
   return spoken(capitalized(word(number * STEP)), "Familo.", WEB_SOUND);
 }
 
-function phrase(number: number, sound: LineSound): Phrase {
+function phrase(number: number, sound: CallerSound): Phrase {
   const words = Array.from({ length: WORDS_PER_SENTENCE + 1 }, (_, index) =>
     word((number * (WORDS_PER_SENTENCE + 1) + index) * STEP),
   );
@@ -53,7 +53,7 @@ function phrase(number: number, sound: LineSound): Phrase {
   return spoken(sentence, `${capitalized(words[WORDS_PER_SENTENCE] ?? "")}.`, sound);
 }
 
-function spoken(sentence: string, lastWord: string, sound: LineSound): Phrase {
+function spoken(sentence: string, lastWord: string, sound: CallerSound): Phrase {
   const firstSentence = `${sentence}.`;
   const text = `say ${firstSentence} ${lastWord}`;
   return { text, firstSentence, lastWord, audio: untilLastSound(text, sound) };
@@ -76,7 +76,7 @@ function capitalized(text: string): string {
 }
 
 /** Cut or filled up so that the frame in which the recognizer hears the last sound is the last frame. */
-function untilLastSound(text: string, sound: LineSound): Buffer {
+function untilLastSound(text: string, sound: CallerSound): Buffer {
   const { sampleRateHz } = sound;
   const samples = encodeSpeech(text, sampleRateHz);
   let lastLoudMs = 0;

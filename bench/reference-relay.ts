@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type RawData, WebSocket } from "ws";
-import { answer, heardIn, openEar, serveRelay, type Voice } from "./relay-parts.js";
+import { answer, heardIn, openRecognizer, serveRelay, type Voice } from "./relay-parts.js";
 
 /**
  * The least that can be in the same place: audio to the recognizer, its words to the model, the first sentence to the
@@ -22,13 +22,13 @@ const VOICE: Voice = {
 };
 
 function relay(caller: WebSocket): void {
-  const ear = openEar(DEEPGRAM_URL, "encoding=linear16&sample_rate=16000");
+  const recognizer = openRecognizer(DEEPGRAM_URL, "encoding=linear16&sample_rate=16000");
   let stop = () => {};
   let isSpeaking = false;
-  ear.on("open", () => {
+  recognizer.on("open", () => {
     caller.send(JSON.stringify({ type: "connected", agentName: "Relay", historyKey: "none" }));
   });
-  ear.on("message", (data: Buffer) => {
+  recognizer.on("message", (data: Buffer) => {
     const { text, isFinal } = heardIn(data);
     if (text === "") return;
     if (isSpeaking) {
@@ -43,15 +43,15 @@ function relay(caller: WebSocket): void {
       isSpeaking = true;
     });
   });
-  ear.on("error", () => caller.close());
-  ear.on("close", () => caller.close());
+  recognizer.on("error", () => caller.close());
+  recognizer.on("close", () => caller.close());
   caller.on("message", (audio: RawData) => {
-    if (ear.readyState === WebSocket.OPEN) ear.send(audio);
+    if (recognizer.readyState === WebSocket.OPEN) recognizer.send(audio);
   });
   caller.on("error", () => undefined);
   caller.on("close", () => {
     stop();
-    ear.close();
+    recognizer.close();
   });
 }
 

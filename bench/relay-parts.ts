@@ -24,7 +24,7 @@ export interface Voice {
 }
 
 /** `format` is the encoding and rate of the caller's audio, as the recognizer's query names them. */
-export function openEar(deepgramUrl: string, format: string): WebSocket {
+export function openRecognizer(deepgramUrl: string, format: string): WebSocket {
   const query = `model=nova-3&language=en&${format}&channels=1&interim_results=true&endpointing=200&utterance_end_ms=1000&vad_events=true`;
   return new WebSocket(`${deepgramUrl}/v1/listen?${query}`, {
     headers: { authorization: "Token bench" },

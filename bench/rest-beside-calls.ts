@@ -19,7 +19,7 @@ const PLAN: LoadPlan = {
   turnPeriodMs: 9_000,
   interruptEvery: 4,
 };
-/** Of each of the requests: some hundred people with a dashboard open. */
+/** Each request comes as often as from some hundred people with a dashboard open. */
 const DASHBOARDS = { connections: 4, perSecond: 50 };
 const INSPECTED = ["--inspect=127.0.0.1:0"];
 
@@ -29,7 +29,7 @@ export interface BesideCalls {
   readonly requests: readonly (AskingResult & { readonly name: string })[];
 }
 
-/** The same calls twice, alone and beside dashboards: on a new server each time, with the same database before it. */
+/** Measures the same calls alone and beside dashboards, each on a new server that begins with the same database. */
 export async function measureBesideCalls(plan: LoadPlan = PLAN): Promise<BesideCalls> {
   const spoken = phrases(phrasesNeeded(plan));
   const vendors = await startPreparedVendors(spoken);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "./quantile.js";
 
 export interface AskedFor {
-  /** Of the server, without a path. */
+  /** The server's URL, without a path. */
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface AskingPlan {
   readonly depth?: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** Of all connections together; left out, each asks again as soon as it is answered. */
+  /** The rate of all connections together; left out, each asks again as soon as it is answered. */
   readonly perSecond?: number;
 }
 
@@ -86,9 +86,9 @@ class Asker {
   readonly #socket: Socket;
   readonly #requests: Buffer;
   readonly #depth: number;
-  /** Of a head whose end has not come. */
+  /** The beginning of a head whose end has not come. */
   #partialHead: Buffer = NOTHING;
-  /** Of the body that is coming: it is counted and not looked at, or large ones would cost more here than at the server. */
+  /** What has yet to come of a body: reading large ones would cost more here than at the server. */
   #missingBytes = 0;
   #answers = 0;
   #isStopped = false;

@@ -31,7 +31,7 @@ const handlers = {
 };
 const MEASURED = ["getHealth", "listAgents", "listCalls"] as const satisfies readonly RouteId[];
 
-/** As the server sends them. */
+/** The headers that the server sends, too. */
 const HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -11,10 +11,7 @@ import { SERVER_FLAGS, serverEnvironment } from "./stand.js";
 /** Many dashboards, each with one request under way. */
 const PLAN: AskingPlan = { connections: 32, warmUpMs: 300, measureMs: 1_000 };
 export const ROUNDS = 7;
-/**
- * Of the request that costs the server less than it costs any client: one at a time, it would be the client that is
- * measured, and the system's sockets.
- */
+/** Health is asked for many at a time: one request costs a client more than the server. */
 const HEALTH_DEPTH = 16;
 export const CALLS = 100_000;
 export const FEW_CALLS = 1_000;

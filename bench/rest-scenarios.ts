@@ -11,7 +11,7 @@ import {
 } from "./rest-load.js";
 import { addedMs, type Scenario, type ScenarioResult } from "./scenarios.js";
 
-/** Of the requests of `restRequests`, those that are judged. */
+/** The requests of `restRequests` that are judged, and the measure of each. */
 const MEASURES: ReadonlyMap<string, MeasureName> = new Map([
   ["health", "restHealth"],
   ["25 agents by API key", "restAgents"],

@@ -29,7 +29,7 @@ export interface ScenarioResult {
   readonly details: readonly string[];
 }
 
-/** Of the turns that were spoken; with more lost, the rest may not be the same kind of turns. */
+/** With more of the spoken turns lost than this share, the rest may not be the same kind of turns. */
 const LOST_SHARE_MAX = 0.05;
 
 /** The relay, once, and then the server under the same load, each in its own process. */

@@ -18,7 +18,7 @@ const SandboxReady = v.object({ urls: SandboxUrls, port: v.number() });
 /** The simulated vendors, in their own process. */
 export interface VendorStand {
   readonly urls: v.InferOutput<typeof SandboxUrls>;
-  /** Of the sandbox's own pages: journal and faults. */
+  /** Where the sandbox's own pages are: its journal and its faults. */
   readonly deskUrl: string;
   readonly process: BenchProcess;
 }

@@ -35,7 +35,7 @@ interface Marks {
   readonly stream: number;
 }
 
-/** By what a turn is known on its kind of line. */
+/** The signs of a turn on one kind of leg, the web's or the telephone's. */
 export interface TurnSigns {
   /** The vendor of the agent's voice, as the journal names it. */
   readonly voice: "openaiSpeech" | "elevenlabs";
@@ -96,7 +96,7 @@ export class TurnTimings {
     return msBetween(heardNs, stopped.atNs);
   }
 
-  /** Of sentences the first request: one that was cut off may be said again later. */
+  /** Keeps a sentence's first request: one that was cut off may be said again later. */
   #noteRequest(key: string, entry: JournalEntry): void {
     if (entry.vendor === this.#signs.voice && this.#requestByText.has(key)) return;
     this.#requestByText.set(key, entry);

@@ -1,2 +1,2 @@
-/** Of this program, as in package.json; a test holds them together. */
+/** The version of this program, which a test holds to that in package.json. */
 export const VERSION = "0.1.0";

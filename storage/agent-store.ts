@@ -87,7 +87,7 @@ export class AgentStore {
     return row && recordOf(row);
   }
 
-  /** In the order of creation. */
+  /** Lists the organization's agents in the order of their creation. */
   async list(orgId: string): Promise<AgentRecord[]> {
     const rows = await this.#agents()
       .where("orgId", "=", orgId)

@@ -4,7 +4,7 @@ import { firstMessage } from "./first-message.js";
 import type { BackupReply, BackupSettings } from "./thread-protocol.js";
 
 /**
- * Copies the database in a thread of its own, which ends with it: flushing a large copy to the disk takes a while, and the
+ * Copies the database in a thread of its own, which ends with the copy. Flushing a large one takes a while, and the
  * storage thread has to answer meanwhile.
  */
 export async function backupInThread(settings: BackupSettings): Promise<void> {

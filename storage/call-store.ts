@@ -61,7 +61,7 @@ export interface CallSummary {
 
 export interface CallList {
   readonly items: CallRecord[];
-  /** Of all pages. */
+  /** How many records all pages hold together. */
   readonly total: number;
 }
 

@@ -16,7 +16,7 @@ export interface DatabaseReport {
   readonly sizeBytes: number;
   /** What is wrong, in words without values of rows; empty when the file is whole. */
   readonly findings: readonly string[];
-  /** Of every table that can be read. */
+  /** The number of rows of every table that can be read. */
   readonly counts: readonly TableCount[];
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "./thread-protocol.js";
 
 export interface GroupResult {
-  /** One for each request, in the same order. */
+  /** The replies, one for each request, in the same order. */
   readonly replies: readonly Reply[];
   /** False when nothing was to be written, or when the group was lost. */
   readonly committed: boolean;

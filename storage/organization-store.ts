@@ -49,7 +49,7 @@ export class OrganizationStore {
       .executeTakeFirst();
   }
 
-  /** In the order of their creation. */
+  /** Lists organizations in the order of their creation. */
   async list(): Promise<OrganizationWithPlan[]> {
     const rows = await this.#db
       .selectFrom("organizations")

@@ -42,7 +42,7 @@ export class PhoneNumberStore {
     return row !== undefined;
   }
 
-  /** In the order of the numbers. */
+  /** Lists the numbers in ascending order. */
   list(): Promise<PhoneNumberRecord[]> {
     return this.#db.selectFrom("phoneNumbers").select(FIELDS).orderBy("number").execute();
   }

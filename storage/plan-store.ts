@@ -45,7 +45,7 @@ export class PlanStore {
     return row && planRecordOf(row);
   }
 
-  /** In the order of their creation. */
+  /** Lists plans in the order of their creation. */
   async list(): Promise<PlanRecord[]> {
     const rows = await this.#plans().orderBy("createdAtMs").orderBy("sequence").execute();
     return rows.map(planRecordOf);

@@ -59,7 +59,7 @@ export class ProviderStore {
     return row && recordOf(row);
   }
 
-  /** Those that exist, in the order of creation. */
+  /** The providers with these ids that exist, in the order of creation. */
   async findMany(ids: readonly string[]): Promise<ProviderRecord[]> {
     if (ids.length === 0) return [];
     const rows = await this.#providers().where("id", "in", ids).orderBy("sequence").execute();

@@ -4,7 +4,7 @@ import { writeJson } from "./json-column.js";
 import type { JsonObject } from "./records.js";
 import type { Tables } from "./tables.js";
 
-/** Which file is meant. */
+/** The call whose recording is meant. */
 export interface RecordingKey {
   readonly callId: string;
   readonly orgId: string;

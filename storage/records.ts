@@ -220,7 +220,7 @@ export interface CallRecord {
   readonly metrics: CallMetrics;
   readonly summary: string | null;
   readonly sentiment: Sentiment | null;
-  /** In lists empty; whole in `findById`. */
+  /** The transcript is empty in lists and whole in `findById`. */
   readonly transcript: readonly TranscriptMessage[];
   /** In `findById` with `turns`, the stages of every turn. */
   readonly metadata: JsonObject;
@@ -285,7 +285,7 @@ export interface AuditRecord {
   readonly action: AuditAction;
   readonly targetType: "agent" | "provider" | "apiKey" | "organization";
   readonly targetId: string;
-  /** As it was called at the time. */
+  /** The target's name at the time. */
   readonly targetName: string;
   /** Names of the fields that an update changed, those of nested objects with dots. */
   readonly changes: readonly string[];

@@ -33,7 +33,7 @@ export class RegistryStore {
     return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
-  /** In the order of insertion. */
+  /** Lists the records in the order of their insertion. */
   async list(): Promise<RegistryRecord[]> {
     const rows = await this.#db.selectFrom("registry").selectAll().orderBy("sequence").execute();
     return rows.map((row) => ({

@@ -36,7 +36,7 @@ export class SealedCredentialStore {
     this.#atomic = atomic;
   }
 
-  /** Those after this place in the order of creation (0: from the first); owners without sealed text are left out. */
+  /** The owners after this place in the order of creation (0: from the first) that have sealed text. */
   async page(
     owner: CredentialOwner,
     afterSequence: number,

@@ -15,8 +15,8 @@ export const BUSY_TIMEOUT_MS = 5000;
 const PAGE_CACHE_KIB = 16 * 1024;
 
 /**
- * The thread checkpoints earlier, between two groups; this many pages in the log (16 MiB) make SQLite do it inside a commit,
- * so that the log stays bounded even if the thread is never idle.
+ * With so many pages in the log (16 MiB) SQLite checkpoints inside a commit, so the log stays bounded even if the
+ * thread is never idle. The thread itself checkpoints earlier, between two groups.
  */
 const FORCED_CHECKPOINT_PAGES = 4096;
 
@@ -54,7 +54,7 @@ export async function openSqliteFile(filePath: string): Promise<SqliteFile> {
   }
 }
 
-/** One that exists is not even opened: closing it again would drop the locks that this process has on it. */
+/** A file that exists is not even opened: closing it again would drop this process's locks on it. */
 function createFile(filePath: string): void {
   if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));
 }

@@ -1,6 +1,6 @@
 /**
- * Storage could not do what was asked, for another reason than a unique rule or a foreign key: disk full, locked by another
- * process for too long, wrong SQL, a backup whose file exists.
+ * Storage failed for another reason than a unique rule or a foreign key: a full disk, a long lock, wrong SQL, a
+ * backup's file that exists.
  */
 export class RequestFailed extends Error {
   override readonly name = "RequestFailed";

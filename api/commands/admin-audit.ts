@@ -19,7 +19,7 @@ const Limit = v.pipe(
 );
 
 export interface AuditRequest {
-  /** Of the owner of one organization; left out: all of them and the platform itself. */
+  /** The email address of an organization's owner; undefined: every organization and the platform itself. */
   readonly email: string | undefined;
   readonly limit: number;
 }

@@ -38,7 +38,7 @@ const NewOrganization = requestObject({
   plan: v.optional(textField("the plan's slug", PLAN_CHARACTERS_MAX), DEFAULT_PLAN),
 });
 
-/** Of the command line's options; a UsageFault names every wrong one. */
+/** The organization that the command line's options describe; throws a UsageFault that names every wrong one. */
 export function readNewOrganization(args: readonly string[]): SetUp {
   const text = { type: "string" } as const;
   const { values } = parseCommandLine({

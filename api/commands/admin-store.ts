@@ -53,7 +53,7 @@ export function adminServices(database: Database): AdminServices {
   };
 }
 
-/** Of the account on this machine that runs the command; containers often have one without a name. */
+/** The name of the account that runs the command; containers often have one without a name. */
 function accountName(): string {
   try {
     return userInfo().username;

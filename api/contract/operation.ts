@@ -11,7 +11,7 @@ export interface Parameter {
 export interface Media {
   readonly [contentType: string]: {
     readonly schema: JsonSchema;
-    /** Of server-sent events, by their names: the schema of the JSON in `data`. */
+    /** The schemas of the JSON in `data`, by the names of the server-sent events. */
     readonly "x-events"?: Readonly<Record<string, JsonSchema>>;
   };
 }

@@ -78,7 +78,7 @@ function shellBlock(command: string): string {
   return `\`\`\`sh\n${command}\n\`\`\``;
 }
 
-/** So that the block belongs to its step, whose number and blank take three columns. */
+/** Indents a block so that it belongs to its step, whose number and blank take three columns. */
 function indented(block: string): string {
   return block.replaceAll(/^/gm, "   ");
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../storage/records.js";
 
-/** It goes to the vendor with every question, and its tokens are paid for. */
+/** A tool's schema goes to the vendor with every question, and its tokens are paid for. */
 const SCHEMA_MAX_BYTES = 8 * 1024;
 /** Schemas within schemas. Models get lost much earlier. */
 const SCHEMA_DEPTH_MAX = 8;
@@ -16,7 +16,7 @@ const TYPES: ReadonlySet<unknown> = new Set([
   "boolean",
   "null",
 ]);
-/** Those that are checked by a pattern which takes no longer for a text that was made to be slow. */
+/** Formats whose pattern takes no longer for a text that was made to be slow. */
 const FORMATS: ReadonlySet<unknown> = new Set([
   "date",
   "time",

@@ -12,7 +12,7 @@ export interface Answer {
   readonly headers?: readonly HeaderLine[];
   /** A content security policy in place of the one that forbids everything; only a page needs it. */
   readonly policy?: string;
-  /** Of what may be kept; left out, nobody may keep the answer. */
+  /** The `cache-control` of an answer that may be kept; left out, nobody may keep it. */
   readonly cacheControl?: string;
   /** The request was not read to its end and will not be: its connection serves nothing after this. */
   readonly closesConnection?: boolean;
@@ -23,7 +23,7 @@ export interface StreamedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly headers?: readonly HeaderLine[];
-  /** Of an answer whose texts many clients are sent; `signal` then says with a `TooSlow` which were given up. */
+  /** The pace of texts that many clients are sent; a client that is given up gets a `TooSlow` on its `signal`. */
   readonly pace?: Pace;
   /**
    * Called once; the answer ends when it settles, and is broken off when it rejects. `write` sends text; what a client

@@ -8,7 +8,7 @@ import type { IncomingRequest } from "./endpoint.js";
 
 export interface Identity {
   readonly tenant: Tenant;
-  /** Only of a signed-in user. */
+  /** Undefined unless a signed-in user asks. */
   readonly user: UserRecord | undefined;
 }
 

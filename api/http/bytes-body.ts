@@ -6,8 +6,8 @@ export type OpenRequests = Pick<HttpServer, "requestOpened" | "requestClosed">;
 
 /**
  * Ends an answer, whose head is written, with bytes that others may be sent at the same time. What the system does not
- * take is offered again when the client has read: a client that does not read holds none of our memory, and a second
- * request that it sends meanwhile closes its connection. Called within a cork.
+ * take is offered again when the client has read, so a slow client holds none of our memory. A second request that a
+ * client sends meanwhile closes its connection. Called within a cork.
  */
 export function sendBytes(response: HttpResponse, bytes: Uint8Array, server: OpenRequests): void {
   let isOpen = false;

@@ -58,8 +58,7 @@ export function formatAddress(bytes: Uint8Array): string {
 }
 
 /**
- * The unit that limits are counted by: an IPv4 address, or the /64 that one IPv6 subscriber is given, since
- * such a subscriber has more addresses than any table could hold.
+ * What limits are counted by: an IPv4 address, or the /64 of an IPv6 subscriber, who has too many addresses to count.
  */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -79,7 +78,7 @@ export function addressBytes(address: string): ArrayBuffer {
     .buffer;
 }
 
-/** Its eight groups, of an address without an IPv4 address at its end. */
+/** The eight groups of an IPv6 address that does not end with an IPv4 address. */
 function ipv6Groups(address: string): number[] {
   const [head = "", tail] = address.split("::");
   const front = head === "" ? [] : head.split(":");

@@ -7,7 +7,7 @@ import type { Endpoint, IncomingRequest } from "./endpoint.js";
 /** Where `build-docs.sh` leaves the files of Swagger UI. */
 export const BUILT_DOCS = new URL("../../docs/", import.meta.url);
 
-/** Its address names its content, so a browser asks for it once. */
+/** A file's address names its content, so a browser asks for it once. */
 const KEPT_FOREVER = "public, max-age=31536000, immutable";
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
 

@@ -12,7 +12,7 @@ export interface IncomingRequest {
   readonly id: string;
   /** What follows the `?`, undecoded. */
   readonly queryString: string;
-  /** Of the client, not of the trusted proxy before it. */
+  /** The address of the client, not of the trusted proxy before it. */
   readonly clientAddress: string;
   /** One of the endpoint's `headerNames`; empty when the client sent none. */
   header(name: string): string;
@@ -36,7 +36,7 @@ export interface Endpoint {
   readonly isQuiet: boolean;
   /** A quiet endpoint is told who asks only where it says so. */
   readonly needsClientAddress?: boolean;
-  /** Of its whole path, in place of the server's own policy. */
+  /** The policy of all methods at this path, in place of the server's own. */
   readonly cors?: CorsPolicy;
   /** Throws a `Failure` or `HttpRefusal` to refuse; anything else that it throws is answered as 500. */
   answer(request: IncomingRequest): Answer | Promise<Answer | StreamedAnswer | DownloadAnswer>;

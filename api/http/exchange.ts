@@ -242,7 +242,7 @@ function headersOf({ contentType, policy, cacheControl }: Content): string {
 
 /**
  * The value of `x-content-type-options` and the header lines after it. uWebSockets.js copies a value as it is, so one
- * call writes all of them, which costs a fifth of one call each; nothing of a request ever gets into this text.
+ * call writes them all at a fifth of the cost. Nothing of a request may ever get into this text.
  */
 function securityHeaders(
   contentType: string,

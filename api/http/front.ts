@@ -24,7 +24,7 @@ export type RequestHandler = (response: HttpResponse, request: HttpRequest) => v
 export interface HttpRequest {
   /** Lower case. */
   getMethod(): string;
-  /** Of several lines with that name the first; empty when there is none. */
+  /** The value of the first header of that name; empty when there is none. */
   getHeader(lowerCaseName: string): string;
   /** The segment that stands for the path's `:name` of that index, undecoded. */
   getParameter(index: number): string | undefined;

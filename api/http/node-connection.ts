@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeResponse } from "./node-response.js";
 
-/** Of requests that a client sends without waiting for the answers, those that may wait for their turn. */
+/** So many requests may wait of a client that sends them before it has its answers. */
 const WAITING_MAX = 8;
 
 export type Serve = (message: IncomingMessage, response: NodeResponse) => void;

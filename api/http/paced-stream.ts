@@ -32,7 +32,7 @@ export class PacedStream {
   readonly #clock: Clock;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  /** Of the first text that waits, how much has been sent. */
+  /** How much of the first waiting text has been sent. */
   #sentChars = 0;
   #hasBacklog = false;
   #isFlushing = false;

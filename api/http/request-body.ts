@@ -3,7 +3,7 @@ import { BODY_BYTES_MAX } from "../contract/route.js";
 import type { HttpResponse } from "./front.js";
 import { HttpRefusal, RequestAborted } from "./http-refusal.js";
 
-/** A phone on a bad line sends a megabyte in less; who takes longer only holds a connection. */
+/** A phone on a bad network sends a megabyte in less; who takes longer only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;
 
 const EMPTY = Buffer.alloc(0);

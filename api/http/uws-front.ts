@@ -74,7 +74,7 @@ function behaviorOf<Visitor extends object>(
     maxPayloadLength: door.messageBytesMax,
     idleTimeout: door.silenceMaxSec,
     sendPingsAutomatically: true,
-    // The lines themselves watch what is not read, and say why they close.
+    // The call legs themselves watch what is not read, and say why they close.
     maxBackpressure: 0,
     upgrade: (response, request, context) => {
       response.upgrade(

@@ -11,7 +11,7 @@ export interface AuthRequest {
   readonly isPublish: boolean;
   /** Undefined when the path names no stream. */
   readonly streamKey: string | undefined;
-  /** Of the client, as the ingest sees it; empty when it does not say. */
+  /** The client's address as the ingest sees it; empty when the ingest does not say. */
   readonly ip: string;
   /** Everything that was given in a place for secrets. */
   readonly secrets: readonly string[];

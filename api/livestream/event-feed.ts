@@ -53,7 +53,7 @@ export class EventFeed {
     return this.#listeners.size;
   }
 
-  /** In the order in which it happened. */
+  /** Changes are to be told in the order in which they happened. */
   tell({ kind, json }: StreamChange): void {
     if (this.#listeners.size === 0) return;
     if (this.#batch === "") {

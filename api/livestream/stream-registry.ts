@@ -6,7 +6,7 @@ export interface Quality {
   readonly height: number;
   /** Bits a second, at most. */
   readonly bandwidth: number;
-  /** Of its playlist, in the stream's folder. */
+  /** The path of the rendition's playlist in the stream's folder. */
   readonly path: string;
 }
 
@@ -15,7 +15,7 @@ export interface Broadcast {
   readonly streamKey: string;
   /** Undefined when the ingest does not know it. */
   readonly clientIp: string | undefined;
-  /** Of the ingest's making: tells a broadcast from a later one under the same key. */
+  /** The ingest's id of a broadcast, which tells it from a later one under the same key. */
   readonly session: string | undefined;
   /** Counts only where the broadcast is new here. */
   readonly startedAtMs: number;
@@ -58,8 +58,8 @@ export class StreamRegistry {
   }
 
   /**
-   * A key that is live already is refreshed and keeps its start, unless both sessions are known and differ: then the
-   * broadcaster has come back before the end of the earlier broadcast was told, and this one takes its place.
+   * A key that is live already is refreshed and keeps its start. When both sessions are known and differ, the
+   * broadcaster has come back before its end was told, and the new broadcast takes its place.
    */
   publish(broadcast: Broadcast): PublishOutcome {
     const { streamKey } = broadcast;

@@ -20,7 +20,7 @@ export class StreamView {
     this.#isClientIpMasked = isClientIpMasked;
   }
 
-  /** One JSON object. */
+  /** The stream as one JSON object. */
   jsonOf({ streamKey, startedAtMs, clientIp = "", qualities }: LiveStream): string {
     const folder = `${this.#baseUrl}/hls/${streamKey}/`;
     return JSON.stringify({

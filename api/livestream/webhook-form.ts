@@ -10,7 +10,7 @@ const SESSION = /^[\w.:-]{1,128}$/;
 const ADDRESS_CHARS_MAX = 64;
 const TTL_MAX_SEC = 86_400;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-/** Of ISO 8601, with the offset from UTC that makes it a point in time. */
+/** A time in ISO 8601 with the offset from UTC, without which it is no point in time. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
 

@@ -1,4 +1,4 @@
-/** This server for whoever is on the same machine. */
+/** The URL of this server for whoever is on the same machine. */
 export function localUrl(host: string, port: number): string {
   const every: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
   const address = every[host] ?? host;

@@ -35,7 +35,7 @@ export function asStartFault(error: unknown, databaseFile: string): unknown {
     return new StartFault(storageAdvice(databasePath, error), { cause: error });
   }
   if (!isOfTheFolder(error)) return error;
-  // Of making the folder, the path is that of the folder; of anything else, that of a file in it.
+  // A failed mkdir names the folder; every other call names a file in it.
   const path = error.syscall === "mkdir" ? databasePath : (error.path ?? databasePath);
   const { code, message } = error;
   return new StartFault(storageAdvice(path, { code, message }), { cause: error });

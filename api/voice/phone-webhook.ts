@@ -36,7 +36,7 @@ export interface PhoneWebhookOptions extends SignatureOptions {
 
 /**
  * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…]`: the vendor asks what to do with a call, and is told to
- * open a media stream here, with a token that is good for one stream and a minute; never with the API key.
+ * open a media stream here. The stream gets a token that is good for one stream and a minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {

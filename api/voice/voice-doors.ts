@@ -28,7 +28,7 @@ export interface VoiceDoorsOptions {
   readonly callControl: CallControl;
   readonly outboundCalls: OutboundCalls;
   readonly voiceConnectionsPerMinute: number;
-  /** By API key. */
+  /** The limit of each API key. */
   readonly requestsPerMinute: number;
   readonly publicBaseUrl: string | undefined;
   /** Where placed calls are answered without a public address; known when the server listens. */

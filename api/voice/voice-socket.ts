@@ -42,7 +42,7 @@ export interface VoiceSocketOptions {
   readonly edge: Edge;
   readonly apiKeys: ApiKeys;
   readonly opener: CallOpener;
-  /** By client address. */
+  /** Counts connections by the client's address. */
   readonly connectionLimiter: RateLimiter;
   readonly clock: Clock;
   readonly log: Logger;

@@ -69,7 +69,7 @@ export class StackProcess {
     }
   }
 
-  /** Of the process that runs as this part now. */
+  /** The id of the process that runs as this part now. */
   pidOf(part: PartName): number {
     const started = `[${part}] started, process `;
     const line = this.lines.findLast((text) => text.startsWith(started));

@@ -189,8 +189,9 @@ export class ConversionQueue {
     this.#waiting.speech.length = 0;
     this.#waiting.background.length = 0;
     this.#dropped = [];
-    for (const conversion of [...this.#open.values()]) conversion.fail(error);
+    const lost = Array.from(this.#open.values());
     this.#open.clear();
+    for (const conversion of lost) conversion.fail(error);
   }
 }
 

@@ -6,7 +6,7 @@ import { lowPass } from "./low-pass.js";
  * what is left would fold back. Only the results that stay are computed.
  */
 const PERIODS = 48;
-/** Of 8 kHz: between the two edges, a little nearer to the upper one. */
+/** The cut-off as a share of 8 kHz: between the two edges, a little nearer to the upper one. */
 const CUTOFF = 0.46;
 const BETA = 5.9;
 

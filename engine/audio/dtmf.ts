@@ -6,7 +6,7 @@ const HIGH_HZ = [1_209, 1_336, 1_477, 1_633] as const;
 const KEYS = "123A456B789C*0#D";
 const TONE_MS = 100;
 const PAUSE_MS = 80;
-/** Of full scale, each tone: together they stay clear of clipping. */
+/** The level of each tone, as a share of full scale: two together stay clear of clipping. */
 const LEVEL = 0.35;
 
 /** Samples at 8 kHz of the keys pressed one after another; what is no key is left out. */

@@ -1,9 +1,9 @@
 import { MP3_HEADER_BYTES, type Mp3Header, readMp3Header } from "./mp3-header.js";
 
 export interface Mp3Stream {
-  /** Of the first frame; 0 without frames. */
+  /** The sample rate of the first frame; 0 without frames. */
   readonly sampleRateHz: number;
-  /** Of the first frame; 0 without frames. */
+  /** The channels of the first frame; 0 without frames. */
   readonly channels: number;
   readonly durationMs: number;
   readonly frames: number;

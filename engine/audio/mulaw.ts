@@ -13,9 +13,9 @@ const ALAW_SAMPLES = Int16Array.from({ length: 256 }, (_, code) => alawSample(co
 const MULAW_CODES = Uint8Array.from({ length: 1 << 14 }, (_, top) => mulawCode((top << 18) >> 16));
 const ALAW_CODES = Uint8Array.from({ length: 1 << 13 }, (_, top) => alawCode((top << 19) >> 16));
 
-/** Silence on a µ-law line. */
+/** Silence in µ-law. */
 export const MULAW_SILENCE = 0xff;
-/** Silence on an A-law line. */
+/** Silence in A-law. */
 export const ALAW_SILENCE = 0xd5;
 
 export function encodeMulaw(pcm: Int16Array): Uint8Array {
@@ -50,7 +50,7 @@ export function decodeAlaw(codes: Uint8Array): Int16Array {
   return pcm;
 }
 
-/** Sign, three bits of segment, four of step, all inverted on the line. */
+/** Sign, three bits of segment, four of step, all inverted in transmission. */
 function mulawSample(code: number): number {
   const bits = ~code;
   const magnitude = ((((bits & 0x0f) << 3) + MULAW_BIAS) << ((bits >> 4) & 7)) - MULAW_BIAS;

@@ -16,7 +16,7 @@ export interface PacedSink {
 }
 
 export interface PacedFormat {
-  /** Of 20 ms. */
+  /** The bytes of 20 ms. */
   readonly frameBytes: number;
   readonly silence: number;
   /** Left out: SEND_AHEAD_MS, for a vendor that keeps what comes early and plays it in time. */

@@ -7,7 +7,10 @@ import {
   MULAW_SILENCE,
 } from "./mulaw.js";
 
-/** How the audio of a telephone line is written, at 8 kHz, mono. `l16` is PCM of 16 bits, low byte first; `l16be` high byte first. */
+/**
+ * How the audio of a telephone leg is written, at 8 kHz, mono: `l16` is PCM of 16 bits, low byte first; `l16be` high
+ * byte first.
+ */
 export type PhoneEncoding = "mulaw" | "alaw" | "l16" | "l16be";
 
 export const PHONE_RATE_HZ = 8_000;
@@ -22,7 +25,7 @@ export function silenceByte(encoding: PhoneEncoding): number {
   return encoding === "alaw" ? ALAW_SILENCE : 0;
 }
 
-/** Samples of the line's bytes; half a sample at the end is left out. */
+/** Samples of the leg's bytes; half a sample at the end is left out. */
 export function decodePhoneAudio(bytes: Uint8Array, encoding: PhoneEncoding): Int16Array {
   switch (encoding) {
     case "mulaw":

@@ -102,6 +102,11 @@ export class CallCenter {
     return this.#isWarm && !this.isStopping && this.#admission.refusal === undefined;
   }
 
+  /** Settles when nothing is left to be started that a first call would wait for. */
+  get warm(): Promise<void> {
+    return this.audioPool().ready;
+  }
+
   /** The thread that converts speech for telephones and recordings. */
   audioPool(): AudioPool {
     this.#audioPool ??= this.#startAudioPool();

@@ -37,7 +37,7 @@ export interface OpenRequest {
   readonly audio: LegAudio;
   /** Somebody can hand the caller on to another number; left out, nobody can. */
   readonly canTransfer?: boolean;
-  /** Of a call that was placed from here: its slot is held already. */
+  /** The id of a call that was placed from here, which holds its slot already. */
   readonly placedCallId?: string | undefined;
 }
 

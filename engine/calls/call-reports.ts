@@ -9,7 +9,7 @@ export interface CallFilter {
 }
 
 export interface CallPage {
-  /** Without transcripts. */
+  /** The calls of the page, without transcripts. */
   readonly items: readonly CallRecord[];
   readonly total: number;
 }

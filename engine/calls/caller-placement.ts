@@ -1,18 +1,18 @@
 import type { AudioTrack } from "./audio-track.js";
 
-/** A longer silence on the line is one; a shorter one is the network's unevenness. */
+/** A longer pause in the leg's audio is silence; a shorter one is the network's unevenness. */
 export const GAP_MS = 60;
 /** How far the caller's clock may run away from ours before a sample is left out or said twice. */
 const SLIP_TOLERANCE_MS = 8;
 /** One sample in so many: a change of pitch by a hundredth of a semitone's tenth, which nobody hears. */
 const SLIP_EVERY_SAMPLES = 160;
-/** A line that gives more than this ahead of time is flooding; what is too much is left out. */
+/** A leg that brings more than this ahead of time is flooding; what is too much is left out. */
 const CALLER_AHEAD_MAX_MS = 5_000;
-/** So much of what a line held back and then gives at once is kept; of a longer stall, the end. */
+/** So much of what the network held back and then brings at once is kept; of a longer stall, the end. */
 export const STALL_MAX_MS = 10_000;
 /** What comes while the end of a stall waits to be placed. */
 const WAITING_MAX_MS = STALL_MAX_MS + 2_000;
-/** In pieces of 3 ms; lines send some of 20 ms. */
+/** So many pieces of 3 ms; legs send some of 20 ms. */
 const WAITING_CHUNKS_MAX = WAITING_MAX_MS / 3;
 
 interface Chunk {
@@ -22,8 +22,8 @@ interface Chunk {
 }
 
 /**
- * Finds the positions of the caller's audio, which comes in chunks that were late by this or that: it is contiguous
- * unless nothing that follows makes up for a delay. So a chunk waits a while for those after it.
+ * Finds the positions of the caller's audio, whose chunks come more or less late. Audio is contiguous unless nothing
+ * that follows makes up for a delay, so a chunk waits a while for those after it.
  */
 export class CallerPlacement {
   readonly #track: AudioTrack;

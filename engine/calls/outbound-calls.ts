@@ -37,7 +37,7 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
 };
 
 export interface QueuedCall {
-  /** Of the call record that is there once the call is answered or has failed; its `sessionId` too. */
+  /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
   readonly id: string;
   readonly agentId: string;
   readonly status: "queued";
@@ -114,7 +114,7 @@ export class OutboundCalls {
     return { id: claims.callId, agentId, status: "queued" };
   }
 
-  /** Which call an answer is for, as long as it waits for one. */
+  /** The placed call that an answer with this token is for, as long as the call waits for one. */
   answering(token: string): OutboundClaims | undefined {
     const claims = this.#around.tokens.verify(token);
     return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;

@@ -12,7 +12,7 @@ const FLUSH_MS = 1_000;
 const PLACEMENT_MS = 1_000;
 /** Written no earlier, so that audio held back by the network for two seconds finds its place free. */
 const HOLD_MS = 3_000;
-/** While nothing comes from the caller their line may have stalled: what it holds back can come all at once. */
+/** While nothing comes from the caller the network may have stalled: what it holds back can come all at once. */
 const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
 /** After a stall, what waited is written in steps, so that the disk's backlog does not take all of it at once. */
 const BLOCK_MAX_MS = 2 * FLUSH_MS;
@@ -21,7 +21,7 @@ export const AGENT_AHEAD_MAX_MS = 140_000;
 const CALLER = 0;
 const AGENT = 1;
 
-/** How the two sides of the line are written. The caller's 16-bit samples have their low byte first. */
+/** How the two sides of the leg are encoded. The caller's 16-bit samples have their low byte first. */
 export type RecordedFormat = Pick<LegAudio, "encoding" | "sampleRateHz" | "speech">;
 
 /** Where the samples go. */
@@ -44,14 +44,14 @@ export interface RecordingSurroundings {
 
 interface Sentence {
   readonly at: number;
-  /** Where it is cut. */
+  /** The sample at which the sentence is cut. */
   until: number;
 }
 
 /**
- * One call as a stereo signal, the caller left, the agent right, by the call's clock: the n-th sample is the n-th of the
- * call, so the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten;
- * while nothing comes from the caller it waits for longer, since what their line holds back belongs where it was said.
+ * One call as a stereo signal, the caller left, the agent right. The n-th sample is the n-th of the call's clock, so
+ * the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten. While
+ * nothing comes from the caller it waits for longer: what the network holds back belongs where it was said.
  */
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
@@ -65,7 +65,7 @@ export class Recording implements CallAudioTap {
   readonly #stopFlushing: CancelTimer;
   #agentEndsAt = 0;
   #writtenTo = 0;
-  /** Where the call has ended. */
+  /** The sample at which the call has ended. */
   #endsAt: number | undefined;
   #isOver = false;
 
@@ -180,7 +180,7 @@ export class Recording implements CallAudioTap {
     this.#around.onBroken(reason);
   }
 
-  /** In samples of the call's clock. */
+  /** The time since the call began, in samples. */
   #now(): number {
     return Math.round(this.#samples(this.#around.clock.monotonicMs() - this.#startedAtMs));
   }

@@ -19,7 +19,7 @@ export const SWEEP_FILES_MAX = 10_000;
 const PAGE_ROWS = 100;
 
 export interface RecordingsOptions {
-  /** Of all data; the files are in a folder of it. */
+  /** The folder of all data; recordings have a folder of their own in it. */
   readonly dataDir: string;
   readonly store: RecordingStore;
   readonly audioPool: () => Pick<AudioPool, "convert">;
@@ -39,7 +39,7 @@ export interface RecordedFile {
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #folder: string;
-  /** By the id of the call. */
+  /** The recordings that are being written, by the id of the call. */
   readonly #underWay = new Map<string, Promise<void>>();
   #stopSweeping: CancelTimer | undefined;
 

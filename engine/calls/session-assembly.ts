@@ -24,7 +24,7 @@ export interface SessionParts {
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
   readonly bytesPerMs: number;
-  /** Of a call that is recorded. */
+  /** Takes the audio of a call that is recorded; undefined for one that is not. */
   readonly tap: CallAudioTap | undefined;
 }
 

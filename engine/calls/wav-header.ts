@@ -3,11 +3,11 @@
 export const WAV_HEADER_BYTES = 44;
 export const WAV_CHANNELS = 2;
 const BITS_PER_SAMPLE = 16;
-/** Of one moment on both channels. */
+/** The samples of one moment on both channels. */
 export const WAV_FRAME_BYTES = (WAV_CHANNELS * BITS_PER_SAMPLE) / 8;
 const RATE_AT = 24;
 
-/** Of audio of 16 bits with so many bytes of samples, in stereo unless told otherwise. */
+/** The 44 bytes before `dataBytes` of 16-bit samples; stereo where no `channels` are given. */
 export function wavHeader(rateHz: number, dataBytes: number, channels = WAV_CHANNELS): Buffer {
   const frameBytes = (channels * BITS_PER_SAMPLE) / 8;
   const header = Buffer.alloc(WAV_HEADER_BYTES);
@@ -26,7 +26,7 @@ export function wavHeader(rateHz: number, dataBytes: number, channels = WAV_CHAN
   return header;
 }
 
-/** Of a header that `wavHeader` has made; undefined when these bytes are none. */
+/** The sample rate in a header made by `wavHeader`; undefined when the bytes are no such header. */
 export function wavRateHz(header: Buffer): number | undefined {
   if (header.length < WAV_HEADER_BYTES) return undefined;
   const rateHz = header.readUInt32LE(RATE_AT);

@@ -54,7 +54,7 @@ export class EventLoopDelay {
     return lateness.p99Ms;
   }
 
-  /** Of each figure the worst that a `take` has seen since this was last asked. */
+  /** The worst of each figure that a `take` has seen since the last `takeWorst`. */
   takeWorst(): Lateness {
     const worst = this.#worst;
     this.#worst = NONE;

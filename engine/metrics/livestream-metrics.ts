@@ -35,7 +35,7 @@ export class LiveStreamMetrics {
     this.#counters[name].inc({ outcome });
   }
 
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

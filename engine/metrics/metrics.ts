@@ -23,7 +23,7 @@ export interface MetricsSources {
   readonly summariesWaiting: () => number;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
-  /** Of the disk that holds the database and the recordings; undefined where it cannot be told. */
+  /** The free space of the disk with the database and the recordings; undefined where the system does not tell. */
   readonly diskFreeBytes: () => Promise<number | undefined>;
   readonly eventLoopDelay: Pick<EventLoopDelay, "takeWorst">;
 }
@@ -129,7 +129,7 @@ export class Metrics {
     this.#deafSeconds.inc(durationMs / 1_000);
   }
 
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

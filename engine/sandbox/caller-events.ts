@@ -31,7 +31,7 @@ export function parseServerMessage(text: string): CallerEvent {
   return parsed.success ? parsed.output : { type: "unreadable", text };
 }
 
-/** In a few words, for people. */
+/** The event in a few words, for people. */
 export function describeEvent(event: CallerEvent): string {
   switch (event.type) {
     case "transcript":

@@ -28,7 +28,7 @@ export interface Utterance {
 const SAMPLE_RATE_HZ = 16_000;
 const FRAME_BYTES = (SAMPLE_RATE_HZ * 2 * FRAME_MS) / 1000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
-/** A server that does not read loses audio, as on a real line, and not this process its memory. */
+/** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
 /** Callers of a load test say the same few things: some ten minutes of speech. */
 const SPEECH_BYTES_MAX = 16 * 1024 * 1024;
@@ -93,7 +93,7 @@ export class Caller {
     return this.#events.all;
   }
 
-  /** Of the service; undefined before `connected`. */
+  /** The key that lets a later call continue this one; undefined before `connected`. */
   get historyKey(): string | undefined {
     return this.#historyKey;
   }
@@ -212,7 +212,7 @@ export class Caller {
   }
 }
 
-/** In whole frames. */
+/** The speech of the text, in whole frames. */
 function speechOf(text: string): Buffer {
   const known = speechCache.get(text);
   if (known !== undefined) return known;

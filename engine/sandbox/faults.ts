@@ -107,15 +107,15 @@ export const TWILIO_FATES = ["busy", "noAnswer", "failed", "machine", "rings"] a
 const DeepgramSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist(DEEPGRAM_FAULTS)),
-  /** From the audio that decides an event to the event. */
+  /** The time from the audio that decides an event to the event. */
   latencyMs: v.exactOptional(delay),
-  /** Of audio, between two interim results; the first comes with the first word. */
+  /** The audio between two interim results; the first comes with the first word. */
   interimIntervalMs: v.exactOptional(delay),
-  /** Of audio, after which a segment is closed although the caller still speaks. */
+  /** The audio after which a segment is closed although the caller still speaks. */
   segmentMs: v.exactOptional(delay),
-  /** Without any message until NET-0001. */
+  /** The time without any message after which the stream fails with NET-0001. */
   idleTimeoutMs: v.exactOptional(delay),
-  /** Of keep-alives without audio until NET-0000. */
+  /** The time with keep-alives and no audio after which the stream fails with NET-0000. */
   noAudioTimeoutMs: v.exactOptional(delay),
 });
 

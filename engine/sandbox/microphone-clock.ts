@@ -55,5 +55,5 @@ export class MicrophoneClock {
   }
 }
 
-/** One for all callers of the process. */
+/** The clock of all callers of the process. */
 export const microphoneClock = new MicrophoneClock(new SystemClock());

@@ -5,7 +5,7 @@ import { decodeSpeech } from "./tone-code.js";
 let decoder: MPEGDecoder | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
-/** One whole MP3; what is no MP3 sounds as nothing. The decoder has one state, so it is used by one after another. */
+/** Decodes a whole MP3; what is no MP3 sounds as nothing. The decoder has one state, so calls take turns. */
 export function decodeMp3(mp3: Uint8Array): Promise<Sound> {
   const result = queue.then(async () => {
     decoder ??= new MPEGDecoder();

@@ -14,7 +14,7 @@ import { PhoneEarpiece } from "./phone-earpiece.js";
 import { phoneFrames, SAMPLE_RATE_HZ, SILENT_FRAME } from "./phone-speech.js";
 import { askWebhook, type RingingCall, signatureHeader } from "./phone-webhook.js";
 
-/** What a vendor, or a line, may do wrong. */
+/** What a vendor, or the telephone network, may do wrong. */
 export interface PhoneFaults {
   readonly noStart?: boolean;
   /** So many frames of audio come before the start. */
@@ -38,7 +38,7 @@ export interface PhoneCallerOptions {
   readonly from?: string;
   readonly to?: string;
   readonly callSid?: string;
-  /** With it both requests are signed. */
+  /** The token that both requests are signed with. */
   readonly authToken?: string;
   /** False saves memory in load tests: `said` and `heard` then tell nothing. */
   readonly keepsAudio?: boolean;
@@ -48,7 +48,7 @@ export interface PhoneCallerOptions {
   readonly onEvent?: (event: PhoneCallerEvent) => void;
 }
 
-/** A server that does not read loses audio, as on a real line, and not this process its memory. */
+/** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
 const QUIET_NS = QUIET_MS * 1_000_000;
 
@@ -147,7 +147,7 @@ export class PhoneCaller {
     return this.say(text);
   }
 
-  /** All of it at once, as a line does that was stuck. */
+  /** Sends all of the words at once, as a network does that was stuck. */
   burst(text: string): void {
     for (const frame of phoneFrames(text)) this.#sendMedia(frame);
   }

@@ -20,7 +20,7 @@ interface Playing {
 }
 
 /**
- * The vendor's end of the line: plays µ-law one piece after the other in real time, on paper, and knows when playback
+ * The vendor's end of a call leg: plays µ-law one piece after the other in real time, on paper, and knows when playback
  * comes to a mark. Times are nanoseconds of any one clock.
  */
 export class PhoneEarpiece {

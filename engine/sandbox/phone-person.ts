@@ -1,7 +1,7 @@
 import type { PhoneCaller } from "./phone-caller.js";
 
 /** Said one after the other, each when the agent has finished. */
-const LINES = ["Hello, my name is Ada.", "Say goodbye."];
+const SENTENCES = ["Hello, my name is Ada.", "Say goodbye."];
 /** Some agents greet nobody. */
 const GREETING_MAX_MS = 5_000;
 /** A server gives a stalled reply two tries of 7 s and then apologizes. */
@@ -11,8 +11,8 @@ const REPLY_MAX_MS = 30_000;
 export async function converse(caller: PhoneCaller): Promise<void> {
   await listen(caller, 0n, GREETING_MAX_MS);
   try {
-    for (const line of LINES) {
-      const { endNs } = await caller.say(line);
+    for (const sentence of SENTENCES) {
+      const { endNs } = await caller.say(sentence);
       await listen(caller, endNs, REPLY_MAX_MS);
     }
   } catch {

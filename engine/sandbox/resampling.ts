@@ -20,7 +20,7 @@ export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Ar
   });
 }
 
-/** The same sound at a rate that the tone decoder takes. */
+/** The sound at a rate that the tone decoder takes. */
 export function atDecodableRate(sound: Sound): Sound {
   if (sound.sampleRateHz % RATE_STEP_HZ === 0) return sound;
   const pcm = resample(sound.pcm, sound.sampleRateHz, RESAMPLED_HZ);

@@ -5,11 +5,11 @@ import * as v from "valibot";
 const NOTE_FILE = "sandbox.json";
 
 const SandboxNote = v.object({
-  /** Of the server that the sandbox belongs to. */
+  /** Where the server listens that the sandbox belongs to. */
   serverUrl: v.string(),
-  /** Of the simulated Twilio. */
+  /** Where the simulated Twilio answers its REST API. */
   twilioUrl: v.string(),
-  /** Of the faults and the journal. */
+  /** Where the sandbox's faults and journal are. */
   deskUrl: v.string(),
 });
 /** Where the sandbox of a running server is, for other processes on its machine; kept in the data folder. */

@@ -7,7 +7,7 @@ export interface SandboxUrls {
   readonly elevenlabs: string;
   readonly edge: string;
   readonly twilio: string;
-  /** Of the sandbox itself: its faults and its journal. */
+  /** Where the sandbox's own pages are: its faults and its journal. */
   readonly desk: string;
 }
 

@@ -6,7 +6,7 @@ import { encodeSpeech } from "./tone-code.js";
 export interface VoiceFormat {
   readonly codec: "mp3" | "pcm" | "mulaw";
   readonly sampleRateHz: number;
-  /** Of MP3. */
+  /** The bit rate of MP3, in kbit/s. */
   readonly kbps?: 32 | 48 | 64 | 96 | 128 | 192;
   /** Below 1 slower; above 1 sounds as 1. */
   readonly speed?: number;

@@ -23,7 +23,7 @@ const FLOOR_RISE = 10 ** (0.3 / (1000 / HOP_MS));
 const PURITY_MIN = 0.6;
 /** The strongest tone of a group over the second: 6 dB, as a ratio of energies. */
 const LEAD_MIN = 4;
-/** Between the tones of a pair: 12 dB either way, for filters on the line that favour one end. */
+/** Between the tones of a pair: 12 dB either way, for filters in the network that favour one end. */
 const TWIST_MAX = 16;
 
 const cosines = new Float32Array(TONES_HZ.length * PERIOD_SAMPLES);

@@ -19,7 +19,7 @@ const EVENT_BY_STATUS = new Map([
 ]);
 
 export interface TwilioCallOptions {
-  /** Of the request that placed it. */
+  /** The fields of the request that placed the call. */
   readonly form: URLSearchParams;
   readonly authToken: string;
   readonly telephone: Telephone;
@@ -27,7 +27,7 @@ export interface TwilioCallOptions {
   readonly ringMs: number;
   /** A call that another one is handed on to. */
   readonly parentSid?: string;
-  /** Of a call that was begun at the telephone: its id, and the stream that is open already. */
+  /** A call that began at the telephone has an id and an open stream already. */
   readonly begun?: { readonly callSid: string; readonly taken: TakenCall };
   /** Hands the call on to a number; the other call's life has not begun. */
   readonly dial: (to: string, from: TwilioCall) => TwilioCall;
@@ -91,7 +91,7 @@ export class TwilioCall {
     await this.#report("completed");
   }
 
-  /** Over REST. */
+  /** Does what a request to Twilio's REST API asks. */
   async update(form: URLSearchParams): Promise<void> {
     this.updates.push(form);
     this.#dialled = dialledIn(form.get("Twiml") ?? "");
@@ -153,7 +153,7 @@ export class TwilioCall {
     if (ms > 0) await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
-  /** Of the events, those that were asked for; an end without asking too. */
+  /** Tells the status callback of the events that were asked for, and of every end. */
   async #report(status: string): Promise<void> {
     this.#status = status;
     this.#options.onStatus(this);

@@ -29,9 +29,9 @@ const AccessClaims = v.object({
 export type AccessClaims = Readonly<v.InferOutput<typeof AccessClaims>>;
 
 export interface AccessTokensOptions {
-  /** At least 32 characters. */
+  /** A secret of at least 32 characters. */
   readonly secret: string;
-  /** Earlier ones: tokens signed with them are good until they expire, and none is signed with them any more. */
+  /** Earlier secrets: tokens signed with them are good until they expire, and no new token is. */
   readonly oldSecrets?: readonly string[];
   /** A whole number and a unit: `45s`, `30m`, `1h`, `7d`, `2w`. */
   readonly expiresIn: string;

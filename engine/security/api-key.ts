@@ -6,7 +6,7 @@ const DISPLAYED_LENGTH = 10;
 const KEY_FORMAT = /^vk_[0-9a-f]{48}$/;
 
 export interface NewApiKey {
-  /** To be shown once and never stored. */
+  /** The key itself, to be shown once and never stored. */
   readonly rawKey: string;
   readonly keyHash: string;
   readonly keyPrefix: string;

@@ -57,7 +57,7 @@ export class CredentialCipher {
     return this.#openText(sealed)?.keyPosition;
   }
 
-  /** The same credentials, byte for byte, under the current key; undefined when no key opens them. */
+  /** Seals the same credentials, byte for byte, under the current key; undefined when no key opens them. */
   reseal(sealed: string): string | undefined {
     const opened = this.#openText(sealed);
     return opened && this.#sealText(opened.text);

@@ -13,7 +13,7 @@ const Keys = v.object({
 export interface GeneratedKeys {
   readonly jwtSecret: string;
   readonly encryptionKey: string;
-  /** They were made just now. */
+  /** Whether the keys were made just now. */
   readonly isNew: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function developmentKeys(dataDir: string): Promise<GeneratedKeys> {
   return { ...keys, isNew: true };
 }
 
-/** Those that were made for this folder; undefined when none were. Throws when the file is not whole. */
+/** The keys that were made for this folder; undefined when none were. Throws when the file is not whole. */
 export async function storedDevelopmentKeys(
   dataDir: string,
 ): Promise<Omit<GeneratedKeys, "isNew"> | undefined> {

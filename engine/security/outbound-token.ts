@@ -19,8 +19,8 @@ const KEY_BYTES = 32;
 const Content = v.strictTuple([v.string(), v.string(), v.string(), v.number()]);
 
 /**
- * Stands in the addresses that the vendor is given for a placed call, in place of an API key: good for that call's
- * answer and reports, and for nothing else.
+ * Takes the place of an API key in the addresses that the vendor is given for a placed call. It is good for that call's
+ * answer and reports alone.
  */
 export class OutboundTokens {
   readonly #key: Buffer;

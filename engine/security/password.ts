@@ -12,7 +12,7 @@ const SCRYPT_RUNNING_MAX = 2;
 /** At about 50 ms each the last in line waits some three seconds; nobody waits longer for a sign-in. */
 const SCRYPT_WAITING_MAX = 128;
 
-/** One for the process, because the thread pool that it protects is. */
+/** The process has one bound, since it has one thread pool to protect. */
 const scryptWork = new BoundedWork({
   runningMax: SCRYPT_RUNNING_MAX,
   waitingMax: SCRYPT_WAITING_MAX,

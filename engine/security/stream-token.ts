@@ -4,7 +4,10 @@ import type { Clock } from "../time/clock.js";
 
 /** Whom a media stream is for: decided by the webhook, believed by the stream. */
 export interface StreamClaims {
-  /** Whose webhook it was: another's stream could speak of its calls, or hang them up, by ids that nobody has signed. */
+  /**
+   * The vendor of the webhook: another's stream could speak of its calls, or hang them up, by ids that nobody has
+   * signed.
+   */
   readonly vendor: string;
   readonly orgId: string;
   readonly agentId: string;

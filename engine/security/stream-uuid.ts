@@ -5,7 +5,7 @@ import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 
 /** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
 export const STREAM_UUIDS_MAX = 10_000;
-/** So that one customer who asks and never calls does not take the places of the others. */
+/** The bound of one customer, who may ask and never call, keeps the places of the others free. */
 export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
 interface Waiting {

@@ -1,8 +1,8 @@
-/** What hears a call on its line, both sides, as it goes. None of these throws, and the bytes are only valid during the call. */
+/** Hears both sides of a call as it goes. No method throws, and the bytes are only valid until it returns. */
 export interface CallAudioTap {
-  /** As the recognizer is given it. */
+  /** The caller's audio, as the recognizer is given it. */
   caller(audio: Uint8Array): void;
-  /** As the line takes it, when it leaves: it is heard at once, or when what left before it has been. */
+  /** The agent's audio as it leaves for the leg; it is heard at once, or after what left before it. */
   agent(audio: Uint8Array): void;
   /** Nothing of what has left and was not heard yet is heard any more. */
   agentCut(): void;

@@ -19,7 +19,7 @@ export interface CallerChannel {
   /** Only of a channel that paces its audio: it stands still, and goes on from there. */
   holdAudio(): void;
   resumeAudio(): void;
-  /** Keys pressed on behalf of the agent; false where the line cannot do that. */
+  /** Presses keys on behalf of the agent; false where the leg cannot do that. */
   sendDigits(digits: string): boolean;
   end(ending: Ending): void;
 }

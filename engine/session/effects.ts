@@ -85,7 +85,7 @@ export type SessionEffect =
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 
-/** Of a call in which nothing has happened yet. */
+/** The metrics of a call in which nothing has happened yet. */
 export const NO_METRICS: CallMetrics = {
   ttfbMs: 0,
   avgLatencyMs: 0,
@@ -95,7 +95,7 @@ export const NO_METRICS: CallMetrics = {
   turnCount: 0,
 };
 
-/** Of a call that ended before its first word. */
+/** The save of a call that ended before its first word. */
 export const NOTHING_SAID: TurnSave = {
   messages: [],
   metrics: NO_METRICS,

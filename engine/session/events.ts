@@ -82,7 +82,7 @@ export type SentenceGrewEvent = At & {
   readonly type: "sentenceGrew";
   readonly turnId: number;
   readonly index: number;
-  /** Of all audio that has come so far. */
+  /** The length of all audio that has come so far. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
 };

@@ -20,7 +20,7 @@ const UNSETTLED_MAX_MS = 3_000;
 /** Longer than any card or account number. */
 const DIGITS_MAX = 32;
 const DIGITS_PAUSE_MS = 2_000;
-/** No finger ends two numbers closer together: of a line that is flooded with pound keys not every one is a turn. */
+/** No finger ends two numbers closer together: of a flood of pound keys not every one is a turn. */
 const DIGITS_APART_MIN_MS = 500;
 /** People pause between the groups of a number; their turn is not over then. */
 const DICTATION_PAUSE_MS = 1_500;

@@ -16,9 +16,9 @@ export interface SentenceFormat {
 
 export interface PieceListener {
   /** The bytes are not changed afterwards. */
-  onPiece(audio: Uint8Array, durationMs: number): void;
+  readonly onPiece: (audio: Uint8Array, durationMs: number) => void;
   /** The audio cannot be converted; no piece follows. */
-  onBroken(error: unknown): void;
+  readonly onBroken: (error: unknown) => void;
 }
 
 /** One sentence between the vendor's format and the caller's. */
@@ -34,7 +34,7 @@ export interface LegAudio {
   readonly sampleRateHz: number;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
   readonly speech: PhoneEncoding | "mp3";
-  /** Of what the recognizer is given. */
+  /** The bytes of a millisecond of what the recognizer is given. */
   readonly bytesPerMs: number;
   /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
   readonly isPaced: boolean;

@@ -124,7 +124,7 @@ function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   return askedCount === turn.askedCount ? turn : { ...turn, askedCount };
 }
 
-/** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead line. */
+/** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
 function watchPlayback(
   turn: Turn,
   progressed: boolean,

@@ -9,7 +9,7 @@ export interface SpokenSentence {
 
 /** Longer sentences are hardly ever said twice. */
 const CACHED_TEXT_CHARS_MAX = 200;
-/** Of sentences said once only a number of 32 bits is remembered; two that share one cost a place in the cache. */
+/** A sentence said once is remembered as 32 bits only; two that share them cost a place in the cache. */
 export const SAID_ONCE_MAX = 16_384;
 
 /**

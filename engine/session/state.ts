@@ -30,7 +30,7 @@ export type SessionTool =
 /** The contract's bound on what is kept of a conversation, counted in messages. */
 export const HISTORY_MESSAGES_MAX = 20;
 
-/** Of English at a usual speed, until the voice itself has been heard. */
+/** The pace of English at a usual speed, until the voice itself has been heard. */
 export const VOICE_MS_PER_CHAR = 65;
 
 export interface SessionState {

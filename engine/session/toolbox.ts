@@ -2,7 +2,7 @@ import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { CallerChannel } from "./caller-channel.js";
 
 export interface ToolOutcome {
-  /** For the model. */
+  /** What the model is told. */
   readonly content: string;
   /** Said to the caller as it is, instead of being given to the model. */
   readonly spoken?: string | undefined;

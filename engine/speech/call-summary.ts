@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
-/** Of a longer call only the end is summed up: it holds the outcome, and fits the smallest model's context. */
+/** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
 export const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
 /** What is stored of a summary; a model that writes more did not sum up. */
 export const SUMMARY_CHARACTERS_MAX = 2_000;

@@ -6,7 +6,7 @@ const WIDE_FROM = 0x2e80;
 /** A wide character takes about as long to say as three Latin letters. */
 const WIDE_WEIGHT = 3;
 
-/** The same characters that String.prototype.trim removes. */
+/** Whether String.prototype.trim removes the character. */
 export function isSpace(code: number): boolean {
   if (code < 0x80) return code === 32 || (code >= 9 && code <= 13);
   return (

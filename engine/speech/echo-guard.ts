@@ -1,6 +1,6 @@
 /** One word alone is never taken for an echo: "yes" and "stop" stand in many answers. */
 const ECHO_WORDS_MIN = 2;
-/** Of the words that came back this share must be the agent's own, in their order; recognizers mishear some. */
+/** This share of an echo's words must be the agent's, in their order; recognizers mishear some. */
 const OWN_SHARE_MIN = 0.8;
 /** The agent's words that are passed over between two that came back, at most. */
 const GAP_WORDS_MAX = 2;
@@ -18,8 +18,8 @@ const INTERRUPTIONS = new Set(
 );
 
 /**
- * Whether the caller's words are just the agent's own, come back through the caller's loudspeaker and microphone:
- * nearly all of them stand in `speakingText` (what is being played), in the same order and close together.
+ * Whether the caller's words are the agent's own, come back through loudspeaker and microphone. Nearly all of them then
+ * stand in `speakingText` (what is being played), in order and close together.
  */
 export function isEcho(callerText: string, speakingText: string): boolean {
   const heard = wordsOf(callerText).slice(-CALLER_WORDS_MAX);

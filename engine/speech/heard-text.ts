@@ -5,8 +5,8 @@ const UNSPACED =
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /**
- * The part of `text` that can have been heard when `fraction` (0 to 1) of its audio was played: whole words only, never
- * more than that share of the characters. '' when not even the first word was over.
+ * The part of `text` that can have been heard when `fraction` (0 to 1) of its audio was played. Only whole words count,
+ * and never more than that share of the characters; '' before the end of the first word.
  */
 export function heardPart(text: string, fraction: number): string {
   if (!(fraction > 0)) return "";

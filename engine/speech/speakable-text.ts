@@ -1,7 +1,6 @@
 /**
- * What is left of a piece of a reply when everything that must not be spoken is taken out: markdown, bullets, tags,
- * emoji; links become their text and bare addresses their host. '' when no letter or digit is left. Every pattern has
- * bounded repeats, so the time is linear in the text.
+ * What can be spoken of a piece of a reply: no markdown, bullets, tags or emoji, links as their text, bare addresses as
+ * their host; '' when no letter or digit is left. Every pattern has bounded repeats, so the time is linear in the text.
  */
 export function speakable(text: string): string {
   const plain = MARKUP.test(text) ? withoutMarkup(text) : text;

@@ -1,8 +1,8 @@
 const EQUALS = 0x3d;
 
 /**
- * Decodes base64 into memory that it uses again for the next piece: fifty pieces come in a second of call, and a buffer
- * for each would be more work than decoding it.
+ * Decodes base64 into memory that the next piece uses again: at fifty pieces a second, new buffers would cost more than
+ * decoding.
  */
 export class Base64Audio {
   #memory = Buffer.alloc(0);

@@ -19,7 +19,7 @@ export class CallControl {
   /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
   readonly #told = new Set<string>();
 
-  /** By the vendors' names. */
+  /** `apis` are named by their vendors. */
   constructor(apis: Readonly<Record<string, CallControlApi | undefined>>, log: Logger) {
     this.#apis = apis;
     this.#log = log;

@@ -8,7 +8,7 @@ export type PhoneCodec = "mulaw" | "alaw" | "linear16";
 export interface PhoneFormat {
   readonly codec: PhoneCodec;
   readonly sampleRateHz: number;
-  /** Of the two bytes of a `linear16` sample; `little` for the other codecs, where it says nothing. */
+  /** The byte order of a `linear16` sample; the other codecs have single bytes, and `little` here. */
   readonly endian: "little" | "big";
 }
 

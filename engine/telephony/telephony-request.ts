@@ -3,7 +3,7 @@ import { requestStream } from "../vendors/transport/http-stream.js";
 import { faultOfStatus } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
-/** Telephony vendors answer within a second or so; nobody waits on the line for these requests. */
+/** Telephony vendors answer within a second or so; no caller waits for these requests. */
 const ANSWER_MAX_MS = 10_000;
 /** The record of a call is some 2 kB. */
 const ANSWER_MAX_BYTES = 64 * 1024;
@@ -81,7 +81,7 @@ export async function unlessOver(request: Promise<unknown>, overCode?: string): 
   }
 }
 
-/** Of HTTP's basic authentication. */
+/** The `authorization` header of HTTP's basic authentication (RFC 7617). */
 export function basicAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 }

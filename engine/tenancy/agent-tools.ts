@@ -67,7 +67,7 @@ class KeptHeaders {
     }
   }
 
-  /** Of the tool of this name, when it leads to the same server as before. */
+  /** The stored headers of the tool of this name, as long as it leads to the same server as before. */
   of({ name, url }: Pick<HttpTool, "name" | "url">, index: number): Headers {
     const earlier = this.#before.tools.find(
       (tool): tool is HttpTool => tool.type === "http" && tool.name === name,

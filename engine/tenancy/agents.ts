@@ -69,7 +69,7 @@ export class Agents {
     this.#newId = newId;
   }
 
-  /** In creation order. */
+  /** The tenant's agents, in the order of their creation. */
   async list(tenant: Tenant): Promise<readonly AgentView[]> {
     const agents = await this.#database.agents.list(tenant.organization.id);
     const providersById = await this.#providersOf(agents);

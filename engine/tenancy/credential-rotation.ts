@@ -7,18 +7,18 @@ import { auditEntry } from "./audit-entry.js";
 
 /** Read at a time: sealing them takes about a millisecond. */
 const PAGE_SIZE = 100;
-/** Whose credentials change this often while they are resealed is being written by something that does not stop. */
+/** Credentials that change this often while they are resealed are written by something that does not stop. */
 const RESEAL_ATTEMPTS_MAX = 5;
 
-/** Of what has the credentials: a provider, or an agent for the headers of its tools. */
+/** Whoever has credentials: a provider, or an agent for the headers of its tools. */
 export type CredentialHolder = Pick<SealedCredential, "owner" | "id">;
 
 export interface CredentialAudit {
   /** How many the current key opens. */
   readonly current: number;
-  /** The same for each of the old keys, in their order. */
+  /** How many each of the old keys opens, in the order of the keys. */
   readonly old: readonly number[];
-  /** Those that none of the keys opens. */
+  /** The holders of credentials that none of the keys opens. */
   readonly unopened: readonly CredentialHolder[];
 }
 

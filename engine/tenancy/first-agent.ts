@@ -9,7 +9,7 @@ export interface FirstAgentServices {
   readonly modelSearch: Pick<ModelSearch, "search">;
 }
 
-/** Of each category what an agent of the tenant is best made of; undefined where its plan allows nothing that is there. */
+/** The best model of each category for the tenant's agent; undefined where its plan allows none of what is there. */
 export type ChosenModels = Readonly<Record<Category, FoundModel | undefined>>;
 
 export type FirstAgent =

@@ -17,7 +17,7 @@ export interface PhoneNumbersOptions {
   readonly database: Pick<Database, "organizations" | "phoneNumbers">;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** As in `OrganizationsOptions`. */
+  /** The administrator's id, as in `OrganizationsOptions`. */
   readonly administratorId?: string;
 }
 

@@ -22,7 +22,7 @@ export type ProviderCheckResult =
   | {
       readonly ok: false;
       readonly latencyMs: number;
-      /** In plain words, without credentials. */
+      /** What failed, in plain words and without credentials. */
       readonly error: string;
       readonly fault: VendorFault;
     };

@@ -29,7 +29,7 @@ export const SANDBOX_SETTING = "sandbox";
 /** What a header can carry: anything else would fail in the middle of the first call. */
 const KEY_FORMAT = /^[\x21-\x7e]+$/;
 
-/** Of settings and of credentials as JSON: they come with every list of providers and with every call. */
+/** Settings and credentials, each as JSON, are bounded since every list of providers and every call reads them. */
 const FREE_FORM_CHARACTERS_MAX = 64 * 1024;
 
 export function mergedSettings(settings: JsonObject, patch: JsonObject | undefined): JsonObject {

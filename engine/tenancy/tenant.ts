@@ -7,9 +7,9 @@ export const ALL_SCOPES: readonly ApiKeyScope[] = ["voice", "dashboard"];
 export interface Tenant {
   readonly organization: OrganizationRecord;
   readonly plan: PlanRecord;
-  /** Only for a signed-in user. */
+  /** Undefined unless the tenant is a signed-in user. */
   readonly userId: string | undefined;
-  /** Only for an API key. */
+  /** Undefined unless the tenant came with an API key. */
   readonly apiKeyId: string | undefined;
   /** A user carries both. */
   readonly scopes: readonly ApiKeyScope[];

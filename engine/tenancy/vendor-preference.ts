@@ -22,7 +22,7 @@ export function byPreference(one: ProviderRecord, other: ProviderRecord): number
   return rank(one) - rank(other);
 }
 
-/** Of the active providers that are given. */
+/** The vendors of the active providers, the preferred first. */
 export function configuredVendors(providers: readonly ProviderRecord[]): ConfiguredVendors {
   const active = providers.filter((provider) => provider.active).sort(byPreference);
   const of = (category: Category) => {

@@ -18,7 +18,7 @@ export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {
   });
 }
 
-/** The agent on a line that nobody can hand on: its model is not told of a transfer, which would be a hang-up. */
+/** The agent on a leg that nobody can hand on: its model is not told of a transfer, which would be a hang-up. */
 export function withoutTransfer(agent: AgentRecord): AgentRecord {
   return { ...agent, tools: agent.tools.filter(({ type }) => type !== "transfer") };
 }

@@ -9,7 +9,7 @@ export interface HttpToolCall {
   readonly tool: HttpTool;
   /** Opened: by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As the model wrote them. */
+  /** The arguments as the model wrote them. */
   readonly argumentsJson: string;
 }
 

@@ -29,7 +29,7 @@ export interface ToolAnswer {
   readonly status: number;
   /** Empty when the answer is no text. */
   readonly body: string;
-  /** There was more. */
+  /** Whether there was more than is kept. */
   readonly cut: boolean;
 }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../storage/records.js";
 
 /**
- * What the engine asks of a vendor, and promises that every client keeps: it is aborted at once and for good by its
- * signal, calls nothing back after that, fails only with a VendorError, and holds no more memory than its named limits.
+ * Every client keeps these promises: its signal aborts it at once and for good, and it calls nothing back after that.
+ * It fails only with a VendorError, and holds no more memory than its named limits.
  */
 
 /** `retryable` faults may pass by themselves; the others need the operator. */
@@ -164,7 +164,7 @@ export interface SpeechListener {
   /** The connection broke; audio is kept (the newest two seconds) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(deafMs: number): void;
-  /** It will not come back; nothing follows. */
+  /** The connection will not come back; nothing follows. */
   onFailed(error: VendorError): void;
 }
 

@@ -87,7 +87,7 @@ export const OPENAI_SPEECH_FIELDS = {
 
 interface VendorFields {
   readonly entries: v.ObjectEntries;
-  /** Of its base URL. */
+  /** The protocols that the vendor's base URL may have. */
   readonly protocols: readonly string[];
 }
 

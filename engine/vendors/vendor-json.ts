@@ -12,7 +12,7 @@ export function parseAnswer<Schema extends v.GenericSchema>(
   return parsed.value;
 }
 
-/** The same, for messages that may be skipped. */
+/** Reads a vendor's JSON; undefined for what does not parse or does not fit, where a message may be skipped. */
 export function tryParse<Schema extends v.GenericSchema>(
   schema: Schema,
   text: string,

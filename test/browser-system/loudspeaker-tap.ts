@@ -1,6 +1,6 @@
 /** What the tests' loudspeaker is called in the page. */
 export const TAP_NAME = "hearPlayed";
-/** Of what it is given. */
+/** The sample rate of what the tests are given. */
 export const TAP_RATE_HZ = 48_000;
 
 const SAMPLES_AT_ONCE = 4_800;

@@ -15,7 +15,7 @@ export interface TalkPageOptions {
   readonly browser: ViewerBrowser;
   /** Where it is saved. */
   readonly folder: string;
-  /** Of the server that the page is to call. */
+  /** The host and port of the server that the page is to call. */
   readonly host: string;
   readonly apiKey: string;
   readonly scriptBefore?: string;
@@ -32,10 +32,10 @@ export class TalkPage {
     const file = join(folder, PAGE_NAME);
     await writeFile(file, pageText().replaceAll(DOCUMENTED_HOST, host));
     const played = awaitedWords();
-    const ear = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
+    const decoder = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
     const viewer = await browser.prepare();
     await viewer.page.exposeFunction(TAP_NAME, (samples: readonly number[]) =>
-      ear.write(Int16Array.from(samples)),
+      decoder.write(Int16Array.from(samples)),
     );
     await viewer.page.addInitScript(`${scriptBefore}${LOUDSPEAKER_TAP}`);
     await viewer.page.goto(pathToFileURL(file).href);

@@ -79,7 +79,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   const { platform, arch, versions } = process;
   const binaries = files("-name", "*.node").map((path) => basename(path));
   const frontEnd = `uws_${platform}_${arch}_${versions.modules}.node`;
-  // Of piscina, which npm itself takes for this platform alone.
+  // npm itself takes piscina's binary for this platform alone.
   const priorities = `nice.${platform}-${arch}-gnu.node`;
   assert.deepEqual(binaries.toSorted(), ["better_sqlite3.node", priorities, frontEnd]);
   const dist = readdirSync(join(image.workFolder, "dist"));

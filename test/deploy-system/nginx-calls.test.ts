@@ -7,7 +7,7 @@ import { freePorts } from "../../bench/livestream/free-ports.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { ended } from "../system/events.js";
-import { heard } from "../system/phone-line-up.js";
+import { heard } from "../system/telephone-stand.js";
 import { type Customer, TestServer } from "../system/test-server.js";
 import { NginxStand } from "./nginx-stand.js";
 

@@ -122,7 +122,7 @@ export class NginxStand {
     return answerOf(socket, bytes);
   }
 
-  /** As `exchange`, without TLS, to either port. */
+  /** Exchanges bytes as `exchange` does, without TLS, on either port. */
   async plainExchange(bytes: string, port = this.plainPort): Promise<string> {
     return answerOf(connectPlain(port, "127.0.0.1"), bytes);
   }

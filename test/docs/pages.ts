@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Of the project: this file runs from `dist/test/docs`. */
+/** The project's folder: this file runs from `dist/test/docs`. */
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a reader may meet between fences. Commands are `sh` and nothing else, so that none is overlooked. */
@@ -16,12 +16,12 @@ export interface Block {
   readonly language: string;
   /** What a reader is to save it as. */
   readonly fileName: string | undefined;
-  /** Without the line break at its end. */
+  /** The block's text, without the line break at its end. */
   readonly text: string;
 }
 
 export interface Page {
-  /** From the root, such as `docs/rest.md`. */
+  /** The page's path from the root, such as `docs/rest.md`. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];

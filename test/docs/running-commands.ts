@@ -1,8 +1,8 @@
 /** A command that a page lets run in a terminal of its own. */
 export interface RunningCommand {
-  /** Of the whole block. */
+  /** Matches the whole block that holds the command. */
   readonly command: RegExp;
-  /** What it prints when it listens, with the port. */
+  /** What the command prints when it listens, with the port. */
   readonly listening: RegExp;
   /** As it stands on the page; wherever it stands there, the real one takes its place. */
   readonly documentedPort: string;

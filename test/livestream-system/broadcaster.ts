@@ -6,10 +6,10 @@ export interface Picture {
   /** "none": only sound. */
   readonly size: string;
   readonly framesPerSecond: number;
-  /** Between keyframes. */
+  /** The frames from one keyframe to the next. */
   readonly groupFrames: number;
   readonly hasSound: boolean;
-  /** Of what is sent; x264 takes odd sizes only with 4:4:4. */
+  /** The pixel format that is sent; x264 takes odd sizes only with 4:4:4. */
   readonly pixelFormat: string;
 }
 
@@ -44,7 +44,7 @@ export class Broadcaster {
     return this.#words;
   }
 
-  /** Its connection breaks: nobody says goodbye. */
+  /** The broadcaster's connection breaks: nobody says goodbye. */
   async leave(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;

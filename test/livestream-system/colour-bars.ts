@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Rgb, ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { eventually } from "../system/eventually.js";
 
-/** Of ffmpeg's smptebars, from left to right. */
+/** The colours of ffmpeg's smptebars, from left to right. */
 const BARS: readonly Rgb[] = [
   [191, 191, 191],
   [191, 191, 0],

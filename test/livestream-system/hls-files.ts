@@ -4,7 +4,7 @@ import { whenFolderChanges } from "./folder-watch.js";
 
 export interface Playlist {
   readonly text: string;
-  /** Their numbers, in order. */
+  /** The numbers of the segments, in order. */
   readonly segments: readonly number[];
   readonly durationsSec: readonly number[];
   readonly mediaSequence: number;

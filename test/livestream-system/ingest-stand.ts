@@ -148,14 +148,14 @@ export class IngestStand {
     return new HlsFiles(this.hlsRoot, streamKey);
   }
 
-  /** Of the one that was started last under the name. */
+  /** The process that was started last as this part; throws when none was. */
   processIdOf(part: "state API" | "ingest"): number {
     const id = this.#processIds.get(part);
     if (id === undefined) throw new Error(`the ${part} was never started`);
     return id;
   }
 
-  /** Of the whole ingest. */
+  /** Every running process of the ingest, by the stand's folder in its command line. */
   processes(): readonly RunningProcess[] {
     return runningProcesses().filter(({ commandLine }) => commandLine.includes(this.folder));
   }

@@ -14,13 +14,13 @@ import { FAST_HOOK, HOOKS, type Settings } from "./ingest-stand.js";
 
 export interface MediaMtxOptions {
   readonly hook?: Settings;
-  /** As the control API tells them. */
+  /** The tracks that the control API tells. */
   readonly tracks?: readonly object[];
   readonly stateApiPort: number;
-  /** Of busybox, as in the container, instead of Debian's. */
+  /** The hook runs with busybox's shell, as in the container, instead of Debian's. */
   readonly isBusybox?: boolean;
   readonly sourceId?: string;
-  /** Shares its files, as hooks of one MediaMTX do. */
+  /** The stand whose files this one shares, as hooks of one MediaMTX do. */
   readonly beside?: MediaMtxStand;
 }
 
@@ -31,8 +31,8 @@ const H264 = {
 const AAC = { codec: "MPEG-4 Audio", codecProps: { sampleRate: 48000, channelCount: 1 } };
 
 /**
- * Does to the hook what MediaMTX does, as far as that is known from its source: its environment, its control API, a source
- * to read, a process group of its own, and SIGINT to that whole group. A test pattern takes the place of RTSP.
+ * Does to the hook what MediaMTX does, as far as its source shows: an environment, a control API, a source to read, a
+ * process group of its own, and SIGINT to that group. A test pattern takes the place of RTSP.
  */
 export class MediaMtxStand {
   readonly folder: string;
@@ -99,7 +99,7 @@ export class MediaMtxStand {
     );
   }
 
-  /** As MediaMTX does when the broadcaster goes. */
+  /** Signals the hook's process group, as MediaMTX does when the broadcaster goes. */
   signalGroup(signal: NodeJS.Signals): void {
     process.kill(-this.#pid, signal);
   }
@@ -108,7 +108,7 @@ export class MediaMtxStand {
     process.kill(this.#pid, signal);
   }
 
-  /** Its exit status. */
+  /** Resolves with the hook's exit status. */
   async untilEnded(): Promise<unknown> {
     const [code] = await inTime(this.#ended, "the hook to end");
     return code;
@@ -172,8 +172,8 @@ function controlApi(tracks2: readonly object[], asked: string[]): HttpServer {
 }
 
 /**
- * The same pattern for everyone who connects, from its beginning, at the pace of life. NUT names its tracks first, as
- * RTSP does; in an MPEG-TS ffmpeg would look for further ones until `-analyzeduration` is over.
+ * Plays one pattern to everyone who connects, from its beginning and in real time. NUT names its tracks first, as RTSP
+ * does; in an MPEG-TS ffmpeg would look for further ones until `-analyzeduration` is over.
  */
 function testPattern(): Server {
   return createServer((socket) => {

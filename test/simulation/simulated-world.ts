@@ -23,7 +23,7 @@ const WORDS = [
   "wait",
   "3.50",
 ];
-/** One that was not offered, too: models make names up. */
+/** The names include a tool that was not offered: models make names up. */
 const TOOLS = ["weather", "weather", "weather", "hangup", "unknown"];
 const MS_PER_CHARACTER = 60;
 const MARKS = [".", "!", "?", ",", "", "", ""];
@@ -36,8 +36,8 @@ export interface FaultRates {
 }
 
 /**
- * A world of vendors and one caller around a session, all on a virtual clock and one seed: latencies, faults, answers
- * that come after they were aborted, a caller who talks whenever he likes.
+ * A world of vendors and one caller around a session, on a virtual clock and one seed. Latencies, faults, late answers
+ * and a caller who talks whenever he likes all come from that seed.
  */
 export class SimulatedWorld {
   readonly clock = new VirtualClock(0);
@@ -140,7 +140,7 @@ export class SimulatedWorld {
     }
   }
 
-  /** Marks get lost now and then, as they do on real lines. */
+  /** Marks get lost now and then, as they do in real networks. */
   #newTelephone(): SimulatedTelephone {
     return new SimulatedTelephone(this.clock, (turnId, index) => {
       if (!this.random.chance(this.#faults.stale / 2))

@@ -7,8 +7,8 @@ import { Sqlite } from "../../storage/sqlite-library.js";
 const COUNTED = new Set(["callTotals", "auditTotals"]);
 
 /**
- * Makes a database as the release left it that had only the first migrations, with the rows of one of today as far as that
- * release had tables and columns for them.
+ * Makes a database as the release with only the first migrations left it. Its rows are those of today's database, as
+ * far as that release had tables and columns for them.
  */
 export async function makeOldDatabase(
   todaysPath: string,

@@ -162,7 +162,7 @@ export const METRICS: CallMetrics = {
   turnCount: 3,
 };
 
-/** Its session is named after its id. */
+/** A call record whose session is named after its id. */
 export function callRecord(fields: Partial<CallRecord> = {}): CallRecord {
   return {
     id: "call",

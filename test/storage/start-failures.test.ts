@@ -73,7 +73,7 @@ async function failedStart(
   return errors.trimEnd();
 }
 
-/** Another program that holds the database, for as long as the tests run. */
+/** Starts a program that holds the database for as long as the tests run. */
 async function heldBy(filePath: string, statements: string): Promise<void> {
   const program = `
     const { default: Sqlite } = await import(${JSON.stringify(SQLITE)});

@@ -10,9 +10,9 @@ import {
   speechFrames,
   uuidFrame,
 } from "./audio-socket-phone.js";
-import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -42,7 +42,7 @@ export class AudioSocketPhone {
   /** Resolves with whether the other side hung up in words before it closed. */
   readonly closed: Promise<boolean>;
   readonly audioBytes = new Set<number>();
-  /** Of what has come, and of the end of what has been played. */
+  /** Tells of each frame that has come, and of the end of what is played. */
   readonly changes = new Changes();
   readonly #clock = new SystemClock();
   #cancelQuiet: CancelTimer = () => undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AudioSocketPhone, freePort, uuidFrame } from "./audio-socket-phone.js";
-import { webhookUrl } from "./phone-line-up.js";
+import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 async function startWithDoor() {

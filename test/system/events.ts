@@ -7,7 +7,7 @@ export const spoke = ({ type }: Received): boolean => type === "audio";
 export const stopped = ({ type }: Received): boolean => type === "audioStop";
 export const closed = ({ type }: Received): boolean => type === "closed";
 
-/** Of a transcript; of anything else, nothing. */
+/** The text of a transcript; empty for any other event. */
 export const textOf = (event: Received): string =>
   event.type === "transcript" ? event.payload.text : "";
 
@@ -18,7 +18,7 @@ export const understood = (event: Received): boolean =>
 export interface Close {
   readonly code: number;
   readonly reason: string;
-  /** Of the last `error` event; undefined when there was none. */
+  /** The message of the last `error` event; undefined when there was none. */
   readonly error: string | undefined;
 }
 

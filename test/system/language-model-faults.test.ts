@@ -20,11 +20,11 @@ const PASSING: readonly ChatFault[] = [
   "errorMidStream",
   "emptyReply",
 ];
-/** Only the operator can help. */
+/** Faults that only the operator can mend. */
 const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
 const CONCURRENT_MAX = 5;
 
-/** Of the last turn: on a machine with other work a pause between two words may have been taken for the end of an earlier one. */
+/** The words of the last turn: on a busy machine a pause between two words may have ended an earlier one. */
 const lastWords = ({ transcript }: CallRecord) => transcript.slice(-2).map(({ text }) => text);
 
 let server: TestServer;

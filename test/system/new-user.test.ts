@@ -93,7 +93,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
 
   await t.test("makes an agent of it and of models that the plan has, and tries it", async () => {
     const voice = await foundModel("tts", token);
-    const ear = await foundModel("stt", token);
+    const recognizer = await foundModel("stt", token);
     const agent = {
       name: "Receptionist",
       persona: { greeting: "Hello there." },
@@ -101,7 +101,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
       llmModelId: "gpt-4o-mini",
       ttsProviderId: voice.providerId,
       ttsModelId: voice.modelId,
-      sttProviderId: ear.providerId,
+      sttProviderId: recognizer.providerId,
       thresholds: { endpointingMs: 100 },
     };
     const made = await created("agents", agent, token);

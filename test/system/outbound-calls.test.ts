@@ -38,7 +38,7 @@ async function post(on: TestServer, { apiKey }: Customer, body: unknown) {
 
 let lastNumber = 15_550_400_000;
 
-/** One that only this customer may call from. */
+/** A number that only this customer may call from. */
 async function newNumber(on: TestServer, { email }: Customer): Promise<string> {
   lastNumber += 1;
   await on.tenancy.phoneNumbers.allow(email, `+${lastNumber}`);

@@ -22,15 +22,12 @@ export interface OwnVendorsOptions extends AgentVendorKeys {
   readonly agent?: Partial<AgentInput>;
 }
 
-/**
- * An organization whose providers are a sandbox of its own, so that what is spoilt for it is spoilt for nobody else and
- * many such tests can run at once.
- */
+/** An organization whose providers are a sandbox of its own: what is spoilt for it is spoilt for nobody else. */
 export class OwnVendors {
   readonly server: TestServer;
   readonly sandbox: Sandbox;
   readonly customer: Customer;
-  /** Of its sandbox. */
+  /** Changes of the customer's sandbox. */
   readonly changes: Changes;
 
   static async of(

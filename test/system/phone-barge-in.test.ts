@@ -4,7 +4,7 @@ import { FRAME_MS } from "../../engine/sandbox/microphone-clock.js";
 import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
 import { humanVoice } from "../engine/sandbox/sound.js";
-import { cleared, closeServer, heard, PacerWatch, ring } from "./phone-line-up.js";
+import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import type { CallRecord } from "../../storage/records.js";
-import { cleared, closeServer, heard, PacerWatch, ring } from "./phone-line-up.js";
+import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const CALLERS = 20;

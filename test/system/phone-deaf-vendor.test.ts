@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { streamUrl, webhookUrl } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 /** Asterisk may ask for frames so large: then a second of speech is megabytes, and the kernel's buffers are full at once. */

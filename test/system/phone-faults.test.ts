@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { PhoneCaller, PhoneCallerOptions } from "../../engine/sandbox/phone-caller.js";
 import { phoneFrames } from "../../engine/sandbox/phone-speech.js";
 import type { CallRecord } from "../../storage/records.js";
-import { cleared, closeOfPhone, closeServer, heard, PacerWatch, ring } from "./phone-line-up.js";
+import { cleared, closeOfPhone, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const clock = new PacerWatch();
@@ -144,7 +144,7 @@ describe("a call goes on", { concurrency: true }, () => {
     assert.equal(lines(call).filter((line) => line.startsWith("user")).length, 2);
   });
 
-  test("when the line was stuck and two seconds come at once", async () => {
+  test("when the network was stuck and two seconds come at once", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       caller.burst("say two seconds of speech in one piece are well");
@@ -224,7 +224,7 @@ describe("a vendor's stop ends the call", { concurrency: true }, () => {
     }
   }
 
-  test("and so does a line that breaks", async () => {
+  test("and so does a connection that breaks", async () => {
     const customer = await customerWithAgent();
     const caller = await ring(server, customer);
     await heard(caller, "Hello there.");

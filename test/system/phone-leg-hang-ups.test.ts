@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { streamUrl, webhookUrl } from "./phone-line-up.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS, type VendorStream } from "./phone-vendor-streams.js";
+import { streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const TOKEN = /\btoken(?:="|" value="|=)([0-9a-f]{64,})/;

@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
 import { closeOf } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
-import { closeServer, heard, PacerWatch, ring, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { closeServer, heard, PacerWatch, ring, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const clock = new PacerWatch();

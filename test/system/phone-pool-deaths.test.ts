@@ -6,12 +6,12 @@ import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { type Conversion, STEPS_WAITING_MAX } from "../../engine/audio/conversion-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { heard, ring } from "./phone-line-up.js";
+import { heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 /** A third of a second of speech. */
 const PIECE_BYTES = 16 * 1024;
-/** Of the few promises that lie between the end of a piece and the next one's turn. */
+/** Bounds the few promises that lie between the end of a piece and the next one's turn. */
 const HOPS_MAX = 20;
 
 /** The living threads that have begun while it watches: the server's audio pool begins last, and so does whatever replaces it. */
@@ -95,7 +95,7 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
 
 /** As many pieces as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
 function fillQueue(pool: AudioPool): () => void {
-  let isStopping = false;
+  const stopping = new AbortController();
   const audio = new Uint8Array(PIECE_BYTES);
   const filling = new Set<Conversion>();
   const add = (): void => {
@@ -116,11 +116,11 @@ function fillQueue(pool: AudioPool): () => void {
     for (let hop = 0; hop < HOPS_MAX && pool.stats.stepsWaiting >= STEPS_WAITING_MAX; hop += 1) {
       await Promise.resolve();
     }
-    while (!isStopping && pool.stats.stepsWaiting < STEPS_WAITING_MAX) add();
+    while (!stopping.signal.aborted && pool.stats.stepsWaiting < STEPS_WAITING_MAX) add();
   };
   void refill();
   return () => {
-    isStopping = true;
+    stopping.abort();
     for (const conversion of filling) conversion.drop();
   };
 }

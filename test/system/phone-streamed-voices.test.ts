@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { heard, ring } from "./phone-line-up.js";
+import { heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 const SENTENCE =

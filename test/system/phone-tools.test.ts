@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { decodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import {
   closeOfPhone,
   closeServer,
@@ -12,9 +14,7 @@ import {
   ring,
   streamUrl,
   webhookUrl,
-} from "./phone-line-up.js";
-import { VendorCall } from "./phone-vendor-call.js";
-import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+} from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const RATE_HZ = 8000;
@@ -70,7 +70,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     assert.equal(call.metadata["endReason"], "callerLeft");
   });
 
-  test("it presses keys, whose tones are on the line in their order", async () => {
+  test("it presses keys, whose tones are heard in their order", async () => {
     const customer = await customerWith([{ type: "sendDigits" }]);
     const stream = VENDOR_STREAMS["Twilio in µ-law"];
     assert.ok(stream);
@@ -200,7 +200,7 @@ function keyOf(piece: Int16Array): string | undefined {
   return low === undefined || high === undefined ? undefined : KEYS[low * 4 + high];
 }
 
-/** Of one tone (Goertzel), as a part of the whole energy when divided by it. */
+/** The energy of one tone in the piece (Goertzel), on the scale of the piece's whole energy. */
 function power(piece: Int16Array, hz: number): number {
   const coefficient = 2 * Math.cos((2 * Math.PI * hz) / RATE_HZ);
   let [previous, before] = [0, 0];

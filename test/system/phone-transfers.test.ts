@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { streamUrl, webhookUrl } from "./phone-line-up.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const BASE = "https://calls.example.com";

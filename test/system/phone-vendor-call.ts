@@ -27,7 +27,7 @@ export class VendorCall {
     return call;
   }
 
-  /** Of what has come. */
+  /** Tells of each message that has come. */
   readonly changes = new Changes();
 
   private constructor(socket: WebSocket, stream: VendorStream) {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { decodeMuLaw, encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
 
-export type LineCodec = "mulaw" | "alaw" | "l16" | "l16be";
+export type StreamCodec = "mulaw" | "alaw" | "l16" | "l16be";
 
 /** One vendor's media stream as its documentation has it, apart from the code under test. */
 export interface VendorStream {
   readonly vendor: string;
-  readonly codec: LineCodec;
+  readonly codec: StreamCodec;
   readonly start: (token: string) => string;
   /** The token comes with the address, not with the start. */
   readonly inAddress?: boolean;
@@ -42,7 +42,7 @@ function mediaLikeTwilio(id: Readonly<Record<string, string>>) {
   };
 }
 
-function twilioLike(vendor: string, codec: LineCodec, encoding: string): VendorStream {
+function twilioLike(vendor: string, codec: StreamCodec, encoding: string): VendorStream {
   const id = { streamSid: "MZ1" };
   const mediaFormat = { encoding, sampleRate: RATE_HZ, channels: 1 };
   return {
@@ -62,7 +62,7 @@ function twilioLike(vendor: string, codec: LineCodec, encoding: string): VendorS
   };
 }
 
-function telnyx(codec: LineCodec, encoding: string): VendorStream {
+function telnyx(codec: StreamCodec, encoding: string): VendorStream {
   const id = { stream_id: "32de0dea" };
   const media_format = { encoding, sample_rate: RATE_HZ, channels: 1 };
   return {
@@ -148,7 +148,7 @@ const jambonz: VendorStream = {
   stop: undefined,
 };
 
-function asterisk(format: string, codec: LineCodec, optimal: number): VendorStream {
+function asterisk(format: string, codec: StreamCodec, optimal: number): VendorStream {
   return {
     vendor: "asterisk",
     codec,
@@ -190,7 +190,7 @@ const asteriskPlain: VendorStream = {
   played: (id) => `MEDIA_MARK_PROCESSED correlation_id:${id}`,
 };
 
-/** By the vendor and the audio on its line. */
+/** By the vendor and the audio of its stream. */
 export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Twilio in µ-law": twilioLike("twilio", "mulaw", "audio/x-mulaw"),
   "SignalWire in 16-bit samples": twilioLike("signalwire", "l16", "audio/x-l16"),
@@ -222,7 +222,7 @@ function alawOf(sample: number): number {
   return best;
 }
 
-export function encoded(pcm: Int16Array, codec: LineCodec): Buffer {
+export function encoded(pcm: Int16Array, codec: StreamCodec): Buffer {
   if (codec === "mulaw") return Buffer.from(encodeMuLaw(pcm));
   if (codec === "alaw") return Buffer.from(Uint8Array.from(pcm, alawOf));
   const bytes = Buffer.alloc(pcm.length * 2);
@@ -233,7 +233,7 @@ export function encoded(pcm: Int16Array, codec: LineCodec): Buffer {
   return bytes;
 }
 
-export function decoded(bytes: Buffer, codec: LineCodec): Int16Array {
+export function decoded(bytes: Buffer, codec: StreamCodec): Int16Array {
   if (codec === "mulaw") return decodeMuLaw(bytes);
   if (codec === "alaw") return Int16Array.from(bytes, (code) => ALAW[code] ?? 0);
   return Int16Array.from({ length: bytes.length >> 1 }, (_, n) =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./phone-line-up.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const TOKEN = /(?:\btoken(?:="|" value="|":"|=)|^)([0-9a-f]{64,})/;
@@ -25,7 +25,7 @@ const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 const JSON_VENDORS = new Set(["vonage", "jambonz"]);
 
-/** As the vendor does. */
+/** Asks the webhook for a stream's token, as the vendor does. */
 async function tokenFor(
   customer: Customer,
   vendor: string,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import webhooks from "twilio/lib/webhooks/webhooks.js";
-import { webhookUrl } from "./phone-line-up.js";
+import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const BASE = "https://calls.example.com";

@@ -7,7 +7,7 @@ import { decodeSpeech } from "../../engine/sandbox/tone-code.js";
 import type { CallRecord } from "../../storage/records.js";
 import { readStereoFile } from "../engine/calls/stereo-file.js";
 import { ended, spoke, stopped } from "./events.js";
-import { heard } from "./phone-line-up.js";
+import { heard } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const SILENT_SECOND = Buffer.alloc(32_000);

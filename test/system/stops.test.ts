@@ -69,7 +69,7 @@ class Installation {
     return { calls, usage: [...usage] };
   }
 
-  /** Also after a test that failed halfway. */
+  /** Removes the folder, also after a test that failed halfway. */
   async #remove(): Promise<void> {
     for (const server of this.#started) {
       server.signal("SIGKILL");

@@ -32,12 +32,12 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   /** Beside what every test server is given; see `environmentOf`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of an earlier server that is to be started again. */
+  /** The data folder of an earlier server that is to be started again. */
   readonly dataDir?: string;
   readonly sandbox?: Sandbox;
 }
 
-/** One that may call, with its key. */
+/** An organization that may call, with its key. */
 export interface Customer {
   readonly tenant: Tenant;
   readonly apiKey: string;
@@ -70,7 +70,7 @@ export class TestServer {
   readonly sandbox: Sandbox;
   readonly tenancy: Tenancy;
   readonly dataDir: string;
-  /** Of the log, of the sandbox that was started with the server, and of what is stored of calls. */
+  /** Changes of the log, of the sandbox that was started with the server, and of the stored calls. */
   readonly changes: Changes;
   readonly #callLog: CallLog;
   readonly #options: TestServerOptions;
@@ -88,6 +88,7 @@ export class TestServer {
       options.clock ?? new PatientClock(),
     );
     tellOfWrites(parley.database, changes);
+    await parley.calls.warm;
     return new TestServer({ parley, sandbox, dataDir, callLog, changes }, options);
   }
 

@@ -9,7 +9,7 @@ import { RawClient } from "./raw-client.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const APOLOGY = "I am sorry, I could not answer that just now.";
-/** Silence that a caller would take for a dead line. */
+/** Silence that a caller would take for a dead call. */
 const STALL_MS = 7_000;
 
 /** A server whose time stands still until the test moves it, while sockets and simulated vendors are real. */

@@ -83,6 +83,9 @@ test("texts that are banned", () => {
       ["engine/a.ts", ["// @ts", "ignore"].join("-")],
       ["engine/a.ts", ["// oxlint", "disable-next-line no-shadow"].join("-")],
       ["engine/a.ts", `// ${note}: later`],
+      ["engine/a.ts", ["/** ", "Of MP3. */"].join("")],
+      ["engine/a.ts", ["/**\n * ", "Of the first frame, when there is one.\n */"].join("")],
+      ["test/a.ts", ["// ", "Of the calls that are left."].join("")],
       ["engine/a.ts", `const key = "${key}";`],
       ["test/a.ts", `const key = "${key}";`],
       ["engine/a.ts", `const key = "${"0f".repeat(32)}";`],
@@ -97,6 +100,7 @@ test("texts that are banned", () => {
       ["storage/migrations/001.ts", "export function up(database: Kysely<any>) {}"],
       ["api/commands/a.ts", "console.log(1);"],
       ["test/a.ts", `const key = "${"0f".repeat(32)}";`],
+      ["engine/a.ts", "/** The bit rate. Of MP3, in kbit/s: `// of` and `Of`. */"],
       ["engine/a.ts", "// See the standard, section default export rules.\nexport const a = 1;"],
       [
         "engine/a.ts",

@@ -27,7 +27,7 @@ export const fileNames: FileRule = ({ path }) => {
   return faults;
 };
 
-/** The same places as in .oxlintrc.json. */
+/** Where time and chance are allowed, as in .oxlintrc.json. */
 export const PLACES_OF_TIME = [
   "engine/time/clock.ts",
   "config.ts",
@@ -69,7 +69,7 @@ interface Ban {
   readonly within: "all" | "code";
   readonly pattern: RegExp;
   readonly message: string;
-  /** Where it is allowed. */
+  /** Where the text is allowed. */
   readonly except?: readonly string[];
 }
 
@@ -121,6 +121,11 @@ const BANS: readonly Ban[] = [
     within: "all",
     pattern: /\b(?:TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/g,
     message: "do it, or open an issue",
+  },
+  {
+    within: "all",
+    pattern: /(?:\/\*\*?\s*(?:\*\s+)?|\/\/ )Of\s/g,
+    message: "name what the comment is about: it leans on the line below",
   },
   { within: "all", pattern: /-----BEGIN [A-Z ]*PRIVATE KEY/g, message: "looks like a secret" },
   {

@@ -15,7 +15,7 @@ import { CallScreen } from "./call-screen.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
 import type { CallReport, Display } from "./display.js";
 import { JsonLines } from "./json-lines.js";
-import { type VoiceLine, WEB } from "./medium.js";
+import { type VoiceCall, WEB } from "./medium.js";
 import { perform } from "./performance.js";
 import { awaitPlacedCall, dialAgent } from "./phone-dialing.js";
 import { TELEPHONE } from "./phone-medium.js";
@@ -101,7 +101,7 @@ interface Dialling {
   readonly display: Display;
 }
 
-async function dial({ options, url, apiKey, settings, display }: Dialling): Promise<VoiceLine> {
+async function dial({ options, url, apiKey, settings, display }: Dialling): Promise<VoiceCall> {
   const { agentId, sessionId, telephone } = options;
   if (telephone === undefined) {
     return Caller.dial({

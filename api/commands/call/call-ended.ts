@@ -4,7 +4,7 @@ const DIAGNOSIS_MAX_MS = 2_000;
 /** RFC 6455: the connection broke without a word, or never came about. */
 const CLOSED_WITHOUT_A_WORD = 1006;
 
-/** The service closed the line, or it broke. */
+/** The service ended the call, or the connection broke. */
 export class CallEnded extends Error {
   override readonly name = "CallEnded";
   readonly code: number;
@@ -50,21 +50,21 @@ export async function explainEnd(
   wasConnected: boolean,
 ): Promise<string> {
   if (code === CLOSED_WITHOUT_A_WORD) {
-    return wasConnected ? "the line broke: is the server still running?" : diagnose(url);
+    return wasConnected ? "the connection broke: is the server still running?" : diagnose(url);
   }
   const [meaning, advice] = MEANINGS[code] ?? ["the service ended the call", ""];
   const detail = reason === "" || reason === meaning ? "" : `: ${printable(reason)}`;
   return `${meaning} (close code ${code})${detail}. ${advice}`.trimEnd();
 }
 
-/** Why no line came about, in a line: asks the service for its health. */
+/** Why no call came about, in one line of text: asks the service for its health. */
 export async function diagnose(url: string): Promise<string> {
   const address = new URL("/api/health", url.replace(/^ws/, "http"));
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(DIAGNOSIS_MAX_MS) });
     await answer.body?.cancel();
     return answer.ok
-      ? `the server at ${address.origin} did not open a voice line`
+      ? `the server at ${address.origin} did not open a voice connection`
       : `what answers at ${address.origin} is not a Parley server, or it is not ready (status ${answer.status})`;
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;

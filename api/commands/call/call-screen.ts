@@ -20,7 +20,7 @@ export class CallScreen implements Display {
   #url = "";
   /** Before it, there is nothing to show: why a call was refused is told by the command itself. */
   #isConnected = false;
-  /** Of the reply in progress, what has been shown. */
+  /** What has been shown of the reply in progress. */
   #shown = "";
 
   constructor(terminal: Terminal) {

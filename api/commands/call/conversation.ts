@@ -3,19 +3,19 @@ import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { CommandFault } from "../command-fault.js";
 import { CallEnded } from "./call-ended.js";
 import type { Display } from "./display.js";
-import type { Medium, VoiceLine } from "./medium.js";
+import type { Medium, VoiceCall } from "./medium.js";
 import { Turn } from "./turn.js";
 
 /** A server gives a stalled reply two tries of 7 s and then apologizes; silence beyond that has no end. */
 const PATIENCE_MS = 30_000;
-/** The longest that a timer of Node can wait: the line itself tells when the call is over. */
+/** The longest that a timer of Node can wait: the service itself ends calls earlier. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 
 export interface ConversationOptions {
   /** What a display shows of the other side. */
   readonly url: string;
   readonly medium: Medium;
-  readonly dial: () => VoiceLine | Promise<VoiceLine>;
+  readonly dial: () => VoiceCall | Promise<VoiceCall>;
   /** The `historyKey` of an earlier call. */
   readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
@@ -35,7 +35,7 @@ export class Conversation {
   readonly greeting: Turn;
   readonly turns: Turn[];
   readonly medium: Medium;
-  readonly #line: VoiceLine;
+  readonly #call: VoiceCall;
   readonly #display: Display;
   readonly #patienceMs: number;
   readonly #greetingWaitMs: number;
@@ -45,9 +45,9 @@ export class Conversation {
   #patience: NodeJS.Timeout | undefined;
   #connected = false;
   #greetingAwaited = true;
-  /** Whose sound is being played. */
+  /** The turn whose sound is being played. */
   #talking: Turn | undefined;
-  /** Its last transcript comes after the stop. */
+  /** The turn that was stopped; its last transcript comes after the stop. */
   #stopped: Turn | undefined;
   #decoded: Promise<void> = Promise.resolve();
   #ended: CallEnded | undefined;
@@ -60,8 +60,8 @@ export class Conversation {
     return conversation;
   }
 
-  private constructor(line: VoiceLine, options: ConversationOptions, display: Display) {
-    this.#line = line;
+  private constructor(call: VoiceCall, options: ConversationOptions, display: Display) {
+    this.#call = call;
     this.medium = options.medium;
     const playback = this.medium.newPlayback();
     this.greeting = new Turn({ number: 0, kind: "greeting", said: "", playback });
@@ -74,7 +74,7 @@ export class Conversation {
   }
 
   get historyKey(): string {
-    return this.#line.historyKey ?? "";
+    return this.#call.historyKey ?? "";
   }
 
   get isTalking(): boolean {
@@ -131,9 +131,9 @@ export class Conversation {
     return this.#listening.then(() => Promise.reject(this.#ended ?? new CallEnded(1000, "")));
   }
 
-  /** Resolves when the line is closed and everything that was heard has been shown. */
+  /** Resolves when the call is over and everything that was heard has been shown. */
   async hangUp(): Promise<void> {
-    await this.#line.hangUp();
+    await this.#call.hangUp();
     await this.#listening;
     await this.#decoded;
   }
@@ -155,7 +155,7 @@ export class Conversation {
   /** Undefined when the caller's own next words cut it short. */
   async #uttered(turn: Turn, kind: "say" | "interrupt"): Promise<Utterance | undefined> {
     try {
-      return await (kind === "say" ? this.#line.say(turn.said) : this.#line.interrupt(turn.said));
+      return await (kind === "say" ? this.#call.say(turn.said) : this.#call.interrupt(turn.said));
     } catch (error) {
       if (turn.outcome === "unanswered") return undefined;
       await this.#listening;
@@ -166,7 +166,7 @@ export class Conversation {
   async #listen(): Promise<void> {
     let event: Received;
     do {
-      event = await this.#line.until(() => true, WHOLE_CALL_MS);
+      event = await this.#call.until(() => true, WHOLE_CALL_MS);
       this.#receive(event);
       this.#wake();
     } while (event.type !== "closed");

@@ -3,16 +3,16 @@ import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { Loudspeaker } from "../../../engine/sandbox/loudspeaker.js";
 import type { FrameMeasures } from "./frame-meter.js";
 
-/** A line to the service, whatever leads there. */
-export interface VoiceLine {
-  /** Of the service; undefined or empty where it tells none. */
+/** A caller's side of one call, on the web or on the telephone. */
+export interface VoiceCall {
+  /** The key that lets a later call continue this one; undefined or empty where the service tells none. */
   readonly historyKey: string | undefined;
   say(text: string): Promise<Utterance>;
-  /** Speaks now, instead of what is being said: those are rejected. */
+  /** Speaks at once; the promises of what is cut off are rejected. */
   interrupt(text: string): Promise<Utterance>;
   /** See AwaitedEvents.until. */
   until(predicate: (event: Received) => boolean, timeoutMs?: number): Promise<Received>;
-  /** Resolves when the line is closed. */
+  /** Resolves when the connection is closed. */
   hangUp(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface VoiceLine {
 export interface Playback {
   /** When what has come until now will have been played; undefined when nothing has come. */
   readonly endsNs: bigint | undefined;
-  /** Where sound comes in frames. */
+  /** The measures of the frames; undefined where sound does not come in frames. */
   readonly frames?: FrameMeasures;
   play(sound: Uint8Array, atNs: bigint): void;
   /** Silence at once; what waited is thrown away. */
@@ -31,7 +31,7 @@ export interface Playback {
 /** What differs between a call on the web and one on the telephone. */
 export interface Medium {
   newPlayback(): Playback;
-  /** Every piece of sound is worth a line, or only the first of a reply. */
+  /** Whether every piece of sound is shown, or only the first of a reply. */
   readonly tellsEveryPiece: boolean;
   /** Some agents greet nobody: the caller speaks after so long a silence. */
   readonly greetingWaitMs: number;

@@ -3,9 +3,9 @@ import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
 import type { ToTelephone } from "../../../engine/sandbox/telephone-message.js";
 import { TelephonePlug } from "../../../engine/sandbox/telephone-plug.js";
 import { CommandFault } from "../command-fault.js";
-import type { VoiceLine } from "./medium.js";
+import type { VoiceCall } from "./medium.js";
 import { explainDialling } from "./phone-dialing-fault.js";
-import { PhoneVoiceLine } from "./phone-voice-line.js";
+import { PhoneVoiceCall } from "./phone-voice-call.js";
 import { placeCall } from "./placing.js";
 
 /** Whoever is called when the caller dials. */
@@ -17,20 +17,20 @@ const AFTER_CALL_MAX_MS = 30_000;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
-  /** Of the server, without a path. */
+  /** The server's URL, without a path. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId: string | undefined;
   /** Signs what Twilio would sign. */
   readonly authToken: string;
-  /** Of that server, when it runs on this machine. */
+  /** Where that server's sandbox is, when it runs on this machine. */
   readonly sandbox: SandboxNote | undefined;
   /** Twilio's word for how it stands with a number. */
   readonly onStatus: (number: string, status: string, atNs: bigint) => void;
 }
 
 /** Calls the agent as a telephone does. Rejects with a CommandFault that says what to do about it. */
-export async function dialAgent(options: PhoneDialOptions): Promise<VoiceLine> {
+export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   const { url, apiKey, agentId, authToken, sandbox } = options;
   const from = someNumber();
   const webhook = new URL("/api/telephony/voice", url.replace(/^ws/, "http"));
@@ -40,9 +40,9 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceLine> {
   try {
     const to = AGENTS_NUMBER;
     const dialled = { webhookUrl: webhook.href, from, to, authToken };
-    const line = await PhoneVoiceLine.dial(dialled, "the agent on the telephone");
-    plug?.tell({ event: "calling", callSid: line.callSid, to });
-    return plug === undefined ? line : new PluggedLine(line, plug, to);
+    const call = await PhoneVoiceCall.dial(dialled, "the agent on the telephone");
+    plug?.tell({ event: "calling", callSid: call.callSid, to });
+    return plug === undefined ? call : new PluggedCall(call, plug, to);
   } catch (error) {
     plug?.close();
     throw await explainDialling(error, url);
@@ -52,7 +52,7 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceLine> {
 /** Has the server place a call to this process's telephone, and takes it. Rejects with a CommandFault, as when it is busy. */
 export async function awaitPlacedCall(
   options: PhoneDialOptions & { readonly to: string | undefined },
-): Promise<VoiceLine> {
+): Promise<VoiceCall> {
   const { url, sandbox, to = someNumber() } = options;
   if (sandbox === undefined) {
     throw new CommandFault(
@@ -67,9 +67,9 @@ export async function awaitPlacedCall(
       throw new CommandFault(`the call was not answered: ${told.status}`);
     }
     if (told.event !== "answer") throw new CommandFault("the call was not answered");
-    const line = await PhoneVoiceLine.dial(told.call, "the agent, who called");
+    const call = await PhoneVoiceCall.dial(told.call, "the agent, who called");
     plug.tell({ event: "connected" });
-    return new PluggedLine(line, plug, to);
+    return new PluggedCall(call, plug, to);
   } catch (error) {
     plug.tell({ event: "over" });
     plug.close();
@@ -78,37 +78,37 @@ export async function awaitPlacedCall(
 }
 
 /** Tells the exchange when the call has left the telephone, and waits for what becomes of it then. */
-class PluggedLine implements VoiceLine {
+class PluggedCall implements VoiceCall {
   readonly historyKey = "";
-  readonly #line: PhoneVoiceLine;
+  readonly #call: PhoneVoiceCall;
   readonly #plug: TelephonePlug;
   readonly #over: Promise<unknown>;
 
   /** `number`: who was called. */
-  constructor(line: PhoneVoiceLine, plug: TelephonePlug, number: string) {
-    this.#line = line;
+  constructor(call: PhoneVoiceCall, plug: TelephonePlug, number: string) {
+    this.#call = call;
     this.#plug = plug;
     this.#over = plug.until((event) => isEnd(event, number), 2 ** 31 - 1).catch(() => undefined);
     plug
       .until(({ event }) => event === "leave", 2 ** 31 - 1)
-      .then(() => line.hangUp())
+      .then(() => call.hangUp())
       .catch(() => undefined);
   }
 
-  say(...args: Parameters<VoiceLine["say"]>): ReturnType<VoiceLine["say"]> {
-    return this.#line.say(...args);
+  say(...args: Parameters<VoiceCall["say"]>): ReturnType<VoiceCall["say"]> {
+    return this.#call.say(...args);
   }
 
-  interrupt(...args: Parameters<VoiceLine["interrupt"]>): ReturnType<VoiceLine["interrupt"]> {
-    return this.#line.interrupt(...args);
+  interrupt(...args: Parameters<VoiceCall["interrupt"]>): ReturnType<VoiceCall["interrupt"]> {
+    return this.#call.interrupt(...args);
   }
 
-  until(...args: Parameters<VoiceLine["until"]>): ReturnType<VoiceLine["until"]> {
-    return this.#line.until(...args);
+  until(...args: Parameters<VoiceCall["until"]>): ReturnType<VoiceCall["until"]> {
+    return this.#call.until(...args);
   }
 
   async hangUp(): Promise<void> {
-    await this.#line.hangUp();
+    await this.#call.hangUp();
     this.#plug.tell({ event: "over" });
     let giveUp: NodeJS.Timeout | undefined;
     const enough = new Promise<void>((resolve) => {
@@ -142,7 +142,7 @@ function isEnd(event: ToTelephone, number?: string): boolean {
   return number === undefined || event.number === number;
 }
 
-/** Of the numbers that are nobody's, one that the sandbox lets answer. */
+/** One of the numbers that are nobody's, and that the sandbox lets answer. */
 function someNumber(): string {
   return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
 }

@@ -9,7 +9,7 @@ const SILENCE = 0xff;
 /** Between two replies in a file, so that the words at their ends stay two. */
 const PAUSE = new Uint8Array(SAMPLE_RATE_HZ / 4).fill(SILENCE);
 
-/** One reply in µ-law of 8 kHz, on the vendor's end of the line. */
+/** One reply in µ-law of 8 kHz, as the vendor plays it. */
 class PhonePlayback implements Playback {
   readonly #earpiece = new PhoneEarpiece(true);
   readonly #meter = new FrameMeter();

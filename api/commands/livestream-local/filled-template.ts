@@ -4,8 +4,8 @@ const UNSAFE_IN_NGINX = /[;{}\\\n"'$]/;
 const PLACEHOLDER = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
 /**
- * Fills `${NAME}` in, as the image's envsubst does, but throws for a name without a value, a value without a place, and
- * a value that nginx would read as more than one word of configuration.
+ * Fills `${NAME}` in, as the image's envsubst does. Throws for a name without a value, a value without a place, and a
+ * value that nginx would read as several words.
  */
 export function filledTemplate(text: string, values: Readonly<Record<string, string>>): string {
   const unused = new Set(Object.keys(values));

@@ -25,7 +25,7 @@ with libnginx-mod-rtmp. Stops everything at Ctrl-C. From the environment:
 Settings of the state API (PUBLISH_KEYS, MASK_CLIENT_IP, ...) and of the hook (SEGMENT_SECONDS, PRESET, LADDER, ...;
 deploy/livestream/ingest/README.md) are passed on.`;
 
-/** Of the state API; the others are set here. */
+/** The settings of the state API that are passed on; its others are set here. */
 const STATE_API_SETTINGS = [
   "LOG_LEVEL",
   "MASK_CLIENT_IP",

@@ -25,7 +25,7 @@ export interface RtmpIngestOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Of the folder with package.json. */
+/** The ingest's folder, as seen from the folder with package.json. */
 export const INGEST_FOLDER = "deploy/livestream/ingest";
 
 /** Writes the stand-in ingest's configuration, and says how to start Debian's nginx with it. */

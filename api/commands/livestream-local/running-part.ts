@@ -19,9 +19,9 @@ export interface PartEvents {
   /** A line of its output, without the line end. */
   readonly onLine: (line: string) => void;
   readonly onStarted: (pid: number) => void;
-  /** It ended by itself and is started again. */
+  /** The part ended by itself and is started again. */
   readonly onEnded: (reason: string) => void;
-  /** It will not be started again: it ended too often, or before it was ready for the first time. */
+  /** The part is given up: it ended too often, or before it was ready for the first time. */
   readonly onGivenUp: () => void;
 }
 

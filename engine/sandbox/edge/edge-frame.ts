@@ -4,7 +4,7 @@ export interface EdgeMessage {
   readonly body: string;
 }
 
-/** Of a connection or a request: clients write it with and without dashes. */
+/** The id of a connection or a request: clients write it with and without dashes. */
 export const EDGE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i;
 
 /** Header names in lower case. Undefined when there is no empty line. */

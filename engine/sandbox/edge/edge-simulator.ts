@@ -79,7 +79,7 @@ function isTrusted(query: URLSearchParams, nowMs: number): boolean {
   );
 }
 
-/** It may be one step old or early: clocks are never quite equal. */
+/** A token may be one step old or early: clocks are never quite equal. */
 function isTokenGood(token: string | null, nowMs: number): boolean {
   return [0, -1, 1].some((steps) => edgeToken(nowMs, steps) === token);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /** Public in every client of this service; it identifies the product, not a user. */
 export const EDGE_TRUSTED_CLIENT_TOKEN = "6A5AA1D4EAFF4E9FB37E23D68491D6F4";
-/** From 1601 to 1970. */
+/** The seconds from 1601 to 1970. */
 const EPOCH_OFFSET_SEC = 11_644_473_600n;
 const STEP_SEC = 300n;
 const TICKS_PER_SEC = 10_000_000n;

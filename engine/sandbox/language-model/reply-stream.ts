@@ -32,7 +32,7 @@ export interface Reply {
 }
 
 export interface SimulatedToolCall extends WantedTool {
-  /** The same, as most vendors send them. */
+  /** The tool's arguments as JSON, as most vendors send them. */
   readonly argumentsJson: string;
 }
 
@@ -154,7 +154,7 @@ export async function streamReply(
   }
 }
 
-/** Each is written when its turn comes: a dialect may number what it writes. */
+/** Pieces are written when their turn comes: a dialect may number what it writes. */
 function* piecesOf(
   dialect: StreamDialect,
   { tokens, toolCalls }: Reply,

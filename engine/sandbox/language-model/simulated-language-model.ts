@@ -7,8 +7,8 @@ import { aboutToolResults } from "./simulated-tool-use.js";
 const COUNT_MAX = 2000;
 
 /**
- * What the sandbox's language model says: a small set of rules over the conversation that was sent, and never a canned
- * answer, so that a reply shows that the caller's words and the history really reached it.
+ * What the sandbox's language model says: a few rules over the conversation that was sent, and no canned answers. So a
+ * reply shows that the caller's words and the history really reached the model.
  */
 export function replyTo(messages: readonly ChatMessage[]): string {
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
@@ -110,7 +110,7 @@ function summarize(messages: readonly ChatMessage[]): string {
   return JSON.stringify({ summary, sentiment });
 }
 
-/** Of a transcript in JSON lines (`{"speaker":"caller","text":…}`), or in lines like `caller: …`. */
+/** The caller's part of a transcript in JSON lines (`{"speaker":"caller","text":…}`) or in lines like `caller: …`. */
 function callerLines(text: string): string[] {
   const utterances = text.split("\n").map((line) => v.safeParse(UtteranceLine, line));
   const parsed = utterances.flatMap((line) => (line.success ? [line.output] : []));

@@ -44,8 +44,8 @@ const KEY = `(?:[0-9*#]+|${DIGIT_WORDS.join("|")}|star|pound|hash)`;
 const PRESS = new RegExp(`\\bpress (${KEY}(?:[ ,]+(?:and )?${KEY})*)`, "i");
 
 /**
- * What the caller's last words ask for that a tool can do, by rule: "hang up" or "goodbye", "transfer me", "press 1 2 3",
- * and any other tool by its name, as in `use look_up with {"order":"12"}`. Undefined when no tool is meant.
+ * The tool that the caller's last words ask for, by rule; undefined when they ask for none. Rules know "hang up",
+ * "goodbye", "transfer me", "press 1 2 3", and any other tool by its name, as in `use look_up with {"order":"12"}`.
  */
 export function toolUse(
   messages: readonly ChatMessage[],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** Of a tool's schema, what the simulated language model looks at. */
+/** The part of a tool's JSON schema that the simulated language model looks at. */
 export const ToolParameters = v.looseObject({
   properties: v.optional(
     v.record(
@@ -29,7 +29,7 @@ export const ToolsOffered = v.array(
 
 export type OfferedTool = v.InferOutput<typeof ToolsOffered>[number]["function"];
 
-/** Of a message, what ties tool calls to their results. */
+/** The fields of a chat message that tie tool calls to their results. */
 export const toolMessageFields = {
   tool_calls: v.optional(
     v.nullable(

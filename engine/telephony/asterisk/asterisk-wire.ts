@@ -18,7 +18,7 @@ const FORMATS: ReadonlyMap<string, Omit<PhoneFormat, "endian">> = new Map([
 ]);
 /** Asterisk hangs up on a larger message; nobody asks for such frames. */
 const FRAME_BYTES_MAX = 65_500;
-/** Of 20 ms: who asked for single bytes would have every call cost as much as a hundred. */
+/** So many messages carry 20 ms at most: single bytes would make a call cost as much as a hundred. */
 const PIECES_MAX = 4;
 
 const StartMessage = v.object({

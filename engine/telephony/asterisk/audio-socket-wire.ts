@@ -4,7 +4,7 @@ import { ignored, type PhoneEvent, type PhoneFormat, type PhoneWire } from "../p
 export interface AudioSocketOptions {
   /** What the dialplan sends: 8000 for the AudioSocket() application. */
   readonly sampleRateHz?: number;
-  /** Of frames of kind 0x11: 12 kHz today, 16 kHz in older releases. */
+  /** The sample rate of frames of kind 0x11: 12 kHz today, 16 kHz in older releases of Asterisk. */
   readonly kind11RateHz?: 12_000 | 16_000;
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../stream-message.js";
 
 export interface PlivoOptions {
-  /** Of `audio/x-l16`; Plivo does not say which it is. */
+  /** The byte order of `audio/x-l16`, which Plivo does not state. */
   readonly endian?: "little" | "big";
 }
 

@@ -6,7 +6,7 @@ import { parseJson } from "../stream-message.js";
 import { twilioMessage, twilioVoice } from "../twilio/twilio-wire.js";
 
 export interface SignalwireOptions {
-  /** Of `L16` audio; SignalWire does not say which it is. */
+  /** The byte order of `L16` audio, which SignalWire does not state. */
   readonly endian?: "little" | "big";
 }
 

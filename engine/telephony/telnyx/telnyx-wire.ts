@@ -17,7 +17,7 @@ import {
 } from "../stream-message.js";
 
 export interface TelnyxOptions {
-  /** Of `L16` audio. RFC 2586 says big; Telnyx itself says nothing. */
+  /** The byte order of `L16` audio: big in RFC 2586, and not stated by Telnyx. */
   readonly endian?: "little" | "big";
 }
 

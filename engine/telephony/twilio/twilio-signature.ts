@@ -12,9 +12,9 @@ export interface SignedRequest {
 }
 
 export interface TwilioWebhook {
-  /** As in SignedRequest. */
+  /** The URL that was signed, as in SignedRequest. */
   readonly url: string;
-  /** As it came. */
+  /** The body as it came. */
   readonly body: Uint8Array;
   /** The header `X-Twilio-Signature`. */
   readonly signature: string;
@@ -28,9 +28,9 @@ const PORT = /:\d*$/;
 
 /**
  * Whether the request was signed with that auth token: base64 of HMAC-SHA1 over the URL and the sorted fields
- * (https://www.twilio.com/docs/usage/webhooks/webhooks-security). The vendor's back ends differ in how they write the same
- * URL, so those of the same meaning are tried: with and without the port, with the path's last slash or without,
- * escaped or as it stands. Takes the same time for every wrong signature of the right length.
+ * (https://www.twilio.com/docs/usage/webhooks/webhooks-security). The vendor's back ends write a URL in different ways,
+ * so its equals are tried: with and without the port or the path's last slash, escaped or as it stands. Takes the same
+ * time for every wrong signature of the right length.
  */
 export function isTwilioSignature(authToken: string, request: SignedRequest): boolean {
   const given = Buffer.from(request.signature, "base64");
@@ -48,8 +48,8 @@ export function isTwilioSignature(authToken: string, request: SignedRequest): bo
 }
 
 /**
- * Whether a webhook was signed with that auth token: over the URL and the fields of its form, or, where the URL has a
- * `bodySHA256`, over the URL alone, with that hash of the body in it.
+ * Whether a webhook was signed with that auth token, over the URL and the fields of its form. Where the URL has a
+ * `bodySHA256`, the signature is over the URL alone, and that hash must be the body's.
  */
 export function isTwilioWebhook(
   authToken: string,
@@ -66,7 +66,7 @@ export function isTwilioWebhook(
   return isTwilioSignature(authToken, { url, signature }) && isOfBody;
 }
 
-/** By name in the order of UTF-16 code units; of a repeated name every value once, in order. */
+/** The fields by name, in the order of UTF-16 code units; each value of a repeated name counts once, in order. */
 function joinFields(fields: Iterable<readonly [string, string]>): string {
   const valuesByName = new Map<string, Set<string>>();
   for (const [name, value] of fields) {

@@ -28,7 +28,7 @@ export function telnyxConnect(target: StreamTarget): string {
   return connect(target, attributes, element("Hangup", {}));
 }
 
-/** For Twilio, SignalWire and Telnyx alike. */
+/** Twilio, SignalWire and Telnyx all understand this document. */
 export function sayAndHangUp({ text, language }: Farewell): string {
   const say = element("Say", { language }, escapeText(text));
   return xmlDocument(element("Response", {}, say + element("Hangup", {})));

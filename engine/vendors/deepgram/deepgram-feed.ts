@@ -11,8 +11,8 @@ const RING_MS = 2_000;
 const OPENING_SILENCE_MS = 100;
 
 /**
- * A long silence goes out in pieces of this length, and the first sound takes what is left of it along at once: a frame of 20 ms
- * costs the session thread as much to send as this does.
+ * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
+ * what is left of the silence along at once.
  */
 export const QUIET_PIECE_MS = 200;
 /** Silence that follows speech goes out as it comes for this long beyond the endpointing: it ends the caller's turn. */
@@ -32,8 +32,8 @@ const KEEP_ALIVE = JSON.stringify({ type: "KeepAlive" });
 const CLOSE_STREAM = JSON.stringify({ type: "CloseStream" });
 
 /**
- * The way of the caller's audio to one socket after another: keeps the newest of it, sends it as it comes, and on a new
- * socket sends again, paced, what the vendor had not settled. Knows where a socket's time stands in the whole stream.
+ * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,
+ * paced, what the vendor had not settled. It knows where a socket's time stands in the whole stream.
  */
 export class DeepgramFeed {
   readonly #clock: Clock;

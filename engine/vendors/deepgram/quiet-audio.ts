@@ -1,8 +1,8 @@
 import type { AudioFormat } from "./audio-format.js";
 
 /**
- * ITU-T G.711: without sign and inversion a code grows with the amplitude. This is the first of 64 steps of 14 bits or more,
- * 42 dB below the loudest: speech on a line is far above it, the noise of a quiet line below.
+ * The first µ-law code (ITU-T G.711, without sign and inversion) for 64 or more of 14 bits, 42 dB below the loudest.
+ * Speech on the telephone is far above it, the noise of a quiet call below.
  */
 const LOUD_MULAW_CODE = 24;
 const MULAW_MAGNITUDE = 0x7f;
@@ -11,7 +11,7 @@ const MULAW_MAGNITUDE = 0x7f;
 const QUIET_POSITIVE = 0;
 const QUIET_NEGATIVE = 0xff;
 
-/** No sample of it is louder than the noise of a quiet line. µ-law, or 16-bit little-endian samples. */
+/** No sample of it is louder than the noise of a quiet call. µ-law, or 16-bit little-endian samples. */
 export function isQuiet(audio: Uint8Array, { bytesPerSample }: AudioFormat): boolean {
   return bytesPerSample === 1 ? isQuietMulaw(audio) : isQuietLinear(audio);
 }

@@ -102,7 +102,7 @@ function readDetail(body: string): { code: string | undefined; message: string |
   return { code: detail.status ?? detail.code, message: detail.message };
 }
 
-/** The same word comes with different statuses: out of quota has been seen as 400 and as 401. */
+/** ElevenLabs gives one word different statuses: out of quota has been seen as 400 and as 401. */
 const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
   ["quota_exceeded", "quotaExceeded"],
   ["too_many_concurrent_requests", "rateLimited"],

@@ -9,7 +9,7 @@ import type { VendorContext, VendorSettings } from "../vendor-settings.js";
 /** Families whose thoughts would otherwise stand in the reply and be spoken. */
 const THINKS_ALOUD = /qwen3|qwq|deepseek-r1/;
 
-/** They keep their thoughts to a field of its own, which is not read, but think long unless told otherwise. */
+/** Families that keep their thoughts to a field of its own, which is not read, but think long unless told otherwise. */
 const THINKS_APART = /gpt-oss/;
 
 const DIALECT: ChatDialect = {

@@ -20,7 +20,7 @@ const VENDOR = "ollama";
 
 /** The first request loads the model, without a byte meanwhile; giving up would break the load off, for ever. */
 const FIRST_BYTE_TIMEOUT_MS = 180_000;
-/** Other calls wait in the same queue. */
+/** The wait for bytes is long, since other calls wait in Ollama's queue. */
 const BETWEEN_BYTES_TIMEOUT_MS = 30_000;
 const TOTAL_TIMEOUT_MS = 600_000;
 /** 10,000 words, one a line of some 200 bytes, several times over. */

@@ -46,8 +46,8 @@ export class Connections {
   }
 
   /**
-   * For one WebSocket. A pool would be of no use to it, for an upgraded connection leaves its pool, and would be held
-   * in memory by every socket that came out of it.
+   * Connects one WebSocket. A pool is of no use here: an upgraded connection leaves its pool, and the socket would keep
+   * that pool in memory.
    */
   forSocket(url: string, clientOwned: boolean): Dispatcher {
     if (this.#platform.destroyed) return this.#platform;

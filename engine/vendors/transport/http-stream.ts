@@ -20,7 +20,7 @@ export interface StreamLimits {
 export interface RefusedAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** At most the first 16 KiB. */
+  /** The body's first 16 KiB, at most. */
   readonly body: string;
   readonly nowMs: number;
 }

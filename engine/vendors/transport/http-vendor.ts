@@ -25,7 +25,7 @@ export class HttpVendor {
     this.#clientOwned = given.clientOwned;
   }
 
-  /** As `postStream`. */
+  /** Posts to the vendor's endpoint, with the limits and errors of `postStream`. */
   post(
     request: VendorRequest,
     onData: (chunk: Buffer) => boolean,

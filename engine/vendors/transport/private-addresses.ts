@@ -22,7 +22,7 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ["240.0.0.0", 4],
 ];
 
-/** The same for IPv6. `::` covers unspecified, loopback and the old IPv4-compatible form. */
+/** IPv6 networks that are not public; `::` covers unspecified, loopback and the old IPv4-compatible form. */
 const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
   ["::", 96],
   // SIIT (RFC 2765), which a translator turns into any IPv4 address.

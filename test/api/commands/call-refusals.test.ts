@@ -124,14 +124,14 @@ describe("a call that goes wrong", { concurrency: true }, () => {
     assert.match(output, /^ +1 {2}Hi\. .* cut off$/m);
   });
 
-  test("ends in words when the line breaks", async () => {
+  test("ends in words when the connection breaks", async () => {
     const { exitCode, errors } = await callOn((socket) => {
       greet(socket);
       tell(socket, { type: "audioEnd" });
       whenSpoken(socket, () => socket.terminate());
     });
     assert.equal(exitCode, 1);
-    assert.match(errors, /^the line broke/);
+    assert.match(errors, /^the connection broke/);
   });
 
   test("begins only where its sound can be saved", async () => {

@@ -7,7 +7,6 @@ import { ROUTES } from "../../../api/contract/route-table.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { nearlyFitting } from "./schema-arbitrary.js";
 
-/** Of each operation. */
 const RUNS_EACH = 15;
 const document = openApiDocument();
 const operations = Object.entries(document.paths)

@@ -17,7 +17,7 @@ export const HAS_UWS_BINARY =
   ["x64", "arm64"].includes(process.arch) &&
   ["115", "127"].includes(process.versions.modules);
 
-/** The same test over each front end that is to load here: what differs between them, a client would notice. */
+/** Runs a test over each front end that loads here: a client would notice what differs between them. */
 export function testFronts(name: string, prepare: Prepare, attempt: Try): void {
   for (const choice of HAS_UWS_BINARY ? (["uws", "node"] as const) : (["node"] as const)) {
     test(`${choice}: ${name}`, async (t) => {

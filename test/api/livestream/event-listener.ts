@@ -13,7 +13,7 @@ export class EventListener {
   readonly closed: Promise<void>;
   readonly #response: IncomingMessage;
   readonly #events: ReceivedEvent[] = [];
-  /** Of a block whose end has not come. */
+  /** The parts of an event whose end has not come. */
   #parts: string[] = [];
   #heartbeatCount = 0;
   #isOver = false;

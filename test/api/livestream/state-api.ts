@@ -101,7 +101,7 @@ export class StateApi {
     return (await this.streams()).map(({ streamKey }) => streamKey);
   }
 
-  /** Its first event is the snapshot. */
+  /** Connects a listener; its first event is the snapshot. */
   async listen(t: TestContext): Promise<EventListener> {
     const listener = await EventListener.open(this.port);
     t.after(() => listener.close());

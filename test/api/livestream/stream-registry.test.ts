@@ -68,7 +68,7 @@ class Model {
   }
 }
 
-/** Of the sessions that are made up here. */
+/** Whether two of the ids made up here are of different broadcasts; an empty one is of any. */
 function areDifferent(one = "", other = ""): boolean {
   return ["s1 s2", "s2 s1"].includes(`${one} ${other}`);
 }

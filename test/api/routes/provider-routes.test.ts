@@ -72,14 +72,14 @@ test("settings and credentials are bounded as a whole, also when they are merged
 test("a setting that the vendor's client would refuse is refused by name, when made and when changed", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
-  const ear = {
+  const recognizer = {
     ...DRAFT,
     category: "stt",
     providerKey: "deepgram",
-    name: "Ear",
+    name: "Recognizer",
     settings: { utteranceEndMs: 2_000 },
   };
-  const wrong = { utteranceEndMs: 900.5, baseUrl: "https://ear.example.com" };
+  const wrong = { utteranceEndMs: 900.5, baseUrl: "https://recognizer.example.com" };
   const details = [
     { path: "settings.utteranceEndMs", message: "expected a whole number from 1000 to 5000" },
     {
@@ -87,13 +87,13 @@ test("a setting that the vendor's client would refuse is refused by name, when m
       message: "expected an address that begins with ws:// or wss://, without user name",
     },
   ];
-  const refused = await client.post(PROVIDERS, { ...ear, settings: wrong }, headers);
+  const refused = await client.post(PROVIDERS, { ...recognizer, settings: wrong }, headers);
   assert.deepEqual([refused.status, Object(refused.body).details], [400, details]);
-  const path = `${PROVIDERS}/${idIn((await client.post(PROVIDERS, ear, headers)).body)}`;
+  const path = `${PROVIDERS}/${idIn((await client.post(PROVIDERS, recognizer, headers)).body)}`;
   const body = { settings: wrong };
   const unchanged = await client.send("PATCH", path, { headers, body });
   assert.deepEqual([unchanged.status, Object(unchanged.body).details], [400, details]);
-  assert.deepEqual(Object((await client.get(path, headers)).body).settings, ear.settings);
+  assert.deepEqual(Object((await client.get(path, headers)).body).settings, recognizer.settings);
 });
 
 test("a name is taken once, also by two at once", async () => {

@@ -114,30 +114,30 @@ test("a call whose other side never reads ends as too slow, and its connection d
   const playing = new VirtualClock();
   const pacer = new Pacer(playing);
   const endings: Ending[] = [];
-  const lines: PhoneLeg[] = [];
+  const legs: PhoneLeg[] = [];
   const begin = ({ socket, wire }: StartedStream) => {
-    const line = new PhoneLeg(socket, wire, pacer, NO_LEG);
+    const leg = new PhoneLeg(socket, wire, pacer, NO_LEG);
     const end = (ending: Ending) => {
       endings.push(ending);
-      line.end(ending);
+      leg.end(ending);
     };
-    line.connect({
+    leg.connect({
       end,
       hear: () => {},
       pressKey: () => {},
       sentenceHeard: () => {},
       hangUp: () => {},
     });
-    lines.push(line);
-    return line;
+    legs.push(leg);
+    return leg;
   };
   const { dial } = await openDoor(context, undefined, begin);
   const deaf = await dial();
   deaf.pause();
   deaf.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));
-  while (lines.length === 0) await new Promise(setImmediate);
+  while (legs.length === 0) await new Promise(setImmediate);
   for (let minute = 0; minute < MINUTES_MAX && endings.length === 0; minute += 1) {
-    lines[0]?.sendAudio(new Uint8Array(MINUTE_BYTES), { turnId: 1, index: minute }, true);
+    legs[0]?.sendAudio(new Uint8Array(MINUTE_BYTES), { turnId: 1, index: minute }, true);
     playing.advance(60_000);
     // The kernel takes what it can; only what it leaves counts.
     await new Promise(setImmediate);

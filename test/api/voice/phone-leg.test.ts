@@ -36,7 +36,7 @@ class SlowSocket {
   }
 }
 
-function openLine(onFault?: (error: unknown) => void) {
+function openLeg(onFault?: (error: unknown) => void) {
   const clock = new VirtualClock();
   const pacer = new Pacer(clock, onFault);
   const socket = new SlowSocket();
@@ -60,7 +60,7 @@ function recordingSession() {
 }
 
 test("a vendor that never reads ends the call as too slow, long before memory matters", () => {
-  const { clock, socket, leg } = openLine();
+  const { clock, socket, leg } = openLeg();
   const { endings, session } = recordingSession();
   leg.connect(session);
   socket.isRead = false;
@@ -74,7 +74,7 @@ test("a vendor that never reads ends the call as too slow, long before memory ma
 
 test("a leg that cannot be sent to ends its call, which would be silent for as long as it lasts", () => {
   const faults: unknown[] = [];
-  const { clock, pacer, socket, leg } = openLine((fault) => faults.push(fault));
+  const { clock, pacer, socket, leg } = openLeg((fault) => faults.push(fault));
   const { session } = recordingSession();
   leg.connect({ ...session, end: (ending: Ending) => leg.end(ending) });
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
@@ -89,7 +89,7 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
 });
 
 test("nothing is sent once the leg is closed, and its pacer stands still", () => {
-  const { clock, pacer, socket, leg } = openLine();
+  const { clock, pacer, socket, leg } = openLeg();
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(FRAME_MS);
   assert.equal(pacer.streamCount, 1);

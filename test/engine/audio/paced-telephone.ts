@@ -14,10 +14,10 @@ export function telephone() {
   const clock = new VirtualClock(0);
   const pacer = new Pacer(clock);
   const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
-  const line: PacedStream = pacer.open(FORMAT, {
+  const stream: PacedStream = pacer.open(FORMAT, {
     frame: (bytes) =>
       sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
     mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
   });
-  return { clock, pacer, line, sent, frames: () => sent.filter(({ what }) => what === "frame") };
+  return { clock, pacer, stream, sent, frames: () => sent.filter(({ what }) => what === "frame") };
 }

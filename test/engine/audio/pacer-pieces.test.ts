@@ -13,43 +13,43 @@ test("a sentence that comes in pieces leaves in the same frames as it would whol
         (_, at) => at % 251,
       );
       const [one, other] = [telephone(), telephone()];
-      one.line.enqueue(whole, "end");
+      one.stream.enqueue(whole, "end");
       let at = 0;
       for (const size of sizes) {
-        other.line.enqueue(whole.subarray(at, at + size));
+        other.stream.enqueue(whole.subarray(at, at + size));
         at += size;
       }
-      other.line.enqueue(whole.subarray(at), "end");
+      other.stream.enqueue(whole.subarray(at), "end");
       one.clock.advance(10_000);
       other.clock.advance(10_000);
       const bytesOf = ({ what, bytes }: { what: string; bytes: Uint8Array }) => ({ what, bytes });
       assert.deepEqual(other.sent.map(bytesOf), one.sent.map(bytesOf));
-      assert.equal(other.line.queuedMs, 0);
+      assert.equal(other.stream.queuedMs, 0);
     }),
   );
 });
 
 test("a part of a frame waits for the rest of it, and a gap in a sentence is counted", () => {
-  const { clock, line, frames, sent } = telephone();
-  line.enqueue(speech(1.5));
+  const { clock, stream, frames, sent } = telephone();
+  stream.enqueue(speech(1.5));
   assert.equal(frames().length, 1);
   clock.advance(500);
-  assert.equal(line.underrunCount, 0);
-  line.enqueue(speech(0.5, 2));
-  assert.equal(line.underrunCount, 1);
+  assert.equal(stream.underrunCount, 0);
+  stream.enqueue(speech(0.5, 2));
+  assert.equal(stream.underrunCount, 1);
   assert.deepEqual(frames()[1]?.bytes.subarray(78, 82), Uint8Array.of(1, 1, 2, 2));
-  line.enqueue(new Uint8Array(0), "end");
+  stream.enqueue(new Uint8Array(0), "end");
   assert.equal(sent.at(-1)?.what, "end");
   clock.advance(500);
-  line.enqueue(speech(1), "next");
-  assert.equal(line.underrunCount, 1, "silence between two sentences is none");
+  stream.enqueue(speech(1), "next");
+  assert.equal(stream.underrunCount, 1, "silence between two sentences is none");
 });
 
 test("the mark of a sentence that had no room is told all the same", () => {
-  const { clock, line, sent } = telephone();
+  const { clock, stream, sent } = telephone();
   const framesMax = QUEUED_MAX_MS / FRAME_MS;
-  line.enqueue(speech(framesMax), "long");
-  assert.equal(line.enqueue(speech(AHEAD_FRAMES + 1), "refused"), false);
+  stream.enqueue(speech(framesMax), "long");
+  assert.equal(stream.enqueue(speech(AHEAD_FRAMES + 1), "refused"), false);
   clock.advance(QUEUED_MAX_MS);
   assert.deepEqual(
     sent.filter(({ what }) => what !== "frame").map(({ what }) => what),

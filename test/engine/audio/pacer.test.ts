@@ -7,20 +7,20 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { AHEAD_FRAMES, FORMAT, speech, telephone } from "./paced-telephone.js";
 
 test("the first frames leave at once, the rest in real time", () => {
-  const { clock, line, frames } = telephone();
-  line.enqueue(speech(50), "a");
+  const { clock, stream, frames } = telephone();
+  stream.enqueue(speech(50), "a");
   assert.equal(frames().length, AHEAD_FRAMES);
   clock.advance(100);
   assert.equal(frames().length, AHEAD_FRAMES + 5);
   clock.advance(50 * FRAME_MS);
   assert.equal(frames().length, 50);
-  assert.equal(line.underrunCount, 0);
+  assert.equal(stream.underrunCount, 0);
 });
 
 test("the mark follows the last frame of its sentence, which is filled up with silence", () => {
-  const { clock, line, sent } = telephone();
-  line.enqueue(speech(1.5), "a");
-  line.enqueue(speech(1, 2), "b");
+  const { clock, stream, sent } = telephone();
+  stream.enqueue(speech(1.5), "a");
+  stream.enqueue(speech(1, 2), "b");
   clock.advance(100);
   assert.deepEqual(
     sent.map(({ what }) => what),
@@ -33,30 +33,30 @@ test("the mark follows the last frame of its sentence, which is filled up with s
 });
 
 test("after a clear nothing of what was queued leaves, and the next sentence leaves at once", () => {
-  const { clock, line, frames, sent } = telephone();
-  line.enqueue(speech(100), "old");
+  const { clock, stream, frames, sent } = telephone();
+  stream.enqueue(speech(100), "old");
   clock.advance(40);
-  line.clear();
+  stream.clear();
   const before = frames().length;
   clock.advance(1_000);
   assert.equal(frames().length, before);
-  line.enqueue(speech(2, 9), "new");
+  stream.enqueue(speech(2, 9), "new");
   assert.equal(frames().at(-1)?.bytes[0], 9);
   assert.ok(!sent.some(({ what }) => what === "old"));
 });
 
 test("while it is held nothing leaves, and then it goes on where it stood", () => {
-  const { clock, line, frames } = telephone();
+  const { clock, stream, frames } = telephone();
   const audio = Uint8Array.from({ length: 40 * FORMAT.frameBytes }, (_, at) =>
     Math.floor(at / FORMAT.frameBytes),
   );
-  line.enqueue(audio, "a");
+  stream.enqueue(audio, "a");
   clock.advance(100);
-  line.hold();
+  stream.hold();
   const before = frames().length;
   clock.advance(500);
   assert.equal(frames().length, before);
-  line.resume();
+  stream.resume();
   clock.advance(2_000);
   assert.deepEqual(
     frames().map(({ bytes }) => bytes[0]),
@@ -65,25 +65,25 @@ test("while it is held nothing leaves, and then it goes on where it stood", () =
 });
 
 test("more than three minutes are not taken", () => {
-  const { line } = telephone();
+  const { stream } = telephone();
   const framesMax = QUEUED_MAX_MS / FRAME_MS;
-  assert.equal(line.enqueue(speech(framesMax), "a"), true);
-  assert.equal(line.enqueue(speech(AHEAD_FRAMES + 1), "b"), false);
-  line.clear();
-  assert.equal(line.enqueue(speech(1), "c"), true);
+  assert.equal(stream.enqueue(speech(framesMax), "a"), true);
+  assert.equal(stream.enqueue(speech(AHEAD_FRAMES + 1), "b"), false);
+  stream.clear();
+  assert.equal(stream.enqueue(speech(1), "c"), true);
 });
 
 test("a late timer is counted when the caller's buffer has run dry", () => {
-  const { clock, line } = telephone();
-  line.enqueue(speech(100), "a");
-  line.sendDue(clock.monotonicMs() + SEND_AHEAD_MS + 100);
-  assert.equal(line.underrunCount, 1);
+  const { clock, stream } = telephone();
+  stream.enqueue(speech(100), "a");
+  stream.sendDue(clock.monotonicMs() + SEND_AHEAD_MS + 100);
+  assert.equal(stream.underrunCount, 1);
 });
 
 test("a pacer without lines has no timer", () => {
-  const { clock, pacer, line } = telephone();
+  const { clock, pacer, stream } = telephone();
   assert.equal(clock.pendingTimerCount, 1);
-  line.close();
+  stream.close();
   assert.equal(pacer.streamCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
 });
@@ -103,12 +103,12 @@ test("whatever is enqueued, held and cleared, sound is never sent twice, reorder
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const { clock, line, frames } = telephone();
+      const { clock, stream, frames } = telephone();
       for (const [index, each] of steps.entries()) {
-        if (each.kind === "enqueue") line.enqueue(speech(each.frames, index), String(index));
-        else if (each.kind === "grow") line.enqueue(speech(each.frames, index));
+        if (each.kind === "enqueue") stream.enqueue(speech(each.frames, index), String(index));
+        else if (each.kind === "grow") stream.enqueue(speech(each.frames, index));
         else if (each.kind === "wait") clock.advance(each.ms);
-        else line[each.kind]();
+        else stream[each.kind]();
       }
       const order = frames().map(({ bytes }) => bytes[0] ?? 0);
       assert.deepEqual(
@@ -139,12 +139,12 @@ test("a timer that is always late, each time by another amount, sends one frame 
     every: (periodMs, action) => clock.every(periodMs, action),
   };
   const atMs: number[] = [];
-  const line = new Pacer(late).open(FORMAT, {
+  const stream = new Pacer(late).open(FORMAT, {
     frame: () => atMs.push(clock.monotonicMs()),
     mark: () => undefined,
   });
   clock.advance(7);
-  line.enqueue(speech(400), "a");
+  stream.enqueue(speech(400), "a");
   clock.advance(6_000);
   const paced = atMs.slice(AHEAD_FRAMES);
   assert.ok(paced.length > 250);
@@ -164,22 +164,22 @@ test("after a pause of the whole process the frames that are due leave together"
     every: (periodMs, action) => clock.every(periodMs, action),
   };
   let frames = 0;
-  const line = new Pacer(stalling).open(FORMAT, {
+  const stream = new Pacer(stalling).open(FORMAT, {
     frame: () => {
       frames += 1;
     },
     mark: () => undefined,
   });
-  line.enqueue(speech(400), "a");
+  stream.enqueue(speech(400), "a");
   stalledMs = 90;
   clock.advance(20);
   stalledMs = 0;
   clock.advance(110);
   assert.equal(frames, AHEAD_FRAMES + 6);
-  assert.equal(line.underrunCount, 0);
+  assert.equal(stream.underrunCount, 0);
 });
 
-test("a telephone that throws closes its own line; the others play on, and it is told", () => {
+test("a telephone that throws closes its own stream; the others play on, and it is told", () => {
   const clock = new VirtualClock(0);
   const faults: unknown[] = [];
   const pacer = new Pacer(clock, (fault) => faults.push(fault));
@@ -208,24 +208,24 @@ test("a telephone that throws closes its own line; the others play on, and it is
 });
 
 test("a silence that was asked for is no underrun", () => {
-  const { clock, line } = telephone();
-  line.enqueue(speech(100), "a");
+  const { clock, stream } = telephone();
+  stream.enqueue(speech(100), "a");
   clock.advance(100);
-  line.hold();
+  stream.hold();
   clock.advance(1_000);
-  line.resume();
+  stream.resume();
   clock.advance(100);
-  assert.equal(line.underrunCount, 0);
+  assert.equal(stream.underrunCount, 0);
 });
 
-test("a line that keeps nothing is sent only as much ahead as it says", () => {
+test("a stream that keeps nothing is sent only as much ahead as it says", () => {
   const clock = new VirtualClock();
   const sent: string[] = [];
-  const line = new Pacer(clock).open(
+  const stream = new Pacer(clock).open(
     { ...FORMAT, aheadMs: 2 * FRAME_MS },
     { frame: () => sent.push("frame"), mark: (name) => sent.push(name) },
   );
-  line.enqueue(speech(4), "a");
+  stream.enqueue(speech(4), "a");
   assert.deepEqual(sent, ["frame", "frame"]);
   clock.advance(2 * FRAME_MS);
   assert.deepEqual(sent, ["frame", "frame", "frame", "frame", "a"]);

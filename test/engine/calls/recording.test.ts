@@ -139,7 +139,7 @@ for (const [stallMs, lostMs] of [
   [9_000, 0],
   [30_000, 20_000],
 ] as const) {
-  test(`what a line held back for ${stallMs / 1_000} s and gives at once is where it was said; ${lostMs / 1_000} s of it are lost`, () => {
+  test(`what the network held back for ${stallMs / 1_000} s and gives at once is where it was said; ${lostMs / 1_000} s of it are lost`, () => {
     const { clock, sink, story, recording } = newRecording();
     const startMs = clock.monotonicMs();
     const sayUntil = (endMs: number) => {
@@ -211,7 +211,7 @@ for (const [name, frameMs] of [
   });
 }
 
-test("a line that floods fills neither memory nor file", () => {
+test("a leg that floods fills neither memory nor file", () => {
   const { clock, sink, recording } = newRecording();
   for (let second = 0; second < 10; second += 1) {
     for (let frame = 0; frame < 5_000; frame += 1) recording.caller(sound(FRAME));
@@ -222,7 +222,7 @@ test("a line that floods fills neither memory nor file", () => {
   assert.equal(sink.samples, 10 * RATE_HZ);
 });
 
-test("a line in the smallest pieces fills no memory while they wait", () => {
+test("audio in the smallest pieces fills no memory while they wait", () => {
   const { clock, sink, recording } = newRecording();
   clock.advance(9_000);
   for (let sample = 0; sample < 9_000 * 8; sample += 1) recording.caller(sound(1));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 
-/** Of the monitor, in whole. */
+/** The monitor's period, in whole milliseconds. */
 const PERIOD_MS = 10;
 const AT_REST = 0.004;
 const BUSY = 0.6;

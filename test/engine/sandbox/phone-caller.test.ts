@@ -67,7 +67,7 @@ test("digits, and a burst of speech", async () => {
   const { caller, served } = await call();
   caller.press("4");
   caller.press("#");
-  caller.burst("two seconds at once are what a line brings");
+  caller.burst("two seconds at once are what a call brings");
   await caller.hangUp();
   await closed(served);
 
@@ -78,7 +78,7 @@ test("digits, and a burst of speech", async () => {
       { type: "digit", digit: "#" },
     ],
   );
-  assert.equal(served.words.join(" "), "two seconds at once are what a line brings");
+  assert.equal(served.words.join(" "), "two seconds at once are what a call brings");
 });
 
 test("what a caller is told instead of an agent, and requests that are refused", async () => {

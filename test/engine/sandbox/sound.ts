@@ -1,4 +1,4 @@
-/** Audio as lines and rooms spoil it, for tests of what must survive that. */
+/** Audio as networks and rooms spoil it, for tests of what must survive that. */
 
 export function amplify(pcm: Int16Array, decibels: number): Int16Array {
   return pcm.map((sample) => sample * 10 ** (decibels / 20));
@@ -52,7 +52,7 @@ function clip(sample: number): number {
   return Math.max(-32_768, Math.min(32_767, sample));
 }
 
-/** The same numbers for the same seed. */
+/** Numbers from 0, below 1, the same for the same seed. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

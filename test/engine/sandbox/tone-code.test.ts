@@ -51,15 +51,15 @@ test("any text comes back exactly at 8, 16 and 24 kHz", () => {
   );
 });
 
-test("the code survives a telephone line: µ-law, any level from 0 to -30 dB, any phase, resampling both ways", () => {
+test("the code survives a telephone call: µ-law, any level from 0 to -30 dB, any phase, resampling both ways", () => {
   const levels = fc.integer({ min: -30, max: 0 });
   const offsets = fc.integer({ min: 0, max: 400 });
   fc.assert(
     fc.property(anyText, levels, offsets, (text, level, offset) => {
       const spoken = join(new Int16Array(offset), amplify(encodeSpeech(text, 16_000), level));
-      const onTheLine = decodeMuLaw(encodeMuLaw(resample(spoken, 16_000, 8000)));
-      assert.equal(decodeSpeech(onTheLine, 8000), text);
-      assert.equal(decodeSpeech(resample(onTheLine, 8000, 16_000), 16_000), text);
+      const onTheLeg = decodeMuLaw(encodeMuLaw(resample(spoken, 16_000, 8000)));
+      assert.equal(decodeSpeech(onTheLeg, 8000), text);
+      assert.equal(decodeSpeech(resample(onTheLeg, 8000, 16_000), 16_000), text);
     }),
     { numRuns: 60 },
   );

@@ -198,7 +198,7 @@ test("a cancelled timer does not fire; cancelling one that is not there does not
   assert.deepEqual(trial.events, []);
 });
 
-test("the end stops timers and vendors, ends the line, then writes the call down", () => {
+test("the end stops timers and vendors, ends the leg, then writes the call down", () => {
   const trial = new Trial();
   trial.perform(
     { type: "startTimer", timer: "duration", delayMs: 100 },

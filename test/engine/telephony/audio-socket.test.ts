@@ -7,7 +7,7 @@ import { tlv } from "./vendor-wires.js";
 
 const START = tlv(0x01, Buffer.alloc(16, 0xab)).data;
 
-/** Of an event whose bytes will be overwritten. */
+/** A copy of the event, whose bytes the wire will overwrite. */
 function kept(event: PhoneEvent): PhoneEvent {
   return event.type === "audio" ? { ...event, bytes: Uint8Array.from(event.bytes) } : event;
 }

@@ -13,7 +13,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const ACCOUNT = { accountSid: `AC${"1".repeat(32)}`, authToken: "the-auth-token" };
 const UNKNOWN_SID = `CA${"0".repeat(32)}`;
-/** It rings until somebody hangs up. */
+/** A call that rings until somebody hangs up. */
 const CALL = {
   to: "+15550100005",
   from: "+15550109999",

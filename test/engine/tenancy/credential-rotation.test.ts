@@ -10,7 +10,7 @@ const OLD_KEY = "5a".repeat(32);
 const NEW_KEY = "a5".repeat(32);
 const OLDEST_KEY = "0f".repeat(32);
 const ROOT = { type: "administrator", id: "root" } as const;
-/** Of the seven global providers of the sandbox, those that have a key. */
+/** Five of the sandbox's seven global providers have a key. */
 const GLOBAL_COUNT = 5;
 
 function rotationOf(

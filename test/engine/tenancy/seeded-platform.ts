@@ -102,7 +102,7 @@ export class SeededPlatform {
     return { organization, plan, userId, apiKeyId: undefined, scopes: ALL_SCOPES };
   }
 
-  /** The same organization as a later request would find it. */
+  /** The organization as a later request finds it. */
   async refreshed(tenant: Tenant): Promise<Tenant> {
     const found = await findOrganizationWithPlan(this.database, tenant.organization.id);
     assert.ok(found);
@@ -151,7 +151,7 @@ export function platformOfFile(): () => Promise<SeededPlatform> {
   };
 }
 
-/** One for a test that needs to be alone. */
+/** A platform for a test that needs to be alone. */
 export function openPlatform(context: TestContext, seed = SANDBOX): Promise<SeededPlatform> {
   return open(seed, (close) => context.after(close));
 }

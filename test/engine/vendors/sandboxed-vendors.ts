@@ -8,7 +8,7 @@ import { eventually as eventuallyFound } from "../../system/eventually.js";
 
 export interface SandboxedVendors {
   readonly sandbox: Sandbox;
-  /** Of the sandbox. */
+  /** Changes of the sandbox's journal. */
   readonly changes: Changes;
   readonly context: VendorContext;
   settingsFor(vendor: keyof SandboxUrls): VendorSettings;

@@ -5,7 +5,7 @@ import type { CancelTimer, PageClock } from "./page-clock.js";
 export type PlayerState = "waiting" | "loading" | "playing" | "reconnecting" | "unsupported";
 
 export interface PictureQuality {
-  /** Of this load of the playlist; -1 is the automatic choice. */
+  /** The index counts within this load of the playlist; -1 is the automatic choice. */
   readonly index: number;
   readonly label: string;
 }
@@ -178,7 +178,7 @@ function canPlayPieces(): boolean {
   return "MediaSource" in globalThis || "ManagedMediaSource" in globalThis;
 }
 
-/** One for each height, largest first, after the automatic choice. */
+/** One quality for each height, largest first, after the automatic choice. */
 function qualitiesOf(levels: readonly Level[]): readonly PictureQuality[] {
   const pictures = levels
     .map((level, index) => ({ index, label: labelOf(level), height: level.height }))

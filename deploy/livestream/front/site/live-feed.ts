@@ -41,7 +41,7 @@ export class LiveFeed {
     this.#clock.every(COMPARE_PERIOD_MS, () => void this.#ask());
   }
 
-  /** For when the page has been asleep. */
+  /** Asks again after the page has been asleep. */
   refresh(): void {
     void this.#ask();
   }

@@ -20,7 +20,7 @@ export interface Quality {
 
 const PLAYLIST_PATH = /^\/hls\/[A-Za-z0-9_-]{1,64}\/master\.m3u8$/;
 const THUMBNAIL_PATH = /^\/hls\/[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}\.jpg$/;
-/** Of any URL; a relative one is seen from here. */
+/** Relative URLs are resolved against this base, which is nobody's host. */
 const ANY_ORIGIN = "http://here.invalid";
 
 const streamKey = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
@@ -69,22 +69,22 @@ const StreamList = v.object({ streams: v.array(v.unknown()) });
 const ListAnswer = v.object({ data: StreamList });
 const RemovedStream = v.object({ streamKey });
 
-/** Of an answer to GET /api/streams; throws when it is not one. A stream that cannot be read is left out. */
+/** The streams in an answer to GET /api/streams, without those that cannot be read; throws when it is no such answer. */
 export function readListAnswer(value: unknown): readonly LiveStream[] {
   return v.parse(ListAnswer, value).data.streams.flatMap(readOne);
 }
 
-/** Of the event `snapshot`. */
+/** The streams in the `data` of an event `snapshot`; throws when it holds no list. */
 export function readSnapshot(json: string): readonly LiveStream[] {
   return v.parse(StreamList, JSON.parse(json)).streams.flatMap(readOne);
 }
 
-/** Of the events `added` and `replaced`; undefined when it cannot be read. */
+/** The stream in the `data` of an event `added` or `replaced`; undefined when a part of it is not as it should be. */
 export function readStream(json: string): LiveStream | undefined {
   return readOne(JSON.parse(json))[0];
 }
 
-/** Of the event `removed`. */
+/** The key in the `data` of an event `removed`; throws when it holds none. */
 export function readRemovedKey(json: string): string {
   return v.parse(RemovedStream, JSON.parse(json)).streamKey;
 }

@@ -17,7 +17,7 @@ export interface CardPlaces {
 interface Card {
   readonly item: HTMLElement;
   readonly since: HTMLElement;
-  /** Of all that the card shows; another one needs another card. */
+  /** All that the card shows, as one text: a stream with another content needs a new card. */
   readonly content: string;
   readonly startedMs: number;
 }

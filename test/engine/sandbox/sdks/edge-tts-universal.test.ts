@@ -13,9 +13,8 @@ after(() => sandbox.close());
 beforeEach(() => Object.assign(faults, noFaults()));
 
 /**
- * The SDK dials one fixed host, and over TLS. Its build for Node can only be led elsewhere by a proxy with a certificate
- * that Node trusts; its build for browsers takes the WebSocket and the fetch of its surroundings, as here. Both builds
- * write the same frames.
+ * The SDK dials one fixed host, over TLS. Its build for Node needs a proxy with a trusted certificate to be led
+ * elsewhere. Its build for browsers takes the WebSocket and fetch of its surroundings, and writes the same frames.
  */
 class LoopbackSocket extends WebSocket {
   constructor(url: string) {

@@ -39,7 +39,7 @@ class CountingClock extends VirtualClock {
 
 /** A Deepgram that does only what the test says, a clock moved by hand, and the client between them. */
 export class ScriptedDeepgram {
-  /** Of the clock's timers, of what the server gets, and of what the listener is told. */
+  /** Changes of the clock's timers, of what the server gets, and of what the listener is told. */
   readonly changes = new Changes();
   readonly clock = new CountingClock(this.changes);
   readonly server = new ScriptedSocketServer(this.changes);

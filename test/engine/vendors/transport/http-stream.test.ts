@@ -21,7 +21,7 @@ describe("a streamed request", () => {
   let server: ScriptedWebServer;
   let connections: Connections;
   let received: string[];
-  /** Of what has been received. */
+  /** Tells of each piece that is received. */
   let changes: Changes;
 
   beforeEach(async () => {

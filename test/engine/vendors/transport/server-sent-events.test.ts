@@ -28,7 +28,7 @@ function linesOf(chunks: readonly Uint8Array[]): string[] {
   return lines;
 }
 
-/** The same bytes, cut anywhere: also inside a character and between CR and LF. */
+/** The bytes cut anywhere, even inside a character and between CR and LF. */
 function cut(bytes: Uint8Array, borders: readonly number[]): Uint8Array[] {
   const sorted = [...borders].map((border) => border % (bytes.length + 1)).sort((a, b) => a - b);
   const starts = [0, ...sorted];

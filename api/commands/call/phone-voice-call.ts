@@ -3,14 +3,14 @@ import type { Utterance } from "../../../engine/sandbox/caller.js";
 import { describeEvent, type Received } from "../../../engine/sandbox/caller-events.js";
 import { PhoneCaller, type PhoneCallerOptions } from "../../../engine/sandbox/phone-caller.js";
 import type { PhoneCallerEvent } from "../../../engine/sandbox/phone-caller-events.js";
-import type { VoiceLine } from "./medium.js";
+import type { VoiceCall } from "./medium.js";
 
 const NS_PER_BYTE = 125_000n;
 /** A reply whose next frame is only late goes on. */
 const LATE_NS = 400_000_000n;
 
 /** A telephone call whose events are told as those of the web: a reply ends where the agent has been quiet for a while. */
-export class PhoneVoiceLine implements VoiceLine {
+export class PhoneVoiceCall implements VoiceCall {
   /** Telephones are told none. */
   readonly historyKey = "";
   readonly #events = new AwaitedEvents<Received>(describeEvent);
@@ -19,17 +19,17 @@ export class PhoneVoiceLine implements VoiceLine {
   #playedOutNs = 0n;
 
   /** Rejects as `PhoneCaller.call` does. */
-  static async dial(options: PhoneCallerOptions, agentName: string): Promise<PhoneVoiceLine> {
-    const line = new PhoneVoiceLine();
-    line.#caller = await PhoneCaller.call({
+  static async dial(options: PhoneCallerOptions, agentName: string): Promise<PhoneVoiceCall> {
+    const call = new PhoneVoiceCall();
+    call.#caller = await PhoneCaller.call({
       ...options,
       keepsAudio: false,
-      onAudio: (sound, atNs) => line.#sounded(sound, atNs),
-      onEvent: (event) => line.#receive(event),
+      onAudio: (sound, atNs) => call.#sounded(sound, atNs),
+      onEvent: (event) => call.#receive(event),
     });
     const atNs = process.hrtime.bigint();
-    line.#events.add({ type: "connected", agentName, historyKey: "", atNs });
-    return line;
+    call.#events.add({ type: "connected", agentName, historyKey: "", atNs });
+    return call;
   }
 
   get callSid(): string {
@@ -55,7 +55,7 @@ export class PhoneVoiceLine implements VoiceLine {
   }
 
   get #dialled(): PhoneCaller {
-    if (this.#caller === undefined) throw new Error("the line is not connected yet");
+    if (this.#caller === undefined) throw new Error("the call is not connected yet");
     return this.#caller;
   }
 

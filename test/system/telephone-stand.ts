@@ -79,7 +79,7 @@ export class PacerWatch extends PatientClock {
   }
 }
 
-/** No call, no slot, no paced line, and nobody who listens. */
+/** No call, no slot, no paced stream, and nobody who listens. */
 async function assertNothingLeft(server: TestServer, clock: PacerWatch): Promise<void> {
   await server.settled();
   await clock.changes.until("the pacer to stand still", () => !clock.isPacing);
