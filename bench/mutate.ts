@@ -28,7 +28,8 @@ const REPORT = join(BUILD, "../bench/results/mutation.md");
 const NOT_MUTATED = ["engine/sandbox/"];
 
 const seed = Number(values.seed);
-const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
+const beganAtMs = performance.now();
+const limitMs = Number(values.minutes) * 60_000;
 const builds = Array.from({ length: Number(values.workers) }, (_, n) =>
   join(BUILD, `../dist-mutants-${n}`),
 );
@@ -40,33 +41,30 @@ const paths = tree.paths
   .filter((path) => !path.startsWith("test/"));
 const mutants = sampleMutants(tree, paths, Number(values.sample), seed);
 const choice = new TestChoice(tree);
-const trials: Trial[] = [];
+const trials = new Map<Mutant, Trial>();
 
 try {
   for (const build of builds) cpSync(BUILD, build, { recursive: true });
   await measure(mutants, UNIT_TESTS);
-  const unreached = mutants.filter((mutant) => choice.testsOf(mutant).length === 0);
-  if (unreached.length > 0) await measure(unreached, SYSTEM_TESTS);
-  await inEachBuild(mutants, async (mutant, build) => {
-    if (performance.now() > endsAtMs) return;
-    const trial = await tryMutant(mutant, choice, build);
-    trials.push(trial);
-    for (const survivor of survivors([trial])) console.log(`lived: ${describeMutant(survivor)}`);
-    if (trials.length % 20 === 0) console.log(`${trials.length} of ${mutants.length} tried`);
-  });
+  await tryAll(mutants, UNIT_TESTS);
+  const lived = survivors([...trials.values()]).map(({ mutant }) => mutant);
+  await measure(lived, SYSTEM_TESTS);
+  await tryAll(lived, SYSTEM_TESTS);
 } finally {
   for (const build of builds) rmSync(build, { recursive: true, force: true });
 }
 
-console.log(`${killRate(trials).toFixed(1)} % of the valid ones of ${trials.length} mutants died`);
+const tried = [...trials.values()];
+for (const trial of survivors(tried)) console.log(`lived: ${describeMutant(trial)}`);
+console.log(`${killRate(tried).toFixed(1)} % of the valid ones of ${tried.length} mutants died`);
 if (values.write) {
   const command = ["npm run mutate --", ...process.argv.slice(2)].join(" ");
   const date = new Date().toISOString().slice(0, 10);
-  const untriedCount = mutants.length - trials.length;
+  const untriedCount = mutants.length - tried.length;
   const leftOutTests = choice.leftOut;
   writeFileSync(
     REPORT,
-    mutationReport({ command, date, seed, trials, untriedCount, leftOutTests }),
+    mutationReport({ command, date, seed, trials: tried, untriedCount, leftOutTests }),
   );
 }
 
@@ -74,6 +72,21 @@ async function measure(of: readonly Mutant[], folders: readonly string[]): Promi
   const tests = choice.candidates(of, folders);
   console.log(`${tests.length} test files are run without a mutant`);
   await inEachBuild(tests, (test, build) => choice.measure(test, of, build));
+}
+
+/** What no unit test notices is left to the tests of the whole server, so the second try counts. */
+async function tryAll(of: readonly Mutant[], folders: readonly string[]): Promise<void> {
+  // The tests of the whole server have the last quarter of the time.
+  const untilMs = folders === UNIT_TESTS ? beganAtMs + limitMs * 0.75 : beganAtMs + limitMs;
+  let count = 0;
+  await inEachBuild(of, async (mutant, build) => {
+    if (performance.now() > untilMs) return;
+    const trial = await tryMutant(mutant, choice, folders, build);
+    trials.set(mutant, trial);
+    count += 1;
+    for (const survivor of survivors([trial])) console.log(`so far: ${describeMutant(survivor)}`);
+    if (count % 20 === 0) console.log(`${count} of ${of.length} tried`);
+  });
 }
 
 /** Each build takes the next item when it is done with one. */

@@ -10,7 +10,29 @@ interface EquivalentMutant {
   readonly reason: string;
 }
 
-const EQUIVALENT: readonly EquivalentMutant[] = [];
+const EQUIVALENT: readonly EquivalentMutant[] = [
+  {
+    sourcePath: "engine/calls/caller-placement.ts",
+    code: "this.#waitingSamples -= this.#waiting.shift()?.pcm.length ?? 0;",
+    original: "0",
+    replacement: "1",
+    reason: "the loop only runs while something waits, so there is always a chunk to take",
+  },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-feed.ts",
+    code: "const waitMs = nowMs >= dueMs ? KEEP_ALIVE_MS : dueMs - nowMs;",
+    original: "nowMs >= dueMs",
+    replacement: "false",
+    reason: "the timer fires once more at once, finds that nothing is due, and then waits as long",
+  },
+  {
+    sourcePath: "engine/speech/call-summary.ts",
+    code: "if (value !== undefined)",
+    original: "value !== undefined",
+    replacement: "true",
+    reason: "what could not be parsed is undefined, which the reader's schema refuses as well",
+  },
+];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */
 export function equivalenceOf(mutant: Mutant): string | undefined {

@@ -18,13 +18,14 @@ export interface Trial {
   readonly by: string | undefined;
 }
 
-/** Puts a mutant into a build, runs the tests that may kill it, and takes it out again. */
+/** Puts a mutant into a build, runs the tests of some folders that may kill it, and takes it out again. */
 export async function tryMutant(
   mutant: Mutant,
   choice: TestChoice,
+  folders: readonly string[],
   buildFolder: string,
 ): Promise<Trial> {
-  const tests = choice.testsOf(mutant);
+  const tests = choice.testsOf(mutant, folders);
   if (tests.length === 0) return { mutant, fate: "unreached", by: undefined };
   const modulePath = join(buildFolder, mutant.path);
   const source = readFileSync(modulePath, "utf8");

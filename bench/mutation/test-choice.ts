@@ -42,7 +42,7 @@ export class TestChoice {
     );
     return [...loaders]
       .filter((path) => path.endsWith(".test.js"))
-      .filter((path) => folders.some((folder) => path.startsWith(folder)))
+      .filter((path) => isIn(path, folders))
       .sort();
   }
 
@@ -69,18 +69,22 @@ export class TestChoice {
     }
   }
 
-  /** The files that may kill a mutant: its mirrored test, then the nearest and quickest. */
-  testsOf(mutant: Mutant): readonly ReachingTest[] {
+  /** The files of some folders that may kill a mutant: its mirrored test, then the nearest and quickest. */
+  testsOf(mutant: Mutant, folders: readonly string[]): readonly ReachingTest[] {
     const mirrored = `test/${mutant.path.replace(/\.js$/, ".test.js")}`;
     const cost = ({ path, distance, normalMs }: ReachingTest) =>
       path === mirrored ? 0 : distance + normalMs / MS_PER_DISTANCE;
-    const nearest = [...(this.#reaching.get(mutant) ?? [])].sort(
-      (one, other) => cost(one) - cost(other),
-    );
+    const nearest = (this.#reaching.get(mutant) ?? [])
+      .filter(({ path }) => isIn(path, folders))
+      .sort((one, other) => cost(one) - cost(other));
     let sumMs = 0;
     return nearest.filter(({ normalMs }, index) => {
       sumMs += normalMs;
       return index === 0 || sumMs <= MUTANT_TESTS_MAX_MS;
     });
   }
+}
+
+function isIn(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(folder));
 }
