@@ -71,22 +71,27 @@ if (values.write) {
 async function measure(of: readonly Mutant[], folders: readonly string[]): Promise<void> {
   const tests = choice.candidates(of, folders);
   console.log(`${tests.length} test files are run without a mutant`);
-  await inEachBuild(tests, (test, build) => choice.measure(test, of, build));
+  await inEachBuild(tests, async (test, build) => {
+    if (performance.now() < untilOf(folders)) await choice.measure(test, of, build);
+  });
 }
 
 /** What no unit test notices is left to the tests of the whole server, so the second try counts. */
 async function tryAll(of: readonly Mutant[], folders: readonly string[]): Promise<void> {
-  // The tests of the whole server have the last quarter of the time.
-  const untilMs = folders === UNIT_TESTS ? beganAtMs + limitMs * 0.75 : beganAtMs + limitMs;
   let count = 0;
   await inEachBuild(of, async (mutant, build) => {
-    if (performance.now() > untilMs) return;
+    if (performance.now() > untilOf(folders)) return;
     const trial = await tryMutant(mutant, choice, folders, build);
     trials.set(mutant, trial);
     count += 1;
     for (const survivor of survivors([trial])) console.log(`so far: ${describeMutant(survivor)}`);
     if (count % 20 === 0) console.log(`${count} of ${of.length} tried`);
   });
+}
+
+/** The tests of the whole server have the last quarter of the time. */
+function untilOf(folders: readonly string[]): number {
+  return beganAtMs + (folders === UNIT_TESTS ? limitMs * 0.75 : limitMs);
 }
 
 /** Each build takes the next item when it is done with one. */
