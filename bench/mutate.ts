@@ -2,6 +2,7 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { thisMachine } from "./machine.js";
 import { CompiledTree } from "./mutation/compiled-tree.js";
 import { type Trial, tryMutant } from "./mutation/mutant-trial.js";
 import { describeMutant, killRate, mutationReport, survivors } from "./mutation/mutation-report.js";
@@ -28,6 +29,7 @@ const REPORT = join(BUILD, "../bench/results/mutation.md");
 const NOT_MUTATED = ["engine/sandbox/"];
 
 const seed = Number(values.seed);
+const machine = thisMachine();
 const beganAtMs = performance.now();
 const limitMs = Number(values.minutes) * 60_000;
 const builds = Array.from({ length: Number(values.workers) }, (_, n) =>
@@ -64,7 +66,7 @@ if (values.write) {
   const leftOutTests = choice.leftOut;
   writeFileSync(
     REPORT,
-    mutationReport({ command, date, seed, trials: tried, untriedCount, leftOutTests }),
+    mutationReport({ command, date, machine, seed, trials: tried, untriedCount, leftOutTests }),
   );
 }
 

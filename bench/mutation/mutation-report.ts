@@ -1,13 +1,15 @@
-import { thisMachine } from "../machine.js";
+import type { Machine } from "../machine.js";
 import { equivalenceOf } from "./equivalent-mutants.js";
 import type { Fate, Trial } from "./mutant-trial.js";
 
 export interface MutationRun {
   readonly command: string;
   readonly date: string;
+  /** The machine and the commit when the build was made. */
+  readonly machine: Machine;
   readonly seed: number;
   readonly trials: readonly Trial[];
-  /** Sampled, but the time was over. */
+  /** How many sampled mutants were not tried, because the time was over. */
   readonly untriedCount: number;
   readonly leftOutTests: readonly string[];
 }
@@ -20,7 +22,7 @@ export function describeMutant({ mutant }: Trial): string {
   return `${sourcePath}:${line} ${shown(original)} → ${to} (${change.operator}) in ${shown(code)}`;
 }
 
-/** The valid ones that lived, whether a test reached them or not. */
+/** Valid mutants that lived, whether a test reached them or not. */
 export function survivors(trials: readonly Trial[]): readonly Trial[] {
   return trials.filter((trial) => lived(trial.fate) && equivalenceOf(trial.mutant) === undefined);
 }
@@ -33,7 +35,7 @@ export function killRate(trials: readonly Trial[]): number {
 
 export function mutationReport(run: MutationRun): string {
   const { trials } = run;
-  const machine = Object.entries(thisMachine())
+  const machine = Object.entries(run.machine)
     .filter(([name]) => name !== "pinning")
     .map(([name, value]) => `- ${name}: ${value}`);
   const folders = [...new Set(trials.map(folderOf))].sort();

@@ -7,7 +7,7 @@ import type { Change } from "./source-edits.js";
 
 /** A change of one compiled module, with its place in the source that people read. */
 export interface Mutant {
-  /** Of the compiled module, relative to the build. */
+  /** The compiled module, relative to the build. */
   readonly path: string;
   readonly change: Change;
   readonly sourcePath: string;
@@ -56,7 +56,7 @@ function mutantsOf(tree: CompiledTree, path: string): readonly Mutant[] {
   });
 }
 
-/** Does not depend on the other files, so that most of a sample stays the same when one of them is changed. */
+/** A rank does not depend on other files, so that most of a sample stays the same when one of them is changed. */
 function rankOf({ path, code, change, original }: Mutant, seed: number): string {
   const name = [seed, path, code, change.start, original, change.replacement].join("\n");
   return createHash("sha256").update(name).digest("hex");

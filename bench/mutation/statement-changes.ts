@@ -36,7 +36,7 @@ export function statementChanges(edits: SourceEdits): VisitorObject {
   };
 }
 
-/** Of a block that does more than leave; one that only leaves is the same as its condition being false. */
+/** The leaving end of a block that does more; a block that only leaves is the same as its condition being false. */
 function lastOfSeveral(consequent: Statement): Statement | undefined {
   if (consequent.type !== "BlockStatement" || consequent.body.length < 2) return undefined;
   const last = consequent.body.at(-1);

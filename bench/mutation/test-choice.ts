@@ -24,7 +24,7 @@ interface ReachingTest {
 
 /** Which test files execute the place of a mutant, by a run of each of them without any mutant. */
 export class TestChoice {
-  /** Failed or too slow without a mutant, so they are not asked. */
+  /** Test files that failed or were too slow without a mutant, so they are not asked. */
   readonly leftOut: string[] = [];
   readonly #tree: CompiledTree;
   readonly #reaching = new Map<Mutant, ReachingTest[]>();

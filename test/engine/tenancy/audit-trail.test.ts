@@ -67,13 +67,19 @@ test("what changed nothing says so, and an activation is not taken for a suspens
   await platform.organizations.activate(ownerEmail);
   await platform.organizations.activate(ownerEmail);
   const { items } = await trail.list(tenant, ALL);
-  assert.deepEqual(items.map(({ action, changes }) => [action, ...changes]).toSorted(), [
-    ["organization.activate"],
-    ["organization.activate", "status"],
-    ["organization.rename"],
-    ["organization.rename", "name"],
-    ["organization.suspend", "status"],
-  ]);
+  const told = items.map(({ action, changes }) => [action, ...changes].join(" "));
+  // All at one moment of the clock, so in no order.
+  assert.deepEqual(
+    new Set(told),
+    new Set([
+      "organization.activate",
+      "organization.activate status",
+      "organization.rename",
+      "organization.rename name",
+      "organization.suspend status",
+    ]),
+  );
+  assert.equal(told.length, 5);
 });
 
 test("an administrator reads the trail of an organization by its owner's e-mail", async () => {

@@ -46,11 +46,6 @@ describe("what a vendor is asked", () => {
     return JSON.parse(server.requests.at(-1)?.body ?? "");
   }
 
-  function speechOf(vendor: string): Promise<void> {
-    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
-    return textToSpeech(vendor, given(), context).synthesize(request, () => undefined, never());
-  }
-
   it("OpenAI: a limit, a temperature and the usage", async () => {
     assert.deepEqual(await bodyOfChat("openai", "gpt-4o-mini"), {
       model: "gpt-4o-mini",
@@ -159,21 +154,6 @@ describe("what a vendor is asked", () => {
     });
   });
 
-  it("Ollama: tokens are the vendor's own count where it counts them", async () => {
-    server.answer = (response) =>
-      response.end(
-        '{"message":{"content":"Yes."},"done":true,"prompt_eval_count":70,"eval_count":30}\n',
-      );
-    const model = languageModel("ollama", given(), context);
-    const request = { modelId: "m", messages: SAID, temperature: 0, maxTokens: 9 };
-    const { promptTokens, completionTokens } = await model.complete(
-      request,
-      () => undefined,
-      never(),
-    );
-    assert.deepEqual([promptTokens, completionTokens], [70, 30]);
-  });
-
   it("a refusal by the model is spoken like any reply", async () => {
     const chunk = '{"choices":[{"delta":{"content":null,"refusal":"I cannot."}}]}';
     server.answer = (response) => response.end(`data: ${chunk}\n\ndata: [DONE]\n\n`);
@@ -182,25 +162,6 @@ describe("what a vendor is asked", () => {
     const request = { modelId: "m", messages: SAID, temperature: 0, maxTokens: 9 };
     await model.complete(request, (text) => tokens.push(text), never());
     assert.deepEqual(tokens, ["I cannot."]);
-  });
-
-  it("an answer that breaks off within an event has broken off, and is not unreadable", async () => {
-    server.answer = (response) => response.end('data: {"choices":[{"delta":{"content":"Hel');
-    const request = { modelId: "m", messages: SAID, temperature: 0, maxTokens: 9 };
-    const answer = languageModel("openai", given(), context).complete(
-      request,
-      () => undefined,
-      never(),
-    );
-    await assert.rejects(answer, { fault: "disconnected" });
-  });
-
-  it("ElevenLabs: what does not fit is told without the text that was sent", async () => {
-    const detail = [{ msg: "field required", input: "Hi." }, {}, { msg: "too long" }];
-    server.answer = (response) => response.writeHead(422).end(JSON.stringify({ detail }));
-    await assert.rejects(speechOf("elevenlabs"), {
-      message: "elevenlabs answered 422: validation_error: field required; too long",
-    });
   });
 
   it("an event or a line without end is cut, not kept", async () => {
