@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findOrganizationWithPlan } from "../../../engine/tenancy/tenant.js";
-import { sharedPlatform } from "./seeded-platform.js";
+import { openPlatform } from "./seeded-platform.js";
 
-test("an organization comes with its plan, and an unknown one is not there", async () => {
-  const platform = await sharedPlatform();
+test("an organization comes with its plan, and an unknown one is not there", async (t) => {
+  const platform = await openPlatform(t);
   const { database } = platform;
   const { organization } = await platform.tenantOn("pro");
   const found = await findOrganizationWithPlan(database, organization.id);

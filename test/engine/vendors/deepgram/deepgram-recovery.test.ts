@@ -133,12 +133,12 @@ describe("Deepgram's stream after its connection broke", () => {
   /** Breaks the newest of `count` connections; the next one is opened `delayMs` later, and no sooner. */
   async function breakConnection(count: number, delayMs: number): Promise<void> {
     (await server.peer(count - 1)).socket.terminate();
-    await eventually(() => listener.lost.length === count, `loss ${count}`);
+    await scripted.changes.until(`loss ${count}`, () => listener.lost.length === count);
     const startedTimers = clock.startedTimerCount;
     if (delayMs > 0) clock.advance(delayMs - 1);
     assert.equal(clock.startedTimerCount, startedTimers, "it was tried too soon");
     clock.advance(delayMs > 0 ? 1 : 0);
-    await eventually(() => listener.deafMs.length === count, `recovery ${count}`);
+    await scripted.changes.until(`recovery ${count}`, () => listener.deafMs.length === count);
   }
 
   it("waits longer from try to try, and begins anew once a connection has held five seconds", async () => {
