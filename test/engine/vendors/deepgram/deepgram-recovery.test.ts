@@ -138,6 +138,7 @@ describe("Deepgram's stream after its connection broke", () => {
     if (delayMs > 0) clock.advance(delayMs - 1);
     assert.equal(clock.startedTimerCount, startedTimers, "it was tried too soon");
     clock.advance(delayMs > 0 ? 1 : 0);
+    assert.equal(clock.startedTimerCount, startedTimers + 1, "it was not tried in time");
     await scripted.changes.until(`recovery ${count}`, () => listener.deafMs.length === count);
   }
 
