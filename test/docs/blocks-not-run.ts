@@ -25,6 +25,10 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "take a quiet machine and many minutes; .ci/run does bench:gate",
   },
   {
+    text: "npm run mutate -- --files engine/session --sample 200 --seed 1 --minutes 8",
+    reason: "takes minutes; test/bench/mutation tests the parts",
+  },
+  {
     text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget\nnpm run livestream:local",
     reason:
       "needs Debian's packages; test/livestream-system/local-command.test.ts runs the command",

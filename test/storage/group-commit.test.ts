@@ -55,6 +55,18 @@ test("a refused statement undoes only its own request", async (context) => {
   assert.deepEqual(shelves(file), ["a", "c", "d"]);
 });
 
+test("a guarded statement that changes nothing says so, alone as well as before others", async (context) => {
+  const { file, groupCommit } = await openTables(context);
+  const removed = statement("delete from shelves where id = 'none'");
+  const { replies } = groupCommit.run([
+    { id: 1, statements: [removed], guarded: true },
+    { id: 2, statements: [removed, shelf("a")], guarded: true },
+    { id: 3, statements: [shelf("b")], guarded: true },
+  ]);
+  assert.deepEqual(kinds(replies), ["notApplied", "notApplied", "done"]);
+  assert.deepEqual(shelves(file), ["b"]);
+});
+
 test("a request sees what those before it have done", async (context) => {
   const { groupCommit } = await openTables(context);
   const { replies } = groupCommit.run([

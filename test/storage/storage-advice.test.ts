@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { storageAdvice } from "../../storage/storage-advice.js";
@@ -12,6 +12,17 @@ test("a full disk is told with the room that is left", () => {
   const full = /^the disk of .*parley\.db is full \(\d+ MiB left\): make room, then start again$/;
   assert.match(storageAdvice(filePath, { code: "SQLITE_FULL", message: "full" }), full);
   assert.match(storageAdvice(filePath, { code: "ENOSPC", message: "no space" }), full);
+});
+
+test("the room that is left is what the file system says, in MiB", () => {
+  const filePath = temporaryFile();
+  mkdirSync(dirname(filePath));
+  const { bavail, bsize } = statfsSync(dirname(filePath));
+  const advice = storageAdvice(filePath, { code: "ENOSPC", message: "no space" });
+  const toldMib = Number(/\((\d+) MiB left\)/.exec(advice)?.[1]);
+  const leftMib = (bavail * bsize) / 2 ** 20;
+  // Other programs write meanwhile.
+  assert.ok(Math.abs(toldMib - leftMib) < leftMib / 2, `${toldMib} of ${leftMib}`);
 });
 
 test("a folder that is not there and could not be made is named", () => {

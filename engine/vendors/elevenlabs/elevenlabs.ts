@@ -32,7 +32,8 @@ const detailSchema = v.object({
 
 /** The list is that of a request that does not fit; its entries also quote the text, which is left out. */
 const bodySchema = v.object({
-  detail: v.union([v.string(), detailSchema, v.array(v.object({ msg: v.optional(v.string()) }))]),
+  // The list stands first: to an object's schema whose fields are all optional, a list is an object too.
+  detail: v.union([v.string(), v.array(v.object({ msg: v.optional(v.string()) })), detailSchema]),
 });
 
 export class ElevenLabs implements TextToSpeech {

@@ -65,3 +65,19 @@ test("nothing is looked at any more once it is closed", () => {
   admission.close();
   assert.equal(clock.pendingTimerCount, 0);
 });
+
+test("what is exactly as late as allowed is not too late", () => {
+  const { admission, clock, load } = box();
+  Object.assign(load, { eventLoopDelayMs: 50, audioPoolWaitMs: 40 });
+  clock.advance(10_000);
+  assert.equal(admission.refusal, undefined);
+  load.audioPoolWaitMs = 41;
+  clock.advance(2_000);
+  assert.match(admission.refusal ?? "", /too busy/);
+  load.audioPoolWaitMs = 40;
+  clock.advance(3_000);
+  assert.equal(admission.refusal, undefined);
+  load.eventLoopDelayMs = 51;
+  clock.advance(2_000);
+  assert.match(admission.refusal ?? "", /too busy/);
+});

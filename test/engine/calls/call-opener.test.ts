@@ -5,6 +5,8 @@ import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refu
 import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
 import type { Session } from "../../../engine/session/session.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { callRecord, METRICS, usageRecord } from "../../storage/sample-records.js";
 import { type Customer, TestServer } from "../../system/test-server.js";
 
 let server: TestServer;
@@ -102,5 +104,52 @@ test("a call that cannot be written down is not begun, and gives its slot back",
     calls.start = start;
   } finally {
     await alone.close();
+  }
+});
+
+/** A customer whose plan has 60 minutes, and calls of the given minutes on days of the year 2027. */
+async function customerWhoCalled(on: TestServer, minutesByDate: Readonly<Record<string, number>>) {
+  const customer = await on.customer("free");
+  assert.equal(customer.tenant.plan.limits.maxMonthlyMinutes, 60);
+  await on.agent(customer);
+  const orgId = customer.tenant.organization.id;
+  for (const [date, minutes] of Object.entries(minutesByDate)) {
+    const id = crypto.randomUUID();
+    await on.database.calls.start(callRecord({ id, orgId }), "an earlier run");
+    await on.database.calls.finish(id, {
+      status: "completed",
+      endedAtMs: Date.parse(`${date}T12:00:00Z`),
+      durationSec: minutes * 60,
+      metrics: METRICS,
+      metadata: {},
+      messages: [],
+      usage: usageRecord({ orgId, date, minutes }),
+    });
+  }
+  return customer;
+}
+
+test("the plan's minutes are those since the first of this month, to the last one", async () => {
+  const clock = new VirtualClock(Date.parse("2027-03-31T23:00:00Z"));
+  const inMarch = await TestServer.start({ clock });
+  const refusalOf = ({ tenant }: Customer) =>
+    inMarch.parley.calls.opener.refusal({ tenant, agentId: undefined });
+  try {
+    const before = { "2027-01-01": 60, "2027-02-01": 60, "2027-02-28": 60 };
+    const sparing = await customerWhoCalled(inMarch, {
+      ...before,
+      "2027-03-01": 30,
+      "2027-03-31": 29.9,
+      "2027-04-01": 60,
+    });
+    assert.equal(await refusalOf(sparing), undefined);
+    const early = await customerWhoCalled(inMarch, { "2027-03-01": 60 });
+    assert.equal((await refusalOf(early))?.reason, "limitReached");
+    const today = await customerWhoCalled(inMarch, { "2027-03-31": 60 });
+    assert.equal((await refusalOf(today))?.reason, "limitReached");
+    clock.advance(60 * 60 * 1_000);
+    assert.equal(await refusalOf(today), undefined);
+  } finally {
+    await inMarch.close();
   }
 });

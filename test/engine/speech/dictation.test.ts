@@ -14,6 +14,9 @@ test("whoever is asked for a number and begins with digits is dictating", () => 
   for (const question of questions) {
     assert.ok(isDictating("it is 0 7", question), question);
     assert.ok(isDictating("five five", question), question);
+    assert.ok(isDictating("it is five five", question), question);
+    assert.ok(isDictating("it begins with 7", question), question);
+    assert.ok(!isDictating("I have five", question), question);
     assert.ok(!isDictating("I do not have one", question), question);
     assert.ok(!isDictating("", question), question);
   }

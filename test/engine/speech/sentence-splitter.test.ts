@@ -105,3 +105,9 @@ test("a state may be used twice", () => {
   assert.deepEqual(splitToken(state, ". Now").sentences, ["One moment."]);
   assert.deepEqual(splitToken(state, "! Now").sentences, ["One moment!"]);
 });
+
+test("white space before a sentence is not kept, however much of it comes", () => {
+  let state = EMPTY_SPLITTER;
+  for (let count = 0; count < 100; count += 1) ({ state } = splitToken(state, " \n\t"));
+  assert.equal(state.pending, "");
+});

@@ -42,6 +42,12 @@ test("numbers that begin elsewhere or begin anew are followed", () => {
   assert.deepEqual(ordered(order, [6, 7, 8]), [6, 7, 8]);
 });
 
+test("a stream that counts from below one is followed after as many pieces as one that begins anew", () => {
+  const order = new ChunkOrder();
+  assert.deepEqual(ordered(order, [-7, -6, -5, -4, -3]), []);
+  assert.deepEqual(ordered(order, [-2, -1]), [-2, -1]);
+});
+
 test("whatever the numbers are, they come out rising or not at all, and no more are held than the window has", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(30), { maxLength: 100 }), (chunks) => {

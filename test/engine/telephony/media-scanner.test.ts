@@ -37,6 +37,15 @@ test("the audio of every vendor's messages is found without parsing them", () =>
   }
 });
 
+test("other names are not taken for the audio's, whether as long or as it begins", () => {
+  const nameless = '{"event":"media","streamSid":"","media":{"payload":"AAAA"}}';
+  assert.deepEqual(scan(nameless)?.bytes, new Uint8Array(3), "an empty text");
+  for (const name of ["charset", "payloads", "payloa"]) {
+    const text = `{"event":"media","media":{"${name}":"BBBB","payload":"AAAA"}}`;
+    assert.deepEqual(scan(text)?.bytes, new Uint8Array(3), name);
+  }
+});
+
 test("unusual shapes are left to the parser", () => {
   const usual = '{"event":"media","media":{"payload":"AAAA"}}';
   assert.ok(scan(usual));

@@ -56,6 +56,32 @@ test("a purge that fails is logged, and the next one comes all the same", async 
   );
 });
 
+test("what changed nothing says so, and an activation is not taken for a suspension", async (t) => {
+  const platform = await openPlatform(t);
+  const trail = new AuditTrail({ database: platform.database, clock: platform.clock });
+  const tenant = await platform.tenantOn("free");
+  const { name, ownerEmail } = tenant.organization;
+  await platform.organizations.rename(tenant, name);
+  await platform.organizations.rename(tenant, `${name} & Sons`);
+  await platform.organizations.suspend(ownerEmail);
+  await platform.organizations.activate(ownerEmail);
+  await platform.organizations.activate(ownerEmail);
+  const { items } = await trail.list(tenant, ALL);
+  const told = items.map(({ action, changes }) => [action, ...changes].join(" "));
+  // All at one moment of the clock, so in no order.
+  assert.deepEqual(
+    new Set(told),
+    new Set([
+      "organization.activate",
+      "organization.activate status",
+      "organization.rename",
+      "organization.rename name",
+      "organization.suspend status",
+    ]),
+  );
+  assert.equal(told.length, 5);
+});
+
 test("an administrator reads the trail of an organization by its owner's e-mail", async () => {
   const platform = await sharedPlatform();
   const trail = new AuditTrail({ database: platform.database, clock: platform.clock });

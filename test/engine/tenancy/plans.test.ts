@@ -25,6 +25,21 @@ test("the standard plans have the limits of the contract", () => {
   ]);
 });
 
+test("the standard plans cost what is announced", () => {
+  const rows = STANDARD_PLANS.map(({ slug, pricing }) => [
+    slug,
+    pricing.monthly,
+    pricing.annual,
+    pricing.maxDiscountPercent,
+  ]);
+  assert.deepEqual(rows, [
+    ["free", 0, 0, 0],
+    ["starter", 29, 290, 10],
+    ["pro", 199, 1990, 20],
+    ["enterprise", 999, 9990, 30],
+  ]);
+});
+
 test("each plan has every model of the smaller one, and each can listen", () => {
   for (const [index, plan] of STANDARD_PLANS.entries()) {
     assert.ok(plan.models.stt.includes("deepgram/nova-3"), plan.slug);

@@ -64,6 +64,26 @@ describe("an HTTP tool", () => {
     };
   }
 
+  it("asks with texts as they are, other arguments as JSON, and no word of the address overruled", async () => {
+    answers(200, "{}");
+    const url = `${server.url}/orders?shop=7`;
+    const given = '{"order":"12 a","count":2,"shop":"8","tags":["x"]}';
+    const free = { type: "object" };
+    await run({ method: "GET", url, parameters: free }, given);
+    const [request] = server.requests;
+    const asked = new URL(request?.url ?? "", server.url).searchParams;
+    assert.deepEqual(
+      [...asked],
+      [
+        ["shop", "7"],
+        ["order", "12 a"],
+        ["count", "2"],
+        ["tags", '["x"]'],
+      ],
+    );
+    assert.equal(request?.body, "");
+  });
+
   it("posts the arguments with the tool's own headers, and gives the model the JSON of the answer", async () => {
     answers(200, '{"state":"on its way"}');
     const result = await run({}, ' {"order": "12", "note": "ü"} ');

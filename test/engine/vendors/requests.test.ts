@@ -189,6 +189,7 @@ describe("what a vendor is asked", () => {
     ["elevenlabs", 500, '{"detail":"text"}', "unavailable"],
     ["elevenlabs", 502, "<html>bad gateway</html>", "unavailable"],
     ["openai", 403, '{"error":"text"}', "unauthorized"],
+    ["openai", 429, '{"error":{"code":"c","type":"insufficient_quota"}}', "quotaExceeded"],
     ["openai", 408, "", "timeout"],
     ["openai", 400, '{"error":{"message":"secret-key is odd","code":17}}', "refused"],
   ];

@@ -130,6 +130,32 @@ describe("Deepgram's stream after its connection broke", () => {
     stream.close();
   });
 
+  /** Breaks the newest of `count` connections; the next one is opened `delayMs` later, and no sooner. */
+  async function breakConnection(count: number, delayMs: number): Promise<void> {
+    (await server.peer(count - 1)).socket.terminate();
+    await scripted.changes.until(`loss ${count}`, () => listener.lost.length === count);
+    const startedTimers = clock.startedTimerCount;
+    if (delayMs > 0) clock.advance(delayMs - 1);
+    assert.equal(clock.startedTimerCount, startedTimers, "it was tried too soon");
+    clock.advance(delayMs > 0 ? 1 : 0);
+    assert.equal(clock.startedTimerCount, startedTimers + 1, "it was not tried in time");
+    await scripted.changes.until(`recovery ${count}`, () => listener.deafMs.length === count);
+  }
+
+  it("waits longer from try to try, and begins anew once a connection has held five seconds", async () => {
+    const stream = await scripted.open();
+    await breakConnection(1, 0);
+    clock.advance(4_999);
+    await breakConnection(2, 100);
+    await breakConnection(3, 250);
+    clock.advance(5_000);
+    await breakConnection(4, 0);
+    await breakConnection(5, 100);
+    assert.deepEqual(listener.deafMs, [0, 100, 250, 0, 100]);
+    assert.deepEqual(listener.failed, []);
+    stream.close();
+  });
+
   it("sends the end mark behind the audio that is still to be replayed", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(10)) stream.write(frame);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -41,6 +42,7 @@ describe("a streamed request", () => {
   function post(
     isWhole: (text: string) => boolean = () => false,
     origin = server.url,
+    signal = never(),
   ): Promise<void> {
     return postStream(
       {
@@ -62,7 +64,7 @@ describe("a streamed request", () => {
         changes.tell();
         return isWhole(chunk.toString());
       },
-      never(),
+      signal,
     );
   }
 
@@ -87,6 +89,31 @@ describe("a streamed request", () => {
     clock.advance(1_000);
     await closed;
     assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("waits longer for the first byte than for the next ones", async () => {
+    let say: (text: string) => void = () => undefined;
+    server.answer = (response) => {
+      say = (text) => response.write(text);
+    };
+    const posted = post();
+    posted.catch(() => undefined);
+    await eventually(() => server.requests.length === 1, "the request");
+    clock.advance(999);
+    say("0");
+    await eventually(() => received.length === 1, "the first chunk");
+    clock.advance(499);
+    say("1");
+    await eventually(() => received.length === 2, "the second chunk");
+    clock.advance(500);
+    await assert.rejects(posted, { fault: "timeout", message: "test: the answer stalled" });
+  });
+
+  it("leaves nothing at the signal of the call that goes on", async () => {
+    const { signal } = new AbortController();
+    server.answer = (response) => response.end("done");
+    await post(() => true, server.url, signal);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
   it("is cut when it says something now and then but never ends", async () => {

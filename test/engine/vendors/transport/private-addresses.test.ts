@@ -94,7 +94,63 @@ const PUBLIC = [
   "2a00:1450:4001::8%eth0",
 ];
 
+/** First and last address of each network, and the public ones beside them where there are such. */
+const NETWORKS: readonly (readonly [before: string, first: string, last: string, after: string])[] =
+  [
+    ["", "0.0.0.0", "0.255.255.255", "1.0.0.0"],
+    ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],
+    ["100.63.255.255", "100.64.0.0", "100.127.255.255", "100.128.0.0"],
+    ["126.255.255.255", "127.0.0.0", "127.255.255.255", "128.0.0.0"],
+    ["169.253.255.255", "169.254.0.0", "169.254.255.255", "169.255.0.0"],
+    ["172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"],
+    ["191.255.255.255", "192.0.0.0", "192.0.0.255", "192.0.1.0"],
+    ["192.0.1.255", "192.0.2.0", "192.0.2.255", "192.0.3.0"],
+    ["192.88.98.255", "192.88.99.0", "192.88.99.255", "192.88.100.0"],
+    ["192.167.255.255", "192.168.0.0", "192.168.255.255", "192.169.0.0"],
+    ["198.17.255.255", "198.18.0.0", "198.19.255.255", "198.20.0.0"],
+    ["198.51.99.255", "198.51.100.0", "198.51.100.255", "198.51.101.0"],
+    ["203.0.112.255", "203.0.113.0", "203.0.113.255", "203.0.114.0"],
+    ["223.255.255.255", "224.0.0.0", "239.255.255.255", ""],
+    ["", "240.0.0.0", "255.255.255.255", ""],
+    ["", "::", "::ffff:ffff", "0:0:0:0:0:1::"],
+    ["", "::ffff:0:0:0", "::ffff:0:ffff:ffff", "::ffff:1:0:0"],
+    ["64:ff9b:0:ffff::", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "64:ff9b:2::"],
+    ["ff:ffff::", "100::", "100:0:0:1:ffff:ffff:ffff:ffff", "100:0:0:2::"],
+    ["2000:ffff::", "2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::"],
+    ["2001:db7:ffff::", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::"],
+    ["3ffe:ffff::", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::"],
+    ["5eff:ffff::", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "5f01::"],
+    ["fbff:ffff::", "fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe00::"],
+    ["fe7f:ffff::", "fe80::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""],
+    ["", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""],
+  ];
+
 describe("private addresses", () => {
+  for (const [before, first, last, after] of NETWORKS) {
+    it(`go from ${first} to ${last}, and no further`, () => {
+      for (const address of [first, last]) assert.equal(isPrivateAddress(address), true, address);
+      for (const address of [before, after].filter((each) => each !== "")) {
+        assert.equal(isPrivateAddress(address), false, address);
+      }
+    });
+  }
+
+  it("hide in the addresses of gateways, to the last one of each network", () => {
+    for (const hidden of [
+      "64:ff9b::10.255.255.255",
+      "64:ff9b::192.168.255.255",
+      "64:ff9b::172.31.255.255",
+      "2002:aff:ffff::1",
+      "2002:c0a8:ffff:ffff:ffff:ffff:ffff:ffff",
+      "2002:ac1f:ffff::1",
+    ]) {
+      assert.equal(isPrivateAddress(hidden), true, hidden);
+    }
+    for (const open of ["64:ff9b::11.0.0.0", "2002:b00::1", "2002:c0a9::1"]) {
+      assert.equal(isPrivateAddress(open), false, open);
+    }
+  });
+
   for (const address of PRIVATE) {
     it(`include ${address === "" ? "an empty text" : address}`, () => {
       assert.equal(isPrivateAddress(address), true);

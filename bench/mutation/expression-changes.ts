@@ -1,0 +1,99 @@
+import type { VisitorObject } from "oxc-parser";
+import type { SourceEdits, Span } from "./source-edits.js";
+
+const SIGNS: Readonly<Record<string, readonly [operator: string, ...signs: string[]]>> = {
+  "<": ["boundary", "<=", ">="],
+  "<=": ["boundary", "<", ">"],
+  ">": ["boundary", ">=", "<="],
+  ">=": ["boundary", ">", "<"],
+  "===": ["comparison", "!=="],
+  "!==": ["comparison", "==="],
+  "+": ["arithmetic", "-"],
+  "-": ["arithmetic", "+"],
+  "*": ["arithmetic", "/"],
+  "/": ["arithmetic", "*"],
+  "%": ["arithmetic", "*"],
+  "&&": ["logic", "||"],
+  "||": ["logic", "&&"],
+  "??": ["logic", "&&"],
+  "+=": ["arithmetic", "-="],
+  "-=": ["arithmetic", "+="],
+};
+
+const EXTREMES = new Map([
+  ["Math.min", "Math.max"],
+  ["Math.max", "Math.min"],
+]);
+
+/** A word that the program compares or hands on, not one of a sentence. */
+const WORD = /^\w+$/;
+
+interface Node extends Span {
+  readonly type: string;
+  readonly value?: unknown;
+}
+
+/** Faults inside expressions: signs, conditions, numbers, booleans, words, and what is spread. */
+export function expressionChanges(edits: SourceEdits): VisitorObject {
+  const signs = (left: Span, right: Span, sign: string) => {
+    const [operator, ...others] = SIGNS[sign] ?? [""];
+    for (const other of others) edits.replaceBetween(left, right, sign, other, operator);
+  };
+  const word = (node: Node | null) => {
+    if (node?.type !== "Literal" || typeof node.value !== "string") return;
+    if (WORD.test(node.value)) edits.replace(node, '"mutated"', "word");
+  };
+  return {
+    BinaryExpression: ({ left, right, operator }) => {
+      const joinsText = operator === "+" && [left, right].some(isText);
+      if (!joinsText) signs(left, right, operator);
+      word(left);
+      word(right);
+    },
+    LogicalExpression: ({ left, right, operator }) => signs(left, right, operator),
+    AssignmentExpression: ({ left, right, operator }) => {
+      if (!isText(right)) signs(left, right, operator);
+      word(right);
+    },
+    UnaryExpression: (node) => {
+      if (node.operator === "!") edits.replace(node, edits.text(node.argument), "negation");
+    },
+    UpdateExpression: (node) => {
+      const sign = node.operator === "++" ? "--" : "++";
+      edits.replace(node, edits.text(node).replace(node.operator, sign), "arithmetic");
+    },
+    ConditionalExpression: ({ test }) => {
+      edits.replace(test, "true", "condition");
+      edits.replace(test, "false", "condition");
+    },
+    CallExpression: ({ callee }) => {
+      const other = EXTREMES.get(edits.text(callee));
+      if (other !== undefined) edits.replace(callee, other, "extreme");
+    },
+    Literal: (node) => {
+      if (typeof node.value === "boolean") edits.replace(node, String(!node.value), "boolean");
+      if (typeof node.value !== "number") return;
+      edits.replace(node, String(node.value + 1), "number");
+    },
+    SpreadElement: ({ argument, ...node }) => {
+      const isOptional = /^(?:Logical|Conditional)Expression$/.test(inner(argument).type);
+      if (isOptional) edits.replace(node, "...[]", "spread");
+    },
+    Property: ({ value }) => word(value),
+    ReturnStatement: ({ argument }) => word(argument),
+    SwitchCase: ({ test }) => word(test),
+  };
+}
+
+function isText(node: Node): boolean {
+  return node.type === "TemplateLiteral" || typeof node.value === "string";
+}
+
+function inner(node: { type: string; expression?: unknown }): { type: string } {
+  const { expression } = node;
+  return node.type === "ParenthesizedExpression" && isNode(expression) ? expression : node;
+}
+
+function isNode(given: unknown): given is { type: string } {
+  return typeof given === "object" && given !== null && "type" in given;
+}

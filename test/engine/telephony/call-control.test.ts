@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallControl } from "../../../engine/telephony/call-control.js";
+import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+
+/** A vendor that fails as often as there are faults, and then takes what it is asked. */
+function phoneVendor(...faults: readonly VendorFault[]) {
+  const left = [...faults];
+  const hungUp: string[] = [];
+  const log = new RecordingLogger();
+  const hangUp = (callRef: string) => {
+    hungUp.push(callRef);
+    const fault = left.shift();
+    if (fault === undefined) return Promise.resolve();
+    return Promise.reject(new VendorError("acme", fault, "acme: no"));
+  };
+  const control = new CallControl({ acme: { hangUp } }, log);
+  return { control, hungUp, messages: () => log.lines.map(({ message }) => message) };
+}
+
+test("a call is hung up once where the vendor takes it, and a second time after an outage", async () => {
+  const well = phoneVendor();
+  await well.control.hangUp("acme", "CA1");
+  assert.deepEqual(well.hungUp, ["CA1"]);
+  const shaky = phoneVendor("disconnected");
+  await shaky.control.hangUp("acme", "CA1");
+  assert.deepEqual([shaky.hungUp, shaky.messages()], [["CA1", "CA1"], []]);
+});
+
+test("a vendor that refuses is not asked again, nor one that is out twice, and the log says so", async () => {
+  const refusing = phoneVendor("unauthorized");
+  await refusing.control.hangUp("acme", "CA1");
+  const out = phoneVendor("disconnected", "disconnected", "disconnected");
+  await out.control.hangUp("acme", "CA1");
+  assert.deepEqual([refusing.hungUp.length, out.hungUp.length], [1, 2]);
+  for (const { messages } of [refusing, out]) {
+    assert.deepEqual(messages(), ["a call could not be hung up at its vendor"]);
+  }
+});
+
+test("whoever waits for what was asked for waits until it is answered", async () => {
+  let answer = () => {};
+  const hangUp = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+  const control = new CallControl({ acme: { hangUp } }, new RecordingLogger());
+  const order: string[] = [];
+  const asked = control.hangUp("acme", "CA1").then(() => order.push("hung up"));
+  const settled = control.settled().then(() => order.push("settled"));
+  await new Promise(setImmediate);
+  assert.deepEqual(order, []);
+  answer();
+  await Promise.all([asked, settled]);
+  await control.settled();
+  assert.equal(order.length, 2);
+});
+
+test("a call is only handed on where the vendor can and the call has an id", async () => {
+  const moved: string[] = [];
+  const transfer = (callRef: string, to: string) => {
+    moved.push(`${callRef} to ${to}`);
+    return to === "+1" ? Promise.reject(new Error("no such number")) : Promise.resolve();
+  };
+  const hangUp = () => Promise.resolve();
+  const control = new CallControl(
+    { plain: { hangUp }, able: { hangUp, transfer } },
+    new RecordingLogger(),
+  );
+  assert.deepEqual(
+    [control.canTransfer("able", "CA1"), control.canTransfer("able", "")],
+    [true, false],
+  );
+  assert.deepEqual(
+    [control.canTransfer("plain", "CA1"), control.canTransfer("x", "CA1")],
+    [false, false],
+  );
+  assert.equal(await control.transfer("able", "CA1", "+49"), true);
+  assert.equal(await control.transfer("able", "CA1", "+1"), false);
+  assert.equal(await control.transfer("able", "", "+49"), false);
+  assert.equal(await control.transfer("plain", "CA1", "+49"), false);
+  assert.deepEqual(moved, ["CA1 to +49", "CA1 to +1"]);
+});

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { SystemClock } from "../../../../engine/time/clock.js";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { openSocket } from "../../../../engine/vendors/transport/web-socket.js";
+import { eventually, never } from "../sandboxed-vendors.js";
+import { ScriptedSocketServer } from "../scripted-socket-server.js";
+
+describe("a WebSocket to a vendor", () => {
+  const clock = new SystemClock();
+  let server: ScriptedSocketServer;
+  let connections: Connections;
+
+  beforeEach(async () => {
+    server = new ScriptedSocketServer();
+    await server.start();
+    connections = new Connections({ clock, allowPrivateAddresses: true });
+  });
+
+  afterEach(async () => {
+    await connections.close();
+    await server.close();
+  });
+
+  function open(signal = never()) {
+    const { url } = server;
+    const dispatcher = connections.forSocket(url, false);
+    const refuse = () => new VendorError("acme", "refused", "acme: no");
+    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+    return openSocket({ vendor: "acme", url, headers: {}, ...means }, signal);
+  }
+
+  it("says nothing more once it was broken from here", async () => {
+    const socket = await open();
+    const told: string[] = [];
+    socket.listen({
+      onText: (text) => told.push(text),
+      onBinary: () => told.push("binary"),
+      onClosed: () => told.push("closed"),
+    });
+    const peer = await server.peer(0);
+    peer.socket.send("before");
+    await eventually(() => told.length === 1, "a message");
+    socket.destroy();
+    await eventually(() => peer.isClosed && !socket.isOpen, "the end");
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    assert.deepEqual(told, ["before"]);
+  });
+
+  it("is not one when the vendor upgrades without knowing the protocol", async () => {
+    server.onUpgrade = (socket) => {
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+          "Sec-WebSocket-Accept: wrong\r\n\r\n",
+      );
+    };
+    await assert.rejects(open(), VendorError);
+  });
+});
