@@ -20,7 +20,7 @@ import { verdictTable } from "./verdict-table.js";
  */
 const TRIES_MAX = 3;
 /** The build has a quarter of an hour for everything: no further try begins that would end beyond this. */
-const RETRY_UNTIL_MS = 310_000;
+const RETRY_UNTIL_MS = 600_000;
 const PLAN = {
   callers: 100,
   settleMs: 2_000,

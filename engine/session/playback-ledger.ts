@@ -32,7 +32,9 @@ export function recordSent(
   sentence: Omit<SentSentence, "startsAtMs">,
   atMs: number,
 ): PlaybackLedger {
-  return ledgerOf([...ledger.sent, { ...sentence, startsAtMs: Math.max(atMs, ledger.endsAtMs) }]);
+  const { text, durationMs, expectedMs, isWhole } = sentence;
+  const startsAtMs = Math.max(atMs, ledger.endsAtMs);
+  return ledgerOf([...ledger.sent, { text, startsAtMs, durationMs, expectedMs, isWhole }]);
 }
 
 /** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */

@@ -24,7 +24,8 @@ export function onSentenceAudio(
   const sentence = turn.sentences[index];
   if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
-  const grown: Sentence = { ...sentence, durationMs, isWhole };
+  const { text, attempt, came } = sentence;
+  const grown: Sentence = { text, attempt, durationMs, isWhole, came };
   const firstByteAtMs = turn.firstByteAtMs ?? (index === 0 ? event.firstByteAtMs : undefined);
   const sentences = turn.sentences.with(index, grown);
   const paced = isWhole ? withPace(state, grown) : state;
@@ -132,6 +133,7 @@ function askAgain(
 function withPace(state: SessionState, sentence: Sentence): SessionState {
   const { text, durationMs = 0, came } = sentence;
   if (text.length < PACE_CHARS_MIN || came !== undefined) return state;
-  const voiceMsPerChar = (state.voiceMsPerChar + durationMs / text.length) / 2;
-  return { ...state, voiceMsPerChar };
+  // A whole number, since every copy of the state would have to box a fraction.
+  const voiceMsPerChar = Math.round((state.voiceMsPerChar + durationMs / text.length) / 2);
+  return voiceMsPerChar === state.voiceMsPerChar ? state : { ...state, voiceMsPerChar };
 }
