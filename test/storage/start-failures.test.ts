@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -13,11 +14,22 @@ import { Sqlite } from "../../storage/sqlite-library.js";
 import { otherProcess, saidBy } from "./other-process.js";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
-const SQLITE = import.meta.resolve("better-sqlite3");
-/** Permissions say nothing to root: there, the server runs under the account that owns nothing. */
+const SQLITE = import.meta.resolve("../../storage/sqlite-library.js");
+/**
+ * Permissions say nothing to root: there, the server runs under the account that owns nothing, or, where that account cannot
+ * come to the program, as a root that has lost its rights.
+ */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
+const isNobody = isRoot && isOpenToAll(MAIN);
+const WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"];
 const runningProcesses: ChildProcess[] = [];
+
+/** Whether any account may go through all the folders above the file. */
+function isOpenToAll(path: string): boolean {
+  const above = dirname(path);
+  return (statSync(above).mode & 0o001) !== 0 && (above === path || isOpenToAll(above));
+}
 
 let folder: string;
 /** A database as a server leaves it. */
@@ -41,7 +53,7 @@ async function dataFolder(name: string): Promise<{ dataDir: string; filePath: st
   const filePath = join(dataDir, "parley.db");
   await mkdir(dataDir);
   await cp(whole, filePath);
-  if (isRoot) for (const path of [dataDir, filePath]) await chown(path, NOBODY, NOBODY);
+  if (isNobody) for (const path of [dataDir, filePath]) await chown(path, NOBODY, NOBODY);
   return { dataDir, filePath };
 }
 
@@ -50,7 +62,8 @@ async function failedStart(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const child = spawn(process.execPath, [MAIN], {
+  const command = [...(isRoot && !isNobody ? WITHOUT_RIGHTS : []), process.execPath, MAIN];
+  const child = spawn(command[0] ?? "", command.slice(1), {
     env: {
       PATH: process.env["PATH"],
       NODE_ENV: "production",
@@ -63,7 +76,7 @@ async function failedStart(
       ...settings,
     },
     stdio: ["ignore", "ignore", "pipe"],
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+    ...(isNobody ? { uid: NOBODY, gid: NOBODY } : {}),
   });
   runningProcesses.push(child);
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
@@ -76,7 +89,7 @@ async function failedStart(
 /** Starts a program that holds the database for as long as the tests run. */
 async function heldBy(filePath: string, statements: string): Promise<void> {
   const program = `
-    const { default: Sqlite } = await import(${JSON.stringify(SQLITE)});
+    const { Sqlite } = await import(${JSON.stringify(SQLITE)});
     const held = new Sqlite(${JSON.stringify(filePath)});
     ${statements}
     say("held");
