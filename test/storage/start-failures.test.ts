@@ -67,6 +67,8 @@ async function failedStart(
     env: {
       PATH: process.env["PATH"],
       NODE_ENV: "production",
+      // The account may not write where coverage is collected, and would say so.
+      NODE_V8_COVERAGE: "",
       JWT_SECRET: "j".repeat(32),
       ENCRYPTION_KEY: "5a".repeat(32),
       HOST: "127.0.0.1",
