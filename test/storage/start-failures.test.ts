@@ -95,7 +95,8 @@ async function heldBy(filePath: string, statements: string): Promise<void> {
     const held = new Sqlite(${JSON.stringify(filePath)});
     ${statements}
     say("held");
-    setInterval(() => {}, 1000);`;
+    // What nobody refers to is collected as garbage, and lets go of the file.
+    setInterval(() => held.open, 1000);`;
   const other = otherProcess(filePath, program);
   runningProcesses.push(other);
   assert.equal(await saidBy(other), "held");
