@@ -1,6 +1,12 @@
 import { MPEGDecoder } from "mpg123-decoder";
 import { toSample } from "./fir-kernel.js";
-import { decodePcm, encodePcm, encodePhoneAudio, type PhoneEncoding } from "./phone-encoding.js";
+import {
+  decodePcm,
+  encodePcm,
+  encodePhoneAudio,
+  PHONE_RATE_HZ,
+  type PhoneEncoding,
+} from "./phone-encoding.js";
 import { newResampler, type Resampler } from "./resampler.js";
 
 /** Speech of a vendor: MP3 of any rate, or PCM of 16 bits, low byte first. */
@@ -13,7 +19,6 @@ export interface SpeechFormat {
 }
 
 const PCM_RATES_HZ = { pcm8k: 8_000, pcm16k: 16_000, pcm24k: 24_000 } as const;
-const PHONE_RATE_HZ = 8_000;
 
 /** One sentence on its way from a vendor's format to the caller's, piece by piece, with all that has to be remembered between. */
 export class SpeechConversion {

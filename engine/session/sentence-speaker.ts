@@ -52,10 +52,13 @@ export async function speakSentence(
     },
     onBroken: (error: unknown) => broken.abort(error),
   };
-  const converter = tts.format.open(listener, signal);
+  const given = new AbortController();
+  const converter = tts.format.open(listener, AbortSignal.any([signal, given.signal]));
   try {
     await askVoice(tts, text, converter, delivery, AbortSignal.any([signal, broken.signal]));
   } catch (error) {
+    // What is still being converted would be heard among the words of another try.
+    given.abort();
     throw broken.signal.aborted ? conversionFault(tts.vendor, broken.signal.reason) : error;
   }
   await converter.end();

@@ -127,3 +127,26 @@ test("an aborted sentence is aborted at the vendor", async () => {
   trial.abort.abort();
   await assert.rejects(spoken, fault("aborted"));
 });
+
+test("of a voice that fails in mid-sentence nothing is converted any more", async () => {
+  const trial = new Trial();
+  const signals: AbortSignal[] = [];
+  const format: AgentTts["format"] = {
+    name: "mulaw",
+    request: "mp3",
+    isStreamed: true,
+    open: (_listener, signal) => {
+      signals.push(signal);
+      return { write: () => undefined, end: () => Promise.resolve() };
+    },
+  };
+  const delivery = new RecordingDelivery(trial.clock);
+  const { tts, cache, abort } = trial;
+  const spoken = speakSentence({ ...tts, format }, "hello", cache, delivery, abort.signal);
+  trial.synthesis.give(new Uint8Array(100));
+  assert.equal(signals[0]?.aborted, false);
+  trial.synthesis.fail(new VendorError("scripted", "disconnected", "gone"));
+  await assert.rejects(spoken, fault("disconnected"));
+  assert.equal(signals[0]?.aborted, true);
+  assert.equal(abort.signal.aborted, false);
+});
