@@ -173,9 +173,7 @@ const Settings = v.object({
   LOG_LEVEL: logLevel,
 });
 
-/** The names of all variables that are read. */
-export const VARIABLES: readonly string[] = Object.keys(Settings.entries);
-
+/** All variables that are read, with their defaults. */
 export function variableDefaults(): Defaults {
   return defaultsOf(Settings.entries);
 }

@@ -1,5 +1,6 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
+import { PHONE_RATE_HZ } from "../../engine/audio/phone-encoding.js";
 import type { CallOpener } from "../../engine/calls/call-opener.js";
 import { OpenRefusal } from "../../engine/calls/open-refusal.js";
 import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
@@ -8,7 +9,6 @@ import type { StreamClaims } from "../../engine/security/stream-token.js";
 import { phoneAudio } from "../../engine/session/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
-import { CALL_RATE_HZ } from "../../engine/telephony/phone-format.js";
 import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
@@ -61,7 +61,7 @@ export class PhoneCalls {
       transfer: (to) => this.#options.callControl.transfer(vendor, callRef, to),
       hangUp: () => this.#options.callControl.hangUp(vendor, callRef),
     });
-    if (started.sampleRateHz !== CALL_RATE_HZ) {
+    if (started.sampleRateHz !== PHONE_RATE_HZ) {
       leg.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
       return leg;
     }

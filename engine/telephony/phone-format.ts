@@ -1,13 +1,11 @@
 import { ALAW_SILENCE, MULAW_SILENCE } from "../audio/mulaw.js";
+import { PHONE_RATE_HZ } from "../audio/phone-encoding.js";
 import type { PhoneCodec, PhoneFormat } from "./phone-wire.js";
-
-/** The rate of telephone audio; the only one that calls are taken at. */
-export const CALL_RATE_HZ = 8_000;
 
 /** Telephone audio as it is almost everywhere. */
 export const MULAW_8K: PhoneFormat = {
   codec: "mulaw",
-  sampleRateHz: CALL_RATE_HZ,
+  sampleRateHz: PHONE_RATE_HZ,
   endian: "little",
 };
 

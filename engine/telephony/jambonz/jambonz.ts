@@ -1,5 +1,5 @@
+import { PHONE_RATE_HZ } from "../../audio/phone-encoding.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
-import { CALL_RATE_HZ } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { isJambonzSignature } from "./jambonz-signature.js";
 import { jambonzConnect, jambonzSayAndHangUp } from "./jambonz-verbs.js";
@@ -9,7 +9,7 @@ export const JAMBONZ: PhoneVendor = {
   newWire: jambonzWire,
   documents: {
     contentType: JSON_DOCUMENT,
-    connect: (target) => jambonzConnect(target, CALL_RATE_HZ),
+    connect: (target) => jambonzConnect(target, PHONE_RATE_HZ),
     farewell: jambonzSayAndHangUp,
   },
   callIdField: "call_sid",

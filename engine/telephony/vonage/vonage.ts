@@ -1,5 +1,5 @@
+import { PHONE_RATE_HZ } from "../../audio/phone-encoding.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
-import { CALL_RATE_HZ } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { vonageConnect, vonageSayAndHangUp } from "./vonage-ncco.js";
 import { isVonageSignature } from "./vonage-signature.js";
@@ -9,7 +9,7 @@ export const VONAGE: PhoneVendor = {
   newWire: vonageWire,
   documents: {
     contentType: JSON_DOCUMENT,
-    connect: (target) => vonageConnect(target, CALL_RATE_HZ),
+    connect: (target) => vonageConnect(target, PHONE_RATE_HZ),
     farewell: vonageSayAndHangUp,
   },
   callIdField: "uuid",
