@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { isAddressBlock } from "./api/http/address-blocks.js";
 import {
+  certificateFile,
   type Defaults,
+  databaseUrl,
   defaultsOf,
   type Environment,
   type FrontChoice,
@@ -13,16 +15,23 @@ import {
   logLevel,
   parseSettings,
   variablesSet,
-  webSocketUrl,
   wholeNumber,
 } from "./engine/settings.js";
 
 export { ConfigFault } from "./engine/settings.js";
 
 import {
+  isPhoneVendorName,
+  PHONE_VENDOR_NAMES,
   type TelephonySettings,
   telephonySettings,
 } from "./engine/telephony/telephony-settings.js";
+import {
+  VENDOR_VARIABLES,
+  type VendorKeys,
+  type VendorUrls,
+  vendorSettings,
+} from "./engine/vendors/vendor-environment.js";
 
 /** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
 export interface Config extends TelephonySettings {
@@ -30,8 +39,15 @@ export interface Config extends TelephonySettings {
   readonly host: string;
   readonly port: number;
   readonly httpFront: FrontChoice;
+  /** Processes that carry calls; 1 is this one alone. */
+  readonly workers: number;
   readonly dataDir: string;
+  /** PostgreSQL in place of the file in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
   readonly publicBaseUrl: string | undefined;
+  /** What the start expects of the database: anything, one that exists, or one that was put back from a backup. */
+  readonly databaseStart: "any" | "existing" | "restored";
   /** Absent only outside production: then they are made and kept in `dataDir`. */
   readonly jwtSecret: string | undefined;
   readonly encryptionKey: string | undefined;
@@ -43,7 +59,9 @@ export interface Config extends TelephonySettings {
   readonly corsOrigins: readonly string[];
   readonly vendorKeys: VendorKeys;
   readonly vendorUrls: VendorUrls;
-  readonly sandbox: "auto" | "on" | "off";
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly vendorCa: string | undefined;
+  readonly sandbox: "auto" | "on" | "tls" | "off";
   readonly allowPrivateProviders: boolean;
   readonly authRequestsPerMinute: number;
   readonly requestsPerMinute: number;
@@ -54,28 +72,19 @@ export interface Config extends TelephonySettings {
   readonly eventLoopDelayMaxMs: number;
   readonly drainTimeoutMs: number;
   readonly speechCacheBytes: number;
+  /** How long a vendor is waited for that has another behind it. */
+  readonly chainPatience: {
+    readonly firstTokenMs: number;
+    readonly firstByteMs: number;
+    readonly connectMs: number;
+  };
+  /** An organization's early replies may waste so many tokens. */
+  readonly earlyReplyWasteTokensPerHour: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
 
 /** The database's file, in `dataDir`. */
 export const DATABASE_FILE = "parley.db";
-
-export interface VendorKeys {
-  readonly deepgram: string | undefined;
-  readonly openai: string | undefined;
-  readonly groq: string | undefined;
-  readonly elevenlabs: string | undefined;
-}
-
-export interface VendorUrls {
-  readonly deepgram: string;
-  readonly openai: string;
-  readonly groq: string;
-  readonly ollama: string;
-  readonly elevenlabs: string;
-  /** Undefined: the client's own, which changes with the vendor. */
-  readonly edge: string | undefined;
-}
 
 /**
  * Reads `.env` where there is one, then the environment, which wins. Throws a ConfigFault. Commands that need no secrets
@@ -119,7 +128,10 @@ const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
   HTTP_FRONT: httpFront,
+  WORKERS: wholeNumber(1, 1, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
+  DATABASE_URL: v.optional(databaseUrl),
+  DATABASE_CONNECTIONS: wholeNumber(10, 1, 1_000),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   JWT_SECRET: v.optional(secretText),
   JWT_SECRET_OLD: oldKeys(secretText),
@@ -137,16 +149,6 @@ const Settings = v.object({
     list,
     v.check((origins) => origins.every(isOrigin), "expected origins like https://app.example.com"),
   ),
-  DEEPGRAM_API_KEY: text,
-  OPENAI_API_KEY: text,
-  GROQ_API_KEY: text,
-  ELEVENLABS_API_KEY: text,
-  DEEPGRAM_URL: v.optional(webSocketUrl, "wss://api.deepgram.com"),
-  OPENAI_BASE_URL: v.optional(httpUrl, "https://api.openai.com/v1"),
-  GROQ_BASE_URL: v.optional(httpUrl, "https://api.groq.com/openai/v1"),
-  OLLAMA_BASE_URL: v.optional(httpUrl, "http://127.0.0.1:11434"),
-  ELEVENLABS_BASE_URL: v.optional(httpUrl, "https://api.elevenlabs.io"),
-  EDGE_TTS_URL: v.optional(webSocketUrl),
   TWILIO_ACCOUNT_SID: text,
   TWILIO_AUTH_TOKEN: text,
   TWILIO_BASE_URL: v.optional(httpUrl, "https://api.twilio.com"),
@@ -160,7 +162,22 @@ const Settings = v.object({
   VONAGE_SIGNATURE_SECRET: text,
   JAMBONZ_WEBHOOK_SECRET: text,
   AUDIOSOCKET_PORT: wholeNumber(0, 0, 65_535),
-  SANDBOX: v.optional(v.picklist(["auto", "on", "off"], "expected auto, on or off"), "auto"),
+  TELEPHONY_VENDORS: v.pipe(
+    list,
+    v.check(
+      (names) => names.every(isPhoneVendorName),
+      `expected some of ${PHONE_VENDOR_NAMES.join(", ")}`,
+    ),
+  ),
+  VENDOR_CA_FILE: v.optional(certificateFile),
+  DATABASE_START: v.optional(
+    v.picklist(["any", "existing", "restored"], "expected any, existing or restored"),
+    "any",
+  ),
+  SANDBOX: v.optional(
+    v.picklist(["auto", "on", "tls", "off"], "expected auto, on, tls or off"),
+    "auto",
+  ),
   ALLOW_PRIVATE_PROVIDERS: flag,
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(10, 1, 1_000_000),
   REQUESTS_PER_MINUTE: wholeNumber(600, 1, 10_000_000),
@@ -170,12 +187,18 @@ const Settings = v.object({
   EVENT_LOOP_DELAY_MAX_MS: wholeNumber(100, 0, 10_000),
   DRAIN_TIMEOUT_SEC: wholeNumber(30, 0, 7_200),
   SPEECH_CACHE_MB: wholeNumber(32, 0, 4_096),
+  LLM_FIRST_TOKEN_MAX_MS: wholeNumber(2_500, 100, 60_000),
+  TTS_FIRST_BYTE_MAX_MS: wholeNumber(1_500, 100, 60_000),
+  STT_CONNECT_MAX_MS: wholeNumber(3_000, 100, 60_000),
+  EARLY_REPLY_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
   LOG_LEVEL: logLevel,
 });
 
+const Variables = v.intersect([Settings, v.object(VENDOR_VARIABLES)]);
+
 /** All variables that are read, with their defaults. */
 export function variableDefaults(): Defaults {
-  return defaultsOf(Settings.entries);
+  return defaultsOf({ ...Settings.entries, ...VENDOR_VARIABLES });
 }
 
 /** As browsers send it, since it is compared as text; `*` stands for all. */
@@ -190,7 +213,7 @@ export function parseConfig(
   const given = variablesSet(environment);
   const faults =
     given["NODE_ENV"] === "production" && secrets === "required" ? missingInProduction(given) : [];
-  return configOf(parseSettings(Settings, given, faults));
+  return configOf(parseSettings(Variables, given, faults));
 }
 
 function missingInProduction(given: Readonly<Record<string, unknown>>): string[] {
@@ -198,18 +221,22 @@ function missingInProduction(given: Readonly<Record<string, unknown>>): string[]
   for (const name of ["JWT_SECRET", "ENCRYPTION_KEY"]) {
     if (given[name] === undefined) faults.push(`${name}: required in production`);
   }
-  if (given["SANDBOX"] === "on") faults.push("SANDBOX: there is no sandbox in production");
+  if (["on", "tls"].includes(String(given["SANDBOX"])))
+    faults.push("SANDBOX: there is no sandbox in production");
   return faults;
 }
 
-function configOf(env: v.InferOutput<typeof Settings>): Config {
+function configOf(env: v.InferOutput<typeof Variables>): Config {
   const isProduction = env.NODE_ENV === "production";
   return {
     isProduction,
     host: env.HOST,
     port: env.PORT,
     httpFront: env.HTTP_FRONT,
+    workers: env.WORKERS,
     dataDir: env.DATA_DIR,
+    databaseUrl: env.DATABASE_URL,
+    databaseConnections: env.DATABASE_CONNECTIONS,
     publicBaseUrl: env.PUBLIC_BASE_URL,
     jwtSecret: env.JWT_SECRET,
     encryptionKey: env.ENCRYPTION_KEY,
@@ -218,21 +245,9 @@ function configOf(env: v.InferOutput<typeof Settings>): Config {
     jwtExpiresIn: env.JWT_EXPIRES_IN,
     trustedProxies: env.TRUSTED_PROXIES,
     corsOrigins: env.CORS_ORIGINS,
-    vendorKeys: {
-      deepgram: env.DEEPGRAM_API_KEY,
-      openai: env.OPENAI_API_KEY,
-      groq: env.GROQ_API_KEY,
-      elevenlabs: env.ELEVENLABS_API_KEY,
-    },
-    vendorUrls: {
-      deepgram: env.DEEPGRAM_URL,
-      openai: env.OPENAI_BASE_URL,
-      groq: env.GROQ_BASE_URL,
-      ollama: env.OLLAMA_BASE_URL,
-      elevenlabs: env.ELEVENLABS_BASE_URL,
-      edge: env.EDGE_TTS_URL,
-    },
+    ...vendorSettings(env),
     ...telephonySettings(env),
+    vendorCa: env.VENDOR_CA_FILE,
     sandbox: isProduction ? "off" : env.SANDBOX,
     allowPrivateProviders: env.ALLOW_PRIVATE_PROVIDERS,
     authRequestsPerMinute: env.AUTH_REQUESTS_PER_MINUTE,
@@ -241,8 +256,15 @@ function configOf(env: v.InferOutput<typeof Settings>): Config {
     voiceConnectionsPerMinute: env.VOICE_CONNECTIONS_PER_MINUTE,
     callsMax: env.CALLS_MAX,
     eventLoopDelayMaxMs: env.EVENT_LOOP_DELAY_MAX_MS,
+    databaseStart: env.DATABASE_START,
     drainTimeoutMs: env.DRAIN_TIMEOUT_SEC * 1_000,
     speechCacheBytes: env.SPEECH_CACHE_MB * 1024 * 1024,
+    chainPatience: {
+      firstTokenMs: env.LLM_FIRST_TOKEN_MAX_MS,
+      firstByteMs: env.TTS_FIRST_BYTE_MAX_MS,
+      connectMs: env.STT_CONNECT_MAX_MS,
+    },
+    earlyReplyWasteTokensPerHour: env.EARLY_REPLY_WASTE_TOKENS_PER_HOUR,
     logLevel: env.LOG_LEVEL,
   };
 }

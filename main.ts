@@ -2,56 +2,64 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type HttpConfig, startServer } from "./api/http/start-server.js";
+import { boxLimits } from "./api/box/box-limits.js";
+import { aloneOnBox } from "./api/box/box-side.js";
+import { mayShare } from "./api/box/may-share.js";
+import { SessionProcesses } from "./api/box/session-processes.js";
+import { type SessionSettings, startSessionServer } from "./api/box/session-server.js";
+import { freePort } from "./api/http/free-port.js";
 import { announce, banner } from "./api/start-up/announcement.js";
+import { consoleAddress } from "./api/start-up/console-address.js";
 import { localUrl } from "./api/start-up/local-url.js";
+import { openIfAsked } from "./api/start-up/open-browser.js";
 import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
-import { openVoiceDoors } from "./api/voice/voice-doors.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
-import { AgentChats } from "./engine/calls/agent-chats.js";
-import { agentLlm } from "./engine/calls/agent-vendors.js";
-import { CallCenter } from "./engine/calls/call-center.js";
-import { CallReports } from "./engine/calls/call-reports.js";
-import { OutboundCalls } from "./engine/calls/outbound-calls.js";
-import { missingSettings, outboundTelephony } from "./engine/calls/outbound-telephony.js";
+import { BoxOwner } from "./engine/box/box-owner.js";
+import type { CallCenter } from "./engine/calls/call-center.js";
+import { refuseBesideOther } from "./engine/calls/unstored/other-server.js";
 import { type Logger, newLogger } from "./engine/log.js";
+import { processMetrics } from "./engine/metrics/box-metrics.js";
 import { removeSandboxNote, writeSandboxNote } from "./engine/sandbox/sandbox-note.js";
 import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/sandbox-telephony.js";
 import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
 import { developmentKeys } from "./engine/security/development-keys.js";
-import { OutboundTokens } from "./engine/security/outbound-token.js";
-import { CallControl } from "./engine/telephony/call-control.js";
-import { callControlApis } from "./engine/telephony/phone-vendors.js";
-import { type Demo, ensureDemo } from "./engine/tenancy/demo-organization.js";
-import { ProviderChecks } from "./engine/tenancy/provider-check.js";
+import type { Demo } from "./engine/tenancy/demo-file.js";
+import { ensureDemo } from "./engine/tenancy/demo-organization.js";
 import { seedPlatform } from "./engine/tenancy/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
-import { VendorClients } from "./engine/tenancy/vendor-clients.js";
 import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
-import { within } from "./engine/time/deadline.js";
-import { Connections } from "./engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "./storage/database.js";
 
-const MINUTE_MS = 60_000;
 /** Sees what no organization owns. */
 const PLATFORM = "";
-/** REST requests in flight when the server stops. */
-const LAST_REQUESTS_MAX_MS = 5_000;
 
-export interface Parley {
+export interface Server {
   readonly port: number;
   readonly usesSandbox: boolean;
   /** Where the sandbox's faults and journal are. */
   readonly sandboxUrl: string | undefined;
   readonly configured: ConfiguredVendors;
   readonly demo: Demo | undefined;
+  readonly demoToken: string | undefined;
   readonly database: Database;
-  readonly calls: CallCenter;
+  /** Tells every call in progress to end. */
+  endAll(): void;
   /** Drains, then takes the parts down in reverse; further calls wait for the first. */
   stop(drainTimeoutMs?: number): Promise<void>;
+}
+
+/** All of it in one process. */
+export interface Parley extends Server {
+  readonly calls: CallCenter;
+}
+
+/** Processes that carry calls, and this one, which has what must be one for all of them. */
+export interface Box extends Server {
+  /** The ids of the processes that carry calls. */
+  readonly pids: () => readonly number[];
 }
 
 /** Builds every part in order and starts it. Rejects when one of them cannot start. */
@@ -60,135 +68,161 @@ export async function startParley(
   log: Logger,
   clock: Clock = new SystemClock(),
 ): Promise<Parley> {
+  const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    await server.stop(drainTimeoutMs);
+    await installation.close();
+  });
+  const installation = await openInstallation(config, log, clock, () => void stop(0));
+  const { settings, database, cipher, tenancy } = installation;
+  const box = aloneOnBox(settings.jwtSecret, clock);
+  const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
+  const server = await startSessionServer({ ...about, isFirst: true, runId: randomUUID() });
+  const { port, calls } = server;
+  await installation.listensOn(port);
+  return { ...installation, port, calls, endAll: () => calls.endAll(), stop };
+}
+
+/** As `startParley`, with processes that carry the calls. */
+export async function startBox(
+  config: Config,
+  log: Logger,
+  clock: Clock = new SystemClock(),
+): Promise<Box> {
+  const port = await freePort(config.host, config.port);
+  const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    await processes.stop(drainTimeoutMs);
+    owner.close();
+    await installation.close();
+  });
+  const installation = await openInstallation(config, log, clock, () => void stop(0));
+  const { settings, keys, database } = installation;
+  const limits = boxLimits(settings, clock);
+  const owner = new BoxOwner({ limits, database, metrics: processMetrics(), clock, log });
+  const { workers: count, logLevel } = config;
+  const orders = { settings, keys, writers: database.writers, logLevel };
+  const processes = await SessionProcesses.start(
+    { count, orders, owner, database, clock, log },
+    port,
+  );
+  await installation.listensOn(port);
+  const endAll = () => processes.endAll();
+  return { ...installation, port, pids: () => processes.pids, endAll, stop };
+}
+
+/** What a box has once, whatever carries its calls. */
+async function openInstallation(
+  config: Config,
+  log: Logger,
+  clock: Clock,
+  onStorageLost: () => void,
+) {
   const newId = randomUUID;
   const { dataDir } = config;
   await mkdir(dataDir, { recursive: true });
   const keys = await installationKeys(config, log);
-  const sandbox = wantsSandbox(config) ? await startSandboxThread() : undefined;
+  const sandbox = wantsSandbox(config)
+    ? await startSandboxThread({ tls: config.sandbox === "tls" })
+    : undefined;
 
   const filePath = join(dataDir, DATABASE_FILE);
-  const database = await openDatabase({ filePath, onFailure: onStorageFailure, isServer: true });
-  const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
-  const { vendorKeys, jwtExpiresIn: expiresIn } = config;
-  await seedPlatform({
-    database,
-    cipher,
-    clock,
-    newId,
-    vendorKeys,
-    sandbox: sandbox !== undefined,
+  const database = await openDatabase({
+    filePath,
+    url: config.databaseUrl,
+    connectionsMax: config.databaseConnections,
+    onFailure: onStorageFailure,
+    isServer: true,
+    mustExist: config.databaseStart !== "any",
   });
+  if (!database.isSoleServer && config.databaseStart !== "restored") {
+    await refuseBesideOther({ calls: database.calls, clock, log }).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
+  }
+  const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
+  const { vendorKeys, vendorUrls, jwtExpiresIn: expiresIn } = config;
+  const usesSandbox = sandbox !== undefined;
+  const platform = { database, cipher, clock, newId, vendorKeys, vendorUrls };
+  await seedPlatform({ ...platform, sandbox: usesSandbox });
 
   const { jwtSecret: secret } = keys;
   const oldSecrets = config.jwtSecretsOld;
   const tokens = new AccessTokens({ secret, oldSecrets, expiresIn, clock });
-  const tenancy = newTenancy({ database, cipher, tokens, clock, newId, log });
+  const allowPrivateAddresses = config.allowPrivateProviders;
+  const parts = { database, cipher, tokens, clock, newId, allowPrivateAddresses, log };
+  const tenancy = newTenancy(parts);
   const demo = config.isProduction
     ? undefined
     : await ensureDemo({ database, ...tenancy, dataDir, log });
+  const demoToken = demo && (await tenancy.accounts.signIn(demo).catch(() => undefined))?.token;
   const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
-
-  const allowPrivateAddresses = config.allowPrivateProviders;
-  const connections = new Connections({ clock, allowPrivateAddresses });
-  const context = { clock, connections };
-  let port = 0;
-  const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
-  const isTwilioSimulated = sandbox !== undefined && !hasTwilioAccount(config);
-  const localBaseUrl = isTwilioSimulated ? () => localUrl(config.host, port) : undefined;
-  const settings = { ...telephony, ...keys, localBaseUrl };
-  const platformUrls = { ...(sandbox?.urls ?? config.vendorUrls) };
-  const clients = new VendorClients(cipher, platformUrls, context);
-  const vendors = { clients, cipher, context };
-  const { agents } = tenancy;
-  const shared = { database, agents, vendors, clock, newId, log };
-  const calls = new CallCenter({ ...settings, ...shared, runId: newId() });
-  await calls.recover();
-  const callControl = new CallControl(callControlApis(settings, context), log);
-  const { opener, slots, liveCalls, journal } = calls;
-  const outboundCalls = new OutboundCalls({
-    telephony: outboundTelephony(settings, context),
-    missing: missingSettings(settings),
-    tokens: new OutboundTokens({ secret, clock }),
-    phoneNumbers: sandbox === undefined ? tenancy.phoneNumbers : undefined,
-    opener,
-    slots,
-    liveCalls,
-    journal,
-    clock,
-    newId,
-    log,
-  });
   const stopPurging = tenancy.auditTrail.startPurging(log);
 
-  let closeDoors = () => Promise.resolve();
-  const http = await startServer({
-    config: httpConfig(config),
-    services: {
-      ...tenancy,
-      callReports: new CallReports({ database, clock }),
-      recordings: calls.recordings,
-      outboundCalls,
-      agentChats: new AgentChats({
-        agents,
-        llmOf: (forCall) => agentLlm(forCall, clients),
-        clock,
-        log,
-      }),
-      providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
-    },
-    logger: log,
-    clock,
-    newId,
-    isDraining: () => calls.isStopping,
-    isReady: () => calls.isReady,
-    metricsText: () => calls.metrics.text(),
-    extend: async (server, edge) => {
-      const parts = { tenancy, calls, callControl, outboundCalls, clock, log };
-      closeDoors = await openVoiceDoors({ ...settings, server, edge, ...parts });
-    },
-  });
-  port = http.port;
-  if (sandbox !== undefined) {
-    const { twilio: twilioUrl, desk: deskUrl } = sandbox.urls;
+  const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
+  const settings: SessionSettings = {
+    ...telephony,
+    jwtSecret: secret,
+    authorities: [config.vendorCa, sandbox?.caCertificate].filter((pem) => pem !== undefined),
+    platformUrls: { ...(sandbox?.urls ?? vendorUrls) },
+    isSandboxed: usesSandbox,
+    isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
+  };
+
+  async function listensOn(port: number): Promise<void> {
+    if (sandbox === undefined) return;
+    const { telephones: twilioUrl, desk: deskUrl } = sandbox.urls;
     const serverUrl = localUrl(config.host, port);
     await writeSandboxNote(dataDir, { serverUrl, twilioUrl, deskUrl });
   }
 
-  let stopped: Promise<void> | undefined;
-  function stop(drainTimeoutMs = config.drainTimeoutMs): Promise<void> {
-    stopped ??= takeDown(drainTimeoutMs);
-    return stopped;
-  }
-
-  async function takeDown(drainTimeoutMs: number): Promise<void> {
-    await calls.drain(drainTimeoutMs);
-    await closeDoors();
-    await within(clock, LAST_REQUESTS_MAX_MS, http.server.drain());
-    await calls.close();
-    await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
-    await connections.close();
+  async function close(): Promise<void> {
     stopPurging();
-    http.server.close();
     await database.close();
     await sandbox?.close();
-    if (sandbox !== undefined) await removeSandboxNote(dataDir);
+    if (usesSandbox) await removeSandboxNote(dataDir);
     log.info({}, "stopped");
   }
 
   function onStorageFailure(error: Error): void {
     log.error({ error }, "storage failed; the server stops");
     process.exitCode = 1;
-    void stop(0);
+    onStorageLost();
   }
 
-  const sandboxUrl = sandbox?.urls.desk;
-  const usesSandbox = sandbox !== undefined;
-  return { port, usesSandbox, sandboxUrl, configured, demo, database, calls, stop };
+  const { encryptionKey } = keys;
+  const { encryptionKeysOld, jwtSecretsOld, jwtExpiresIn } = config;
+  return {
+    settings,
+    keys: { encryptionKey, encryptionKeysOld, jwtSecretsOld, jwtExpiresIn },
+    database,
+    cipher,
+    tenancy,
+    usesSandbox,
+    sandboxUrl: sandbox?.urls.desk,
+    configured,
+    demo,
+    demoToken,
+    listensOn,
+    close,
+  };
+}
+
+/** Every further call gets what the first one got. */
+function once<Result>(work: (limit?: number) => Promise<Result>) {
+  let begun: Promise<Result> | undefined;
+  return (limit?: number) => {
+    begun ??= work(limit);
+    return begun;
+  };
 }
 
 function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
   if (isProduction || sandbox === "off") return false;
-  return sandbox === "on" || Object.values(vendorKeys).every((key) => key === undefined);
+  return (
+    sandbox === "on" ||
+    sandbox === "tls" ||
+    Object.values(vendorKeys).every((key) => key === undefined)
+  );
 }
 
 async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, log: Logger) {
@@ -204,33 +238,21 @@ async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, l
   };
 }
 
-function httpConfig({
-  authRequestsPerMinute,
-  requestsPerMinute,
-  vendorRequestsPerMinute,
-  ...config
-}: Config): HttpConfig {
-  return {
-    ...config,
-    authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
-    generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
-    vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },
-  };
-}
-
 async function main(): Promise<void> {
   const config = readConfig();
   const log = newLogger(config.logLevel);
-  const parley = await startParley(config, log).catch((error: unknown) => {
+  const start = (await mayShare(config, log)) ? startBox : startParley;
+  const parley = await start(config, log).catch((error: unknown) => {
     throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
   });
   if (config.isProduction) announce(config, parley, log);
   else process.stdout.write(banner(config, parley));
+  openIfAsked(process.argv, consoleAddress(localUrl(config.host, parley.port), parley.demoToken));
   let signalCount = 0;
   const onSignal = () => {
     signalCount += 1;
     // A second signal is an operator who does not want to wait for the calls.
-    if (signalCount > 1) parley.calls.endAll();
+    if (signalCount > 1) parley.endAll();
     void parley.stop().then(() => process.exit());
   };
   process.on("SIGTERM", onSignal);

@@ -10,6 +10,8 @@ const Budget = v.strictObject({
   absoluteMax: v.optional(positive),
   ratioMax: v.optional(positive),
   ratioMin: v.optional(positive),
+  /** What may come on top of the ratio, in the measure's unit. */
+  plusMax: v.optional(positive),
   why: v.string(),
 });
 const Budgets = v.strictObject({
@@ -18,13 +20,22 @@ const Budgets = v.strictObject({
   bargeInP99: Budget,
   cpuPerCallSecond: Budget,
   residentPerCall: Budget,
+  streamLatencyP50: Budget,
+  streamLatencyP99: Budget,
+  streamBargeInP99: Budget,
+  streamCpuPerCallSecond: Budget,
+  streamResidentPerCall: Budget,
   phoneLatencyP50: Budget,
   phoneLatencyP99: Budget,
   phoneBargeInP99: Budget,
   phoneJitterP99: Budget,
   phoneCpuPerCallSecond: Budget,
   phoneResidentPerCall: Budget,
-  phoneMp3LatencyP99: Budget,
+  phonePcmLatencyP50: Budget,
+  phonePcmCpuPerCallSecond: Budget,
+  phonePcmResidentPerCall: Budget,
+  phoneUnderruns: Budget,
+  phoneMp3LatencyP50: Budget,
   phoneMp3CpuPerCallSecond: Budget,
   phoneMp3ResidentPerCall: Budget,
   phoneWordsWrong: Budget,
@@ -37,6 +48,7 @@ const Budgets = v.strictObject({
   besideRestLatencyP99: Budget,
   streamsListed: Budget,
   streamsListedBesideSlow: Budget,
+  tlsCpuPerCallSecond: Budget,
   transitionRate: Budget,
   startUpFresh: Budget,
   startUpAgain: Budget,
@@ -81,12 +93,13 @@ export interface Verdict extends Measurement {
 export function judge(measurement: Measurement, budget: Budget): Verdict {
   const { measured, reference } = measurement;
   const ratio = reference === undefined ? undefined : measured / reference;
-  const { absolute, absoluteMax, ratioMax, ratioMin } = budget;
+  const { absolute, absoluteMax, ratioMax, ratioMin, plusMax = 0 } = budget;
   const isMet =
     absoluteMax !== undefined
       ? measured <= absoluteMax
       : ratioMax !== undefined
-        ? measured <= (absolute ?? Number.NEGATIVE_INFINITY) || (ratio ?? Number.NaN) <= ratioMax
+        ? measured <= (absolute ?? Number.NEGATIVE_INFINITY) ||
+          measured <= (reference ?? Number.NaN) * ratioMax + plusMax
         : measured >= (absolute ?? Number.POSITIVE_INFINITY) ||
           (ratio ?? Number.NaN) >= (ratioMin ?? Number.NaN);
   return { ...measurement, budget, ratio, isMet: isMet && Number.isFinite(measured) };
@@ -105,7 +118,11 @@ export function better(one: Verdict, other: Verdict): Verdict {
 }
 
 /** What gates, in words. */
-export function bound({ absoluteMax, ratioMax, ratioMin, unit }: Budget): string {
+export function bound({ absoluteMax, ratioMax, ratioMin, plusMax, unit }: Budget): string {
   if (absoluteMax !== undefined) return `≤ ${absoluteMax} ${unit}`.trim();
+  if (plusMax !== undefined) {
+    const share = ratioMax === 1 ? "" : `${ratioMax ?? 1} × `;
+    return `≤ ${share}reference + ${plusMax} ${unit}`;
+  }
   return ratioMax === undefined ? `ratio ≥ ${ratioMin ?? 0}` : `ratio ≤ ${ratioMax}`;
 }

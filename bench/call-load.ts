@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "../engine/sandbox/caller.js";
+import type { StreamedFormat } from "../engine/sandbox/raw-sound.js";
 import { Conversation, type ConversationOptions, type Talker } from "./conversation.js";
 import { Inspector } from "./inspector.js";
 import type { Phrase } from "./phrases.js";
@@ -32,7 +33,10 @@ export interface CallLoadResult {
   readonly timings: readonly TurnTiming[];
   readonly bargeInsMs: readonly number[];
   readonly cpuMsPerCallSecond: number;
-  /** What a call holds over an idle server, both after a full collection: without the collector's own room. */
+  /**
+   * What a call holds over an idle server, both after a full collection: resident memory, or the live heap and its buffers
+   * where the process had pages left over from before, so that its resident memory does not show what the calls took.
+   */
   readonly residentBytesPerCall: number;
   /** What a call adds with its garbage, as the system sees it: it grows with the collector's room, not with calls. */
   readonly uncollectedBytesPerCall: number;
@@ -59,12 +63,15 @@ export interface LoadCallers {
   measuring?(isOn: boolean): void;
 }
 
-export function webCallers({ url, apiKey }: ServerStand): LoadCallers {
-  const signs = { voice: "openaiSpeech", stop: "audioStop" } as const;
+/** `stream`: the agent's voice comes in pieces of this encoding, instead of whole sentences. */
+export function webCallers({ url, apiKey }: ServerStand, stream?: StreamedFormat): LoadCallers {
+  const soundsFrom = stream === undefined ? "lastByte" : "firstByte";
+  const signs = { voice: "openaiSpeech", soundsFrom, stop: "audioStop" } as const;
+  const how = { keepsAudio: false, ...(stream === undefined ? {} : { stream }) };
   return {
     signs,
     async connect() {
-      const caller = await Caller.connect({ url, apiKey, keepsAudio: false });
+      const caller = await Caller.connect({ url, apiKey, ...how });
       return {
         get events() {
           return caller.events;
@@ -98,7 +105,7 @@ export async function runCallLoad(
   };
   await warmUp(options);
   const { pid } = server.process;
-  const idleResidentBytes = await collectedBytes(server);
+  const idle = await collectedBytes(server);
   await fetch(`${vendors.deskUrl}/journal`, { method: "DELETE" });
 
   const conversations = await connectAll(options, plan.callers, RAMP_MS);
@@ -117,16 +124,17 @@ export async function runCallLoad(
   const callSeconds = (plan.callers * Number(toNs - fromNs)) / 1e9;
   const cpuMsPerCallSecond = (cpuMs(pid) - cpuBeforeMs) / callSeconds;
   await sleep(LAST_REPLIES_MS);
-  const busyResidentBytes = await collectedBytes(server);
+  const busy = await collectedBytes(server);
   const journal: unknown = await (await fetch(`${vendors.deskUrl}/journal`)).json();
   await Promise.all(conversations.map((one) => one.end()));
   await Promise.all(talks);
   return {
     ...followTurns(new TurnTimings(journal, callers.signs), conversations, fromNs, toNs),
     cpuMsPerCallSecond,
-    residentBytesPerCall: (busyResidentBytes - idleResidentBytes) / plan.callers,
-    uncollectedBytesPerCall: (median(resident) - idleResidentBytes) / plan.callers,
-    idleResidentBytes,
+    residentBytesPerCall:
+      Math.max(busy.resident - idle.resident, busy.live - idle.live) / plan.callers,
+    uncollectedBytesPerCall: (median(resident) - idle.resident) / plan.callers,
+    idleResidentBytes: idle.resident,
   };
 }
 
@@ -144,12 +152,14 @@ async function warmUp(options: ConversationOptions): Promise<void> {
   await sleep(AFTER_WARM_UP_MS);
 }
 
-async function collectedBytes({ process }: ServerStand): Promise<number> {
+async function collectedBytes({
+  process,
+}: ServerStand): Promise<{ readonly live: number; readonly resident: number }> {
   const inspector = await Inspector.attach(process.inspectorUrl ?? "");
-  await inspector.liveHeapBytes();
+  const live = await inspector.liveBytes();
   inspector.close();
   await sleep(PAGES_RETURNED_MS);
-  return residentBytes(process.pid);
+  return { live, resident: residentBytes(process.pid) };
 }
 
 function connectAll(

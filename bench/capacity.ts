@@ -5,7 +5,7 @@ import { thisMachine } from "./machine.js";
 import { PhoneJitter } from "./phone-jitter.js";
 import { callersOfServer } from "./phone-stand.js";
 import { PHONE_SOUND, phrases, WEB_SOUND } from "./phrases.js";
-import { startPreparedVendors } from "./prepared-vendors.js";
+import { type PreparedVoice, startPreparedVendors } from "./prepared-vendors.js";
 import { type ServerStand, startServerStand } from "./stand.js";
 
 /** `npm run bench:capacity -- [most calls]`: how many calls this box carries, and the setting that keeps it there. */
@@ -19,12 +19,12 @@ const SAFE_SHARE = 0.8;
 interface Kind {
   readonly name: "web" | "phone";
   readonly sound: typeof WEB_SOUND;
-  readonly voice: "openaiSpeech" | "elevenlabs";
+  readonly voice: PreparedVoice;
   readonly callers: (server: ServerStand) => Promise<LoadCallers> | LoadCallers;
 }
 
 const KINDS: readonly Kind[] = [
-  { name: "web", sound: WEB_SOUND, voice: "openaiSpeech", callers: webCallers },
+  { name: "web", sound: WEB_SOUND, voice: "webMp3", callers: webCallers },
   {
     name: "phone",
     sound: PHONE_SOUND,

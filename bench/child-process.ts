@@ -23,7 +23,12 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   readonly nodeFlags?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly core: number;
+  /** Left out: on any core. */
+  readonly core?: number;
+  /** Told of every line of its output. */
+  readonly onLine?: (line: string) => void;
+  /** Left out: 20 s. */
+  readonly readyMaxMs?: number;
   /** Found in a line of its output when it is ready; the first group is handed out as `ready`. */
   readonly readyPattern: RegExp;
 }
@@ -39,7 +44,8 @@ export class BenchProcess {
   static async start(options: ChildOptions): Promise<BenchProcess> {
     const script = fileURLToPath(new URL(options.script, import.meta.url));
     const node = [process.execPath, ...(options.nodeFlags ?? []), script, ...(options.args ?? [])];
-    const pinned = canPin ? ["taskset", "-c", String(options.core), ...node] : node;
+    const isPinned = canPin && options.core !== undefined;
+    const pinned = isPinned ? ["taskset", "-c", String(options.core), ...node] : node;
     const [command = "", ...args] = pinned;
     // Nothing of the surrounding environment: a developer's own keys must not reach a vendor from here.
     const env = { PATH: process.env["PATH"] ?? "", ...options.env };
@@ -49,7 +55,7 @@ export class BenchProcess {
     child.stderr.on("data", (chunk: Buffer) => {
       errors = (errors + chunk.toString("utf8")).slice(-ERROR_OUTPUT_CHARS_MAX);
     });
-    const ready = await readiness(child, options.readyPattern, () => errors);
+    const ready = await readiness(child, options, () => errors);
     const inspectorUrl = /ws:\/\/\S+/.exec(errors)?.[0];
     return new BenchProcess(child, ready, inspectorUrl);
   }
@@ -61,14 +67,35 @@ export class BenchProcess {
     this.inspectorUrl = inspectorUrl;
   }
 
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Null while it runs, and for one that was killed. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
   /** Asks it to end, and ends it when it does not. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (!this.isRunning) return;
     const exited = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_TIMEOUT_MS);
     await exited;
     clearTimeout(timer);
+  }
+
+  /** Ends it as the kernel would, without a word to it. */
+  async kill(): Promise<void> {
+    if (!this.isRunning) return;
+    const exited = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await exited;
   }
 }
 
@@ -105,20 +132,25 @@ export function describePinning(): string {
     : "no pinning: there is no taskset";
 }
 
-function readiness(child: ChildProcess, pattern: RegExp, errors: () => string): Promise<string> {
+function readiness(
+  child: ChildProcess,
+  { readyPattern, readyMaxMs = READY_TIMEOUT_MS, onLine = () => undefined }: ChildOptions,
+  errors: () => string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       clearTimeout(timer);
       child.kill("SIGKILL");
       reject(new Error(`${why}: ${errors()}`));
     };
-    const timer = setTimeout(() => fail("the process was not ready in time"), READY_TIMEOUT_MS);
+    const timer = setTimeout(() => fail("the process was not ready in time"), readyMaxMs);
     child.once("error", (error) => fail(error.message));
     const onExit = (code: number | null) => fail(`the process ended with ${code}`);
     child.once("exit", onExit);
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const found = pattern.exec(line)?.[1];
+      onLine(line);
+      const found = readyPattern.exec(line)?.[1];
       if (found === undefined) return;
       clearTimeout(timer);
       child.removeListener("exit", onExit);

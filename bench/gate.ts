@@ -11,6 +11,7 @@ import {
   StartUpScenario,
   TransitionScenario,
 } from "./scenarios.js";
+import { TlsLoadScenario } from "./tls-scenario.js";
 import { verdictTable } from "./verdict-table.js";
 
 /**
@@ -28,6 +29,8 @@ const PLAN = {
   turnPeriodMs: 9_000,
   interruptEvery: 4,
 };
+/** Two loads in a minute. */
+const TLS_PLAN = { ...PLAN, measureMs: 8_000 };
 const REST_ROUNDS = 2;
 const START_UPS = 3;
 const SOAK_CALLS = 500;
@@ -94,6 +97,7 @@ const gates = [
   new LiveStreamScenario(),
   new CallLoadScenario(PLAN),
   new PhoneLoadScenario(PLAN, { withMp3: false }),
+  new TlsLoadScenario(TLS_PLAN),
 ].map((scenario) => new Gate(scenario));
 for (const gate of gates) await gate.try();
 for (const gate of gates) {

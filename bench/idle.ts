@@ -6,7 +6,7 @@ import { type ServerStand, startServerStand, startVendors } from "./stand.js";
 
 const MEASURE_MS = 10_000;
 /** After a start or a call: first writes, closing connections, compiled code. */
-const SETTLE_MS = 6_000;
+const SETTLE_MS = 10_000;
 const HEARD_TIMEOUT_MS = 10_000;
 
 /** A server that nobody calls, before its first call and after one on the telephone, which starts the audio pool. */

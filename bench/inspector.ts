@@ -7,6 +7,10 @@ const Answer = v.object({
   error: v.optional(v.object({ message: v.string() })),
 });
 const HeapUsage = v.object({ usedSize: v.number() });
+const MemoryUsage = v.object({ heapUsed: v.number(), external: v.number() });
+const Evaluated = v.object({
+  result: v.object({ value: v.pipe(v.string(), v.parseJson(), MemoryUsage) }),
+});
 const Profile = v.object({
   profile: v.object({
     nodes: v.array(
@@ -64,6 +68,14 @@ export class Inspector {
   async liveHeapBytes(): Promise<number> {
     for (let n = 0; n < COLLECTIONS; n += 1) await this.#ask("HeapProfiler.collectGarbage");
     return v.parse(HeapUsage, await this.#ask("Runtime.getHeapUsage")).usedSize;
+  }
+
+  /** The main thread's live heap and the buffers that it holds, after a full collection. */
+  async liveBytes(): Promise<number> {
+    await this.liveHeapBytes();
+    const expression = "JSON.stringify(process.memoryUsage())";
+    const { result } = v.parse(Evaluated, await this.#ask("Runtime.evaluate", { expression }));
+    return result.value.heapUsed + result.value.external;
   }
 
   async startProfile(): Promise<void> {

@@ -7,7 +7,7 @@ import { CompiledTree } from "./mutation/compiled-tree.js";
 import { type Trial, tryMutant } from "./mutation/mutant-trial.js";
 import { describeMutant, killRate, mutationReport, survivors } from "./mutation/mutation-report.js";
 import { type Mutant, sampleMutants } from "./mutation/sampled-mutants.js";
-import { SYSTEM_TESTS, TestChoice, UNIT_TESTS } from "./mutation/test-choice.js";
+import { type Breadth, TestChoice } from "./mutation/test-choice.js";
 
 /**
  * Makes small faults in the compiled modules and says which ones no test notices. Each worker has a copy of the build beside
@@ -35,65 +35,62 @@ const limitMs = Number(values.minutes) * 60_000;
 const builds = Array.from({ length: Number(values.workers) }, (_, n) =>
   join(BUILD, `../dist-mutants-${n}`),
 );
-const tree = new CompiledTree(BUILD, ["engine", "storage", "api", "test"]);
+const tree = new CompiledTree(BUILD, ["main.js", "config.js", "engine", "storage", "api", "test"]);
 const prefixes = values.files.split(",");
 const paths = tree.paths
   .filter((path) => prefixes.some((prefix) => path.startsWith(prefix)))
   .filter((path) => !NOT_MUTATED.some((folder) => path.startsWith(folder)))
   .filter((path) => !path.startsWith("test/"));
 const mutants = sampleMutants(tree, paths, Number(values.sample), seed);
-const choice = new TestChoice(tree);
+const choice = new TestChoice(tree, mutants);
 const trials = new Map<Mutant, Trial>();
+/** Those that no test of the whole server could be asked about. */
+let unaskedCount = 0;
 
 try {
   for (const build of builds) cpSync(BUILD, build, { recursive: true });
-  await measure(mutants, UNIT_TESTS);
-  await tryAll(mutants, UNIT_TESTS);
+  await tryAll(mutants, "parts");
   const lived = survivors([...trials.values()]).map(({ mutant }) => mutant);
-  await measure(lived, SYSTEM_TESTS);
-  await tryAll(lived, SYSTEM_TESTS);
+  unaskedCount = lived.length - (await tryAll(lived, "wholeServer"));
 } finally {
   for (const build of builds) rmSync(build, { recursive: true, force: true });
 }
 
 const tried = [...trials.values()];
+const untriedCount = mutants.length - tried.length;
 for (const trial of survivors(tried)) console.log(`lived: ${describeMutant(trial)}`);
 console.log(`${killRate(tried).toFixed(1)} % of the valid ones of ${tried.length} mutants died`);
+console.log(
+  `untried: ${untriedCount}; lived without the tests of the whole server: ${unaskedCount}`,
+);
 if (values.write) {
   const command = ["npm run mutate --", ...process.argv.slice(2)].join(" ");
   const date = new Date().toISOString().slice(0, 10);
-  const untriedCount = mutants.length - tried.length;
-  const leftOutTests = choice.leftOut;
-  writeFileSync(
-    REPORT,
-    mutationReport({ command, date, machine, seed, trials: tried, untriedCount, leftOutTests }),
-  );
+  const left = { untriedCount, unaskedCount, leftOutTests: choice.leftOut };
+  writeFileSync(REPORT, mutationReport({ command, date, machine, seed, trials: tried, ...left }));
 }
 
-async function measure(of: readonly Mutant[], folders: readonly string[]): Promise<void> {
-  const tests = choice.candidates(of, folders);
-  console.log(`${tests.length} test files are run without a mutant`);
-  await inEachBuild(tests, async (test, build) => {
-    if (performance.now() < untilOf(folders)) await choice.measure(test, of, build);
-  });
-}
-
-/** What no unit test notices is left to the tests of the whole server, so the second try counts. */
-async function tryAll(of: readonly Mutant[], folders: readonly string[]): Promise<void> {
+/** What no test of a part notices is left to the tests of the whole server, so the second try counts. Says how many it tried. */
+async function tryAll(of: readonly Mutant[], breadth: Breadth): Promise<number> {
   let count = 0;
-  await inEachBuild(of, async (mutant, build) => {
-    if (performance.now() > untilOf(folders)) return;
-    const trial = await tryMutant(mutant, choice, folders, build);
-    trials.set(mutant, trial);
+  const isTimeOver = () => performance.now() > untilOf(breadth);
+  await inEachBuild(of, async (mutant, buildFolder) => {
+    if (isTimeOver()) return;
+    const trial = await tryMutant(mutant, { choice, breadth, buildFolder, isTimeOver });
+    if (trial === undefined) return;
+    const earlier = trials.get(mutant);
+    // A place that only the tests of parts execute is no less tested for that.
+    trials.set(mutant, trial.fate === "unreached" && earlier !== undefined ? earlier : trial);
     count += 1;
     for (const survivor of survivors([trial])) console.log(`so far: ${describeMutant(survivor)}`);
     if (count % 20 === 0) console.log(`${count} of ${of.length} tried`);
   });
+  return count;
 }
 
 /** The tests of the whole server have the last quarter of the time. */
-function untilOf(folders: readonly string[]): number {
-  return beganAtMs + (folders === UNIT_TESTS ? limitMs * 0.75 : limitMs);
+function untilOf(breadth: Breadth): number {
+  return beganAtMs + (breadth === "parts" ? limitMs * 0.75 : limitMs);
 }
 
 /** Each build takes the next item when it is done with one. */

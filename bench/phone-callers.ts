@@ -2,7 +2,7 @@ import { PhoneCaller } from "../engine/sandbox/phone-caller.js";
 import type { LoadCallers } from "./call-load.js";
 import type { Talker } from "./conversation.js";
 import type { PhoneJitter } from "./phone-jitter.js";
-import type { TurnSigns } from "./turn-timing.js";
+import type { VoiceVendor } from "./turn-timing.js";
 
 /** 20 ms of µ-law. */
 const FRAME_BYTES = 160;
@@ -11,7 +11,7 @@ export interface PhoneAddress {
   /** Asked before each call. Without it the stream is opened at once, as with the relay. */
   readonly webhookUrl?: string;
   readonly streamUrl?: string;
-  readonly voice: TurnSigns["voice"];
+  readonly voice: VoiceVendor;
 }
 
 /** People on the telephone, with a vendor in between that speaks Twilio's protocol. */
@@ -20,7 +20,7 @@ export function phoneCallers(
   jitter: PhoneJitter,
 ): LoadCallers {
   return {
-    signs: { voice, stop: "clear" },
+    signs: { voice, soundsFrom: "firstByte", stop: "clear" },
     measuring: (isOn) => {
       jitter.isMeasuring = isOn;
     },

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import * as v from "valibot";
 import {
   type CallLoadResult,
   type LoadCallers,
@@ -13,16 +14,27 @@ import { callersOfRelay, callersOfServer, startPhoneRelayStand } from "./phone-s
 import { PHONE_SOUND, type Phrase, phrases } from "./phrases.js";
 import { startPreparedVendors } from "./prepared-vendors.js";
 import { quantile } from "./quantile.js";
-import { type ServerStand, startServerStand, type VendorStand } from "./stand.js";
-import type { TurnSigns } from "./turn-timing.js";
+import { readGauges } from "./server-gauges.js";
+import { overTls, type ServerStand, startServerStand, type VendorStand } from "./stand.js";
+import type { VoiceVendor } from "./turn-timing.js";
 
 export interface PhoneLoadResult extends CallLoadResult {
   /** Between two frames of the agent's audio at the caller, beside 20 ms; without the burst where speech begins. */
   readonly jitterMs: readonly number[];
+  /** Gaps in sentences that played faster than they came, as the server counts them; NaN for the relay, which does not. */
+  readonly underruns: number;
 }
 
 /** `relay` is the reference; the others are Parley with an agent that has this vendor's voice. */
-export type PhoneVariant = "relay" | TurnSigns["voice"];
+export type PhoneVariant = "relay" | VoiceVendor;
+
+/** What comes from the vendors, and what becomes of it. */
+export const VARIANT_TITLES: Readonly<Record<PhoneVariant, string>> = {
+  relay: "relay",
+  elevenlabs: "server, µ-law passed on",
+  openaiSpeech: "server, PCM through the audio pool",
+  edge: "server, MP3 through the audio pool",
+};
 
 /** Telephone calls under load on a server of their own, made for one run. */
 export async function runPhoneLoad(
@@ -41,7 +53,9 @@ export async function runPhoneLoad(
       ? callersOfRelay(server, jitter)
       : await callersOfServer(server, variant, jitter);
     const result = await runCallLoad(server, vendors, spoken, plan, callers);
-    return { ...result, jitterMs: jitter.errorsMs };
+    const gauges = isRelay ? undefined : await readGauges(server.url);
+    const underruns = gauges?.get("parley_underruns_total") ?? Number.NaN;
+    return { ...result, jitterMs: jitter.errorsMs, underruns };
   } finally {
     await server.close();
   }
@@ -68,6 +82,7 @@ export function describePhoneLoad(who: string, result: PhoneLoadResult): readonl
     `  added in all: ${part("totalMs")}`,
     `  barge-in (${result.bargeInsMs.length}): ${spread(result.bargeInsMs)}`,
     `  jitter (${result.jitterMs.length}): ${spread(result.jitterMs)}`,
+    `  gaps in sentences: ${result.underruns}`,
     `  CPU ${result.cpuMsPerCallSecond.toFixed(2)} ms per second of call`,
     `  memory: ${Math.round(result.idleResidentBytes / 1e6)} MB idle, then ${kilobytes(result.residentBytesPerCall)} a call, ${kilobytes(result.uncollectedBytesPerCall)} with garbage`,
   ];
@@ -76,7 +91,7 @@ export function describePhoneLoad(who: string, result: PhoneLoadResult): readonl
 const DEFAULT_CALLERS = 200;
 const HOTTEST = 40;
 
-/** `node phone-load.js [calls] [seconds] [variants, with commas] [profile]`. */
+/** `node phone-load.js [calls] [seconds] [variants, with commas] [profile|-] [tls]`. */
 async function main(): Promise<void> {
   pinThisProcess();
   const [callers = DEFAULT_CALLERS, seconds = 30] = process.argv.slice(2, 4).map(Number);
@@ -90,19 +105,21 @@ async function main(): Promise<void> {
     interruptEvery: 4,
   };
   const spoken = phonePhrases(plan);
-  for (const voice of ["elevenlabs", "openaiSpeech"] as const) {
-    const all: readonly PhoneVariant[] = voice === "elevenlabs" ? ["relay", voice] : [voice];
-    const variants = all.filter((variant) => named.includes(variant));
-    if (variants.length === 0) continue;
-    const vendors = await startPreparedVendors(spoken, [voice]);
-    for (const variant of variants) {
-      const result = await runPhoneLoad(variant, vendors, spoken, plan, (server) => {
-        if (profiles) void profile(server);
-      });
-      console.log(describePhoneLoad(`${variant}, ${callers} calls`, result).join("\n"));
-    }
-    await vendors.process.stop();
+  const variants = v.parse(
+    v.array(v.picklist(["relay", "elevenlabs", "openaiSpeech", "edge"])),
+    named,
+  );
+  const voices = variants.map((variant) => (variant === "relay" ? "elevenlabs" : variant));
+  const plainVendors = await startPreparedVendors(spoken, [...new Set(voices)]);
+  const vendors = process.argv[6] === "tls" ? overTls(plainVendors) : plainVendors;
+  for (const variant of variants) {
+    const result = await runPhoneLoad(variant, vendors, spoken, plan, (server) => {
+      if (profiles) void profile(server);
+    });
+    const title = `${VARIANT_TITLES[variant]}, ${callers} calls`;
+    console.log(describePhoneLoad(title, result).join("\n"));
   }
+  await vendors.process.stop();
 }
 
 async function profile({ process }: ServerStand): Promise<void> {

@@ -83,7 +83,9 @@ function relay(phone: WebSocket): void {
     if (text === "") return;
     if (speech.stop()) stop();
     if (!isFinal) return;
-    stop = answer(OPENAI_BASE_URL, VOICE, text, (mulaw) => speech.play(mulaw));
+    stop = answer(OPENAI_BASE_URL, VOICE, text, (mulaw) => {
+      if (mulaw !== undefined) speech.play(mulaw);
+    });
   });
   recognizer.on("error", () => phone.close());
   recognizer.on("close", () => phone.close());

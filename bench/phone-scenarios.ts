@@ -6,31 +6,43 @@ import {
   type PhoneVariant,
   phonePhrases,
   runPhoneLoad,
+  VARIANT_TITLES,
 } from "./phone-load.js";
 import type { Phrase } from "./phrases.js";
-import { startPreparedVendors } from "./prepared-vendors.js";
+import { setVoices, startPreparedVendors } from "./prepared-vendors.js";
 import { quantile } from "./quantile.js";
-import { addedMs, type Scenario, type ScenarioResult } from "./scenarios.js";
-import type { VendorStand } from "./stand.js";
+import { addedMs, type Scenario, type ScenarioResult, type TransportOptions } from "./scenarios.js";
+import { overTls, type VendorStand } from "./stand.js";
+import type { VoiceVendor } from "./turn-timing.js";
 
-export interface PhoneScenarioOptions {
-  /** Also a voice whose MP3 the audio pool turns into µ-law; making it beforehand takes longer than the run itself. */
+export interface PhoneScenarioOptions extends TransportOptions {
+  /** Also a voice that speaks MP3 only; making it beforehand takes longer than the run itself. */
   readonly withMp3: boolean;
 }
 
-/** The relay, once, then the server with a voice that speaks µ-law itself: under the same load, each in its own process. */
+/** How fast a poor voice delivers, and how unevenly: the caller is to notice neither. */
+const UNEVEN_VOICE = { realTimeFactor: 1.5, jitterMs: 50 };
+
+/**
+ * The relay, once, then the server with voices that speak µ-law and PCM, and a poor one: under the same load, each in its
+ * own process.
+ */
 export class PhoneLoadScenario implements Scenario {
   readonly name: string;
   readonly #plan: LoadPlan;
-  readonly #withMp3: boolean;
-  readonly retryShare = 0.5;
+  readonly #isTls: boolean;
+  readonly #voices: readonly VoiceVendor[];
+  readonly retryShare = 0.75;
   #phrases: readonly Phrase[] = [];
   #vendors: VendorStand | undefined;
   #relay: PhoneLoadResult | undefined;
 
-  constructor(plan: LoadPlan, { withMp3 }: PhoneScenarioOptions) {
-    this.#withMp3 = withMp3;
-    this.name = `${plan.callers} telephone calls at the same time`;
+  constructor(plan: LoadPlan, { withMp3, isTls = false }: PhoneScenarioOptions) {
+    this.#isTls = isTls;
+    this.#voices = withMp3
+      ? ["elevenlabs", "openaiSpeech", "edge"]
+      : ["elevenlabs", "openaiSpeech"];
+    this.name = `${plan.callers} telephone calls at the same time${isTls ? ", vendors over TLS" : ""}`;
     this.#plan = plan;
   }
 
@@ -40,17 +52,17 @@ export class PhoneLoadScenario implements Scenario {
       runPhoneLoad(variant, vendors, this.#phrases, this.#plan);
     this.#relay ??= await load("relay");
     const relay = this.#relay;
-    const mulaw = await load("elevenlabs");
-    const measurements = comparison(mulaw, relay);
-    const details = [
-      ...describePhoneLoad("relay", relay),
-      ...describePhoneLoad("server, µ-law of the vendor", mulaw),
-    ];
-    if (!this.#withMp3) return { measurements, details };
-    const mp3 = await load("openaiSpeech");
+    const results = new Map<PhoneVariant, PhoneLoadResult>([["relay", relay]]);
+    for (const voice of this.#voices) results.set(voice, await load(voice));
+    await setVoices(vendors, UNEVEN_VOICE);
+    const uneven = await load("elevenlabs");
+    await setVoices(vendors);
+    const details = [...results].flatMap(([variant, result]) =>
+      describePhoneLoad(VARIANT_TITLES[variant], result),
+    );
     return {
-      measurements: [...measurements, ...comparisonOfMp3(mp3, relay)],
-      details: [...details, ...describePhoneLoad("server, MP3 through the audio pool", mp3)],
+      measurements: comparison(results, relay, uneven),
+      details: [...details, ...describePhoneLoad("server, a poor voice", uneven)],
     };
   }
 
@@ -61,10 +73,8 @@ export class PhoneLoadScenario implements Scenario {
   async #prepared(): Promise<VendorStand> {
     if (this.#vendors !== undefined) return this.#vendors;
     this.#phrases = phonePhrases(this.#plan);
-    this.#vendors = await startPreparedVendors(
-      this.#phrases,
-      this.#withMp3 ? ["elevenlabs", "openaiSpeech"] : ["elevenlabs"],
-    );
+    const vendors = await startPreparedVendors(this.#phrases, this.#voices);
+    this.#vendors = this.#isTls ? overTls(vendors) : vendors;
     return this.#vendors;
   }
 }
@@ -108,23 +118,56 @@ function comparer(server: PhoneLoadResult, relay: PhoneLoadResult) {
   });
 }
 
-function comparison(server: PhoneLoadResult, relay: PhoneLoadResult): readonly Measurement[] {
-  const compare = comparer(server, relay);
-  return [
-    compare("phoneLatencyP50", (result) => addedMs(result, 0.5)),
-    compare("phoneLatencyP99", (result) => addedMs(result, 0.99)),
-    compare("phoneBargeInP99", ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
-    compare("phoneJitterP99", ({ jitterMs }) => quantile(jitterMs, 0.99)),
-    compare("phoneCpuPerCallSecond", ({ cpuMsPerCallSecond }) => cpuMsPerCallSecond),
-    compare("phoneResidentPerCall", ({ residentBytesPerCall }) => residentBytesPerCall / 1_000),
-  ];
+function comparison(
+  results: ReadonlyMap<PhoneVariant, PhoneLoadResult>,
+  relay: PhoneLoadResult,
+  uneven: PhoneLoadResult,
+): readonly Measurement[] {
+  const measurements: Measurement[] = [];
+  const mulaw = results.get("elevenlabs");
+  const p50 = (result: PhoneLoadResult) => addedMs(result, 0.5);
+  const cpu = ({ cpuMsPerCallSecond }: PhoneLoadResult) => cpuMsPerCallSecond;
+  const resident = ({ residentBytesPerCall }: PhoneLoadResult) => residentBytesPerCall / 1_000;
+  if (mulaw !== undefined) {
+    const compare = comparer(mulaw, relay);
+    measurements.push(
+      compare("phoneLatencyP50", p50),
+      compare("phoneLatencyP99", (result) => addedMs(result, 0.99)),
+      compare("phoneBargeInP99", ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
+      compare("phoneJitterP99", ({ jitterMs }) => quantile(jitterMs, 0.99)),
+      compare("phoneCpuPerCallSecond", cpu),
+      compare("phoneResidentPerCall", resident),
+    );
+  }
+  measurements.push({ name: "phoneUnderruns", measured: uneven.underruns });
+  for (const [voice, names] of CONVERTED) {
+    const result = results.get(voice);
+    if (result === undefined || mulaw === undefined) continue;
+    measurements.push(
+      comparer(result, mulaw)(names.latency, p50),
+      comparer(result, relay)(names.cpu, cpu),
+      comparer(result, relay)(names.resident, resident),
+    );
+  }
+  return measurements;
 }
 
-function comparisonOfMp3(server: PhoneLoadResult, relay: PhoneLoadResult): readonly Measurement[] {
-  const compare = comparer(server, relay);
-  return [
-    compare("phoneMp3LatencyP99", (result) => addedMs(result, 0.99)),
-    compare("phoneMp3CpuPerCallSecond", ({ cpuMsPerCallSecond }) => cpuMsPerCallSecond),
-    compare("phoneMp3ResidentPerCall", ({ residentBytesPerCall }) => residentBytesPerCall / 1_000),
-  ];
-}
+/** Voices whose audio no telephone takes as it comes, and what is measured of them. */
+const CONVERTED = [
+  [
+    "openaiSpeech",
+    {
+      latency: "phonePcmLatencyP50",
+      cpu: "phonePcmCpuPerCallSecond",
+      resident: "phonePcmResidentPerCall",
+    },
+  ],
+  [
+    "edge",
+    {
+      latency: "phoneMp3LatencyP50",
+      cpu: "phoneMp3CpuPerCallSecond",
+      resident: "phoneMp3ResidentPerCall",
+    },
+  ],
+] as const satisfies readonly (readonly [VoiceVendor, Readonly<Record<string, MeasureName>>])[];

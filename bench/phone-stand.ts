@@ -3,7 +3,7 @@ import type { LoadCallers } from "./call-load.js";
 import { phoneCallers } from "./phone-callers.js";
 import type { PhoneJitter } from "./phone-jitter.js";
 import { type ServerStand, startRelayStand, type VendorStand } from "./stand.js";
-import type { TurnSigns } from "./turn-timing.js";
+import type { VoiceVendor } from "./turn-timing.js";
 
 const Providers = v.array(
   v.object({ _id: v.string(), category: v.string(), providerKey: v.string() }),
@@ -13,6 +13,7 @@ const Made = v.object({ _id: v.string() });
 const SPEECH = {
   openaiSpeech: { providerKey: "openai", modelId: "gpt-4o-mini-tts" },
   elevenlabs: { providerKey: "elevenlabs", modelId: "eleven_flash_v2_5" },
+  edge: { providerKey: "edge", modelId: "en-US-AriaNeural" },
 } as const;
 
 export function startPhoneRelayStand(vendors: VendorStand): Promise<ServerStand> {
@@ -26,7 +27,7 @@ export function callersOfRelay({ url }: ServerStand, jitter: PhoneJitter): LoadC
 /** Callers of an agent that is made for them, with this vendor's voice. */
 export async function callersOfServer(
   server: ServerStand,
-  voice: TurnSigns["voice"],
+  voice: VoiceVendor,
   jitter: PhoneJitter,
 ): Promise<LoadCallers> {
   const agentId = await createAgent(server, voice);
@@ -36,7 +37,7 @@ export async function callersOfServer(
 }
 
 /** Resolves with the id of the new agent. */
-export async function createAgent(server: ServerStand, voice: TurnSigns["voice"]): Promise<string> {
+export async function createAgent(server: ServerStand, voice: VoiceVendor): Promise<string> {
   const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
     providers.find((one) => one.category === category && one.providerKey === providerKey)?._id;

@@ -7,7 +7,7 @@ import { startPreparedVendors } from "./prepared-vendors.js";
 import type { Scenario, ScenarioResult } from "./scenarios.js";
 import { type ServerStand, startServerStand } from "./stand.js";
 
-const VOICES = ["elevenlabs", "openaiSpeech"] as const;
+const VOICES = ["elevenlabs", "openaiSpeech", "edge"] as const;
 const CONNECT_EVERY_MS = 25;
 const REPLY_MAX_MS = 30_000;
 const PAGE = 100;
@@ -20,7 +20,7 @@ const StoredCall = v.object({
 });
 
 /**
- * Many telephone calls at the same time, half with a voice that speaks µ-law and half with MP3. It asks whether the
+ * Many telephone calls at the same time, with voices that speak µ-law, PCM and MP3 in turn. It asks whether the
  * words that came over the wire are those that were said and stored.
  */
 export class PhoneWordsScenario implements Scenario {

@@ -1,37 +1,59 @@
+import type { ChatSettings, SpeechSettings } from "../engine/sandbox/faults.js";
 import type { Phrase } from "./phrases.js";
 import { startVendors, type VendorStand } from "./stand.js";
-import type { TurnSigns } from "./turn-timing.js";
+import type { VoiceVendor } from "./turn-timing.js";
 
 /** Lifelike enough that stages overlap as they do in reality, and short enough that a turn fits its time. */
-const DELAYS = {
-  openai: { firstTokenMs: 100, tokenIntervalMs: 10 },
-  openaiSpeech: { firstByteMs: 80, bytesPerSecond: 60_000 },
-  elevenlabs: { firstByteMs: 80, bytesPerSecond: 60_000 },
-};
+const VOICE_DELAYS: SpeechSettings = { firstByteMs: 80 };
+const MODEL_DELAYS: ChatSettings = { firstTokenMs: 100, tokenIntervalMs: 10 };
 
 const AT_ONCE = 8;
 
+/** A telephone's voice, or the MP3 that whole sentences for browsers are. */
+export type PreparedVoice = VoiceVendor | "webMp3";
+
+/** PCM is made in no time, and would fill the sandbox's store. */
+const SPEAK: Readonly<Record<PreparedVoice, typeof speakMp3 | undefined>> = {
+  elevenlabs: speakMuLaw,
+  webMp3: speakMp3,
+  edge: speakMp3,
+  openaiSpeech: undefined,
+};
+
 /**
- * Vendors whose voice has already made what it will be asked for: making it under load would hold up the others. Then
- * they take their time, as vendors do.
+ * Vendors whose voice has already made what it will be asked for, where making it is work: that would hold up the others.
+ * Then they take their time, as vendors do.
  */
 export async function startPreparedVendors(
   phrases: readonly Phrase[],
-  voices: readonly TurnSigns["voice"][] = ["openaiSpeech"],
+  voices: readonly PreparedVoice[] = ["webMp3"],
 ): Promise<VendorStand> {
   const vendors = await startVendors();
-  for (const voice of voices) {
-    const speak = voice === "elevenlabs" ? speakMuLaw : speakMp3;
+  await send(`${vendors.deskUrl}/faults`, "PUT", delays({ realTimeFactor: 0 }, {}));
+  for (const prepared of voices) {
+    const speak = SPEAK[prepared];
+    if (speak === undefined) continue;
     const sentences = phrases.flatMap(({ firstSentence, lastWord }) => [firstSentence, lastWord]);
     for (let at = 0; at < sentences.length; at += AT_ONCE) {
       const some = sentences.slice(at, at + AT_ONCE);
       await Promise.all(some.map((sentence) => speak(vendors, sentence)));
     }
   }
-  await send(`${vendors.deskUrl}/faults`, "PUT", DELAYS);
+  await setVoices(vendors);
   return vendors;
 }
 
+/** From now on voices deliver so, at the sandbox's usual rate unless it is said; models take their usual time. */
+export function setVoices({ deskUrl }: VendorStand, voice: SpeechSettings = {}): Promise<void> {
+  const spoken = { ...VOICE_DELAYS, ...voice };
+  return send(`${deskUrl}/faults`, "PUT", delays(spoken, MODEL_DELAYS));
+}
+
+function delays(voice: SpeechSettings, openai: ChatSettings): object {
+  return { openai, openaiSpeech: voice, elevenlabs: voice, edge: voice };
+}
+
+/** Edge has the same encoder as OpenAI behind it, and so the same store of what was made. */
 function speakMp3({ urls }: VendorStand, input: string): Promise<void> {
   const body = { model: "gpt-4o-mini-tts", voice: "alloy", input, response_format: "mp3" };
   return send(`${urls.openai}/audio/speech`, "POST", body);

@@ -1,27 +1,31 @@
+import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { type RawData, WebSocket } from "ws";
 import { answer, heardIn, openRecognizer, serveRelay, type Voice } from "./relay-parts.js";
 
 /**
  * The least that can be in the same place: audio to the recognizer, its words to the model, the first sentence to the
- * voice, the MP3 to the caller. No tenants, no history, no storage, no limits, no faults, no metrics. What Parley costs
+ * voice, its MP3 to the caller as a whole, or its PCM as it comes for a caller who asks for a stream. No tenants, no history, no storage, no limits, no faults, no metrics. What Parley costs
  * more than this is the price of its features, and that is what the budgets bound.
  */
 const Environment = v.object({ DEEPGRAM_URL: v.string(), OPENAI_BASE_URL: v.string() });
 const { DEEPGRAM_URL, OPENAI_BASE_URL } = v.parse(Environment, process.env);
 
-const VOICE: Voice = {
+const voiceIn = (response_format: "mp3" | "pcm"): Voice => ({
   url: `${OPENAI_BASE_URL}/audio/speech`,
   bodyOf: (input) => ({
     model: "gpt-4o-mini-tts",
     voice: "alloy",
     input,
-    response_format: "mp3",
+    response_format,
     speed: 1,
   }),
-};
+});
 
-function relay(caller: WebSocket): void {
+function relay(caller: WebSocket, { url = "" }: IncomingMessage): void {
+  const isStreamed = url.includes("audio=stream");
+  const voice = voiceIn(isStreamed ? "pcm" : "mp3");
+  let turnId = 0;
   const recognizer = openRecognizer(DEEPGRAM_URL, "encoding=linear16&sample_rate=16000");
   let stop = () => {};
   let isSpeaking = false;
@@ -37,10 +41,24 @@ function relay(caller: WebSocket): void {
       caller.send(JSON.stringify({ type: "audioStop" }));
     }
     if (!isFinal) return;
-    stop = answer(OPENAI_BASE_URL, VOICE, text, (mp3) => {
+    const mp3: Buffer[] = [];
+    let hasBegun = false;
+    const pass = (audio: Buffer) => {
       if (caller.readyState !== WebSocket.OPEN) return;
-      caller.send(mp3);
+      if (isStreamed && !hasBegun) {
+        turnId += 1;
+        const encoding = "pcm24k";
+        caller.send(JSON.stringify({ type: "audioStart", turnId, encoding, sampleRateHz: 24_000 }));
+      }
+      hasBegun = true;
       isSpeaking = true;
+      caller.send(audio);
+    };
+    stop = answer(OPENAI_BASE_URL, voice, text, (chunk) => {
+      if (isStreamed) {
+        if (chunk !== undefined) pass(chunk);
+      } else if (chunk !== undefined) mp3.push(chunk);
+      else pass(Buffer.concat(mp3.splice(0)));
     });
   });
   recognizer.on("error", () => caller.close());

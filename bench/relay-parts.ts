@@ -1,4 +1,5 @@
-import { Agent, request } from "node:http";
+import { Agent, type IncomingMessage, type RequestOptions, request } from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import * as v from "valibot";
 import { WebSocket, WebSocketServer } from "ws";
 
@@ -16,6 +17,10 @@ const Chunk = v.object({
 });
 
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
+const tlsAgent = new TlsAgent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
+
+/** Takes the audio of the reply in order, and undefined at the end of each sentence. */
+export type OnAudio = (audio: Buffer | undefined) => void;
 
 /** Where a sentence becomes sound, and how it is asked for. */
 export interface Voice {
@@ -40,27 +45,17 @@ export function heardIn(data: Buffer): { readonly text: string; readonly isFinal
   return { text: channel.alternatives[0]?.transcript ?? "", isFinal };
 }
 
-/** Asks the model; the first sentence is spoken when it is whole, the rest at the end. */
+/** Asks the model; the first sentence is spoken when it is whole, the rest at the end. Audio is passed on as it comes. */
 export function answer(
   openAiBaseUrl: string,
   voice: Voice,
   text: string,
-  onAudio: (audio: Buffer) => void,
+  onAudio: OnAudio,
 ): () => void {
   const stops: (() => void)[] = [];
-  const ready: (Buffer | undefined)[] = [];
-  let sentCount = 0;
+  const order = new SentenceOrder(onAudio);
   const say = (sentence: string) => {
-    const index = ready.push(undefined) - 1;
-    stops.push(
-      synthesize(voice, sentence, (audio) => {
-        ready[index] = audio;
-        for (let next = ready[sentCount]; next !== undefined; next = ready[sentCount]) {
-          onAudio(next);
-          sentCount += 1;
-        }
-      }),
-    );
+    stops.push(post(voice.url, voice.bodyOf(sentence), order.next()));
   };
   let unread = "";
   let reply = "";
@@ -79,11 +74,11 @@ export function answer(
       const lines = (unread + chunk.toString("utf8")).split("\n");
       unread = lines.pop() ?? "";
       for (const line of lines) reply += tokenOf(line);
-      const end = isFirstSaid ? -1 : reply.search(/[.!?] /);
+      const end = isFirstSaid ? -1 : reply.search(/[.!?]( |$)/);
       if (end < 0) return;
       isFirstSaid = true;
       say(reply.slice(0, end + 1));
-      reply = reply.slice(end + 2);
+      reply = reply.slice(end + 1);
     }),
   );
   return () => {
@@ -92,7 +87,7 @@ export function answer(
 }
 
 /** Serves on a port of the system's choice, which it prints; the stand reads it there. */
-export function serveRelay(relay: (caller: WebSocket) => void): void {
+export function serveRelay(relay: (caller: WebSocket, request: IncomingMessage) => void): void {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
   server.on("connection", relay);
   server.on("listening", () => {
@@ -103,17 +98,38 @@ export function serveRelay(relay: (caller: WebSocket) => void): void {
   process.once("SIGTERM", () => process.exit(0));
 }
 
-/** One sentence to the voice; its audio when it is whole. */
-function synthesize(
-  { url, bodyOf }: Voice,
-  sentence: string,
-  onAudio: (audio: Buffer) => void,
-): () => void {
-  const chunks: Buffer[] = [];
-  return post(url, bodyOf(sentence), (chunk) => {
-    if (chunk === undefined) onAudio(Buffer.concat(chunks));
-    else chunks.push(chunk);
-  });
+/** Passes the chunks of the first sentence on as they come; those of the next ones wait for the end of all before them. */
+class SentenceOrder {
+  readonly #onAudio: OnAudio;
+  readonly #sentences: (Buffer | undefined)[][] = [];
+  #playing = 0;
+
+  constructor(onAudio: OnAudio) {
+    this.#onAudio = onAudio;
+  }
+
+  /** For the next sentence: takes its chunks, and undefined at its end. */
+  next(): (chunk: Buffer | undefined) => void {
+    const waiting: (Buffer | undefined)[] = [];
+    this.#sentences.push(waiting);
+    return (chunk) => {
+      waiting.push(chunk);
+      this.#pass();
+    };
+  }
+
+  #pass(): void {
+    for (let chunks = this.#sentences[this.#playing]; chunks !== undefined; ) {
+      let isOver = false;
+      for (const chunk of chunks.splice(0)) {
+        this.#onAudio(chunk);
+        isOver = chunk === undefined;
+      }
+      if (!isOver) return;
+      this.#playing += 1;
+      chunks = this.#sentences[this.#playing];
+    }
+  }
 }
 
 const HEADERS = {
@@ -124,7 +140,10 @@ const HEADERS = {
 
 /** Calls back with every chunk, and with undefined at the end. */
 function post(url: string, body: object, onChunk: (chunk: Buffer | undefined) => void): () => void {
-  const sent = request(url, { method: "POST", agent, headers: HEADERS });
+  const options: RequestOptions = { method: "POST", headers: HEADERS };
+  const sent = url.startsWith("https:")
+    ? tlsRequest(url, { ...options, agent: tlsAgent })
+    : request(url, { ...options, agent });
   sent.on("response", (response) => {
     response.on("data", onChunk);
     response.on("end", () => onChunk(undefined));

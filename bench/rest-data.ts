@@ -7,7 +7,7 @@ import { newTenancy } from "../engine/tenancy/tenancy.js";
 import type { Tenant } from "../engine/tenancy/tenant.js";
 import { SystemClock } from "../engine/time/clock.js";
 import { type Database, openDatabase } from "../storage/database.js";
-import { startDatabaseThread, ThreadClient } from "../storage/thread-client.js";
+import { startDatabaseThread, ThreadClient } from "../storage/sqlite/thread-client.js";
 
 export const JWT_SECRET = "bench".repeat(8);
 export const ENCRYPTION_KEY = "be".repeat(32);
@@ -29,6 +29,7 @@ export function tenancyOn(database: Database) {
     database,
     clock,
     newId: randomUUID,
+    allowPrivateAddresses: false,
     cipher: new CredentialCipher(ENCRYPTION_KEY),
     tokens: new AccessTokens({ secret: JWT_SECRET, expiresIn: "1h", clock }),
     log: { debug: ignore, info: ignore, warn: console.error, error: console.error },

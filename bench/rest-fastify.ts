@@ -25,7 +25,13 @@ const authentication = new Authentication(tenancy.accounts, tenancy.apiKeys);
 const limiter = new RateLimiter({ usesMax: 10_000_000, windowMs: 60_000 }, clock);
 const placesNoCalls = { place: () => Promise.reject(new Error("no call is placed")) };
 const handlers = {
-  ...serviceRoutes({ ...tenancy, clock, isDraining: () => false, isReady: () => true }),
+  ...serviceRoutes({
+    ...tenancy,
+    clock,
+    isDraining: () => false,
+    isReady: () => true,
+    storeRefusal: () => undefined,
+  }),
   ...agentRoutes(tenancy.agents),
   ...callRoutes(new CallReports({ database, clock }), placesNoCalls),
 };
@@ -50,6 +56,7 @@ function incoming(request: FastifyRequest): IncomingRequest {
     clientAddress: request.ip,
     header: (name) => String(request.headers[name] ?? ""),
     body: () => Promise.reject(new Error("no body is read")),
+    alone: () => Promise.resolve(),
     signal: new AbortController().signal,
   };
 }

@@ -16,6 +16,7 @@ import {
   StartUpScenario,
   TransitionScenario,
 } from "./scenarios.js";
+import { TlsLoadScenario } from "./tls-scenario.js";
 import { verdictTable } from "./verdict-table.js";
 
 const SOAK_CALLS = 10_000;
@@ -31,19 +32,23 @@ const FULL_PHONE_PLAN = { ...PHONE_PLAN, callers: 500, measureMs: 20_000, turnPe
 const START_UPS = 5;
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 
-/** Everything, at length: `npm run bench`, or `npm run bench -- rest phone`. */
+const isTls = process.argv.includes("--tls");
+
+/** Everything, at length: `npm run bench`, or `npm run bench -- rest phone`; `web` and `phone` also with `--tls`. */
 const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   transition: () => new TransitionScenario(),
   start: () => new StartUpScenario(START_UPS),
   idle: () => new IdleScenario(),
-  web: () => new CallLoadScenario(PLAN),
-  phone: () => new PhoneLoadScenario(PHONE_PLAN, { withMp3: true }),
+  web: () => new CallLoadScenario(PLAN, { isTls }),
+  "web-stream": () => new CallLoadScenario(PLAN, { isTls, stream: "pcm24k" }),
+  phone: () => new PhoneLoadScenario(PHONE_PLAN, { withMp3: true, isTls }),
   words: () => new PhoneWordsScenario(PHONE_PLAN.callers),
   full: () => new FullPhoneScenario(FULL_PHONE_PLAN),
   rest: () => new RestScenario(ROUNDS),
   pages: () => new RestPagesScenario(),
   beside: () => new BesideCallsScenario(),
   streams: () => new LiveStreamScenario(),
+  tls: () => new TlsLoadScenario(PHONE_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),
 };
 
@@ -83,7 +88,7 @@ function codeBlock(lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [["```", ...lines, "```"].join("\n")];
 }
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).filter((word) => word !== "--tls");
 const unknown = asked.filter((name) => !(name in SCENARIOS));
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}; known: ${Object.keys(SCENARIOS).join(", ")}`);
@@ -95,4 +100,5 @@ const sections: Section[] = [];
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (asked.length === 0 || asked.includes(name)) sections.push(await measure(scenario()));
 }
-console.log(`written to ${write(machine, asked.length === 0 ? "all" : asked.join("-"), sections)}`);
+const title = `${asked.length === 0 ? "all" : asked.join("-")}${isTls ? "-over-tls" : ""}`;
+console.log(`written to ${write(machine, title, sections)}`);

@@ -1,10 +1,17 @@
-import type { Measurement } from "./budget.js";
-import { type CallLoadResult, type LoadPlan, phrasesNeeded, runCallLoad } from "./call-load.js";
+import type { Measurement, MeasureName } from "./budget.js";
+import {
+  type CallLoadResult,
+  type LoadPlan,
+  phrasesNeeded,
+  runCallLoad,
+  webCallers,
+} from "./call-load.js";
 import { type Phrase, phrases } from "./phrases.js";
 import { startPreparedVendors } from "./prepared-vendors.js";
 import { quantile } from "./quantile.js";
 import { soak } from "./soak.js";
 import {
+  overTls,
   type ServerStand,
   startRelayStand,
   startServerStand,
@@ -30,20 +37,34 @@ export interface ScenarioResult {
 }
 
 /** With more of the spoken turns lost than this share, the rest may not be the same kind of turns. */
-const LOST_SHARE_MAX = 0.05;
+const LOST_SHARE_MAX = 0.1;
+
+export interface TransportOptions {
+  /** Relay and server reach the vendors over TLS, as they do in production. */
+  readonly isTls?: boolean;
+}
 
 /** The relay, once, and then the server under the same load, each in its own process. */
 export class CallLoadScenario implements Scenario {
   readonly name: string;
   readonly retryShare = 0.5;
   readonly #plan: LoadPlan;
+  readonly #isTls: boolean;
+  readonly #stream: "pcm24k" | undefined;
   #vendors: VendorStand | undefined;
   #phrases: readonly Phrase[] = [];
   #relay: CallLoadResult | undefined;
 
-  constructor(plan: LoadPlan) {
-    this.name = `${plan.callers} calls at the same time`;
+  /** With `stream`, the agent's voice comes in pieces of that encoding, instead of whole sentences. */
+  constructor(
+    plan: LoadPlan,
+    { isTls = false, stream }: TransportOptions & { readonly stream?: "pcm24k" } = {},
+  ) {
+    const streamed = stream === undefined ? "" : ", streamed";
+    this.name = `${plan.callers} calls at the same time${streamed}${isTls ? ", vendors over TLS" : ""}`;
     this.#plan = plan;
+    this.#isTls = isTls;
+    this.#stream = stream;
   }
 
   async run(): Promise<ScenarioResult> {
@@ -52,7 +73,11 @@ export class CallLoadScenario implements Scenario {
     const reference = this.#relay;
     const measured = await this.#load(await startServerStand(vendors), vendors);
     return {
-      measurements: comparison(measured, reference),
+      measurements: comparison(
+        measured,
+        reference,
+        this.#stream === undefined ? SENTENCE_MEASURES : STREAM_MEASURES,
+      ),
       details: [...describe("relay", reference), ...describe("server", measured)],
     };
   }
@@ -63,7 +88,8 @@ export class CallLoadScenario implements Scenario {
 
   async #load(server: ServerStand, vendors: VendorStand): Promise<CallLoadResult> {
     try {
-      return await runCallLoad(server, vendors, this.#phrases, this.#plan);
+      const callers = webCallers(server, this.#stream);
+      return await runCallLoad(server, vendors, this.#phrases, this.#plan, callers);
     } finally {
       await server.close();
     }
@@ -72,7 +98,9 @@ export class CallLoadScenario implements Scenario {
   async #prepared(): Promise<VendorStand> {
     if (this.#vendors !== undefined) return this.#vendors;
     this.#phrases = phrases(phrasesNeeded(this.#plan));
-    this.#vendors = await startPreparedVendors(this.#phrases);
+    const voice = this.#stream === undefined ? "webMp3" : "openaiSpeech";
+    const vendors = await startPreparedVendors(this.#phrases, [voice]);
+    this.#vendors = this.#isTls ? overTls(vendors) : vendors;
     return this.#vendors;
   }
 }
@@ -128,17 +156,39 @@ export class SoakScenario implements Scenario {
   }
 }
 
-function comparison(server: CallLoadResult, relay: CallLoadResult): readonly Measurement[] {
-  const compare = (
-    name: Measurement["name"],
-    pick: (result: CallLoadResult) => number,
-  ): Measurement => ({ name, measured: pick(server), reference: pick(relay) });
+/** Latency at the middle and in the worst turns, barge-in, CPU, memory. */
+type CallMeasures = readonly [MeasureName, MeasureName, MeasureName, MeasureName, MeasureName];
+const SENTENCE_MEASURES: CallMeasures = [
+  "addedLatencyP50",
+  "addedLatencyP99",
+  "bargeInP99",
+  "cpuPerCallSecond",
+  "residentPerCall",
+];
+const STREAM_MEASURES: CallMeasures = [
+  "streamLatencyP50",
+  "streamLatencyP99",
+  "streamBargeInP99",
+  "streamCpuPerCallSecond",
+  "streamResidentPerCall",
+];
+
+function comparison(
+  server: CallLoadResult,
+  relay: CallLoadResult,
+  [middle, worst, bargeIn, cpu, memory]: CallMeasures,
+): readonly Measurement[] {
+  const compare = (name: MeasureName, pick: (result: CallLoadResult) => number): Measurement => ({
+    name,
+    measured: pick(server),
+    reference: pick(relay),
+  });
   return [
-    compare("addedLatencyP50", (result) => addedMs(result, 0.5)),
-    compare("addedLatencyP99", (result) => addedMs(result, 0.99)),
-    compare("bargeInP99", ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
-    compare("cpuPerCallSecond", ({ cpuMsPerCallSecond }) => cpuMsPerCallSecond),
-    compare("residentPerCall", ({ residentBytesPerCall }) => residentBytesPerCall / 1_000),
+    compare(middle, (result) => addedMs(result, 0.5)),
+    compare(worst, (result) => addedMs(result, 0.99)),
+    compare(bargeIn, ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
+    compare(cpu, ({ cpuMsPerCallSecond }) => cpuMsPerCallSecond),
+    compare(memory, ({ residentBytesPerCall }) => residentBytesPerCall / 1_000),
   ];
 }
 
@@ -167,6 +217,7 @@ function describe(who: string, result: CallLoadResult): readonly string[] {
     `${who}: ${turnCount} turns, ${lostCount} not followed, ${missedReplies} not answered; p50 / p90 / p99 / max in ms`,
     ...PARTS.map(([part, title]) => `  ${title}: ${spread(timings.map((one) => one[part]))}`),
     `  barge-in (${bargeInsMs.length}): ${spread(bargeInsMs)}`,
+    `  CPU ${result.cpuMsPerCallSecond.toFixed(2)} ms per second of call`,
     `  memory: ${Math.round(result.idleResidentBytes / 1e6)} MB idle, then ${kilobytes(result.residentBytesPerCall)} a call, ${kilobytes(result.uncollectedBytesPerCall)} with garbage`,
   ];
 }

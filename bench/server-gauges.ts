@@ -46,7 +46,8 @@ function unfinishedIn(gauges: ReadonlyMap<string, number>): number {
   return names.reduce((sum, name) => sum + (gauges.get(name) ?? Number.NaN), 0);
 }
 
-async function readGauges(url: string): Promise<ReadonlyMap<string, number>> {
+/** Gauges and counters of `/metrics` by name with labels. */
+export async function readGauges(url: string): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const gauges = new Map<string, number>();
   for (const line of text.split("\n")) {

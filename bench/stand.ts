@@ -1,8 +1,10 @@
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { readDemo } from "../engine/tenancy/demo-organization.js";
+import { urlsAt } from "../engine/sandbox/sandbox-urls.js";
+import { readDemo } from "../engine/tenancy/demo-file.js";
 import { BenchProcess, LOAD_CORE, SERVER_CORE } from "./child-process.js";
 
 const SandboxUrls = v.object({
@@ -15,9 +17,16 @@ const SandboxUrls = v.object({
 });
 const SandboxReady = v.object({ urls: SandboxUrls, port: v.number() });
 
-/** The simulated vendors, in their own process. */
-export interface VendorStand {
+interface VendorAddresses {
   readonly urls: v.InferOutput<typeof SandboxUrls>;
+  /** PEM file of the authority that the addresses with TLS need; undefined for those without. */
+  readonly caFile?: string;
+}
+
+/** The simulated vendors, in their own process. */
+export interface VendorStand extends VendorAddresses {
+  /** The same vendors over TLS. */
+  readonly tls: VendorAddresses;
   /** Where the sandbox's own pages are: its journal and its faults. */
   readonly deskUrl: string;
   readonly process: BenchProcess;
@@ -35,16 +44,25 @@ export interface ServerStand {
 const INSPECTED = ["--inspect=127.0.0.1:0"];
 const NO_LIMIT = "1000000";
 
-/** Vendors without delays. */
+const CA_FILE = join(tmpdir(), `parley-bench-${process.pid}-ca.pem`);
+process.once("exit", () => rmSync(CA_FILE, { force: true }));
+
+/** The vendors as they are reached in production. */
+export function overTls(vendors: VendorStand): VendorStand {
+  return { ...vendors, ...vendors.tls };
+}
+
+/** Vendors without delays. One stand at a time: those with TLS share the file of the authority. */
 export async function startVendors(): Promise<VendorStand> {
   const process = await BenchProcess.start({
     script: "../engine/sandbox/main.js",
-    env: { SANDBOX_JOURNAL: "1" },
+    env: { SANDBOX_JOURNAL: "1", SANDBOX_TLS: CA_FILE },
     core: LOAD_CORE,
     readyPattern: /^(\{.*\})$/,
   });
   const { urls, port } = v.parse(v.pipe(v.string(), v.parseJson(), SandboxReady), process.ready);
-  return { urls, deskUrl: `http://127.0.0.1:${port}/sandbox`, process };
+  const plain = urlsAt(`127.0.0.1:${port}`);
+  return { urls: plain, tls: { urls, caFile: CA_FILE }, deskUrl: plain.desk, process };
 }
 
 export function serverEnvironment(
@@ -80,7 +98,7 @@ export const SERVER_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=8"];
 
 /** The whole server as it is shipped, on a database of its own. */
 export async function startServerStand(
-  { urls }: VendorStand,
+  { urls, caFile }: VendorStand,
   nodeFlags: readonly string[] = INSPECTED,
   more: Readonly<Record<string, string>> = {},
 ): Promise<ServerStand> {
@@ -88,7 +106,11 @@ export async function startServerStand(
   const process = await BenchProcess.start({
     script: "../main.js",
     nodeFlags: [...nodeFlags, ...SERVER_FLAGS],
-    env: { ...serverEnvironment(dataDir, urls), ...more },
+    env: {
+      ...serverEnvironment(dataDir, urls),
+      ...(caFile === undefined ? {} : { VENDOR_CA_FILE: caFile }),
+      ...more,
+    },
     core: SERVER_CORE,
     readyPattern: /listens on (\S+)/,
   });
@@ -106,7 +128,7 @@ export async function startServerStand(
 }
 
 export async function startRelayStand(
-  { urls }: VendorStand,
+  { urls, caFile }: VendorStand,
   nodeFlags: readonly string[] = INSPECTED,
   script = "reference-relay.js",
 ): Promise<ServerStand> {
@@ -117,6 +139,7 @@ export async function startRelayStand(
       DEEPGRAM_URL: urls.deepgram,
       OPENAI_BASE_URL: urls.openai,
       ELEVENLABS_BASE_URL: urls.elevenlabs,
+      ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     },
     core: SERVER_CORE,
     readyPattern: /listens on (\S+)/,

@@ -5,11 +5,22 @@ import { median } from "./quantile.js";
 
 const SETTINGS: SessionSettings = {
   greeting: "Hello! How can I help you today?",
+  cannotTransfer: "",
+  suspended: "",
   apology: "I am sorry, I could not answer that just now.",
   sensitivity: "medium",
+  language: "en",
+  agreementWords: "ignored",
+  earlyReply: false,
   silenceTimeoutMs: 700,
+  patienceMs: 1_500,
+  keypadDigits: 0,
+  phrases: undefined,
+  waitingWordMs: 0,
+  callerSilenceMs: 0,
   durationMaxMs: 3_600_000,
   isPaced: false,
+  isStreamed: false,
   tools: [],
   systemPromptChars: 400,
 };

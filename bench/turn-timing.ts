@@ -22,9 +22,9 @@ export interface TurnTiming {
   readonly audioMs: number;
   /** End of speech told by the recognizer, until the model had the question. */
   readonly questionMs: number;
-  /** End of the first sentence told by the model, until the voice had it. */
+  /** Last token of the first sentence sent by the model, until the voice had the sentence. */
   readonly sentenceMs: number;
-  /** Last byte of its audio sent by the voice, until the caller had it. */
+  /** First byte of its audio sent by the voice (the last, where only whole sentences are sent), until the caller had some. */
   readonly playMs: number;
   readonly totalMs: number;
 }
@@ -35,10 +35,14 @@ interface Marks {
   readonly stream: number;
 }
 
+export type VoiceVendor = "openaiSpeech" | "elevenlabs" | "edge";
+
 /** The signs of a turn on one kind of leg, the web's or the telephone's. */
 export interface TurnSigns {
   /** The vendor of the agent's voice, as the journal names it. */
-  readonly voice: "openaiSpeech" | "elevenlabs";
+  readonly voice: VoiceVendor;
+  /** From when on the caller could hear the sentence: the voice's first byte, or its last. */
+  readonly soundsFrom: "firstByte" | "lastByte";
   /** What tells the caller to fall silent. */
   readonly stop: "audioStop" | "clear";
 }
@@ -48,7 +52,8 @@ export class TurnTimings {
   readonly #signs: TurnSigns;
   readonly #marksByText = new Map<string, Marks>();
   readonly #requestByText = new Map<string, JournalEntry>();
-  readonly #lastByteNs = new Map<number, bigint>();
+  readonly #firstSentenceNs = new Map<number, bigint>();
+  readonly #soundNs = new Map<number, bigint>();
   readonly #interims = new Map<number, bigint[]>();
 
   /** Takes the JSON of the sandbox's journal. */
@@ -59,7 +64,9 @@ export class TurnTimings {
       const { vendor, kind, request, text, atNs } = entry;
       if (kind === "lastSpeech") speechHeardNs.set(request, atNs);
       else if (kind === "event") this.#noteEvent(entry, speechHeardNs.get(request));
-      else if (kind === "lastByte") this.#lastByteNs.set(request, atNs);
+      else if (kind === "firstSentence") this.#firstSentenceNs.set(request, atNs);
+      else if (vendor === signs.voice && kind === signs.soundsFrom)
+        this.#soundNs.set(request, atNs);
       else if (kind === "request") this.#noteRequest(`${vendor} ${text}`, entry);
     }
   }
@@ -71,9 +78,9 @@ export class TurnTimings {
     const question = this.#requestByText.get(`openai ${text}`);
     const sentence = this.#requestByText.get(`${this.#signs.voice} ${firstSentence}`);
     if (marks === undefined || question === undefined || sentence === undefined) return undefined;
-    const replied = this.#lastByteNs.get(question.request);
-    const spoken = this.#lastByteNs.get(sentence.request);
-    // The simulator notes its last byte right after it has been sent: the MP3 may be there a moment before.
+    const replied = this.#firstSentenceNs.get(question.request);
+    const spoken = this.#soundNs.get(sentence.request);
+    // A last byte is noted right after it has been sent: the audio may be there a moment before.
     const played = events.find(({ type, atNs }) => type === "audio" && atNs > sentence.atNs);
     if (replied === undefined || spoken === undefined || played === undefined) return undefined;
     const audioMs = msBetween(turn.utterance.endNs, marks.speechHeardNs);

@@ -21,7 +21,7 @@ rm -rf "$sqlite/deps" "$sqlite/src"
 find "$sqlite/build" -type f ! -name better_sqlite3.node -delete
 find "$sqlite/build" -mindepth 1 -type d -empty -delete
 
-# Node 24 and later take SQLite from this one, which comes compiled (storage/sqlite-library.ts).
+# Node 24 and later take SQLite from this one, which comes compiled (storage/sqlite/sqlite-library.ts).
 newer="$modules/better-sqlite3-node24"
 if node -e 'process.exit(parseInt(process.versions.node, 10) >= 24 ? 1 : 0)'; then
   rm -rf "$newer"

@@ -11,11 +11,13 @@ export interface Logger {
   error(fields: LogFields, message: string): void;
 }
 
-/** JSON lines on standard output. */
-export function newLogger(level: "debug" | "info" | "warn" | "error" | "silent"): Logger {
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** JSON lines on standard output; `every` line has these fields. */
+export function newLogger(level: LogLevel, every: LogFields | null = null): Logger {
   const options = {
     level,
-    base: null,
+    base: every,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: pino.stdSerializers.err },

@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import * as v from "valibot";
 
 /** Variables by name, as a process is given them. */
@@ -51,6 +53,27 @@ function address(protocols: readonly string[]) {
 
 export const httpUrl = address(["http:", "https:"]);
 export const webSocketUrl = address(["ws:", "wss:"]);
+export const databaseUrl = address(["postgres:", "postgresql:"]);
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The path of a PEM file with at least one certificate; parsed, its text. */
+export const certificateFile = v.pipe(
+  v.string(),
+  v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
+    try {
+      const pem = readFileSync(dataset.value, "utf8");
+      const found = pem.match(CERTIFICATE) ?? [];
+      if (found.length > 0 && found.every((one) => new X509Certificate(one).serialNumber !== "")) {
+        return pem;
+      }
+    } catch {
+      // A file that is not there and a text that is no certificate are the same fault to whoever set it.
+    }
+    addIssue({ message: "expected a file of certificates in PEM form" });
+    return NEVER;
+  }),
+);
 
 export const logLevel = v.optional(
   v.picklist(

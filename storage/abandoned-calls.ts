@@ -7,36 +7,85 @@ import { addUsage } from "./usage-store.js";
 /** Closed at a time, so that a crash with many calls does not become one long request. */
 const CALLS_PER_STEP = 100;
 
-const END_REASON = "server stopped during the call";
+const SERVER_STOPPED = "server stopped during the call";
+const PROCESS_ENDED = "a process of the server ended during the call";
+const END_LOST = "the end of the call was lost";
+
+/** Says whether a call's stored `endReason` is one of those that it got here. */
+export function isAbandoned(endReason: string): boolean {
+  return [SERVER_STOPPED, PROCESS_ENDED, END_LOST].includes(endReason);
+}
 
 type AbandonedCall = Pick<
   Selectable<CallRow>,
-  "id" | "orgId" | "startedAtMs" | "lastSavedAtMs" | "ttsChars" | "totalTokens"
-> & { readonly heartbeatAtMs: number | null };
+  "id" | "orgId" | "startedAtMs" | "beganUptimeMs" | "lastSavedAtMs" | "ttsChars" | "totalTokens"
+> & { readonly heartbeatAtMs: number | null; readonly uptimeMs: number | null };
 
 /**
  * Closes the calls that other runs of the server have left `active`, and says how many. Each ends at its last sign of
- * life: its start, its last saved turn or the last heartbeat of its run. Then the other runs are forgotten.
+ * life: its start, its last saved turn or the last heartbeat of its run, by the run's own clock, which was never set.
+ * Then the other runs are forgotten.
  */
-export async function closeAbandonedCalls(
+export function closeAbandonedCalls(
   db: Kysely<Tables>,
   atomic: AtomicRequests,
   runId: string,
   nowMs: number,
 ): Promise<number> {
+  return closeRuns(db, atomic, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
+}
+
+/** As `closeAbandonedCalls`, of one run that has died while its box lives. */
+export function closeCallsOfRun(
+  db: Kysely<Tables>,
+  atomic: AtomicRequests,
+  runId: string,
+  nowMs: number,
+): Promise<number> {
+  return closeRuns(db, atomic, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
+}
+
+interface DeadRuns {
+  readonly comparison: "=" | "!=";
+  readonly runId: string;
+  readonly endReason: string;
+}
+
+async function closeRuns(
+  db: Kysely<Tables>,
+  atomic: AtomicRequests,
+  { comparison, runId, endReason }: DeadRuns,
+  nowMs: number,
+): Promise<number> {
   let closed = 0;
   for (;;) {
-    const calls = await abandonedCalls(db, runId);
+    const calls = await activeCalls(db).where("calls.runId", comparison, runId).execute();
     if (calls.length === 0) break;
-    const outcomes = await Promise.all(calls.map((call) => close(db, atomic, call, nowMs)));
-    closed += outcomes.filter((outcome) => outcome).length;
+    closed += await closeAll(db, atomic, calls, endReason, nowMs);
   }
   // A run is only remembered for the calls that it has left.
-  await db.deleteFrom("runs").where("id", "!=", runId).execute();
+  await db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
 }
 
-function abandonedCalls(db: Kysely<Tables>, runId: string): Promise<AbandonedCall[]> {
+/** Closes these calls, of a run that lives: each ends at its last saved turn. Says how many had not ended meanwhile. */
+export async function closeLostCalls(
+  db: Kysely<Tables>,
+  atomic: AtomicRequests,
+  callIds: readonly string[],
+  nowMs: number,
+): Promise<number> {
+  let closed = 0;
+  for (let start = 0; start < callIds.length; start += CALLS_PER_STEP) {
+    const step = callIds.slice(start, start + CALLS_PER_STEP);
+    const calls = await activeCalls(db).where("calls.id", "in", step).execute();
+    const silent = calls.map((call) => ({ ...call, heartbeatAtMs: null, uptimeMs: null }));
+    closed += await closeAll(db, atomic, silent, END_LOST, nowMs);
+  }
+  return closed;
+}
+
+function activeCalls(db: Kysely<Tables>) {
   return (
     db
       .selectFrom("calls")
@@ -45,17 +94,28 @@ function abandonedCalls(db: Kysely<Tables>, runId: string): Promise<AbandonedCal
         "calls.id",
         "calls.orgId",
         "calls.startedAtMs",
+        "calls.beganUptimeMs",
         "calls.lastSavedAtMs",
         "calls.ttsChars",
         "calls.totalTokens",
         "runs.heartbeatAtMs",
+        "runs.uptimeMs",
       ])
       // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
       .where("calls.status", "=", sql.lit("active" as const))
-      .where("calls.runId", "!=", runId)
       .limit(CALLS_PER_STEP)
-      .execute()
   );
+}
+
+async function closeAll(
+  db: Kysely<Tables>,
+  atomic: AtomicRequests,
+  calls: readonly AbandonedCall[],
+  endReason: string,
+  nowMs: number,
+): Promise<number> {
+  const closings = calls.map((call) => close(db, atomic, call, endReason, nowMs));
+  return (await Promise.all(closings)).filter((closed) => closed).length;
 }
 
 /** False when the call has ended in the meantime. */
@@ -63,11 +123,10 @@ function close(
   db: Kysely<Tables>,
   atomic: AtomicRequests,
   call: AbandonedCall,
+  endReason: string,
   nowMs: number,
 ): Promise<boolean> {
-  const lastSignMs = Math.max(call.lastSavedAtMs, call.heartbeatAtMs ?? 0);
-  // A clock that was set back in between must not give a call that ends in the future, or before its start.
-  const endedAtMs = Math.max(call.startedAtMs, Math.min(lastSignMs, nowMs));
+  const endedAtMs = endOf(call, nowMs);
   const durationSec = (endedAtMs - call.startedAtMs) / 1000;
   const end = db
     .updateTable("calls")
@@ -75,7 +134,7 @@ function close(
       status: "failed",
       endedAtMs,
       durationSec,
-      metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${writeJson({ endReason: END_REASON })})`,
+      metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${writeJson({ endReason })})`,
     })
     .where("id", "=", call.id)
     .where("status", "=", "active");
@@ -90,4 +149,14 @@ function close(
     sttSeconds: durationSec,
   });
   return atomic.runIf(end, [usage]);
+}
+
+function endOf(call: AbandonedCall, nowMs: number): number {
+  const { startedAtMs, beganUptimeMs, lastSavedAtMs, heartbeatAtMs, uptimeMs } = call;
+  if (beganUptimeMs !== null && uptimeMs !== null) {
+    return Math.max(startedAtMs, startedAtMs + (uptimeMs - beganUptimeMs), lastSavedAtMs);
+  }
+  // Only the machine's clock is known: set back in between, it must not give an end in the future, or before the start.
+  const lastSignMs = Math.max(lastSavedAtMs, heartbeatAtMs ?? 0);
+  return Math.max(startedAtMs, Math.min(lastSignMs, nowMs));
 }

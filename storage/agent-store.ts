@@ -1,10 +1,10 @@
-import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
+import type { Insertable, Kysely, Selectable } from "kysely";
 import * as v from "valibot";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import { insertWhen } from "./conditional-insert.js";
 import { jsonObject, readJson, stringList, writeJson } from "./json-column.js";
-import type { AgentRecord, AuditRecord } from "./records.js";
+import type { AgentRecord } from "./records.js";
 import type { AgentRow, Tables } from "./tables.js";
 
 const persona = v.object({
@@ -20,7 +20,21 @@ const thresholds = v.object({
   silenceTimeoutMs: v.number(),
   maxCallDurationSec: v.number(),
   interruptionSensitivity: v.picklist(["low", "medium", "high"]),
+  // Agents that were stored before there was a choice have none.
+  agreementWords: v.optional(v.picklist(["ignored", "answered"]), "ignored"),
+  earlyReply: v.optional(v.boolean(), false),
   endpointingMs: v.number(),
+  // Agents that were stored before there were these have their defaults.
+  patienceMs: v.optional(v.number(), 1_500),
+  keypadDigits: v.optional(v.number(), 0),
+  waitingWordMs: v.optional(v.number(), 1_500),
+  callerSilenceMs: v.optional(v.nullable(v.number()), null),
+});
+const fallback = { providerId: v.string(), modelId: v.string() };
+const fallbacks = v.object({
+  llm: v.array(v.object(fallback)),
+  tts: v.array(v.object({ ...fallback, speed: v.number() })),
+  stt: v.array(v.object({ ...fallback, modelId: v.nullable(v.string()) })),
 });
 const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
 const tools = v.array(
@@ -67,22 +81,29 @@ export class AgentStore {
   }
 
   /** False when the organization has `maxAgents` agents already, active or not. */
-  async insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
-    const owned = this.#db
-      .selectFrom("agents")
-      .select((select) => select.fn.countAll<number>().as("count"))
-      .where("orgId", "=", agent.orgId);
-    const [{ changes }] = await this.#atomic.run([
-      insertWhen(this.#db, "agents", rowOf(agent), sql`${owned} < ${maxAgents}`),
-      ...auditOf(this.#db, entry),
-    ]);
-    return changes > 0;
+  insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
+    const limited = {
+      table: "agents",
+      row: rowOf(agent),
+      orgId: agent.orgId,
+      max: maxAgents,
+    } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
   }
 
   async findById(orgId: string, id: string): Promise<AgentRecord | undefined> {
     const row = await this.#agents()
       .where("id", "=", id)
       .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** An agent of whatever organization, if it is public anywhere. */
+  async findPublic(id: string): Promise<AgentRecord | undefined> {
+    const row = await this.#agents()
+      .where("id", "=", id)
+      .where("publicOrigins", "<>", writeJson([]))
       .executeTakeFirst();
     return row && recordOf(row);
   }
@@ -136,6 +157,7 @@ export class AgentStore {
           where("llmProviderId", "=", providerId),
           where("ttsProviderId", "=", providerId),
           where("sttProviderId", "=", providerId),
+          where("fallbacks", "like", namedIn(providerId)),
         ]),
       )
       .orderBy("sequence")
@@ -157,6 +179,11 @@ export class AgentStore {
   }
 }
 
+/** A pattern of the fallbacks that name the provider: JSON writes an id as it is, between quotes. */
+export function namedIn(providerId: string): string {
+  return `%${JSON.stringify(providerId)}%`;
+}
+
 function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
   return {
     id: agent.id,
@@ -170,12 +197,15 @@ function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
     ttsModelId: agent.ttsModelId,
     ttsConfig: writeJson(agent.ttsConfig),
     sttProviderId: agent.sttProviderId,
+    sttModelId: agent.sttModelId,
+    fallbacks: writeJson(agent.fallbacks),
     thresholds: writeJson(agent.thresholds),
     tools: writeJson(agent.tools),
     ...(agent.sealedToolHeaders === undefined
       ? {}
       : { sealedToolHeaders: agent.sealedToolHeaders }),
     recording: writeJson(agent.recording),
+    publicOrigins: writeJson(agent.publicOrigins),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -195,10 +225,13 @@ function recordOf(row: Selectable<AgentRow>): AgentRecord {
     ttsModelId: row.ttsModelId,
     ttsConfig: readJson("agents.ttsConfig", ttsConfig, row.ttsConfig),
     sttProviderId: row.sttProviderId,
+    sttModelId: row.sttModelId,
+    fallbacks: readJson("agents.fallbacks", fallbacks, row.fallbacks),
     thresholds: readJson("agents.thresholds", thresholds, row.thresholds),
     tools: readJson("agents.tools", tools, row.tools),
     sealedToolHeaders: row.sealedToolHeaders,
     recording: readJson("agents.recording", recording, row.recording),
+    publicOrigins: readJson("agents.publicOrigins", stringList, row.publicOrigins),
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -1,10 +1,11 @@
 import type { CompiledQuery, Kysely, Selectable } from "kysely";
 import * as v from "valibot";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 import { readJson, writeJson } from "./json-column.js";
 import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-columns.js";
-import type { ApiKeyRecord, AuditRecord } from "./records.js";
+import type { ApiKeyRecord } from "./records.js";
 import type { ApiKeyRow, Tables } from "./tables.js";
 
 const scopes = v.array(v.picklist(["voice", "dashboard"]));

@@ -1,8 +1,7 @@
-import { type Compilable, type Insertable, type Kysely, type Selectable, sql } from "kysely";
-import type { AtomicRequests } from "./atomic-requests.js";
-import { insertWhen } from "./conditional-insert.js";
+import type { Compilable, Insertable, Kysely, Selectable } from "kysely";
+import { type AtomicRequests, afterChange } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { readJson, stringList, writeJson } from "./json-column.js";
-import type { AuditRecord } from "./records.js";
 import type { AuditEntryRow, Tables } from "./tables.js";
 
 /** Removed at a time, so that a long trail which is purged late holds nobody up. */
@@ -63,7 +62,7 @@ export class AuditStore {
  */
 export function auditOf(db: Kysely<Tables>, entry: AuditRecord | undefined): Compilable[] {
   if (entry === undefined) return [];
-  return [insertWhen(db, "auditEntries", rowOf(entry), sql<boolean>`changes() > 0`)];
+  return [afterChange(db.insertInto("auditEntries").values(rowOf(entry)))];
 }
 
 export function auditPage(db: Kysely<Tables>, orgId: string, { skip, limit }: AuditPage) {

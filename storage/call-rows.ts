@@ -6,7 +6,11 @@ import type { CallRow, Tables } from "./tables.js";
 /** SQLite takes 32,766 values a statement; a message has four. */
 const MESSAGES_PER_STATEMENT = 5000;
 
-export function rowOf(call: CallRecord, runId: string): Insertable<CallRow> {
+export function rowOf(
+  call: CallRecord,
+  runId: string,
+  beganUptimeMs: number | null,
+): Insertable<CallRow> {
   return {
     id: call.id,
     orgId: call.orgId,
@@ -24,6 +28,7 @@ export function rowOf(call: CallRecord, runId: string): Insertable<CallRow> {
     metadata: writeJson(withoutTurns(call.metadata)),
     lastSavedAtMs: call.startedAtMs,
     createdAtMs: call.createdAtMs,
+    beganUptimeMs,
   };
 }
 

@@ -1,13 +1,16 @@
 import { type Kysely, sql } from "kysely";
-import { closeAbandonedCalls } from "./abandoned-calls.js";
+import { closeAbandonedCalls, closeCallsOfRun, closeLostCalls } from "./abandoned-calls.js";
 import type { AtomicRequests } from "./atomic-requests.js";
 import {
   type CallFilter,
   type CallPage,
+  type CallSieve,
   type CallStats,
   callCount,
   callPage,
   callStats,
+  sievedCalls,
+  turnsSince,
 } from "./call-queries.js";
 import {
   appendMessages,
@@ -17,7 +20,6 @@ import {
   rowOf,
   withoutTurns,
 } from "./call-rows.js";
-import { type KeptHistory, saveHistory } from "./history-store.js";
 import { jsonObject, readJson, writeJson } from "./json-column.js";
 import type {
   CallMetrics,
@@ -35,7 +37,6 @@ export interface SavedTurn {
   readonly messages: readonly TranscriptMessage[];
   readonly metrics: CallMetrics;
   readonly turn: JsonObject | undefined;
-  readonly history?: KeptHistory;
   readonly atMs: number;
 }
 
@@ -51,7 +52,6 @@ export interface CallEnd {
   readonly turn?: JsonObject;
   /** Added to its day. */
   readonly usage: UsageRecord;
-  readonly history?: KeptHistory;
 }
 
 export interface CallSummary {
@@ -74,17 +74,20 @@ export class CallStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolation` (calls, sessionId) when there is a call of this session. */
-  async start(call: CallRecord, runId: string): Promise<void> {
+  /**
+   * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolation` (calls, sessionId)
+   * when there is a call of this session.
+   */
+  async start(call: CallRecord, runId: string, uptimeMs: number | null = null): Promise<void> {
     await this.#atomic.run([
-      this.#db.insertInto("calls").values(rowOf(call, runId)),
+      this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs)),
       ...appendMessages(this.#db, call.id, call.transcript),
     ]);
   }
 
   /** All of it or nothing. Throws when the call is not active. */
   async saveTurn(callId: string, saved: SavedTurn): Promise<void> {
-    const { messages, metrics, turn, history, atMs } = saved;
+    const { messages, metrics, turn, atMs } = saved;
     const progress = this.#db
       .updateTable("calls")
       .set({ ...metricsOf(metrics), lastSavedAtMs: atMs })
@@ -93,14 +96,13 @@ export class CallStore {
     const applied = await this.#atomic.runIf(progress, [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
-      ...(history === undefined ? [] : [saveHistory(this.#db, history, atMs)]),
     ]);
     if (!applied) throw new Error(`a turn was saved for call ${callId}, which is not active`);
   }
 
   /** All of it or nothing: false, with no usage added, when the call was not active any more. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
-    const { messages, turn, usage, history, endedAtMs } = callEnd;
+    const { messages, turn, usage, endedAtMs } = callEnd;
     const addition = writeJson(withoutTurns(callEnd.metadata));
     const end = this.#db
       .updateTable("calls")
@@ -118,7 +120,6 @@ export class CallStore {
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
       addUsage(this.#db, usage),
-      ...(history === undefined ? [] : [saveHistory(this.#db, history, endedAtMs)]),
     ]);
   }
 
@@ -168,13 +169,55 @@ export class CallStore {
     };
   }
 
+  /** Without its transcript and its turns. */
+  async findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("calls")
+      .selectAll()
+      .where("sessionId", "=", sessionId)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
   /** Newest first, without transcripts and turns. */
   async list(orgId: string, page: CallPage): Promise<CallList> {
+    const { sieve } = page;
+    if (sieve !== undefined) return this.#sieved(orgId, page, sieve);
     const [calls, totals] = await this.#atomic.run([
       callPage(this.#db, orgId, page),
       callCount(this.#db, orgId, page),
     ]);
     return { items: calls.rows.map(recordOf), total: totals.rows[0]?.count ?? 0 };
+  }
+
+  async #sieved(orgId: string, page: CallPage, sieve: CallSieve): Promise<CallList> {
+    const sieved = sievedCalls(this.#db, orgId, page, sieve);
+    const [calls, totals] = await this.#atomic.run([
+      sieved
+        .selectAll()
+        .orderBy("startedAtMs", "desc")
+        .orderBy("sequence", "desc")
+        .limit(page.limit)
+        .offset(page.skip),
+      sieved.select(({ fn }) => fn.countAll<number>().as("count")),
+    ]);
+    return { items: calls.rows.map(recordOf), total: Number(totals.rows[0]?.count ?? 0) };
+  }
+
+  /**
+   * The stages of the turns of at most `page.calls` calls since then, the newest ones after `page.skipCalls`. A call without
+   * turns is in it with an empty one, so that nothing means that there are no more calls.
+   */
+  async turnsSince(
+    orgId: string,
+    page: { readonly sinceMs: number; readonly skipCalls: number; readonly calls: number },
+  ): Promise<readonly { readonly startedAtMs: number; readonly turn: JsonObject }[]> {
+    const rows = await turnsSince(this.#db, orgId, page).execute();
+    return rows.map(({ startedAtMs, turn }) => ({
+      startedAtMs,
+      turn: turn === null ? {} : readJson("callTurns.turn", jsonObject, turn),
+    }));
   }
 
   async count(orgId: string, filter: CallFilter): Promise<number> {
@@ -187,12 +230,19 @@ export class CallStore {
   }
 
   /** Says that this run of the server is alive. */
-  async heartbeat(runId: string, atMs: number): Promise<void> {
+  async heartbeat(runId: string, atMs: number, uptimeMs: number | null = null): Promise<void> {
+    const beat = { heartbeatAtMs: atMs, uptimeMs };
     await this.#db
       .insertInto("runs")
-      .values({ id: runId, heartbeatAtMs: atMs })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet({ heartbeatAtMs: atMs }))
+      .values({ id: runId, ...beat })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(beat))
       .execute();
+  }
+
+  /** The other runs that are known, each with its last heartbeat. */
+  async otherRuns(runId: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db.selectFrom("runs").selectAll().where("id", "!=", runId).execute();
+    return new Map(rows.map(({ id, heartbeatAtMs }) => [id, heartbeatAtMs]));
   }
 
   /**
@@ -201,5 +251,27 @@ export class CallStore {
    */
   closeAbandoned(runId: string, nowMs: number): Promise<number> {
     return closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** Closes as failed every active call of a run that has died while its box lives, and says how many. */
+  closeRun(runId: string, nowMs: number): Promise<number> {
+    return closeCallsOfRun(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** The ids of the calls of this run that are stored as active. */
+  async listActive(runId: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("calls")
+      .select("id")
+      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      .where("status", "=", sql.lit("active" as const))
+      .where("runId", "=", runId)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** Closes these calls of this run as failed, where they are still active, and says how many: nobody knows their end. */
+  closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
+    return closeLostCalls(this.#db, this.#atomic, callIds, nowMs);
   }
 }

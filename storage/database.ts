@@ -1,12 +1,10 @@
-import { resolve } from "node:path";
 import { Kysely } from "kysely";
 import { AgentStore } from "./agent-store.js";
 import { ApiKeyStore } from "./api-key-store.js";
 import { AtomicRequests } from "./atomic-requests.js";
 import { AuditStore } from "./audit-store.js";
-import { backupInThread } from "./backup-start.js";
 import { CallStore } from "./call-store.js";
-import { messageOf } from "./fault.js";
+import { DialTargetStore } from "./dial-target-store.js";
 import { HistoryStore } from "./history-store.js";
 import { OrganizationStore } from "./organization-store.js";
 import { PhoneNumberStore } from "./phone-number-store.js";
@@ -14,41 +12,63 @@ import { PlanStore } from "./plan-store.js";
 import { ProviderStore } from "./provider-store.js";
 import { RecordingStore } from "./recording-store.js";
 import { RegistryStore } from "./registry-store.js";
+import {
+  type RelayedOutcome,
+  type RelayedRequest,
+  RelayedStore,
+  runRelayed,
+  type StoreWay,
+} from "./relayed-store.js";
 import { SealedCredentialStore } from "./sealed-credential-store.js";
-import { StorageUnavailable } from "./storage-failure.js";
+import { SqliteStore } from "./sqlite/sqlite-store.js";
+import type { StatementPort, StorageStats, StoreBackend } from "./statement-port.js";
+import type { StoreCondition, StoreFault } from "./store-condition.js";
 import type { Tables } from "./tables.js";
-import { type StorageStats, startDatabaseThread, ThreadClient } from "./thread-client.js";
-import { ThreadDialect } from "./thread-dialect.js";
 import { UsageStore } from "./usage-store.js";
 import { UserStore } from "./user-store.js";
 
 export interface DatabaseOptions {
   /** Created, with its folder, when it does not exist. */
   readonly filePath: string;
+  /** Names a PostgreSQL database in place of the file: `postgres://user:password@host:port/name`. */
+  readonly url?: string | undefined;
+  /** Connections to PostgreSQL at most. */
+  readonly connectionsMax?: number | undefined;
   /**
    * Called once if storage dies; from then on every request fails, so a server should stop. Without it, the process
-   * gets a warning.
+   * gets a warning. PostgreSQL is waited for instead.
    */
   readonly onFailure?: (error: Error) => void;
-  /** A server, of which a file may have only one at a time; command lines and backups come beside it. */
+  /** A server, of which a database may have only one at a time; command lines and backups come beside it. */
   readonly isServer?: boolean;
+  /** Refuses a database that is not there or has no tables, instead of making one. */
+  readonly mustExist?: boolean;
 }
 
 /**
- * Starts the storage thread on the file and brings its schema up to date. Another process may have the same file open.
- * Rejects with `StorageUnavailable` when the file cannot be used.
+ * Opens the database and brings its schema up to date. Another process may have it open. Rejects with `StorageUnavailable`
+ * when it cannot be used.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const filePath = resolve(options.filePath);
-  const worker = startDatabaseThread({ filePath, isServer: options.isServer ?? false });
+  const { filePath, url, connectionsMax, isServer = false, mustExist = false } = options;
+  if (url !== undefined) {
+    // Only then: whoever has a file needs nothing of it.
+    const { PostgresStore } = await import("./postgres/postgres-store.js");
+    return new Database(await PostgresStore.open({ url, connectionsMax, isServer, mustExist }));
+  }
   const onFailure = options.onFailure ?? ((error: Error) => process.emitWarning(error));
-  const client = await ThreadClient.connect(worker, { onFailure }).catch((cause: unknown) => {
-    throw new StorageUnavailable(messageOf(cause), { cause });
-  });
-  return new Database(client, filePath);
+  return new Database(await SqliteStore.open({ filePath, isServer, mustExist }, onFailure));
 }
 
-/** Everything that is kept, one store a table; requests take effect in the order in which they are made. */
+/** The database that another process of this box has open. */
+export function joinDatabase(writers: StatementPort["writers"], way: StoreWay): Database {
+  return new Database(new RelayedStore(writers, way));
+}
+
+/**
+ * Everything that is kept, one store a table. A request takes effect after those that were answered before it was made; those
+ * that wait at the same time do so in any order.
+ */
 export class Database {
   readonly plans: PlanStore;
   readonly organizations: OrganizationStore;
@@ -60,16 +80,16 @@ export class Database {
   readonly calls: CallStore;
   readonly recordings: RecordingStore;
   readonly phoneNumbers: PhoneNumberStore;
+  readonly dialTargets: DialTargetStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
   readonly sealedCredentials: SealedCredentialStore;
-  readonly #client: ThreadClient;
-  readonly #filePath: string;
+  readonly #backend: StoreBackend;
 
-  constructor(client: ThreadClient, filePath: string) {
-    const db = new Kysely<Tables>({ dialect: new ThreadDialect(client) });
-    const atomic = new AtomicRequests(client);
+  constructor(backend: StoreBackend) {
+    const db = new Kysely<Tables>({ dialect: backend.dialect });
+    const atomic = new AtomicRequests(backend);
     this.plans = new PlanStore(db);
     this.organizations = new OrganizationStore(db, atomic);
     this.users = new UserStore(db);
@@ -80,33 +100,49 @@ export class Database {
     this.calls = new CallStore(db, atomic);
     this.recordings = new RecordingStore(db, atomic);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
+    this.dialTargets = new DialTargetStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db);
     this.audit = new AuditStore(db, atomic);
     this.sealedCredentials = new SealedCredentialStore(db, atomic);
-    this.#client = client;
-    this.#filePath = filePath;
+    this.#backend = backend;
   }
 
   /** Requests that have been made and not been answered. */
   get queueLength(): number {
-    return this.#client.stats.requestsWaiting;
+    return this.#backend.stats.requestsWaiting;
   }
 
   get stats(): StorageStats {
-    return this.#client.stats;
+    return this.#backend.stats;
   }
 
-  /**
-   * Copies the live database, as it is at one moment, to a file that must not exist yet; it appears when it is whole.
-   * Requests go on meanwhile. It does not need the database to stay open.
-   */
-  backup(filePath: string): Promise<void> {
-    return backupInThread({ sourcePath: this.#filePath, targetPath: resolve(filePath) });
+  /** Whether no other server can be at work on it, as far as its lock shows. */
+  get isSoleServer(): boolean {
+    return this.#backend.isSoleServer;
   }
 
-  /** Refuses new requests, waits for those that were made, then closes the file. */
+  /** Why what was last to be written could not be, where the request was not to blame; undefined when it was written. */
+  get writeFault(): StoreFault | undefined {
+    return this.#backend.writeFault;
+  }
+
+  /** Looks whether the database is still there, and still the one that was opened; writes nothing. */
+  look(): Promise<StoreCondition> {
+    return this.#backend.look();
+  }
+
+  get writers(): StatementPort["writers"] {
+    return this.#backend.writers;
+  }
+
+  /** Runs what another process of this box asks, which has no database of its own. Never rejects. */
+  relay(request: RelayedRequest): Promise<RelayedOutcome> {
+    return runRelayed(this.#backend, request);
+  }
+
+  /** Refuses new requests, waits for those that were made, then closes the database. */
   close(): Promise<void> {
-    return this.#client.close();
+    return this.#backend.close();
   }
 }

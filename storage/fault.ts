@@ -1,19 +1,12 @@
 import { ForeignKeyViolation } from "./foreign-key-violation.js";
-import { SqliteError } from "./sqlite-library.js";
-import { RequestFailed } from "./storage-failure.js";
-import type { Fault } from "./thread-protocol.js";
+import { isOfStore, RequestFailed, StorageUnwritable } from "./storage-failure.js";
 import { UniqueViolation } from "./unique-violation.js";
 
-const UNIQUE_MESSAGE = /^UNIQUE constraint failed: (.+)$/;
-
-/** On the storage thread: what an error becomes before it is sent. */
-export function faultOf(error: unknown): Fault {
-  if (!(error instanceof SqliteError)) return otherFault(error);
-  if (error.code === "SQLITE_CONSTRAINT_FOREIGNKEY") return { kind: "foreignKey" };
-  const columns = UNIQUE_MESSAGE.exec(error.message)?.[1];
-  if (columns !== undefined) return uniqueFault(columns);
-  return { kind: "other", code: error.code, message: error.message };
-}
+/** Why a statement was refused, in a form that survives the way between threads. Never holds values of rows. */
+export type Fault =
+  | { readonly kind: "unique"; readonly table: string; readonly columns: string }
+  | { readonly kind: "foreignKey" }
+  | { readonly kind: "other"; readonly code: string; readonly message: string };
 
 /** On the session thread: what the requester is given. */
 export function errorOf(fault: Fault): Error {
@@ -23,22 +16,10 @@ export function errorOf(fault: Fault): Error {
     case "foreignKey":
       return new ForeignKeyViolation();
     case "other":
-      return new RequestFailed(fault.code, fault.message);
+      return isOfStore(fault.code)
+        ? new StorageUnwritable(fault.code, fault.message)
+        : new RequestFailed(fault.code, fault.message);
   }
-}
-
-/** SQLite lists the columns of a broken rule as `table.column, table.column`. */
-function uniqueFault(listed: string): Fault {
-  const names = listed.split(", ").map((name) => name.split("."));
-  return {
-    kind: "unique",
-    table: names[0]?.[0] ?? "",
-    columns: names.map((parts) => parts[1] ?? "").join(","),
-  };
-}
-
-function otherFault(error: unknown): Fault {
-  return { kind: "other", ...faultCodeOf(error) };
 }
 
 /** The name that SQLite or the operating system has for it, `ERROR` where there is none. */

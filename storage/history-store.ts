@@ -1,4 +1,4 @@
-import type { Compilable, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import * as v from "valibot";
 import { readJson, writeJson } from "./json-column.js";
 import type { HistoryMessage } from "./records.js";
@@ -32,14 +32,28 @@ export class HistoryStore {
     return row && readJson("sessionHistory.messages", messages, row.messages);
   }
 
-  /** Replaces what was kept under the key. */
-  async save(
-    orgId: string,
-    key: string,
+  /**
+   * Replaces what was kept under the key, if that is still `known`, which is empty where nothing was: false when somebody
+   * else has saved meanwhile, and then nothing is changed.
+   */
+  async replace(
+    { orgId, key }: HistoryKey,
+    known: readonly HistoryMessage[],
     kept: readonly HistoryMessage[],
-    atMs: number,
-  ): Promise<void> {
-    await saveHistory(this.#db, { orgId, key, messages: kept }, atMs).execute();
+    savedAtMs: number,
+  ): Promise<boolean> {
+    const messages = writeJson(kept);
+    const result = await this.#db
+      .insertInto("sessionHistory")
+      .values({ orgId, key, messages, savedAtMs })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["orgId", "key"])
+          .doUpdateSet({ messages, savedAtMs })
+          .where("sessionHistory.messages", "=", writeJson(known)),
+      )
+      .executeTakeFirst();
+    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
   /** Removes what was saved last before this time; says how many. */
@@ -52,30 +66,8 @@ export class HistoryStore {
   }
 }
 
-export interface KeptHistory {
+/** One conversation of one organization. */
+export interface HistoryKey {
   readonly orgId: string;
   readonly key: string;
-  readonly messages: readonly HistoryMessage[];
-}
-
-/** The statement alone, for a batch with the turn that it belongs to. */
-export function saveHistory(
-  db: Kysely<Tables>,
-  history: KeptHistory,
-  atMs: number,
-): Compilable & { execute(): Promise<unknown> } {
-  return db
-    .insertInto("sessionHistory")
-    .values({
-      orgId: history.orgId,
-      key: history.key,
-      messages: writeJson(history.messages),
-      savedAtMs: atMs,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(["orgId", "key"]).doUpdateSet((update) => ({
-        messages: update.ref("excluded.messages"),
-        savedAtMs: update.ref("excluded.savedAtMs"),
-      })),
-    );
 }

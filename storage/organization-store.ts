@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import type { AuditRecord, OrganizationRecord, UserRecord } from "./records.js";
+import type { OrganizationRecord, UserRecord } from "./records.js";
 import type { Tables } from "./tables.js";
 
 const FIELDS = [
@@ -47,6 +48,18 @@ export class OrganizationStore {
       .select(FIELDS)
       .where("id", "=", id)
       .executeTakeFirst();
+  }
+
+  /** Those of the given organizations that may not call now. */
+  async listPending(ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#db
+      .selectFrom("organizations")
+      .select("id")
+      .where("id", "in", ids)
+      .where("status", "!=", "active")
+      .execute();
+    return rows.map(({ id }) => id);
   }
 
   /** Lists organizations in the order of their creation. */

@@ -35,6 +35,19 @@ export class PlanStore {
     return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
+  /** Does nothing when there is no such plan. */
+  async setModels(
+    id: string,
+    planModels: PlanRecord["models"],
+    updatedAtMs: number,
+  ): Promise<void> {
+    await this.#db
+      .updateTable("plans")
+      .set({ models: writeJson(planModels), updatedAtMs })
+      .where("id", "=", id)
+      .execute();
+  }
+
   async findById(id: string): Promise<PlanRecord | undefined> {
     const row = await this.#plans().where("id", "=", id).executeTakeFirst();
     return row && planRecordOf(row);

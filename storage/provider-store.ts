@@ -1,9 +1,11 @@
-import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
+import type { Insertable, Kysely, Selectable } from "kysely";
+import { namedIn } from "./agent-store.js";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import { insertWhen } from "./conditional-insert.js";
+import { ForeignKeyViolation } from "./foreign-key-violation.js";
 import { jsonObject, providerModels, readJson, writeJson } from "./json-column.js";
-import type { AuditRecord, Category, ProviderRecord } from "./records.js";
+import type { Category, ProviderRecord } from "./records.js";
 import type { ProviderRow, Tables } from "./tables.js";
 
 export type ProviderPatch = Partial<
@@ -38,20 +40,10 @@ export class ProviderStore {
    * False when the organization has `maxOwned` providers already. Throws `UniqueViolation` when one of them has the same
    * category, vendor and name.
    */
-  async insertOwned(
-    provider: ProviderRecord,
-    maxOwned: number,
-    entry?: AuditRecord,
-  ): Promise<boolean> {
-    const owned = this.#db
-      .selectFrom("providers")
-      .select((select) => select.fn.countAll<number>().as("count"))
-      .where("orgId", "=", provider.orgId);
-    const [{ changes }] = await this.#atomic.run([
-      insertWhen(this.#db, "providers", rowOf(provider), sql`${owned} < ${maxOwned}`),
-      ...auditOf(this.#db, entry),
-    ]);
-    return changes > 0;
+  insertOwned(provider: ProviderRecord, maxOwned: number, entry?: AuditRecord): Promise<boolean> {
+    const { orgId } = provider;
+    const limited = { table: "providers", row: rowOf(provider), orgId, max: maxOwned } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
   }
 
   async findById(id: string): Promise<ProviderRecord | undefined> {
@@ -133,9 +125,10 @@ export class ProviderStore {
           where("llmProviderId", "=", id),
           where("ttsProviderId", "=", id),
           where("sttProviderId", "=", id),
+          where("fallbacks", "like", namedIn(id)),
         ]),
       );
-    const [removal, rest] = await this.#atomic.run([
+    const removed = this.#atomic.run([
       this.#db
         .deleteFrom("providers")
         .where("id", "=", id)
@@ -145,6 +138,13 @@ export class ProviderStore {
       // A query changes nothing, so to the entry the deletion is still the last change.
       ...auditOf(this.#db, entry),
     ]);
+    const results = await removed.catch((error: unknown) => {
+      if (error instanceof ForeignKeyViolation) return undefined;
+      throw error;
+    });
+    // An agent of another connection came between the look and the removal.
+    if (results === undefined) return "inUse";
+    const [removal, rest] = results;
     if (removal.changes > 0) return "removed";
     return rest.rows.length > 0 ? "inUse" : "notFound";
   }

@@ -105,17 +105,55 @@ export interface Persona {
 
 export type InterruptionSensitivity = "low" | "medium" | "high";
 
+/** What is made of "uh-huh" and "okay" while the agent speaks: nothing, or a turn that is answered when it has spoken. */
+export type AgreementWords = "ignored" | "answered";
+
 export interface AgentThresholds {
   readonly silenceTimeoutMs: number;
   readonly maxCallDurationSec: number;
   readonly interruptionSensitivity: InterruptionSensitivity;
+  readonly agreementWords: AgreementWords;
+  /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
+  readonly earlyReply: boolean;
   readonly endpointingMs: number;
+  /** How long a caller may pause who is dictating, or has left a sentence open. */
+  readonly patienceMs: number;
+  /** So many keys are an answer at once; 0 where that is not known before. */
+  readonly keypadDigits: number;
+  /** After so long a silence of the agent's own making it says that it is at work; 0: never. */
+  readonly waitingWordMs: number;
+  /** After so long a silence of the caller the agent asks whether somebody is there; 0: never, null: as the line's kind has it. */
+  readonly callerSilenceMs: number | null;
 }
 
 /** Whether the agent's calls are recorded, and for how long a recording is kept. */
 export interface AgentRecording {
   readonly enabled: boolean;
   readonly retentionDays: number;
+}
+
+/** Who stands in for a vendor that fails. */
+export interface AgentFallback {
+  readonly providerId: string;
+  readonly modelId: string;
+}
+
+/** Its voice is the provider's setting, or the model itself. */
+export interface VoiceFallback extends AgentFallback {
+  readonly speed: number;
+}
+
+export interface SttFallback {
+  readonly providerId: string;
+  /** null: the provider's own, as without a model of the agent's. */
+  readonly modelId: string | null;
+}
+
+/** In the order in which they are asked, after the agent's own vendors. */
+export interface AgentFallbacks {
+  readonly llm: readonly AgentFallback[];
+  readonly tts: readonly VoiceFallback[];
+  readonly stt: readonly SttFallback[];
 }
 
 /** What the agent's model may do besides talking. The built-in ones are named as their types. */
@@ -162,11 +200,16 @@ export interface AgentRecord {
   readonly ttsModelId: string;
   readonly ttsConfig: { readonly speed: number };
   readonly sttProviderId: string;
+  /** null: the provider's first that the plan allows. */
+  readonly sttModelId: string | null;
+  readonly fallbacks: AgentFallbacks;
   readonly thresholds: AgentThresholds;
   readonly tools: readonly AgentTool[];
   /** Sealed like credentials: by the name of the tool, an object of its headers. null when no tool has any. */
   readonly sealedToolHeaders: string | null;
   readonly recording: AgentRecording;
+  /** Sites whose pages may call without key or token. */
+  readonly publicOrigins: readonly string[];
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -243,50 +286,9 @@ export interface HistoryMessage {
   readonly content: string;
 }
 
-/** A user or an API key of the organization; `administrator`: whoever acts for the platform, by the name of an account. */
-export interface AuditActor {
-  readonly type: "user" | "apiKey" | "administrator";
-  readonly id: string;
-}
-
-export type AuditAction =
-  | "agent.create"
-  | "agent.update"
-  | "agent.delete"
-  | "agent.reseal"
-  | "provider.create"
-  | "provider.update"
-  | "provider.delete"
-  | "provider.reseal"
-  | "apiKey.create"
-  | "apiKey.revoke"
-  | "organization.create"
-  | "organization.rename"
-  | "organization.activate"
-  | "organization.suspend"
-  | "organization.changePlan"
-  | "organization.allowNumber"
-  | "organization.revokeNumber";
-
 /** A number, in E.164, from which an organization's agents may call. */
 export interface PhoneNumberRecord {
   readonly number: string;
   readonly orgId: string;
   readonly createdAtMs: number;
-}
-
-/** Who changed what, and when. Names what was changed, never holds what it was changed to. */
-export interface AuditRecord {
-  readonly id: string;
-  /** null = what was changed is the platform's. */
-  readonly orgId: string | null;
-  readonly atMs: number;
-  readonly actor: AuditActor;
-  readonly action: AuditAction;
-  readonly targetType: "agent" | "provider" | "apiKey" | "organization";
-  readonly targetId: string;
-  /** The target's name at the time. */
-  readonly targetName: string;
-  /** Names of the fields that an update changed, those of nested objects with dots. */
-  readonly changes: readonly string[];
 }

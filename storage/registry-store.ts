@@ -15,22 +15,24 @@ export class RegistryStore {
     this.#db = db;
   }
 
-  /** False when the catalog has this category and vendor already, which are then left as they are. */
-  async insertIfAbsent(entry: RegistryRecord): Promise<boolean> {
-    const result = await this.#db
+  /** An entry of the same category and vendor keeps its place in the order, and the time of its making. */
+  async put(entry: RegistryRecord): Promise<void> {
+    const release = {
+      displayName: entry.displayName,
+      requiresKey: Number(entry.requiresKey),
+      models: writeJson(entry.models),
+      settings: writeJson(entry.settings),
+    };
+    await this.#db
       .insertInto("registry")
       .values({
         category: entry.category,
         providerKey: entry.providerKey,
-        displayName: entry.displayName,
-        requiresKey: Number(entry.requiresKey),
-        models: writeJson(entry.models),
-        settings: writeJson(entry.settings),
+        ...release,
         createdAtMs: entry.createdAtMs,
       })
-      .onConflict((conflict) => conflict.columns(["category", "providerKey"]).doNothing())
-      .executeTakeFirst();
-    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+      .onConflict((conflict) => conflict.columns(["category", "providerKey"]).doUpdateSet(release))
+      .execute();
   }
 
   /** Lists the records in the order of their insertion. */

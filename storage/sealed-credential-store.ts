@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import type { AuditRecord } from "./records.js";
 import type { Tables } from "./tables.js";
 
 /** Which records have sealed text: providers their credentials, agents the headers of their tools. */
@@ -74,7 +74,9 @@ export class SealedCredentialStore {
   #credentials(owner: CredentialOwner, condition: RawBuilder<unknown>) {
     const { table, column } = PLACES[owner];
     const text = sql.ref(column);
-    return sql<Omit<SealedCredential, "owner">>`select id, orgId, name, sequence, ${text} as sealed
+    return sql<
+      Omit<SealedCredential, "owner">
+    >`select id, ${sql.ref("orgId")}, name, sequence, ${text} as sealed
       from ${sql.table(table)} where ${text} is not null and ${condition}`;
   }
 }

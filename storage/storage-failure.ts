@@ -3,14 +3,40 @@
  * backup's file that exists.
  */
 export class RequestFailed extends Error {
-  override readonly name = "RequestFailed";
-  /** SQLite's extended result code, for example `SQLITE_FULL`, or that of the operating system, or `ERROR`. */
+  override readonly name: string = "RequestFailed";
+  /** SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or that of the operating system, or `ERROR`. */
   readonly code: string;
 
   constructor(code: string, message: string) {
     super(message);
     this.code = code;
   }
+}
+
+/**
+ * Codes of SQLite and PostgreSQL, and our own, that blame the disk, a lock, the file or the way to the database: the same request
+ * may succeed later.
+ */
+const OF_THE_STORE =
+  /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
+const OF_A_LOCK = /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/;
+
+/** Whether the store is to blame, and not what was asked of it. */
+export function isOfStore(code: string): boolean {
+  return OF_THE_STORE.test(code);
+}
+
+/** Whether another process is in the way. */
+export function isOfLock(code: string): boolean {
+  return OF_A_LOCK.test(code);
+}
+
+/**
+ * The disk is full, another process holds the lock, the file is gone: nothing of the request has happened, and the same
+ * request may succeed once the store is well again.
+ */
+export class StorageUnwritable extends RequestFailed {
+  override readonly name = "StorageUnwritable";
 }
 
 /** More requests wait than storage is ready to keep; nothing of the refused one has happened. */
@@ -37,4 +63,9 @@ export class StorageStopped extends Error {
 /** The database could not be opened, for a reason that an operator can do something about; the message says it. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
+}
+
+/** Whether nothing of the request has happened, and it is worth making again. */
+export function isWorthRepeating(error: unknown): boolean {
+  return error instanceof StorageUnwritable || error instanceof StorageOverloaded;
 }

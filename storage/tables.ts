@@ -1,7 +1,6 @@
 import type { Generated } from "kysely";
+import type { AuditActor, AuditRecord } from "./audit-record.js";
 import type {
-  AuditActor,
-  AuditRecord,
   CallChannel,
   CallStatus,
   Category,
@@ -12,7 +11,7 @@ import type {
   UserRecord,
 } from "./records.js";
 
-/** The order of creation, given by SQLite. */
+/** The order of creation, given by the database. */
 interface Sequenced {
   readonly sequence: Generated<number>;
 }
@@ -90,10 +89,13 @@ export interface AgentRow extends Sequenced {
   ttsModelId: string;
   ttsConfig: Json;
   sttProviderId: string;
+  sttModelId: string | null;
+  fallbacks: Json;
   thresholds: Json;
   tools: Json;
   sealedToolHeaders: string | null;
   recording: Json;
+  publicOrigins: Json;
   active: Flag;
   createdAtMs: number;
   updatedAtMs: number;
@@ -122,6 +124,8 @@ export interface CallRow extends Sequenced {
   metadata: Json;
   lastSavedAtMs: number;
   createdAtMs: number;
+  /** The run's own clock; null for a call of a release that did not write it. */
+  beganUptimeMs: number | null;
 }
 
 export interface TranscriptMessageRow extends Sequenced {
@@ -148,6 +152,8 @@ export interface CallTotalRow {
 export interface RunRow {
   id: string;
   heartbeatAtMs: number;
+  /** The run's own clock at the heartbeat: it never steps. */
+  uptimeMs: number | null;
 }
 
 export interface SessionHistoryRow {
@@ -183,6 +189,13 @@ export interface AuditTotalRow {
   entries: number;
 }
 
+export interface DialTargetRow {
+  orgId: string;
+  /** The digits that a number begins with, or a whole SIP address. */
+  target: string;
+  createdAtMs: number;
+}
+
 export interface Tables {
   plans: PlanRow;
   organizations: OrganizationRow;
@@ -200,6 +213,7 @@ export interface Tables {
   sessionHistory: SessionHistoryRow;
   recordings: RecordingRow;
   phoneNumbers: PhoneNumberRecord;
+  dialTargets: DialTargetRow;
   auditEntries: AuditEntryRow;
   auditTotals: AuditTotalRow;
 }

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigFault, parseConfig } from "../config.js";
+import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
 
 const SECRETS = ["a".repeat(32), "b".repeat(40)] as const;
 const KEYS = ["0f".repeat(32), "F0".repeat(32)] as const;
@@ -30,15 +34,15 @@ test("without any setting it is a development server with the documented default
   );
   assert.equal(config.drainTimeoutMs, 30_000);
   assert.equal(config.allowPrivateProviders, false);
-  assert.deepEqual(Object.values(config.vendorKeys), Array(4).fill(undefined));
-  assert.equal(config.vendorUrls.deepgram, "wss://api.deepgram.com");
-  assert.equal(config.vendorUrls.edge, undefined);
+  assert.deepEqual(new Set(Object.values(config.vendorKeys)), new Set([undefined]));
+  assert.equal(config.vendorUrls["deepgram"], "wss://api.deepgram.com");
+  assert.match(config.vendorUrls["edge"] ?? "", /^wss:.*edge\/v1$/);
 });
 
 test("an empty variable counts as one that is not set", () => {
   const config = parseConfig({ PORT: "", OPENAI_API_KEY: "", JWT_SECRET: "", SANDBOX: "" });
   assert.equal(config.port, 8080);
-  assert.equal(config.vendorKeys.openai, undefined);
+  assert.equal(config.vendorKeys["openai"], undefined);
   assert.equal(config.jwtSecret, undefined);
 });
 
@@ -58,7 +62,26 @@ test("settings are read as what they are", () => {
   assert.equal(config.allowPrivateProviders, true);
   assert.equal(config.drainTimeoutMs, 5_000);
   assert.equal(config.speechCacheBytes, 2 * 1024 * 1024);
-  assert.equal(config.vendorUrls.ollama, "http://10.0.0.7:11434");
+  assert.equal(config.vendorUrls["ollama"], "http://10.0.0.7:11434");
+});
+
+test("the authorities of vendors are read from their file, or the file is told to be wrong", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-ca-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const fault = "VENDOR_CA_FILE: expected a file of certificates in PEM form";
+  const contents = {
+    "no certificate": "hello",
+    "a broken one": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+  };
+  for (const [name, content] of Object.entries(contents)) {
+    await writeFile(join(folder, name), content);
+    assert.deepEqual(faultsOf({ VENDOR_CA_FILE: join(folder, name) }), [fault], name);
+  }
+  assert.deepEqual(faultsOf({ VENDOR_CA_FILE: join(folder, "nothing there") }), [fault]);
+  const { certificate } = await CertificateAuthority.create();
+  const path = join(folder, "ca.pem");
+  await writeFile(path, `An authority:\n${certificate}`);
+  assert.match(parseConfig({ VENDOR_CA_FILE: path }).vendorCa ?? "", /^An authority:/);
 });
 
 test("all that is wrong is told at once, by name and without the values", () => {
@@ -75,7 +98,9 @@ test("all that is wrong is told at once, by name and without the values", () => 
     DEEPGRAM_URL: "https://api.deepgram.com",
     OPENAI_BASE_URL: "api.openai.com",
     SANDBOX: "maybe",
+    VENDOR_CA_FILE: "/nowhere/ca.pem",
     ALLOW_PRIVATE_PROVIDERS: "yes",
+    TELEPHONY_VENDORS: "twilio, asterix",
     LOG_LEVEL: "loud",
   };
   const faults = faultsOf(wrong);
@@ -111,7 +136,7 @@ test("an origin is written as browsers send it, or means every one", () => {
 
 test("production demands its secrets and has no sandbox", () => {
   const secrets = { JWT_SECRET: SECRETS[0], ENCRYPTION_KEY: KEYS[0] };
-  assert.deepEqual(faultsOf({ NODE_ENV: "production", SANDBOX: "on", PORT: "x" }), [
+  assert.deepEqual(faultsOf({ NODE_ENV: "production", SANDBOX: "tls", PORT: "x" }), [
     "PORT: expected a whole number from 0 to 65535",
     "JWT_SECRET: required in production",
     "ENCRYPTION_KEY: required in production",

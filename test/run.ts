@@ -6,13 +6,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
- * ffmpeg, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
+ * ffmpeg, PostgreSQL, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
  * alone. What they wait for is mostly the next second of a broadcast, or another program, so more of them than there are cores.
  */
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
   ["--deploy", "deploy-system/"],
   ["--browser", "browser-system/"],
+  ["--postgres", "postgres-system/"],
 ]);
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
@@ -63,9 +64,11 @@ if (names.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {
+  // Each browser keeps a core busy, and its sound breaks off where it gets none.
+  const concurrency = process.argv[2] === "--browser" ? 2 : 4;
   // More processes than cores: those that make calls mostly wait for what takes as long as it is spoken.
   const tests = needsDebian
-    ? run({ files: names.map((name) => join(root, name)), concurrency: 4, timeout: 300_000 })
+    ? run({ files: names.map((name) => join(root, name)), concurrency, timeout: 300_000 })
     : run({ files: [...sharedProcesses()], concurrency: 4, timeout: PROCESS_TIMEOUT_MS });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;

@@ -79,7 +79,7 @@ function readTree(): readonly SourceFile[] {
             (path) => `${place}/${path.replaceAll("\\", "/")}`,
           ),
     )
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 }
 

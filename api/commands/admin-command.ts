@@ -1,7 +1,7 @@
 import { VERSION } from "../../engine/version.js";
-import { openDatabase } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
 import { checkStore } from "./admin-check.js";
+import { copyStore, readCopyRequest } from "./admin-copy.js";
 import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
 import { numberWork } from "./admin-numbers.js";
 import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
@@ -11,7 +11,7 @@ import { type Command, parseCommandLine } from "./command.js";
 import { UsageFault } from "./command-fault.js";
 import {
   type CommandSettings,
-  databaseFileOf,
+  openAnyDatabase,
   openExistingDatabase,
   readCommandSettings,
 } from "./data-folder.js";
@@ -21,11 +21,14 @@ const USAGE = `Usage: npm run admin -- COMMAND
 
   org list                   every organization with its owner, status and plan
   org activate E-MAIL        opens the dashboard and calls to the organization of this owner
-  org suspend E-MAIL         closes them again; calls in progress finish
+  org suspend E-MAIL         closes them again; calls in progress are told why and end
   org plan E-MAIL SLUG       moves the organization to another plan
   number list                the numbers from which agents may call, and whose they are
   number allow E-MAIL +NUMBER  lets the agents of this owner's organization call from a number of your account
   number revoke +NUMBER      takes it away again; calls in progress finish
+  number targets             whom the agents of each organization may call or hand callers on to
+  number reach E-MAIL TARGET lets them reach a number (+15550101000), all that begin so (+49), or a SIP address
+  number unreach E-MAIL TARGET  takes it away again; calls in progress finish
   setup --name NAME --email E-MAIL [--password PASSWORD] [--plan SLUG]
                              makes an active organization with its owner, an API key, and an agent of the vendors
                              that are configured (start the server with their keys first)
@@ -33,10 +36,12 @@ const USAGE = `Usage: npm run admin -- COMMAND
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
                              earlier key in ENCRYPTION_KEY_OLD
+  copy [--to postgres://…]   copies the file in DATA_DIR to PostgreSQL (or to DATABASE_URL) while no server runs, and
+                             compares rows and sums; can be run again until a server has started there
   --version                  the version of this program
   check                      reads the whole database and says whether it is damaged; changes nothing
 
-It acts on the database in DATA_DIR (./data), also while a server runs on it, and takes effect at once.
+It acts on the database in DATA_DIR (./data), or at DATABASE_URL, also while a server runs on it, and takes effect at once.
 Exit code: 0 done, 1 failed, 2 not understood.`;
 
 type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
@@ -58,8 +63,12 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
           showAudit(services, terminal, request),
         );
       }
+      if (noun === "copy") {
+        const to = readCopyRequest(rest);
+        return copyStore(readSettings(), terminal, to);
+      }
       if (noun === "check" && rest.length === 0) {
-        return checkStore(readSettings().dataDir, terminal);
+        return checkStore(readSettings(), terminal);
       }
       if (noun === "number") {
         const parsed = parseCommandLine({ args: rest, options: {}, allowPositionals: true });
@@ -125,10 +134,10 @@ function notUnderstood(args: readonly string[]): string {
 }
 
 async function withExistingStore(
-  { dataDir }: CommandSettings,
+  settings: CommandSettings,
   work: (services: AdminServices) => Promise<void>,
 ): Promise<void> {
-  const database = await openExistingDatabase(dataDir);
+  const database = await openExistingDatabase(settings);
   try {
     await work(adminServices(database));
   } finally {
@@ -138,10 +147,10 @@ async function withExistingStore(
 
 /** Makes the store, with the standard plans, when it is not there yet. */
 async function withStore(
-  { dataDir }: CommandSettings,
+  settings: CommandSettings,
   work: (services: AdminServices) => Promise<void>,
 ): Promise<void> {
-  const database = await openDatabase({ filePath: databaseFileOf(dataDir) });
+  const database = await openAnyDatabase(settings);
   try {
     const services = adminServices(database);
     await services.plans.seed();

@@ -41,6 +41,23 @@ export async function revokeNumber(
   terminal.print(`"${printable(organization.name)}" may no longer call from ${number}.`);
 }
 
+export async function listTargets(
+  { dialTargets }: AdminServices,
+  terminal: Terminal,
+): Promise<void> {
+  const all = await dialTargets.list();
+  if (all.length === 0) {
+    terminal.print("No organization may call anybody yet; number reach gives it whom.");
+    return;
+  }
+  const rows = all.map(({ organization, targets }): Cell[] => [
+    { text: organization.ownerEmail },
+    { text: organization.name },
+    { text: targets.join(" ") },
+  ]);
+  printTable(terminal, ["owner", "organization", "may reach"], rows);
+}
+
 /** What is to be done, before anything is opened. */
 export function numberWork(
   positionals: readonly string[],
@@ -49,6 +66,23 @@ export function numberWork(
   if (verb === "list" && first === undefined) return listNumbers;
   if (verb === "allow" && first !== undefined && second !== undefined && more.length === 0) {
     return (services, terminal) => allowNumber(services, terminal, first, second);
+  }
+  if (verb === "targets" && first === undefined) return listTargets;
+  if (first !== undefined && second !== undefined && more.length === 0) {
+    if (verb === "reach") {
+      return async ({ dialTargets }, terminal) => {
+        const isNew = await dialTargets.allow(first, second);
+        terminal.print(
+          isNew ? `They may now reach ${second}.` : `They may reach ${second} already.`,
+        );
+      };
+    }
+    if (verb === "unreach") {
+      return async ({ dialTargets }, terminal) => {
+        await dialTargets.revoke(first, second);
+        terminal.print(`They may no longer reach ${second}.`);
+      };
+    }
   }
   if (verb === "revoke" && first !== undefined && second === undefined) {
     return (services, terminal) => revokeNumber(services, terminal, first);

@@ -7,20 +7,22 @@ import { Agents } from "../../engine/tenancy/agents.js";
 import { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import { CredentialRotation } from "../../engine/tenancy/credential-rotation.js";
+import { DialTargets } from "../../engine/tenancy/dial-targets.js";
 import type { FirstAgentServices } from "../../engine/tenancy/first-agent.js";
 import { ModelSearch } from "../../engine/tenancy/model-search.js";
 import { Organizations } from "../../engine/tenancy/organizations.js";
 import { PhoneNumbers } from "../../engine/tenancy/phone-numbers.js";
 import { Plans } from "../../engine/tenancy/plans.js";
 import { SystemClock } from "../../engine/time/clock.js";
+import type { AuditActor } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { AuditActor } from "../../storage/records.js";
 
 export interface AdminServices extends FirstAgentServices {
   /** Stands in the audit trail for everything that is done here. */
   readonly administrator: AuditActor;
   readonly auditTrail: AuditTrail;
   readonly organizations: Organizations;
+  readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
@@ -47,6 +49,7 @@ export function adminServices(database: Database): AdminServices {
     administrator: { type: "administrator", id: administratorId },
     auditTrail: new AuditTrail(parts),
     organizations: new Organizations({ ...parts, accounts, apiKeys, administratorId }),
+    dialTargets: new DialTargets({ ...parts, administratorId }),
     phoneNumbers: new PhoneNumbers({ ...parts, administratorId }),
     plans: new Plans(parts),
     rotation: (keyed) => new CredentialRotation({ ...parts, cipher: keyed }),

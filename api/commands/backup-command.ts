@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { SystemClock } from "../../engine/time/clock.js";
-import { openDatabase } from "../../storage/database.js";
+import { backupInThread } from "../../storage/sqlite/backup/backup-start.js";
+import type { DatabaseReport } from "../../storage/sqlite/database-check.js";
 import { RequestFailed } from "../../storage/storage-failure.js";
 import { type Command, parseCommandLine } from "./command.js";
 import { CommandFault, UsageFault } from "./command-fault.js";
 import {
   type CommandSettings,
   databaseFileOf,
-  openExistingDatabase,
+  existingDatabaseFile,
   readCommandSettings,
 } from "./data-folder.js";
 import { durationText, sizeText } from "./measures.js";
@@ -18,8 +18,11 @@ const USAGE = `Usage: npm run backup -- FILE
 
 Copies the database in DATA_DIR (./data) to FILE, as it is at one moment, also while a server runs on it, and checks the
 copy. An existing FILE is not overwritten. To restore: stop the server, remove parley.db-wal and parley.db-shm if they are
-there, and put the copy in the place of parley.db.
+there, put the copy in the place of parley.db, and start with DATABASE_START=restored.
 Exit code: 0 done, 1 failed, 2 not understood.`;
+
+const USE_PG_DUMP =
+  "DATABASE_URL is set: PostgreSQL is backed up with pg_dump --format=custom, or as its operator does";
 
 export function backupCommand(readSettings: () => CommandSettings = readCommandSettings): Command {
   return {
@@ -35,19 +38,19 @@ export function backupCommand(readSettings: () => CommandSettings = readCommandS
         throw new UsageFault("give the name of one file to write to");
       }
       const clock = new SystemClock();
-      const { dataDir } = readSettings();
+      const { dataDir, databaseUrl } = readSettings();
+      if (databaseUrl !== undefined) throw new CommandFault(USE_PG_DUMP);
       const target = resolve(file);
       refuseUnwritable(target, file);
       const beganAtMs = clock.monotonicMs();
-      await copy(dataDir, target);
+      const { sizeBytes, counts } = await copy(dataDir, target);
       const copiedAtMs = clock.monotonicMs();
-      const organizationCount = await check(target, file);
-      const { size } = await stat(target);
+      const organizations = counts.find(({ table }) => table === "organizations")?.rows ?? 0;
       terminal.print(
-        `Copied ${databaseFileOf(dataDir)} to ${file}: ${sizeText(size)} in ${durationText(copiedAtMs - beganAtMs)}.`,
+        `Copied ${databaseFileOf(dataDir)} to ${file}: ${sizeText(sizeBytes)} in ${durationText(copiedAtMs - beganAtMs)}.`,
       );
       terminal.print(
-        `The copy was opened and checked (organizations: ${organizationCount}). ENCRYPTION_KEY is not in it: keep that too.`,
+        `The copy was opened and checked (organizations: ${organizations}). ENCRYPTION_KEY is not in it: keep that too.`,
       );
     },
   };
@@ -60,30 +63,13 @@ function refuseUnwritable(target: string, file: string): void {
   }
 }
 
-async function copy(dataDir: string, target: string): Promise<void> {
-  const database = await openExistingDatabase(dataDir);
+/** Read only: neither the database nor its copy is brought up to date, so that the version before can still take them. */
+async function copy(dataDir: string, targetPath: string): Promise<DatabaseReport> {
+  const sourcePath = resolve(existingDatabaseFile(dataDir));
   try {
-    await database.backup(target);
+    return await backupInThread({ sourcePath, targetPath });
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     throw new CommandFault(`the copy could not be written: ${error.message}`);
-  } finally {
-    await database.close();
-  }
-}
-
-/** The number of organizations in the copy, as a sign that it can be used. */
-async function check(target: string, file: string): Promise<number> {
-  try {
-    const database = await openDatabase({ filePath: target });
-    try {
-      return (await database.organizations.list()).length;
-    } finally {
-      await database.close();
-    }
-  } catch (error) {
-    throw new CommandFault(`${file} was written but cannot be used; do not rely on it`, {
-      cause: error,
-    });
   }
 }

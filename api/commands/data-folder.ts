@@ -4,9 +4,14 @@ import { DATABASE_FILE, readConfig } from "../../config.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { CommandFault } from "./command-fault.js";
 
+/** A command line does one thing after the other. */
+const COMMAND_CONNECTIONS_MAX = 2;
+
 /** What commands need of the server's configuration. */
 export interface CommandSettings {
   readonly dataDir: string;
+  /** PostgreSQL in place of the file in `dataDir`. */
+  readonly databaseUrl?: string | undefined;
   readonly port: number;
   readonly isProduction?: boolean;
   /** Signs what a telephone call over Twilio asks of the server. */
@@ -29,8 +34,22 @@ export function databaseFileOf(dataDir: string): string {
 }
 
 /** The store of a server that may be running; CommandFault when there is none yet. */
-export async function openExistingDatabase(dataDir: string): Promise<Database> {
-  return openDatabase({ filePath: existingDatabaseFile(dataDir) });
+export async function openExistingDatabase(settings: CommandSettings): Promise<Database> {
+  const { dataDir, databaseUrl: url } = settings;
+  if (url === undefined) {
+    return openDatabase({ filePath: existingDatabaseFile(dataDir), mustExist: true });
+  }
+  return openDatabase({ ...postgresOf(dataDir, url), mustExist: true });
+}
+
+/** Made with its tables where there is none yet. */
+export function openAnyDatabase({ dataDir, databaseUrl }: CommandSettings): Promise<Database> {
+  if (databaseUrl === undefined) return openDatabase({ filePath: databaseFileOf(dataDir) });
+  return openDatabase(postgresOf(dataDir, databaseUrl));
+}
+
+function postgresOf(dataDir: string, url: string) {
+  return { filePath: databaseFileOf(dataDir), url, connectionsMax: COMMAND_CONNECTIONS_MAX };
 }
 
 /** CommandFault when there is none yet. */

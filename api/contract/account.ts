@@ -17,6 +17,11 @@ const Email = worded(
   ),
 );
 
+/** What nobody types on purpose: blanks alone, or what a keyboard has no key for. */
+function isTypeable(password: string): boolean {
+  return password.trim() !== "" && !/\p{Cc}/u.test(password);
+}
+
 export const SignUpBody = requestObject({
   name: nameField("the user's name"),
   email: Email,
@@ -25,8 +30,9 @@ export const SignUpBody = requestObject({
       v.string(),
       v.minLength(PASSWORD_CHARACTERS_MIN),
       v.maxLength(PASSWORD_CHARACTERS_MAX),
+      v.check(isTypeable),
       v.description(
-        `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`,
+        `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters, not only blanks, without control characters`,
       ),
     ),
   ),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { AgentTool, toolsField } from "./agent-tool.js";
+import { originField } from "./client-token.js";
 import {
   choiceField,
   flagField,
@@ -12,12 +13,14 @@ import {
   Timestamp,
   textField,
   wholeNumberField,
+  worded,
 } from "./fields.js";
 
 /** About 8,000 tokens: more would be sent to the vendor at every turn, and the caller would wait for it. */
 const PROMPT_CHARACTERS_MAX = 32_000;
 const GREETING_CHARACTERS_MAX = 2_000;
 const LANGUAGE_CHARACTERS_MAX = 35;
+const CALLER_SILENCE_MAX_MS = 600_000;
 
 const personaFields = {
   systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -42,7 +45,48 @@ const thresholdFields = {
   interruptionSensitivity: v.optional(
     choiceField("how easily the caller interrupts", ["low", "medium", "high"]),
   ),
+  agreementWords: v.optional(
+    choiceField(
+      'what is made of "uh-huh" or "okay" said while the agent speaks: `ignored` unless given, or `answered` when it has spoken',
+      ["ignored", "answered"],
+    ),
+  ),
+  earlyReply: v.optional(
+    flagField(
+      "whether the model is asked before the end of the caller's turn is certain, off unless given: replies come sooner, and some are paid for and thrown away",
+    ),
+  ),
   endpointingMs: v.optional(wholeNumberField("milliseconds of silence", 10, 10_000)),
+  patienceMs: v.optional(
+    wholeNumberField(
+      "milliseconds that a caller may pause who is dictating or has left a sentence open, 1500 unless given",
+      0,
+      10_000,
+    ),
+  ),
+  keypadDigits: v.optional(
+    wholeNumberField("how many keys make an answer, 0 (the default) where that varies", 0, 32),
+  ),
+  waitingWordMs: v.optional(
+    wholeNumberField(
+      "milliseconds after which the agent says that it is at work, 1500 unless given, 0 for never",
+      0,
+      10_000,
+    ),
+  ),
+  callerSilenceMs: v.optional(
+    worded(
+      v.pipe(
+        v.union([
+          v.null(),
+          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(CALLER_SILENCE_MAX_MS)),
+        ]),
+        v.description(
+          "milliseconds after which a caller who says nothing is asked whether somebody is there, a whole number from 0 (never) to 600000, or null for 10000 on the telephone and never elsewhere",
+        ),
+      ),
+    ),
+  ),
 };
 
 const recordingFields = {
@@ -54,6 +98,17 @@ const recordingFields = {
   ),
 };
 
+const PUBLIC_ORIGINS_MAX = 20;
+const publicOriginsField = worded(
+  v.pipe(
+    v.array(originField("a site")),
+    v.maxLength(PUBLIC_ORIGINS_MAX),
+    v.description(
+      `sites whose pages may call the agent without key or token, a list of at most ${PUBLIC_ORIGINS_MAX} origins such as https://shop.example.com`,
+    ),
+  ),
+);
+
 const nested = {
   persona: v.optional(objectField("who the agent is", personaFields)),
   llmConfig: v.optional(objectField("settings of the language model", llmConfigFields)),
@@ -63,7 +118,52 @@ const nested = {
   recording: v.optional(
     objectField("whether calls are recorded, and for how long that is kept", recordingFields),
   ),
+  publicOrigins: v.optional(publicOriginsField),
 };
+
+/** More would be asked only after the caller has hung up. */
+const FALLBACKS_MAX = 3;
+
+function fallbackList<Entries extends v.ObjectEntries>(subject: string, entries: Entries) {
+  return v.optional(
+    worded(
+      v.pipe(
+        v.array(objectField(subject, entries)),
+        v.maxLength(FALLBACKS_MAX),
+        v.description(`${subject}s, a list of at most ${FALLBACKS_MAX} in the order of asking`),
+      ),
+    ),
+  );
+}
+
+const STT_MODEL_CHARACTERS_MAX = 128;
+
+const sttModelField = v.optional(
+  worded(
+    v.pipe(
+      v.union([v.null(), v.pipe(v.string(), v.nonEmpty(), v.maxLength(STT_MODEL_CHARACTERS_MAX))]),
+      v.description("a model of the stt provider, or null for its first that the plan allows"),
+    ),
+  ),
+);
+
+const fallbacksField = v.optional(
+  objectField("who stands in for a vendor that fails", {
+    llm: fallbackList("a language model to turn to", {
+      providerId: idField("the id of an llm provider"),
+      modelId: idField("a model of the llm provider"),
+    }),
+    tts: fallbackList("a voice to turn to", {
+      providerId: idField("the id of a tts provider"),
+      modelId: idField("a model of the tts provider"),
+      speed: v.optional(numberField("the rate of speech, the agent's unless given", 0.25, 4)),
+    }),
+    stt: fallbackList("a recognizer to turn to", {
+      providerId: idField("the id of an stt provider"),
+      modelId: sttModelField,
+    }),
+  }),
+);
 
 const references = {
   name: nameField("the agent's name"),
@@ -74,10 +174,13 @@ const references = {
   sttProviderId: idField("the id of an stt provider"),
 };
 
-export const AgentBody = requestObject({ ...references, ...nested });
+const vendorChoice = { sttModelId: sttModelField, fallbacks: fallbacksField };
+
+export const AgentBody = requestObject({ ...references, ...vendorChoice, ...nested });
 
 export const AgentPatchBody = requestObject({
   ...v.partial(requestObject(references)).entries,
+  ...vendorChoice,
   ...nested,
   active: v.optional(flagField("whether the agent takes calls")),
 });
@@ -100,14 +203,30 @@ export const Agent = v.object({
   ttsModelId: v.string(),
   ttsConfig: v.object({ speed: v.number() }),
   sttProviderId: Id,
+  sttModelId: v.pipe(
+    v.nullable(v.string()),
+    v.description("null: the provider's first that the plan allows"),
+  ),
+  fallbacks: v.object({
+    llm: v.array(v.object({ providerId: Id, modelId: v.string() })),
+    tts: v.array(v.object({ providerId: Id, modelId: v.string(), speed: v.number() })),
+    stt: v.array(v.object({ providerId: Id, modelId: v.nullable(v.string()) })),
+  }),
   thresholds: v.object({
     silenceTimeoutMs: v.number(),
     maxCallDurationSec: v.number(),
     interruptionSensitivity: v.picklist(["low", "medium", "high"]),
+    agreementWords: v.picklist(["ignored", "answered"]),
+    earlyReply: v.boolean(),
     endpointingMs: v.number(),
+    patienceMs: v.number(),
+    keypadDigits: v.number(),
+    waitingWordMs: v.number(),
+    callerSilenceMs: v.nullable(v.number()),
   }),
   tools: v.array(AgentTool),
   recording: v.object({ enabled: v.boolean(), retentionDays: v.number() }),
+  publicOrigins: v.array(v.string()),
   active: v.boolean(),
   status: v.pipe(
     v.picklist(["active", "inactive", "paused_provider", "paused_plan"]),

@@ -6,6 +6,7 @@ import {
   flagField,
   Id,
   idField,
+  optionalWholeNumberParameter,
   requestObject,
   Timestamp,
   wholeNumberParameter,
@@ -14,6 +15,7 @@ import {
 import { SKIP_MAX } from "./organization.js";
 
 const CALLS_PAGE_MAX = 100;
+const AMONG_LATEST = " (looked for among the latest 10,000)";
 
 const filters = {
   agentId: v.optional(idField("the id of an agent")),
@@ -26,6 +28,49 @@ export const CallsQuery = requestObject({
   ...filters,
   skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
   limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
+  channel: v.optional(choiceField(`where callers came from${AMONG_LATEST}`, ["web", "phone"])),
+  longerThanSec: optionalWholeNumberParameter(`only calls of more seconds${AMONG_LATEST}`, {
+    min: 0,
+    max: 86_400,
+  }),
+  waitedMoreThanMs: optionalWholeNumberParameter(
+    `only calls whose replies took more milliseconds on average${AMONG_LATEST}`,
+    { min: 0, max: 600_000 },
+  ),
+  attention: v.optional(
+    choiceField(
+      `only calls that failed, were interrupted often or had callers wait for long${AMONG_LATEST}`,
+      ["true", "false"],
+    ),
+  ),
+});
+
+export const WaitsQuery = requestObject({
+  days: wholeNumberParameter("how many days up to today", { min: 1, max: 90, preset: 14 }),
+});
+
+const Milliseconds = v.pipe(v.number(), v.minValue(0));
+
+export const DailyWaits = v.object({
+  date: v.pipe(v.string(), v.isoDate(), v.examples(["2026-01-31"]), v.description("day in UTC")),
+  turns: v.pipe(Count, v.description("replies that were measured")),
+  p50Ms: v.pipe(
+    v.nullable(Milliseconds),
+    v.description("from the end of the caller's turn to the first audio; null without replies"),
+  ),
+  p95Ms: v.nullable(Milliseconds),
+  parts: v.pipe(
+    v.nullable(
+      v.object({
+        sttMs: Milliseconds,
+        llmFirstTokenMs: Milliseconds,
+        llmSentenceMs: Milliseconds,
+        ttsFirstByteMs: Milliseconds,
+        ttsRestMs: Milliseconds,
+      }),
+    ),
+    v.description("the median of each part"),
+  ),
 });
 
 export const UsageQuery = requestObject({

@@ -131,25 +131,36 @@ export function freeFormField(subject: string) {
   );
 }
 
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** A whole number in a query string. Inside, it is a number. */
 export function wholeNumberParameter(
   subject: string,
-  { min, max, preset }: { readonly min: number; readonly max: number; readonly preset: number },
+  { preset, ...bounds }: Bounds & { readonly preset: number },
 ) {
-  return v.optional(
-    worded(
-      v.pipe(
-        v.string(),
-        v.regex(/^-?\d{1,15}$/),
-        v.transform(Number),
-        v.number(),
-        v.integer(),
-        v.minValue(min),
-        v.maxValue(max),
-        v.description(`${subject}, a whole number from ${min} to ${max}`),
-      ),
+  return v.optional(queryNumber(subject, bounds), String(preset));
+}
+
+/** As `wholeNumberParameter`, of a query that means something else without it. */
+export function optionalWholeNumberParameter(subject: string, bounds: Bounds) {
+  return v.optional(queryNumber(subject, bounds));
+}
+
+function queryNumber(subject: string, { min, max }: Bounds) {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d{1,15}$/),
+      v.transform(Number),
+      v.number(),
+      v.integer(),
+      v.minValue(min),
+      v.maxValue(max),
+      v.description(`${subject}, a whole number from ${min} to ${max}`),
     ),
-    String(preset),
   );
 }
 

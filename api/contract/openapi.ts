@@ -37,10 +37,12 @@ const SECURITY_SCHEMES = {
   apiKeyHeader: { type: "apiKey", in: "header", name: "x-api-key" },
   apiKeyQuery: { type: "apiKey", in: "query", name: "api_key" },
 };
+const USER_OR_KEY = [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }];
 const SECURITY: Readonly<Record<Route["auth"], Operation["security"]>> = {
   public: [],
   user: [{ bearer: [] }],
-  dashboard: [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
+  dashboard: USER_OR_KEY,
+  voice: USER_OR_KEY,
 };
 
 /** The OpenAPI 3.1 document of the route table, from the very schemas that validate requests. */
@@ -98,7 +100,7 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
     answers.push(refused(400, "A field is missing or wrong; `details` lists them"));
   }
   if (auth !== "public") answers.push(refused(401, "Authentication is missing or wrong"));
-  if (auth === "dashboard") {
+  if (auth === "dashboard" || auth === "voice") {
     answers.push(refused(403, "The organization is pending, or the key lacks the scope"));
   }
   if (path.includes(":id")) answers.push(refused(404, "There is none with this id"));
@@ -128,7 +130,8 @@ function queryParameters({ query }: Route): readonly Parameter[] {
       examples: _none,
       ...schema
     } = typeof property === "boolean" ? {} : property;
-    const preset = schema.type === "integer" ? { default: Number(schema.default) } : {};
+    const hasPreset = schema.type === "integer" && schema.default !== undefined;
+    const preset = hasPreset ? { default: Number(schema.default) } : {};
     return {
       name,
       in: "query",

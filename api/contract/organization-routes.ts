@@ -8,10 +8,13 @@ import {
   Calls,
   CallsQuery,
   DailyUsage,
+  DailyWaits,
   PlaceCallBody,
   QueuedCall,
   UsageQuery,
+  WaitsQuery,
 } from "./call.js";
+import { ClientTokenBody, IssuedClientToken } from "./client-token.js";
 import { Success } from "./fields.js";
 import {
   FoundModels,
@@ -146,6 +149,18 @@ export const ORGANIZATION_ROUTES = {
     query: UsageQuery,
     success: ok("One entry a day (UTC), oldest first, days without calls too", v.array(DailyUsage)),
   },
+  getWaits: {
+    method: "get",
+    path: "/api/dashboard/analytics/waits",
+    group: "Calls",
+    summary: "Show how long callers waited for replies",
+    ...dashboard,
+    query: WaitsQuery,
+    success: ok(
+      "One entry a day (UTC), oldest first, from the latest 2,000 calls",
+      v.array(DailyWaits),
+    ),
+  },
   listApiKeys: {
     method: "get",
     path: "/api/dashboard/api-keys",
@@ -171,5 +186,16 @@ export const ORGANIZATION_ROUTES = {
     summary: "Revoke an API key",
     ...dashboard,
     success: ok("Revoked: it opens nothing any more; calls in progress go on", Success),
+  },
+  createClientToken: {
+    method: "post",
+    path: "/api/dashboard/client-tokens",
+    group: "API keys",
+    summary: "Make a token with which a page calls one agent",
+    auth: "voice",
+    limit: "general",
+    body: ClientTokenBody,
+    success: created("The token, which nobody can take back before it expires", IssuedClientToken),
+    others: [refused(404, "There is no such agent")],
   },
 } as const satisfies Record<string, Route>;

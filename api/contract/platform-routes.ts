@@ -27,7 +27,9 @@ export const PLATFORM_ROUTES = {
     auth: "public",
     limit: "none",
     success: ok("The server takes one more call", Ready),
-    others: [refused(503, "The server is stopping, or as full as it can be", NotReady)],
+    others: [
+      refused(503, "The server is stopping, as full as it can be, or can store nothing", NotReady),
+    ],
   },
   listPlans: {
     method: "get",

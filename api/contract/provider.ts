@@ -70,6 +70,10 @@ export const Provider = v.object({
   models: v.array(ProviderModel),
   settings: FreeForm,
   active: v.boolean(),
+  breaker: v.pipe(
+    v.picklist(["closed", "open", "halfOpen"]),
+    v.description("`open`: its vendor has failed, and calls turn to the agent's fallbacks first"),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

@@ -2,8 +2,11 @@ import type { GenericSchema, InferOutput } from "valibot";
 import type { EventStream, StreamEvents } from "./event-stream.js";
 import type { FileDownload } from "./file-download.js";
 
-/** `public`: anybody; `user`: a signed-in user, of a pending organization too; `dashboard`: a user or key with that scope. */
-export type RouteAuth = "public" | "user" | "dashboard";
+/**
+ * `public`: anybody; `user`: a signed-in user, of a pending organization too; `dashboard`, `voice`: a user, or a key with that
+ * scope.
+ */
+export type RouteAuth = "public" | "user" | "dashboard" | "voice";
 /**
  * `auth`: counted per address, tightly; `general`: per key, user or else address; `vendor`: as `general`, and tightly per
  * organization, since each use costs something at a vendor; `none`: probes.

@@ -19,8 +19,11 @@ export const Draining = v.object({
 export const Ready = v.object({ status: v.literal("ready"), timestamp: v.number() });
 
 export const NotReady = v.object({
-  status: v.picklist(["draining", "overloaded"]),
+  status: v.picklist(["draining", "overloaded", "storage"]),
   timestamp: v.number(),
+  reason: v.optional(
+    v.pipe(v.string(), v.description("why nothing can be stored, with `storage`")),
+  ),
 });
 
 export const SetupStatus = v.object({

@@ -1,4 +1,4 @@
-import { PHONE_VENDOR_NAMES } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import type { Operation } from "./operation.js";
 
 export const TELEPHONY_PATH = "/api/telephony/voice";

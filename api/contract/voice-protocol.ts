@@ -3,7 +3,17 @@ export const VOICE_PROTOCOL = {
   path: "/ws/voice",
   summary: "A call over a WebSocket: microphone audio in, spoken replies out.",
   parameters: [
-    { name: "api_key", required: true, description: "an API key with the scope `voice`" },
+    {
+      name: "api_key",
+      required: false,
+      description:
+        "an API key with the scope `voice`; left out with a `token`, and where the agent is public for the page's origin",
+    },
+    {
+      name: "token",
+      required: false,
+      description: "a client token, in place of the key, which never goes into a page",
+    },
     {
       name: "agent_id",
       required: false,
@@ -14,9 +24,21 @@ export const VOICE_PROTOCOL = {
       required: false,
       description: "the `historyKey` of an earlier call, to go on with it within 24 hours",
     },
+    {
+      name: "audio",
+      required: false,
+      description:
+        "`stream`: the agent's voice comes in pieces as it is made, which is faster and the way for new clients; left out, as one MP3 a sentence",
+    },
+    {
+      name: "encoding",
+      required: false,
+      description:
+        "with `audio=stream`: `pcm24k` (16 bit signed little-endian, 24 kHz; also when left out), `pcm16k` (the same at 16 kHz) or `mulaw` (8 kHz)",
+    },
   ],
   clientSends:
-    "Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored.",
+    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. A report that cannot be true gets an `error` that names the field.',
   serverSends: [
     {
       type: "connected",
@@ -27,6 +49,11 @@ export const VOICE_PROTOCOL = {
       type: "transcript",
       example: '{"type":"transcript","payload":{"role":"user","text":"…","isFinal":true}}',
       description: "what was understood or said so far; `role` is `user` or `assistant`",
+    },
+    {
+      type: "audioStart",
+      example: '{"type":"audioStart","turnId":3,"encoding":"pcm24k","sampleRateHz":24000}',
+      description: "only with `audio=stream`: the binary frames that follow are of this turn",
     },
     {
       type: "audioStop",
@@ -46,18 +73,21 @@ export const VOICE_PROTOCOL = {
     {
       type: "binary",
       example: "MP3, 24 kHz",
-      description: "the assistant's voice, one MP3 for each sentence, in order",
+      description:
+        "the assistant's voice, one MP3 for each sentence, in order; with `audio=stream` the next piece of the turn, at most 100 ms",
     },
   ],
   closeCodes: [
     { code: 1000, meaning: "normal end, also when a limit ended the call" },
+    { code: 1008, meaning: "`audio` or `encoding` has a value that is not known" },
     { code: 1009, meaning: "a frame was larger than 64 KiB" },
     { code: 1011, meaning: "a vendor or the server failed" },
     { code: 1012, meaning: "the server restarts: try again in some seconds" },
     { code: 1013, meaning: "the client reads too slowly, or the server is overloaded" },
     {
       code: 4001,
-      meaning: "key wrong, revoked or without the scope; or organization pending: do not retry",
+      meaning:
+        "key wrong, revoked or without the scope; token wrong, old or used; or organization pending: do not retry",
     },
     { code: 4003, meaning: "the agent uses a model that the plan does not include" },
     { code: 4004, meaning: "a provider of the agent is missing or switched off" },

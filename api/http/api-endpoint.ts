@@ -5,7 +5,7 @@ import type { EventStream, StreamEvents } from "../contract/event-stream.js";
 import type { FileDownload } from "../contract/file-download.js";
 import type { BodyOf, QueryOf, Route, SuccessOf } from "../contract/route.js";
 import type { RouteId, RouteTable } from "../contract/route-table.js";
-import { type Answer, jsonAnswer, type StreamedAnswer } from "./answer.js";
+import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "./answer.js";
 import {
   type Authentication,
   CREDENTIAL_HEADERS,
@@ -18,7 +18,7 @@ import { type DownloadAnswer, downloadAnswer } from "./download-answer.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
 import { eventStreamAnswer } from "./event-stream-answer.js";
 import { parseJsonBody } from "./json-body.js";
-import type { RateLimiter } from "./rate-limiter.js";
+import type { UseLimiter } from "./rate-limiter.js";
 import { RouteCall } from "./route-call.js";
 import { validated } from "./validation.js";
 
@@ -38,10 +38,12 @@ export interface RouteRequest<R extends Route> {
 export class OtherAnswer {
   readonly status: number;
   readonly body: unknown;
+  readonly headers: readonly HeaderLine[];
 
-  constructor(status: number, body: unknown) {
+  constructor(status: number, body: unknown, headers: readonly HeaderLine[] = []) {
     this.status = status;
     this.body = body;
+    this.headers = headers;
   }
 }
 
@@ -58,9 +60,9 @@ export type AnyHandler = (
 
 export interface ApiGuards {
   readonly authentication: Authentication;
-  readonly authLimiter: RateLimiter;
-  readonly generalLimiter: RateLimiter;
-  readonly vendorLimiter: RateLimiter;
+  readonly authLimiter: UseLimiter;
+  readonly generalLimiter: UseLimiter;
+  readonly vendorLimiter: UseLimiter;
 }
 
 const NO_QUERY = new URLSearchParams();
@@ -98,17 +100,22 @@ export class ApiEndpoint implements Endpoint {
   answer(request: IncomingRequest): ReturnType<Endpoint["answer"]> {
     const query = request.queryString === "" ? NO_QUERY : new URLSearchParams(request.queryString);
     if (this.#route.auth !== "public") return this.#answerKnown(request, query);
-    this.#limitAddress(request);
+    const limited = this.#limitAddress(request);
+    if (limited !== undefined) return limited.then(() => this.#answerUnknown(request, query));
+    return this.#answerUnknown(request, query);
+  }
+
+  #answerUnknown(request: IncomingRequest, query: URLSearchParams): ReturnType<Endpoint["answer"]> {
     if (this.readsBody) return this.#answerParsed(request, query, undefined);
     return this.#handle(request, query, undefined, undefined);
   }
 
   async #answerKnown(request: IncomingRequest, query: URLSearchParams): Promise<AnyAnswer> {
     const identity = await this.#identify(request, query);
-    demandWithin(this.#guards.generalLimiter, limitKey(identity));
+    await demandWithin(this.#guards.generalLimiter, limitKey(identity));
     demandAccess(identity, this.#route.auth);
     if (this.#route.limit === "vendor") {
-      demandWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
+      await demandWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
     }
     return this.#answerParsed(request, query, identity);
   }
@@ -119,17 +126,18 @@ export class ApiEndpoint implements Endpoint {
       return await this.#guards.authentication.identify(request, query);
     } catch (error) {
       if (error instanceof Failure) {
-        demandWithin(this.#guards.generalLimiter, addressKey(request));
+        await demandWithin(this.#guards.generalLimiter, addressKey(request));
       }
       throw error;
     }
   }
 
-  #limitAddress(request: IncomingRequest): void {
+  /** At once where this process counts. */
+  #limitAddress(request: IncomingRequest): Promise<void> | undefined {
     const { limit } = this.#route;
-    if (limit === "none") return;
+    if (limit === "none") return undefined;
     const { authLimiter, generalLimiter } = this.#guards;
-    demandWithin(limit === "auth" ? authLimiter : generalLimiter, addressKey(request));
+    return demandWithin(limit === "auth" ? authLimiter : generalLimiter, addressKey(request));
   }
 
   async #answerParsed(
@@ -138,7 +146,10 @@ export class ApiEndpoint implements Endpoint {
     identity: Identity | undefined,
   ): Promise<AnyAnswer> {
     const { body: schema } = this.#route;
-    if (schema === undefined) return this.#handle(request, query, undefined, identity);
+    if (schema === undefined) {
+      if (this.method !== "get") await request.alone();
+      return this.#handle(request, query, undefined, identity);
+    }
     const value = parseJsonBody(await request.body(), request.header("content-type"));
     return this.#handle(request, query, validated(schema, value, "body"), identity);
   }
@@ -164,7 +175,7 @@ export class ApiEndpoint implements Endpoint {
 
   #answerWith(value: unknown, request: IncomingRequest): AnyAnswer {
     const { status, events, download } = this.#route.success;
-    if (value instanceof OtherAnswer) return jsonAnswer(value.status, value.body);
+    if (value instanceof OtherAnswer) return jsonAnswer(value.status, value.body, value.headers);
     // What the handler of a streaming route gives is checked where it is registered.
     if (events !== undefined) return eventStreamAnswer(status, value as EventStream<StreamEvents>);
     if (download === undefined) return jsonAnswer(status, value);
@@ -182,8 +193,14 @@ function vendorKey({ path }: Route, { tenant }: Identity): string {
   return `${path} of ${tenant.organization.id}`;
 }
 
-function demandWithin(limiter: RateLimiter, key: string): void {
+function demandWithin(limiter: UseLimiter, key: string): Promise<void> | undefined {
   const retryAfterSec = limiter.take(key);
+  if (retryAfterSec instanceof Promise) return retryAfterSec.then(demandNow);
+  demandNow(retryAfterSec);
+  return undefined;
+}
+
+function demandNow(retryAfterSec: number): void {
   if (retryAfterSec === 0) return;
   throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
     retryAfterSec,

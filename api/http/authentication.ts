@@ -61,8 +61,8 @@ export function demandAccess({ tenant, user }: Identity, auth: RouteAuth): void 
   if (auth === "user" && user === undefined) {
     throw new Failure("unauthenticated", "expected the bearer token of a user, not an API key");
   }
-  if (auth !== "dashboard") return;
-  const refusal = accessRefusal(tenant, "dashboard");
+  if (auth !== "dashboard" && auth !== "voice") return;
+  const refusal = accessRefusal(tenant, auth);
   if (refusal !== undefined) throw new Failure("forbidden", refusal);
 }
 

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { AddressBlocks } from "./address-blocks.js";
 
 /** Hops looked at in one X-Forwarded-For; longer chains are forged or misconfigured. */
@@ -22,70 +23,57 @@ export class ClientAddresses {
     if (forwardedFor === "" || !this.#trusted.has(address)) return address;
     const hops = forwardedFor.split(",").slice(-FORWARDED_HOPS_MAX);
     for (const hop of hops.reverse()) {
-      const claimed = withoutMapping(withoutPort(hop.trim()));
-      if (isIP(claimed) === 0) return address;
-      address = claimed;
+      const claimed = parsedAddress(withoutPort(hop.trim()));
+      if (claimed === undefined) return address;
+      address = claimed.toString();
       if (!this.#trusted.has(address)) return address;
     }
     return address;
   }
 }
 
-const mapped = new BlockList();
-mapped.addSubnet("::ffff:0:0", 96, "ipv6");
-
-/** An IPv4 address inside IPv6, as a proxy that listens on both may write it, as IPv4: else all of them share one limit. */
-function withoutMapping(address: string): string {
-  const [bare = ""] = address.split("%", 1);
-  if (isIP(bare) !== 6 || !mapped.check(bare, "ipv6")) return address;
-  // In an URL it has one spelling, which ends with the IPv4 address as two groups of hexadecimal digits.
-  const groups = new URL(`http://[${bare}]`).hostname.slice(1, -1).split(":").slice(-2);
-  const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255]);
-  return bytes.join(".");
+/** Undefined for text that is no address. What Node does not take for one, such as "010.0.0.1", the library would read. */
+function parsedAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const [bare = ""] = text.split("%", 1);
+  // An IPv4 address inside IPv6, as one that listens on both may write it, becomes IPv4.
+  return isIP(bare) === 0 ? undefined : ipaddr.process(bare);
 }
 
-/** Text of the 4 or 16 bytes of a socket's address; an IPv4 address inside IPv6 is written as IPv4. */
+/** Text of the 4 or 16 bytes of a socket's address, each address in one spelling; one of IPv4 inside IPv6 as IPv4. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) return "unknown";
-  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff;
-  if (isMapped && bytes[11] === 0xff) return bytes.subarray(12).join(".");
-  const groups: string[] = [];
-  for (let index = 0; index < 16; index += 2) {
-    groups.push((((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0)).toString(16));
-  }
-  return groups.join(":");
+  return ipaddr.process(ipaddr.fromByteArray([...bytes]).toString()).toString();
 }
 
 /**
- * What limits are counted by: an IPv4 address, or the /64 of an IPv6 subscriber, who has too many addresses to count.
+ * What every limit by address counts by, whatever the spelling: an IPv4 address, also one that a translator has put into an
+ * IPv6 address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text counts as itself.
  */
 export function addressGroup(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const network = ipv6Groups(address)
-    .slice(0, 4)
-    .map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
+  const parsed = parsedAddress(address);
+  if (parsed === undefined) return address;
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const { parts } = parsed;
+  const carried = CARRIED_AT[parsed.range()];
+  if (carried !== undefined) return bytesOf(parts.slice(carried, carried + 2)).join(".");
+  return `${parts.slice(0, 4).map(hexadecimal).join(":")}::/64`;
 }
+
+/** Which of the eight groups hold the IPv4 address: SIIT, NAT64 and 6to4, by the library's names of the ranges. */
+const CARRIED_AT: Readonly<Partial<Record<string, number>>> = { rfc6145: 6, rfc6052: 6, "6to4": 1 };
 
 /** The 4 or 16 bytes of an address as Node writes it, in a buffer of their own; none of text that is no address. */
 export function addressBytes(address: string): ArrayBuffer {
-  const plain = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
-  if (isIP(plain) === 4) return Uint8Array.from(plain.split("."), Number).buffer;
-  if (isIP(address) !== 6) return new ArrayBuffer(0);
-  const [withoutZone = ""] = address.split("%");
-  return Uint8Array.from(ipv6Groups(withoutZone).flatMap((group) => [group >> 8, group & 0xff]))
-    .buffer;
+  return Uint8Array.from(parsedAddress(address)?.toByteArray() ?? []).buffer;
 }
 
-/** The eight groups of an IPv6 address that does not end with an IPv4 address. */
-function ipv6Groups(address: string): number[] {
-  const [head = "", tail] = address.split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const gap = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  const groups = [...front, ...Array.from({ length: gap }, () => "0"), ...back];
-  return groups.map((group) => Number.parseInt(group, 16));
+function bytesOf(groups: readonly number[]): number[] {
+  return groups.flatMap((group) => [group >> 8, group & 0xff]);
+}
+
+function hexadecimal(group: number): string {
+  return group.toString(16);
 }
 
 /** The address of `1.2.3.4:56` or `[::1]:56`; other text as it is. */

@@ -1,10 +1,13 @@
 import { docsPage } from "../contract/docs-page.js";
 import type { Answer } from "./answer.js";
-import { BUILT_DOCS, DocsFile } from "./docs-files.js";
 import type { Endpoint } from "./endpoint.js";
 import { HttpRefusal } from "./http-refusal.js";
+import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "./static-file.js";
 
 export const DOCS_PATH = "/api/docs";
+
+/** Where `build-docs.sh` leaves the files of Swagger UI. */
+const BUILT_DOCS = new URL("../../docs/", import.meta.url);
 
 const NOT_BUILT = "the documentation page is not built: `npm run build` does it";
 
@@ -13,7 +16,10 @@ const NOT_BUILT = "the documentation page is not built: `npm run build` does it"
  * built without them, by `tsc` alone, takes calls all the same.
  */
 export function docsEndpoints(document: string, folder = BUILT_DOCS): readonly Endpoint[] {
-  const files = builtFiles(folder);
+  const files = ifBuilt(() => ({
+    script: builtFile(folder, "swagger-ui.js", SCRIPT_TYPE),
+    style: builtFile(folder, "swagger-ui.css", STYLE_TYPE),
+  }));
   if (files === undefined) {
     return [
       pageEndpoint(() => {
@@ -30,19 +36,12 @@ export function docsEndpoints(document: string, folder = BUILT_DOCS): readonly E
     body: Buffer.from(page.html),
     policy: page.contentSecurityPolicy,
   };
-  return [pageEndpoint(() => answer), script.endpoint, style.endpoint];
+  return [pageEndpoint(() => answer), script, style];
 }
 
-function builtFiles(folder: URL) {
-  try {
-    return {
-      script: new DocsFile(folder, "swagger-ui.js", "text/javascript; charset=utf-8"),
-      style: new DocsFile(folder, "swagger-ui.css", "text/css; charset=utf-8"),
-    };
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+function builtFile(folder: URL, name: string, contentType: string): Endpoint {
+  const file = new StaticFile(folder, name, contentType);
+  return file.keptForever(`${DOCS_PATH}/${file.version}/${name}`);
 }
 
 function pageEndpoint(answer: () => Answer): Endpoint {

@@ -106,7 +106,7 @@ export class Edge {
     response: HttpResponse,
     request: HttpRequest,
   ): RequestHead {
-    const { clock } = this.#options;
+    const { clock, server } = this.#options;
     const cors = endpoint.cors ?? this.#options.cors;
     const method = verb === "any" ? request.getMethod() : verb === "del" ? "delete" : verb;
     const names = endpoint.headerNames;
@@ -127,6 +127,7 @@ export class Edge {
       headerValues:
         names.length === 0 ? NO_HEADER_VALUES : names.map((name) => request.getHeader(name)),
       startedMs: clock.monotonicMs(),
+      mustBeAlone: !server.answersInOrder,
       corsHeaders: cors.isOn ? cors.headersFor(method, request.getHeader("origin")) : NO_HEADERS,
     };
   }

@@ -16,8 +16,13 @@ export interface IncomingRequest {
   readonly clientAddress: string;
   /** One of the endpoint's `headerNames`; empty when the client sent none. */
   header(name: string): string;
-  /** Only of an endpoint that reads a body; at most `bodyBytesMax`. */
+  /** Only of an endpoint that reads a body; at most `bodyBytesMax`. Includes `alone`. */
   body(): Promise<Buffer>;
+  /**
+   * To be waited for before anything is changed. Rejects, with nobody left to answer, when another request came together
+   * with this one and the front end breaks the connection for that: what nobody is told of shall not be done.
+   */
+  alone(): Promise<void>;
   /** Aborts when the client goes away before its answer is whole. */
   readonly signal: AbortSignal;
 }

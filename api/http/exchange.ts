@@ -12,13 +12,15 @@ import type { DownloadAnswer } from "./download-answer.js";
 import { sendDownload } from "./download-stream.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
 import type { HttpResponse } from "./front.js";
+import { RequestAborted } from "./http-refusal.js";
 import { PacedStream } from "./paced-stream.js";
 import type { RequestBody } from "./request-body.js";
 
 /** For answers that bring none of their own: JSON and text that a browser has nothing to load for. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const JSON_HEADERS = securityHeaders(JSON_TYPE);
-const NO_CONTENT = 204;
+/** Answers that have no body and no length: 204, and 304 for what the client has already. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const NO_HEADERS: readonly HeaderLine[] = [];
 
 export interface RequestHead {
@@ -31,6 +33,8 @@ export interface RequestHead {
   readonly method: string;
   readonly isHead: boolean;
   readonly startedMs: number;
+  /** What comes behind it before its answer breaks its connection. */
+  readonly mustBeAlone: boolean;
   readonly corsHeaders: readonly HeaderLine[];
 }
 
@@ -94,7 +98,15 @@ export class Exchange implements IncomingRequest {
 
   async body(): Promise<Buffer> {
     if (this.#body === undefined) throw new TypeError(`${this.endpoint.path} reads no body`);
-    return this.#body.whole;
+    const bytes = await this.#body.whole;
+    await this.alone();
+    return bytes;
+  }
+
+  async alone(): Promise<void> {
+    if (!this.head.mustBeAlone) return;
+    await new Promise(setImmediate);
+    if (this.#isOver) throw new RequestAborted("another request came with this one");
   }
 
   get signal(): AbortSignal {
@@ -196,7 +208,7 @@ function writeAnswer(
 ): void {
   const { body, status } = answer;
   writeHead(response, head, answer);
-  if (head.isHead || status === NO_CONTENT) endWithoutBody(response, answer, closes);
+  if (head.isHead || BODILESS.has(status)) endWithoutBody(response, answer, closes);
   else if (typeof body === "string") response.end(body, closes);
   else {
     if (closes) response.writeHeader("connection", "close");
@@ -220,7 +232,7 @@ function writeHead(
 function endWithoutBody(response: HttpResponse, answer: Answer, closes: boolean): void {
   // uWebSockets.js ends the process when such an answer has no abort handler.
   response.onAborted(() => undefined);
-  if (answer.status !== NO_CONTENT) {
+  if (!BODILESS.has(answer.status)) {
     response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
   }
   if (closes) response.writeHeader("connection", "close");

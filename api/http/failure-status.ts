@@ -27,6 +27,11 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
     logger.warn({ requestId }, "request refused: storage is overloaded");
     return jsonAnswer(503, { error: "the service is busy, try again" }, [["retry-after", "1"]]);
   }
+  if (error instanceof Error && error.name === "StorageUnwritable") {
+    logger.warn({ requestId, error }, "request refused: nothing can be stored");
+    const words = { error: "nothing can be stored for the moment, try again" };
+    return jsonAnswer(503, words, [["retry-after", "5"]]);
+  }
   logger.error({ requestId, error }, "request failed");
   return jsonAnswer(500, { error: "internal error", requestId });
 }

@@ -4,11 +4,16 @@
  */
 export interface Front {
   readonly name: "uws" | "node";
+  /** Whether a request that comes before the answer to the one in front of it waits, or breaks the connection. */
+  readonly answersInOrder: boolean;
   /** Registers a handler for `path`, in which segments may be `:id` and the last may be `*`. */
   handle(verb: Verb, path: string, handler: RequestHandler): void;
   webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void;
-  /** Resolves with the port, which the system chooses when `port` is 0; with undefined when it cannot be had. */
-  listen(host: string, port: number): Promise<number | undefined>;
+  /**
+   * Resolves with the port, which the system chooses when `port` is 0; with undefined when it cannot be had. `isShared`: other
+   * processes of this box may listen there too, and the system gives each of them its part of the connections.
+   */
+  listen(host: string, port: number, isShared?: boolean): Promise<number | undefined>;
   /** Connections that are open stay. */
   stopListening(): void;
   /** Breaks off everything that is open. */
@@ -66,7 +71,7 @@ export interface HttpResponse {
 
 /** What takes the WebSockets of one path. A socket must not be touched once it is closed. */
 export interface SocketDoor<Visitor extends object> {
-  /** A larger message breaks the connection; `close` is then told `REFUSED_MESSAGE`. */
+  /** A larger message breaks the connection; `close` is then told `REFUSED_MESSAGE`, unless `refused` has closed it. */
   readonly messageBytesMax: number;
   /** A client that is silent for so long, pings included, is broken off. */
   readonly silenceMaxSec: number;
@@ -75,6 +80,10 @@ export interface SocketDoor<Visitor extends object> {
   open(socket: FrontSocket<Visitor>): void;
   /** The bytes are valid during the call. */
   message(socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
+  /** A message was too large, and can still be answered: not with uWebSockets.js, which breaks the connection by itself. */
+  refused?(socket: FrontSocket<Visitor>): void;
+  /** Left out by doors that never wait for it: the system has taken some of what was unread. Also told when there is no more. */
+  drained?(socket: FrontSocket<Visitor>): void;
   /** Told once, as soon as either side closes or the connection breaks, which is 1006. */
   close(socket: FrontSocket<Visitor>, code: number, reason: string): void;
 }

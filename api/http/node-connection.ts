@@ -11,18 +11,25 @@ export class NodeConnection {
   readonly #serve: Serve;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   #current: NodeResponse | undefined;
+  #takesMore = true;
 
   constructor(serve: Serve) {
     this.#serve = serve;
   }
 
   take(message: IncomingMessage, raw: ServerResponse): void {
+    if (!this.#takesMore) return;
     if (this.#current === undefined && this.#waiting.length === 0) {
       this.#start(message, raw);
       return;
     }
     if (this.#waiting.length === WAITING_MAX) message.socket.destroy();
     else this.#waiting.push([message, raw]);
+  }
+
+  /** After a request that is refused with its connection: Node still reads what came behind it. */
+  refuseFurther(): void {
+    this.#takesMore = false;
   }
 
   closed(): void {

@@ -8,6 +8,7 @@ import { NodeDoor, type OpenDoor } from "./node-door.js";
 import { NodeRequest, splitAddress } from "./node-request.js";
 import { type NodeResponse, STALL_MAX_MS } from "./node-response.js";
 import { PathTree } from "./path-tree.js";
+import { codingRefusal } from "./request-framing.js";
 
 const HEAD_BYTES_MAX = 4 * 1024;
 const HEADER_LINES_MAX = 100;
@@ -28,6 +29,7 @@ const VERB_BY_METHOD: Readonly<Record<string, Verb>> = {
 /** node:http and `ws`, where uWebSockets.js does not load or is not wanted. It keeps to the same limits. */
 export class NodeFront implements Front {
   readonly name = "node";
+  readonly answersInOrder = true;
   readonly #server: Server;
   readonly #paths = new Map<Verb, PathTree<RequestHandler>>();
   readonly #doors = new PathTree<OpenDoor>();
@@ -71,7 +73,9 @@ export class NodeFront implements Front {
     this.#doors.set(path, opened);
   }
 
-  async listen(host: string, port: number): Promise<number | undefined> {
+  /** Never shares its port: Node cannot ask the system for that. */
+  async listen(host: string, port: number, isShared = false): Promise<number | undefined> {
+    if (isShared) return undefined;
     const server = this.#server;
     const isListening = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false));
@@ -92,9 +96,11 @@ export class NodeFront implements Front {
   }
 
   #take(message: IncomingMessage, raw: ServerResponse): void {
+    const connection = this.#connections.get(message.socket);
     const refusal = refusalStatus(message);
-    if (refusal === undefined) this.#connections.get(message.socket)?.take(message, raw);
-    else raw.writeHead(refusal, { connection: "close", "content-length": 0 }).end();
+    if (refusal === undefined) return connection?.take(message, raw);
+    connection?.refuseFurther();
+    raw.writeHead(refusal, { connection: "close", "content-length": 0 }).end();
   }
 
   #serve(message: IncomingMessage, response: NodeResponse): void {
@@ -115,9 +121,12 @@ export class NodeFront implements Front {
 }
 
 /** What uWebSockets.js refuses too. */
-function refusalStatus({ rawHeaders, httpVersion }: IncomingMessage): number | undefined {
+function refusalStatus({ headers, rawHeaders, httpVersion }: IncomingMessage): number | undefined {
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) return 431;
-  return httpVersion === "1.1" ? undefined : 505;
+  if (httpVersion !== "1.1") return 505;
+  const coding = headers["transfer-encoding"];
+  const refusal = coding === undefined ? undefined : codingRefusal(coding);
+  return refusal && Number.parseInt(refusal, 10);
 }
 
 function portOf(address: AddressInfo | string | null): number | undefined {

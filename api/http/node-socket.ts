@@ -49,6 +49,7 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
   readonly #connection: Socket;
   readonly #visitor: Visitor;
   readonly #door: SocketDoor<Visitor>;
+  readonly #onTaken: (() => void) | undefined;
   #isOpen = true;
   #readBytes: number;
   #silentSec = 0;
@@ -59,11 +60,13 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
     this.#readBytes = connection.bytesRead;
     this.#visitor = visitor;
     this.#door = door;
+    // The connection's own event tells only of what was more than its buffer holds.
+    this.#onTaken = door.drained && (() => this.#isOpen && door.drained?.(this));
     raw.on("message", (message: Buffer, isBinary) => {
       if (this.#isOpen) door.message(this, ownBuffer(message), isBinary);
     });
     raw.onConcluded = (code, reason) => this.#closed(code, reason);
-    raw.on("error", (error) => this.breakOff(isTooBig(error) ? REFUSED_MESSAGE : ""));
+    raw.on("error", (error) => this.#failed(error));
     raw.on("close", () => this.#closed(BROKEN, ""));
   }
 
@@ -72,7 +75,7 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
   }
 
   send(message: string | Uint8Array, isBinary: boolean): number {
-    this.#raw.send(message, { binary: isBinary });
+    this.#raw.send(message, { binary: isBinary }, this.#onTaken);
     return 1;
   }
 
@@ -99,6 +102,13 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
     this.#readBytes = bytesRead;
     if (this.#silentSec >= this.#door.silenceMaxSec) this.breakOff("");
     else if (this.#silentSec >= this.#door.silenceMaxSec - PING_BEFORE_SEC) this.#raw.ping();
+  }
+
+  #failed(error: Error): void {
+    if (!isTooBig(error)) return this.breakOff("");
+    if (this.#isOpen) this.#door.refused?.(this);
+    // The library's own wish to close comes right after this, and does nothing to what is closed.
+    if (this.#isOpen) this.breakOff(REFUSED_MESSAGE);
   }
 
   #closed(code: number, reason: string): void {

@@ -4,6 +4,13 @@ import type { Front } from "./front.js";
 import { NodeFront } from "./node-front.js";
 import { openUwsFront } from "./uws-front.js";
 
+export function uwsLoads(): Promise<boolean> {
+  return openUwsFront().then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The message says what an operator can do. */
 export class FrontUnavailable extends Error {
   override readonly name = "FrontUnavailable";

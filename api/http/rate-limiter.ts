@@ -1,12 +1,23 @@
 // By hand, since it must not wait: rate-limiter-flexible answers with a promise and sets a timer for every key.
 import { LRUCache } from "lru-cache";
+import type { LimitName } from "../../engine/box/box-questions.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { Soon } from "../../engine/time/soon.js";
 
 export interface RateLimit {
   /** Uses of one key within one window. */
   readonly usesMax: number;
   readonly windowMs: number;
 }
+
+/** Limits as those use them who serve requests, whether this process counts or the owner of the box does. */
+export interface UseLimiter {
+  /** Counts one use. 0 when it is within the limit, else the whole seconds to wait, at least 1. */
+  take(key: string): Soon<number>;
+}
+
+/** By what is limited. */
+export type LimiterOf = (name: LimitName, limit: RateLimit) => UseLimiter;
 
 interface Window {
   startMs: number;
@@ -17,7 +28,7 @@ interface Window {
 const KEYS_MAX = 50_000;
 
 /** Counts uses by key in windows that start with a key's first use, in memory that does not grow without bound. */
-export class RateLimiter {
+export class RateLimiter implements UseLimiter {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
   readonly #windowsByKey: LRUCache<string, Window>;

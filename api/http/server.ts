@@ -5,14 +5,30 @@ export class CannotListen extends Error {
   override readonly name = "CannotListen";
 }
 
+export function cannotListen(host: string, port: number): string {
+  return `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (PORT sets another)`;
+}
+
 /** The listening socket and everything that is open on it. */
 export class HttpServer {
   readonly #front: Front;
+  readonly #sharesPort: boolean;
+  /** Where it listens, or did. */
+  #place: { readonly host: string; readonly port: number } | undefined;
+  #isListening = false;
+  #isDraining = false;
   #openRequestCount = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor(front: Front) {
+  /** `sharesPort`: as `isShared` of the front's `listen`. */
+  constructor(front: Front, sharesPort = false) {
     this.#front = front;
+    this.#sharesPort = sharesPort;
+  }
+
+  /** See `Front`. */
+  get answersInOrder(): boolean {
+    return this.#front.answersInOrder;
   }
 
   get openRequestCount(): number {
@@ -30,17 +46,34 @@ export class HttpServer {
 
   /** Resolves with the port, which the system chooses when `port` is 0. Rejects when it cannot be had. */
   async listen(host: string, port: number): Promise<number> {
-    const given = await this.#front.listen(host, port);
+    const given = await this.#front.listen(host, port, this.#sharesPort);
     if (given === undefined) {
-      throw new CannotListen(
-        `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (PORT sets another)`,
-      );
+      throw new CannotListen(cannotListen(host, port));
     }
+    this.#place = { host, port: given };
+    this.#isListening = true;
     return given;
+  }
+
+  /**
+   * On a shared port: leaves new connections to the other processes, or takes its part again. Those that are open stay. One
+   * that came since the event loop last looked is lost by the first, so it looks right before.
+   */
+  async takeConnections(takes: boolean): Promise<void> {
+    if (this.#place === undefined || this.#isDraining || takes === this.#isListening) return;
+    this.#isListening = takes;
+    if (takes) {
+      const { host, port } = this.#place;
+      this.#isListening = (await this.#front.listen(host, port, this.#sharesPort)) !== undefined;
+      return;
+    }
+    await new Promise(setImmediate);
+    this.#front.stopListening();
   }
 
   /** Takes no new connections. Resolves when every request in flight is answered; WebSockets stay open. */
   async drain(): Promise<void> {
+    this.#isDraining = true;
     this.#front.stopListening();
     if (this.#openRequestCount === 0) return;
     await new Promise<void>((resolve) => {

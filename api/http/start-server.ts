@@ -8,12 +8,14 @@ import { type Answer, JSON_TYPE } from "./answer.js";
 import { type AnyHandler, ApiEndpoint, type ApiGuards } from "./api-endpoint.js";
 import { Authentication } from "./authentication.js";
 import { ClientAddresses } from "./client-address.js";
+import { clientEndpoints } from "./client-endpoints.js";
+import { CONSOLE_PATH, consoleEndpoints } from "./console-endpoints.js";
 import { CorsPolicy } from "./cors.js";
 import { DOCS_PATH, docsEndpoints } from "./docs-endpoints.js";
 import { Edge } from "./edge.js";
 import type { Endpoint } from "./endpoint.js";
 import { openFront } from "./open-front.js";
-import { type RateLimit, RateLimiter } from "./rate-limiter.js";
+import { type LimiterOf, type RateLimit, RateLimiter } from "./rate-limiter.js";
 import { HttpServer } from "./server.js";
 
 export interface HttpConfig {
@@ -21,6 +23,8 @@ export interface HttpConfig {
   /** 0: the system chooses. */
   readonly port: number;
   readonly httpFront: FrontChoice;
+  /** Other processes of this box listen on the same port. */
+  readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
@@ -42,8 +46,12 @@ export interface HttpParts {
   readonly isDraining: () => boolean;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
+  /** Why nothing can be stored; undefined while everything is. */
+  readonly storeRefusal: () => string | undefined;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
+  /** Counts the uses of what is limited; left out, this process counts for itself. */
+  readonly limiterOf?: LimiterOf;
   /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
   readonly extend?: (server: HttpServer, edge: Edge) => void | Promise<void>;
 }
@@ -61,29 +69,31 @@ export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000
 /** Enough for a person who tries things, too little for a program that lives on it. */
 export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 };
 
-/** Whoever opens the bare address in a browser wants to know what is there. */
-const TO_DOCS: Answer = {
+/** Whoever opens the bare address in a browser wants to see what is there. */
+const TO_CONSOLE: Answer = {
   status: 302,
   contentType: "text/plain; charset=utf-8",
-  body: `The API is described at ${DOCS_PATH}.\n`,
-  headers: [["location", DOCS_PATH]],
+  body: `The console is at ${CONSOLE_PATH}, and the API is described at ${DOCS_PATH}.\n`,
+  headers: [["location", CONSOLE_PATH]],
 };
 
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
-  const server = new HttpServer(await openFront(config.httpFront, parts.logger));
+  const front = await openFront(config.httpFront, parts.logger);
+  const server = new HttpServer(front, config.sharesPort);
   const edge = new Edge({
     ...parts,
     server,
     addresses: new ClientAddresses(config.trustedProxies),
     cors: new CorsPolicy(config.corsOrigins),
   });
+  const limiterOf = parts.limiterOf ?? ((_name, limit) => new RateLimiter(limit, clock));
   const guards: ApiGuards = {
     authentication: new Authentication(services.accounts, services.apiKeys),
-    authLimiter: new RateLimiter(config.authLimit, clock),
-    generalLimiter: new RateLimiter(config.generalLimit, clock),
-    vendorLimiter: new RateLimiter(config.vendorLimit, clock),
+    authLimiter: limiterOf("auth", config.authLimit),
+    generalLimiter: limiterOf("general", config.generalLimit),
+    vendorLimiter: limiterOf("vendor", config.vendorLimit),
   };
   addRoutes(edge, parts, guards);
   addPages(edge, parts);
@@ -108,8 +118,9 @@ function addPages(edge: Edge, { metricsText }: HttpParts): void {
     body: Buffer.from(JSON.stringify(openApiDocument())),
   };
   edge.add(pageEndpoint(OPENAPI_PATH, () => json));
-  for (const endpoint of docsEndpoints(OPENAPI_PATH)) edge.add(endpoint);
-  edge.add(pageEndpoint("/", () => TO_DOCS));
+  const built = [...docsEndpoints(OPENAPI_PATH), ...clientEndpoints(), ...consoleEndpoints()];
+  for (const endpoint of built) edge.add(endpoint);
+  edge.add(pageEndpoint("/", () => TO_CONSOLE));
   edge.add(
     pageEndpoint("/metrics", async () => ({
       status: 200,

@@ -9,6 +9,8 @@ import { STREAM_KEY } from "./webhook-form.js";
 /** Who wants to do what with which stream, as an ingest asks. */
 export interface AuthRequest {
   readonly isPublish: boolean;
+  /** Reads over WebRTC, as viewers do; all others who read are the ingest's own. */
+  readonly isWebRtcRead: boolean;
   /** Undefined when the path names no stream. */
   readonly streamKey: string | undefined;
   /** The client's address as the ingest sees it; empty when the ingest does not say. */
@@ -36,6 +38,7 @@ const MediaMtxRequest = requestObject({
   action: worded(v.pipe(v.string(), v.description("a string such as publish or read"))),
   path: worded(v.pipe(v.string(), v.description("a string such as live/KEY"))),
   query: text,
+  protocol: text,
 });
 
 /** The JSON of MediaMTX's `authMethod: http`. Failure `invalid` names the wrong field. */
@@ -43,6 +46,7 @@ export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthReq
   const asked = validated(MediaMtxRequest, parseJsonBody(body, contentType), "body");
   return {
     isPublish: asked.action === "publish",
+    isWebRtcRead: asked.action === "read" && asked.protocol === "webrtc",
     streamKey: PATH.exec(asked.path)?.[1],
     ip: withoutPort(asked.ip),
     secrets: given([asked.password, asked.token, ...secretsIn(new URLSearchParams(asked.query))]),
@@ -62,6 +66,7 @@ export function parseFormRequest(body: Buffer): AuthRequest {
   }
   return {
     isPublish: (form.get("call") ?? "publish") === "publish",
+    isWebRtcRead: false,
     streamKey,
     ip: withoutPort(form.get("addr") ?? ""),
     secrets: given(secretsIn(form)),

@@ -9,6 +9,7 @@ import { openFront } from "../http/open-front.js";
 import { HttpServer } from "../http/server.js";
 import { EventFeed, type ListenerEnding } from "./event-feed.js";
 import { IngestNetwork } from "./ingest-network.js";
+import { LadderBoard } from "./ladder-board.js";
 import { LiveStreams } from "./live-streams.js";
 import type { LiveStreamConfig } from "./livestream-config.js";
 import { PlaylistWatch } from "./playlist-watch.js";
@@ -22,7 +23,12 @@ import { PublishKeys } from "./publish-keys.js";
 import { RefusalLog } from "./refusal-log.js";
 import { StreamRegistry } from "./stream-registry.js";
 import { StreamView } from "./stream-view.js";
-import { authEndpoint, publishEndpoint, unpublishEndpoint } from "./webhook-endpoint.js";
+import {
+  authEndpoint,
+  ladderEndpoint,
+  publishEndpoint,
+  unpublishEndpoint,
+} from "./webhook-endpoint.js";
 
 /** Answers that are under way when the server stops. */
 export const LAST_ANSWERS_MAX_MS = 5_000;
@@ -61,6 +67,7 @@ export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStrea
     await within(clock, LAST_ANSWERS_MAX_MS, server.drain());
     core.playlists?.close();
     core.streams.close();
+    core.ladders.close();
     server.close();
     log.info({}, "stopped");
   }
@@ -75,6 +82,7 @@ export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStrea
 interface Core {
   readonly streams: LiveStreams;
   readonly feed: EventFeed;
+  readonly ladders: LadderBoard;
   readonly playlists: PlaylistWatch | undefined;
   readonly metrics: LiveStreamMetrics;
 }
@@ -97,12 +105,14 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
       if (ending === "tooSlow") log.warn({}, "a listener was dropped: it did not read in time");
     },
   });
+  const ladders = new LadderBoard(clock);
   const metrics = new LiveStreamMetrics({
     streams: () => streams.count,
     listeners: () => feed.listenerCount,
+    ladders: () => ladders.all,
   });
   const { hlsRoot } = config;
-  if (hlsRoot === undefined) return { streams, feed, metrics, playlists: undefined };
+  if (hlsRoot === undefined) return { streams, feed, ladders, metrics, playlists: undefined };
   const playlists = new PlaylistWatch({
     hlsRoot,
     liveKeys: () => streams.keys,
@@ -111,7 +121,7 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     onRead: (streamKey, qualities) => streams.describe(streamKey, qualities),
     onOutcome: (outcome) => metrics.count("playlistReads", outcome),
   });
-  return { streams, feed, metrics, playlists };
+  return { streams, feed, ladders, metrics, playlists };
 }
 
 function newEdge(
@@ -138,12 +148,13 @@ function addEndpoints(
 ): void {
   const network = new IngestNetwork(config.webhookNetworks);
   const webhooks = { ...core, clock, network, refusals: new RefusalLog(log, clock) };
-  edge.add(healthEndpoint());
+  edge.add(healthEndpoint(core.ladders));
   edge.add(listingEndpoint(core.streams));
   edge.add(eventsEndpoint(core.feed));
   edge.add(metricsEndpoint(() => core.metrics.text()));
   edge.add(publishEndpoint(webhooks));
   edge.add(unpublishEndpoint(webhooks));
+  edge.add(ladderEndpoint(webhooks));
   if (publishKeyLines === undefined) return;
   edge.add(authEndpoint(webhooks, new PublishKeys(publishKeyLines)));
 }

@@ -2,15 +2,28 @@ import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer.js";
 import { CorsPolicy } from "../http/cors.js";
 import type { Endpoint } from "../http/endpoint.js";
 import type { EventFeed } from "./event-feed.js";
+import type { LadderBoard } from "./ladder-board.js";
 import type { LiveStreams } from "./live-streams.js";
 
 export const SERVICE_NAME = "parley-livestream";
 /** Any page of any site may list who is live. */
 export const FOR_EVERYBODY = new CorsPolicy(["*"]);
 
-export function healthEndpoint(): Endpoint {
-  const answer = jsonAnswer(200, { status: "ok", service: SERVICE_NAME });
-  return { ...PUBLIC, path: "/health", answer: () => answer };
+/** `degraded`, with names and speeds, where a broadcast is not shown as it should be; this service itself is well. */
+export function healthEndpoint(ladders: LadderBoard): Endpoint {
+  const answer = (): Answer => {
+    const unwell = ladders.unwell;
+    if (unwell.length === 0) return jsonAnswer(200, { status: "ok", service: SERVICE_NAME });
+    const streams = unwell.map(({ streamKey, state, speed, rungs, reason }) => ({
+      streamKey,
+      state,
+      speed,
+      rungs,
+      reason,
+    }));
+    return jsonAnswer(200, { status: "degraded", service: SERVICE_NAME, streams });
+  };
+  return { ...PUBLIC, path: "/health", answer };
 }
 
 export function listingEndpoint(streams: LiveStreams): Endpoint {

@@ -2,11 +2,13 @@ import { Failure } from "../../engine/failure.js";
 import type { LiveStreamMetrics } from "../../engine/metrics/livestream-metrics.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
+import { AddressBlocks } from "../http/address-blocks.js";
 import { type Answer, jsonAnswer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import { HttpRefusal } from "../http/http-refusal.js";
 import { type AuthRequest, parseFormRequest, parseMediaMtxRequest } from "./auth-request.js";
 import { INGEST_HEADERS, type IngestNetwork } from "./ingest-network.js";
+import type { LadderBoard } from "./ladder-board.js";
 import type { LiveStreams } from "./live-streams.js";
 import type { PlaylistWatch } from "./playlist-watch.js";
 import type { PublishKeys } from "./publish-keys.js";
@@ -16,11 +18,13 @@ import {
   FORM_BYTES_MAX,
   isForm,
   parseAnnouncement,
+  parseLadderStatus,
   parseWithdrawal,
 } from "./webhook-form.js";
 
 export interface WebhookParts {
   readonly streams: LiveStreams;
+  readonly ladders: LadderBoard;
   readonly network: IngestNetwork;
   /** Undefined where no folder of playlists is known. */
   readonly playlists: PlaylistWatch | undefined;
@@ -49,7 +53,7 @@ export function publishEndpoint(parts: WebhookParts): Endpoint {
     if (playlists !== undefined) {
       await within(clock, PLAYLIST_WAIT_MAX_MS, playlists.look(streamKey));
     }
-    return { outcome, streamKey };
+    return { data: { outcome, streamKey } };
   });
 }
 
@@ -58,7 +62,21 @@ export function unpublishEndpoint(parts: WebhookParts): Endpoint {
     const { streamKey, session } = parseWithdrawal(body);
     const outcome = parts.streams.unpublish(streamKey, session);
     parts.metrics.count("unpublishes", outcome);
-    return { outcome, streamKey, removed: outcome === "removed" };
+    const removed = outcome === "removed";
+    return { removed, data: { outcome, streamKey, removed } };
+  });
+}
+
+/** The transcoder says how its ladders do. */
+export function ladderEndpoint(parts: WebhookParts): Endpoint {
+  return webhook("/webhook/on-ladder", parts, demandForm, async (body) => {
+    const status = parseLadderStatus(body);
+    if (!parts.ladders.note(status)) {
+      throw new Failure("unavailable", "too many ladders are told of", {
+        retryAfterSec: FULL_RETRY_SEC,
+      });
+    }
+    return {};
   });
 }
 
@@ -73,21 +91,27 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
     const what = asked.isPublish ? "publish" : "read";
     metrics.count("authentications", `${what} ${isAllowed ? "allowed" : "refused"}`);
     if (!isAllowed) throw new Failure("unauthenticated", `${what}: the key is missing or wrong`);
-    return { allowed: true };
+    return { data: { allowed: true } };
   });
 }
 
-/** The public reads through the front proxy: from the ingest itself only its transcoder does. */
+/** The list is public, and so is what WebRTC plays of it; else only the ingest's own transcoder reads, which is on its machine. */
 function mayGoOn(
-  { isPublish, streamKey, ip, secrets }: AuthRequest,
+  { isPublish, isWebRtcRead, streamKey, ip, secrets }: AuthRequest,
   keys: PublishKeys,
   network: IngestNetwork,
 ): boolean {
-  if (!isPublish) return network.has(ip);
+  if (!isPublish) return isWebRtcRead || isLoopback(ip) || network.has(ip);
   return streamKey !== undefined && keys.opens(streamKey, secrets);
 }
 
-/** A POST by the ingest. It comes every few seconds for every stream: logged as debug. */
+const LOOPBACK = new AddressBlocks(["127.0.0.0/8", "::1"]);
+
+function isLoopback(address: string): boolean {
+  return LOOPBACK.has(address);
+}
+
+/** A POST by the ingest, answered with what `handle` gives beside `success`. It comes every few seconds for every stream: logged as debug. */
 function webhook(
   path: string,
   { network, refusals }: WebhookParts,
@@ -107,8 +131,8 @@ function webhook(
         network.demandIngest(request);
         const contentType = request.header("content-type");
         demandType?.(contentType);
-        const data = await handle(await request.body(), contentType);
-        return jsonAnswer(200, { success: true, data });
+        const answer = await handle(await request.body(), contentType);
+        return jsonAnswer(200, { success: true, ...answer });
       } catch (error) {
         if (error instanceof Failure || error instanceof HttpRefusal) {
           refusals.note(path, error.message);

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { Failure, type FieldFault } from "../../engine/failure.js";
 import { withoutPort } from "../http/client-address.js";
 import { HttpRefusal } from "../http/http-refusal.js";
+import { LADDER_STATES, type LadderStatus } from "./ladder-board.js";
 import type { Announcement } from "./live-streams.js";
 
 export const FORM_BYTES_MAX = 8 * 1024;
@@ -12,6 +13,9 @@ const TTL_MAX_SEC = 86_400;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** A time in ISO 8601 with the offset from UTC, without which it is no point in time. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+const RUNGS = /^[A-Za-z0-9_-]{1,32}(?: [A-Za-z0-9_-]{1,32}){0,15}$/;
+const REASON_CHARS_MAX = 200;
+const LADDER_TTL_MS = 30_000;
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
 
 export interface Withdrawal {
@@ -49,6 +53,23 @@ export function parseWithdrawal(body: Buffer): Withdrawal {
   const withdrawal = { streamKey: form.streamKey(), session: form.session() };
   form.demandFaultless();
   return withdrawal;
+}
+
+/** Failure `invalid` names every wrong field. */
+export function parseLadderStatus(body: Buffer): LadderStatus {
+  const form = new WebhookForm(body);
+  const status = {
+    streamKey: form.streamKey(),
+    session: form.session(),
+    state: form.ladderState(),
+    speed: form.number("speed", 100),
+    rungs: form.rungs(),
+    restarts: form.number("restarts", 1_000_000) ?? 0,
+    reason: form.reason(),
+    ttlMs: form.ttlMs() ?? LADDER_TTL_MS,
+  };
+  form.demandFaultless();
+  return status;
 }
 
 /** The fields of a webhook. */
@@ -116,6 +137,36 @@ class WebhookForm {
       this.#refuse("ttl", `expected a whole number of seconds from 1 to ${TTL_MAX_SEC}`);
     }
     return seconds * 1_000;
+  }
+
+  ladderState(): LadderStatus["state"] {
+    const given = this.#text("state");
+    const state = LADDER_STATES.find((one) => one === given);
+    if (state === undefined) this.#refuse("state", `expected one of ${LADDER_STATES.join(", ")}`);
+    return state ?? "starting";
+  }
+
+  number(field: string, max: number): number | undefined {
+    const given = this.#text(field);
+    if (given === undefined) return undefined;
+    const value = /^\d{1,7}(?:\.\d{1,3})?$/.test(given) ? Number(given) : Number.NaN;
+    if (!(value <= max)) this.#refuse(field, `expected a number from 0 to ${max}`);
+    return value;
+  }
+
+  rungs(): readonly string[] {
+    const given = this.#text("rungs");
+    if (given === undefined) return [];
+    if (!RUNGS.test(given)) this.#refuse("rungs", "expected names with spaces between");
+    return given.split(" ");
+  }
+
+  reason(): string | undefined {
+    const given = this.#text("reason");
+    if (given !== undefined && given.length > REASON_CHARS_MAX) {
+      this.#refuse("reason", `expected at most ${REASON_CHARS_MAX} characters`);
+    }
+    return given;
   }
 
   /** An empty field counts as one that is missing. */

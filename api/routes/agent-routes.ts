@@ -19,10 +19,13 @@ export function agentRoutes(
 
 /** All but the values of the tools' headers, which are secrets. */
 function agentJson(view: AgentView) {
-  const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, tools, ...agent } = view;
+  const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, ...shown } = view;
+  const { tools, fallbacks, ...agent } = shown;
   return {
     _id: id,
     ...agent,
+    fallbacks: { llm: [...fallbacks.llm], tts: [...fallbacks.tts], stt: [...fallbacks.stt] },
+    publicOrigins: [...agent.publicOrigins],
     tools: tools.map((tool) =>
       tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
     ),

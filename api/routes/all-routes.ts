@@ -6,11 +6,13 @@ import type { Accounts } from "../../engine/tenancy/accounts.js";
 import type { Agents } from "../../engine/tenancy/agents.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
+import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { ModelSearch } from "../../engine/tenancy/model-search.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { ProviderChecks } from "../../engine/tenancy/provider-check.js";
 import type { Providers } from "../../engine/tenancy/providers.js";
+import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { RouteId } from "../contract/route-table.js";
 import type { Handlers } from "../http/api-endpoint.js";
 import { accountRoutes } from "./account-routes.js";
@@ -18,6 +20,7 @@ import { agentRoutes } from "./agent-routes.js";
 import { apiKeyRoutes } from "./api-key-routes.js";
 import { auditRoutes } from "./audit-routes.js";
 import { callRoutes } from "./call-routes.js";
+import { clientTokenRoutes } from "./client-token-routes.js";
 import { organizationRoutes } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { recordingRoutes } from "./recording-routes.js";
@@ -31,7 +34,9 @@ export interface ApiServices {
   readonly agents: Agents;
   readonly apiKeys: ApiKeys;
   readonly auditTrail: AuditTrail;
+  readonly breakers: Breakers;
   readonly callReports: CallReports;
+  readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place">;
   readonly modelSearch: ModelSearch;
@@ -44,7 +49,7 @@ export interface ApiServices {
 /** A handler for every row of the route table; a row without one does not compile. */
 export function allRoutes(
   services: ApiServices,
-  state: Pick<ServiceParts, "clock" | "isDraining" | "isReady">,
+  state: Pick<ServiceParts, "clock" | "isDraining" | "isReady" | "storeRefusal">,
 ): Handlers<RouteId> {
   return {
     ...serviceRoutes({ ...services, ...state }),
@@ -55,7 +60,8 @@ export function allRoutes(
     ...callRoutes(services.callReports, services.outboundCalls),
     ...recordingRoutes(services.recordings),
     ...apiKeyRoutes(services.apiKeys),
-    ...providerRoutes(services.providers),
+    ...providerRoutes(services.providers, services.breakers),
+    ...clientTokenRoutes(services.clientAccess),
     ...trialRoutes(services),
   };
 }

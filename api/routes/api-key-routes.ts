@@ -16,7 +16,8 @@ export function apiKeyRoutes(
       })),
     createApiKey: async ({ tenant, body }) => {
       const { id: orgId } = tenant.organization;
-      const { record, rawKey } = await apiKeys.create(orgId, body, actorOf(tenant));
+      const actor = actorOf(tenant);
+      const { record, rawKey } = await apiKeys.create(orgId, body, actor, tenant.scopes);
       return { ...apiKeyView(record), rawKey };
     },
     revokeApiKey: async ({ tenant, id }) => {

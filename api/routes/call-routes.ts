@@ -7,11 +7,14 @@ import { timestamp } from "./timestamp.js";
 export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place">,
-): Handlers<"listCalls" | "placeCall" | "countCalls" | "getCall" | "getUsage"> {
+): Handlers<"listCalls" | "placeCall" | "countCalls" | "getCall" | "getUsage" | "getWaits"> {
   return {
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
-      const { items, total } = await reports.list(tenant.organization.id, query);
+      const { items, total } = await reports.list(tenant.organization.id, {
+        ...query,
+        attention: query.attention === "true",
+      });
       return { items: items.map(callSummary), total, skip: query.skip, limit: query.limit };
     },
     countCalls: async ({ tenant, query }) => ({
@@ -23,6 +26,9 @@ export function callRoutes(
     },
     getUsage: async ({ tenant, query }) => [
       ...(await reports.dailyUsage(tenant.organization.id, query.days)),
+    ],
+    getWaits: async ({ tenant, query }) => [
+      ...(await reports.dailyWaits(tenant.organization.id, query.days)),
     ],
   };
 }

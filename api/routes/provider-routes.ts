@@ -1,10 +1,13 @@
 import type { Providers } from "../../engine/tenancy/providers.js";
+import type { BreakerPhase } from "../../engine/vendors/chain/breaker-state.js";
+import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function providerRoutes(
   providers: Providers,
+  breakers: Pick<Breakers, "phaseOf">,
 ): Handlers<
   | "listRegistry"
   | "listProviders"
@@ -13,16 +16,18 @@ export function providerRoutes(
   | "updateProvider"
   | "deleteProvider"
 > {
+  const viewOf = (provider: ProviderRecord) =>
+    providerView(provider, breakers.phaseOf(provider.id));
   return {
     listRegistry: async () => (await providers.registry()).map(registryView),
     listProviders: async ({ tenant, query }) => {
       const found = await providers.list(tenant, { clientOnly: query.client === "true" });
-      return found.map(providerView);
+      return found.map(viewOf);
     },
-    getProvider: async ({ tenant, id }) => providerView(await providers.get(tenant, id)),
-    createProvider: async ({ tenant, body }) => providerView(await providers.create(tenant, body)),
+    getProvider: async ({ tenant, id }) => viewOf(await providers.get(tenant, id)),
+    createProvider: async ({ tenant, body }) => viewOf(await providers.create(tenant, body)),
     updateProvider: async ({ tenant, id, body }) =>
-      providerView(await providers.update(tenant, id, body)),
+      viewOf(await providers.update(tenant, id, body)),
     deleteProvider: async ({ tenant, id }) => {
       await providers.remove(tenant, id);
       return { success: true };
@@ -31,7 +36,7 @@ export function providerRoutes(
 }
 
 /** Field by field, so that nothing that a record gets one day, such as credentials, slips out. */
-function providerView(provider: ProviderRecord) {
+function providerView(provider: ProviderRecord, breaker: BreakerPhase) {
   return {
     _id: provider.id,
     orgId: provider.orgId,
@@ -41,6 +46,7 @@ function providerView(provider: ProviderRecord) {
     models: [...provider.models],
     settings: provider.settings,
     active: provider.active,
+    breaker,
     createdAt: timestamp(provider.createdAtMs),
     updatedAt: timestamp(provider.updatedAtMs),
   };

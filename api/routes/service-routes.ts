@@ -1,7 +1,9 @@
+import type * as v from "valibot";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
+import type { NotReady } from "../contract/service-state.js";
 import { type Handlers, OtherAnswer } from "../http/api-endpoint.js";
 
 export interface ServiceParts {
@@ -11,7 +13,12 @@ export interface ServiceParts {
   readonly isDraining: () => boolean;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
+  /** Why nothing can be stored; undefined while everything is. */
+  readonly storeRefusal: () => string | undefined;
 }
+
+/** Neither a disk nor a lock is mended within a second. */
+const RETRY_LATER = [["retry-after", "5"]] as const;
 
 export function serviceRoutes({
   plans,
@@ -19,6 +26,7 @@ export function serviceRoutes({
   clock,
   isDraining,
   isReady,
+  storeRefusal,
 }: ServiceParts): Handlers<"getHealth" | "getReadiness" | "listPlans" | "getSetupStatus"> {
   return {
     getHealth: () => {
@@ -29,10 +37,12 @@ export function serviceRoutes({
     },
     getReadiness: () => {
       const timestamp = clock.epochMs();
-      if (isDraining()) return new OtherAnswer(503, { status: "draining", timestamp });
-      return isReady()
-        ? { status: "ready", timestamp }
-        : new OtherAnswer(503, { status: "overloaded", timestamp });
+      const notReady = (status: v.InferOutput<typeof NotReady>["status"], reason?: string) =>
+        new OtherAnswer(503, { status, timestamp, ...(reason && { reason }) }, RETRY_LATER);
+      if (isDraining()) return notReady("draining");
+      const reason = storeRefusal();
+      if (reason !== undefined) return notReady("storage", reason);
+      return isReady() ? { status: "ready", timestamp } : notReady("overloaded");
     },
     listPlans: async () =>
       (await plans.listPublic()).map(({ slug, name, description, pricing, limits, features }) => ({

@@ -3,6 +3,7 @@ import type { Logger } from "../../engine/log.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ConfiguredVendors } from "../../engine/tenancy/vendor-preference.js";
 import { VERSION } from "../../engine/version.js";
+import { consoleAddress } from "./console-address.js";
 import { localUrl } from "./local-url.js";
 
 /** What the operator has set, as far as it is told back. */
@@ -22,6 +23,8 @@ export interface StartedServer {
   readonly sandboxUrl?: string | undefined;
   readonly configured: ConfiguredVendors;
   readonly demo: { readonly email: string } | undefined;
+  /** Signs the demo user in to the console; left out where there is none, or the password was changed. */
+  readonly demoToken?: string | undefined;
 }
 
 /** What turns the demand for each telephony vendor's signature on. */
@@ -51,7 +54,7 @@ export function announce(settings: OperatorSettings, server: StartedServer, log:
 /** For a developer's terminal. */
 export function banner(
   { host, publicBaseUrl, dataDir }: OperatorSettings,
-  { port, usesSandbox, sandboxUrl, configured, demo }: StartedServer,
+  { port, usesSandbox, sandboxUrl, configured, demo, demoToken }: StartedServer,
 ): string {
   const base = publicBaseUrl ?? localUrl(host, port);
   const lines = [
@@ -59,6 +62,7 @@ export function banner(
     `  version     ${VERSION}, Node ${process.version}`,
     `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : described(configured)}`,
     `  data        ${dataDir}`,
+    `  console     ${consoleAddress(base, demoToken)}`,
     `  API         ${base}/api/docs`,
   ];
   if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { storageAdvice } from "../../storage/storage-advice.js";
+import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/storage-failure.js";
 import { FrontUnavailable } from "../http/open-front.js";
 import { CannotListen } from "../http/server.js";

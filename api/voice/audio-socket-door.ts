@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Logger } from "../../engine/log.js";
-import type { StreamUuids } from "../../engine/security/stream-uuid.js";
+import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { AudioSocketCaller, CLOSE_MAX_MS } from "./audio-socket-caller.js";
@@ -18,7 +18,7 @@ export interface AudioSocketDoorOptions {
   readonly host: string;
   readonly port: number;
   readonly phoneCalls: Pick<PhoneCalls, "begin">;
-  readonly streamUuids: StreamUuids;
+  readonly streamUuids: Pick<StreamUuidDesk, "redeem">;
   readonly connectionsMax?: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -69,8 +69,8 @@ export class AudioSocketDoor {
     const caller = new AudioSocketCaller({
       socket,
       begin: (phone, wire, started) => {
-        const redeem = () => {
-          const claims = streamUuids.redeem(started.streamId);
+        const redeem = async () => {
+          const claims = await streamUuids.redeem(started.streamId);
           if (claims === undefined) {
             log.warn(
               { refusal: "unknown" },

@@ -4,6 +4,7 @@ import type { EndReason } from "../../engine/session/ending.js";
 /** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */
 export const CLOSE_UNAUTHORIZED = 4001;
 export const CLOSE_RATE_LIMITED = 4029;
+export const CLOSE_BAD_PARAMETER = 1008;
 export const CLOSE_TOO_BIG = 1009;
 export const CLOSE_INTERNAL_ERROR = 1011;
 
@@ -14,6 +15,7 @@ export const CLOSE_CODE_BY_REFUSAL: Readonly<Record<RefusalReason, number>> = {
   limitReached: CLOSE_RATE_LIMITED,
   vendorFailed: CLOSE_INTERNAL_ERROR,
   overloaded: CLOSE_RATE_LIMITED,
+  storeFailing: CLOSE_RATE_LIMITED,
   callerLeft: 1000,
   serverStopping: 1012,
 };
@@ -23,6 +25,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   agentHungUp: 1000,
   transferred: 1000,
   durationLimit: 1000,
+  suspended: CLOSE_UNAUTHORIZED,
   callerIdle: 1000,
   callerTooSlow: 1013,
   callerProtocol: CLOSE_TOO_BIG,

@@ -1,36 +1,49 @@
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound-telephony.js";
+import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
 import { Failure } from "../../engine/failure.js";
-import type { StreamTokens } from "../../engine/security/stream-token.js";
+import { newCallKey, type StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
 import { sayAndHangUp, twilioConnect } from "../../engine/telephony/twilio/twiml.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
-import { STREAM_PATH, socketBase } from "./stream-address.js";
-import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import { phoneStreamUrl } from "./phone-document.js";
+import {
+  demandSignature,
+  SIGNED_HEADERS,
+  type SignatureOptions,
+  type SignedRequest,
+} from "./webhook-signature.js";
 
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
 const CALL_REF = /^CA[0-9a-f]{32}$/i;
 /** The stream's parameter that names the placed call. */
 export const PLACED_CALL_PARAMETER = "call";
+const CALL_IS_OVER = document(sayAndHangUp({ text: "This call is over. Goodbye." }));
 
 export interface OutboundDoorsOptions extends SignatureOptions {
-  readonly outbound: OutboundCalls;
-  readonly streamTokens: StreamTokens;
+  readonly outbound: PlacedCalls;
+  readonly streamTokens: StreamTokenDesk;
+  readonly answeredWebhooks: WebhookAnswers;
 }
 
 /** What the vendor asks and tells of placed calls, each with the call's signed token in place of an API key. */
 export function outboundDoors(options: OutboundDoorsOptions): readonly Endpoint[] {
   return [
-    door(ANSWER_PATH, options, (request, token, form) =>
-      Promise.resolve(answered(request, token, form, options)),
-    ),
-    door(STATUS_PATH, options, (_request, token, form) => reported(token, form, options)),
+    door(ANSWER_PATH, options, (call) => answered(call, options)),
+    door(STATUS_PATH, options, (call) => reported(call, options)),
   ];
 }
 
-type Serve = (request: IncomingRequest, token: string, form: URLSearchParams) => Promise<Answer>;
+interface PlacedCallRequest {
+  readonly request: IncomingRequest;
+  readonly signed: SignedRequest | undefined;
+  readonly token: string;
+  readonly form: URLSearchParams;
+}
+
+type Serve = (placed: PlacedCallRequest) => Promise<Answer>;
 
 function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoint {
   return {
@@ -42,36 +55,37 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
     isQuiet: false,
     answer: async (request) => {
       const body = Buffer.from(await request.body());
-      await demandSignature(DEFAULT_PHONE_VENDOR, request, path, body, options);
+      const signed = await demandSignature(DEFAULT_PHONE_VENDOR, request, path, body, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
-      return serve(request, token, new URLSearchParams(body.toString("utf8")));
+      const form = new URLSearchParams(body.toString("utf8"));
+      return serve({ request, signed, token, form });
     },
   };
 }
 
 /** Somebody answers: their audio comes here. */
-function answered(
-  request: IncomingRequest,
-  token: string,
-  form: URLSearchParams,
-  { outbound, streamTokens, publicBaseUrl }: OutboundDoorsOptions,
-): Answer {
-  const claims = outbound.answering(token);
-  if (claims === undefined) return document(sayAndHangUp({ text: "This call is over. Goodbye." }));
+async function answered(
+  { request, signed, token, form }: PlacedCallRequest,
+  { outbound, streamTokens, answeredWebhooks, publicBaseUrl }: OutboundDoorsOptions,
+): Promise<Answer> {
+  const claims = await outbound.answering(token);
+  if (claims === undefined) return CALL_IS_OVER;
   const { callId, orgId, agentId } = claims;
   const callSid = form.get("CallSid") ?? "";
   const callerRef = CALL_REF.test(callSid) ? callSid : "";
-  const parameters = {
-    token: streamTokens.mint({ vendor: DEFAULT_PHONE_VENDOR, orgId, agentId, callerRef }),
-    [PLACED_CALL_PARAMETER]: callId,
+  const vendor = DEFAULT_PHONE_VENDOR;
+  const connect = () => {
+    const stream = { vendor, orgId, agentId, callerRef, callKey: newCallKey(), attempt: 0 };
+    const parameters = { token: streamTokens.mint(stream), [PLACED_CALL_PARAMETER]: callId };
+    return twilioConnect({ url: phoneStreamUrl(request, publicBaseUrl, vendor), parameters });
   };
-  const url = `${socketBase(request, publicBaseUrl)}${STREAM_PATH}`;
-  return document(twilioConnect({ url, parameters }));
+  const answer =
+    signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
+  return answer === undefined ? CALL_IS_OVER : document(answer);
 }
 
 async function reported(
-  token: string,
-  form: URLSearchParams,
+  { token, form }: PlacedCallRequest,
   { outbound }: OutboundDoorsOptions,
 ): Promise<Answer> {
   const status = form.get("CallStatus") ?? "";

@@ -1,18 +1,21 @@
+import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
-import { PHONE_RATE_HZ } from "../../engine/audio/phone-encoding.js";
 import type { CallOpener } from "../../engine/calls/call-opener.js";
-import { OpenRefusal } from "../../engine/calls/open-refusal.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import type { Continuations } from "../../engine/calls/continuations.js";
+import { openRefusalOf } from "../../engine/calls/open-refusal.js";
+import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import { phoneAudio } from "../../engine/session/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { Soon } from "../../engine/time/soon.js";
 import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
@@ -20,8 +23,9 @@ import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 export interface PhoneCallsOptions {
   readonly organizations: Organizations;
   readonly opener: CallOpener;
-  readonly outbound: Pick<OutboundCalls, "connect">;
+  readonly outbound: Pick<PlacedCalls, "connect">;
   readonly callControl: CallControl;
+  readonly continuations: Pick<Continuations, "conversationOf" | "mayGoOn">;
   readonly audioPool: () => AudioPool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -34,7 +38,7 @@ export interface StartedStream {
   readonly wire: PhoneWire;
   readonly started: StreamStarted;
   /** Whom the call is for, as the stream proves it; undefined when it cannot. Asked once. */
-  readonly redeem: () => StreamClaims | undefined;
+  readonly redeem: () => Soon<StreamClaims | undefined>;
 }
 
 /** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
@@ -65,20 +69,25 @@ export class PhoneCalls {
       leg.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
       return leg;
     }
-    const claims = stream.redeem();
-    callRef = claims?.callerRef ?? "";
-    void this.#welcome(leg, claims, started);
+    const redeem = async () => {
+      const claims = await stream.redeem();
+      callRef = claims?.callerRef ?? "";
+      if (claims !== undefined && this.#mayGoOn(claims, started)) leg.goOnWhenBroken();
+      return claims;
+    };
+    void this.#welcome(leg, redeem, started);
     return leg;
   }
 
   /** Never rejects: whatever goes wrong ends this one call, with its reason. */
   async #welcome(
     leg: PhoneLeg,
-    claims: StreamClaims | undefined,
+    redeem: () => Promise<StreamClaims | undefined>,
     started: StreamStarted,
   ): Promise<void> {
     const { outbound, log } = this.#options;
     try {
+      const claims = await redeem();
       const tenant = claims === undefined ? undefined : await this.#tenant(claims.orgId);
       if (claims === undefined || tenant === undefined) {
         return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
@@ -91,8 +100,9 @@ export class PhoneCalls {
       leg.connect(session);
       if (leg.gone.aborted) session.hangUp();
     } catch (error) {
-      if (error instanceof OpenRefusal) {
-        return leg.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
+      const refusal = openRefusalOf(error);
+      if (refusal !== undefined) {
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[refusal.reason], refusal.message);
       }
       log.error({ error }, "a telephone call could not be opened");
       leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");
@@ -102,20 +112,29 @@ export class PhoneCalls {
   #open(
     leg: PhoneLeg,
     tenant: Tenant,
-    { vendor, agentId, callerRef }: StreamClaims,
+    claims: StreamClaims,
     placedCallId: string | undefined,
   ): Promise<Session> {
-    const { opener, audioPool, callControl } = this.#options;
+    const { vendor, agentId, callerRef } = claims;
+    const { opener, audioPool, callControl, continuations } = this.#options;
     const request = {
       tenant,
       agentId: agentId === "" ? undefined : agentId,
       historyKey: undefined,
+      conversation: continuations.conversationOf(claims),
       channel: "phone",
-      audio: phoneAudio(leg.encoding, audioPool),
+      audio: phoneAudio(leg.format, audioPool),
       canTransfer: callControl.canTransfer(vendor, callerRef),
       placedCallId,
     } as const;
     return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
+  }
+
+  /** The vendor asks what comes next when the stream has ended: not of a call that was placed from here. */
+  #mayGoOn(claims: StreamClaims, { parameters }: StreamStarted): boolean {
+    if (parameters[PLACED_CALL_PARAMETER] !== undefined) return false;
+    const isAsked = phoneVendor(claims.vendor)?.documents.hangUp !== undefined;
+    return isAsked && this.#options.continuations.mayGoOn(claims);
   }
 
   async #tenant(orgId: string): Promise<Tenant | undefined> {

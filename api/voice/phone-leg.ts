@@ -1,17 +1,19 @@
+import {
+  FRAME_MS,
+  frameBytesOf,
+  type RawEncoding,
+  type RawFormat,
+  silenceByte,
+} from "../../engine/audio/audio-format.js";
 import { dtmfTones } from "../../engine/audio/dtmf.js";
 import { decodeAlaw } from "../../engine/audio/mulaw.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
-import {
-  encodePhoneAudio,
-  type PhoneEncoding,
-  silenceByte,
-} from "../../engine/audio/phone-encoding.js";
+import { encodeSamples } from "../../engine/audio/sample-coding.js";
 import type { CallAudioTap } from "../../engine/session/call-audio-tap.js";
 import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
-import type { Ending } from "../../engine/session/ending.js";
+import { type Ending, isBreak } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
-import { bytesPerSample, FRAME_MS } from "../../engine/telephony/phone-format.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
 import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
 
@@ -22,7 +24,6 @@ const EARLY_EVENTS_MAX = 100;
 const DIGITS_MARK = "digits";
 /** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
-const FRAMES_PER_SECOND = 1_000 / FRAME_MS;
 
 /** The part of a socket that a leg uses. */
 export interface LegSocket {
@@ -56,7 +57,7 @@ const VENDOR_TOO_SLOW: Ending = {
 export class PhoneLeg implements CallerChannel {
   readonly #socket: LegSocket;
   readonly #wire: PhoneWire;
-  readonly #encoding: PhoneEncoding;
+  readonly #format: RawFormat;
   readonly #paced: PacedStream;
   readonly #gone = new AbortController();
   readonly #leg: LegControl;
@@ -70,18 +71,18 @@ export class PhoneLeg implements CallerChannel {
   #vendorIsFull = false;
   #isTooSlow = false;
   #isBroken = false;
+  #goesOn = false;
 
   /** `wire` has been started. */
   constructor(socket: LegSocket, wire: PhoneWire, pacer: Pacer, leg: LegControl) {
     this.#socket = socket;
     this.#wire = wire;
     this.#leg = leg;
-    this.#encoding = phoneEncoding(wire);
-    const { codec, sampleRateHz } = wire.format;
-    const frameBytes = (sampleRateHz * bytesPerSample(codec)) / FRAMES_PER_SECOND;
+    this.#format = wire.format;
+    const frameBytes = frameBytesOf(wire.format);
     const ahead = wire.needsPacing ? { aheadMs: BARE_WIRE_AHEAD_MS } : {};
     this.#paced = pacer.open(
-      { frameBytes, silence: silenceByte(this.#encoding), ...ahead },
+      { frameBytes, silence: silenceByte(wire.format.encoding), ...ahead },
       {
         frame: (bytes) => {
           this.#sendAll(wire.audio(bytes));
@@ -93,8 +94,8 @@ export class PhoneLeg implements CallerChannel {
     );
   }
 
-  get encoding(): PhoneEncoding {
-    return this.#encoding;
+  get format(): RawFormat {
+    return this.#format;
   }
 
   get gone(): AbortSignal {
@@ -104,6 +105,11 @@ export class PhoneLeg implements CallerChannel {
   /** From now on it is told what the caller hears. */
   observe(tap: CallAudioTap | undefined): void {
     this.#tap = tap;
+  }
+
+  /** A call that breaks is not hung up: its vendor asks what comes next, and gets another stream. */
+  goOnWhenBroken(): void {
+    this.#goesOn = true;
   }
 
   connect(session: LegSession): void {
@@ -163,13 +169,24 @@ export class PhoneLeg implements CallerChannel {
 
   sendDigits(digits: string): boolean {
     if (!this.#isOpen) return false;
-    return this.#paced.enqueue(encodePhoneAudio(dtmfTones(digits), this.#encoding), DIGITS_MARK);
+    return this.#paced.enqueue(
+      encodeSamples(dtmfTones(digits), this.#format.encoding),
+      DIGITS_MARK,
+    );
+  }
+
+  /** The stream stays open meanwhile: closing it would hang up. */
+  async transfer(to: string): Promise<boolean> {
+    return this.#leg.transfer(to);
   }
 
   end(ending: Ending): void {
     if (!this.#isOpen) return;
-    if (ending.transferTo !== undefined) return void this.#transfer(ending.transferTo, ending);
-    this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+    const code = CLOSE_CODE_BY_ENDING[ending.reason];
+    // The telephone's call goes on without this stream.
+    const goesOn = ending.reason === "transferred" || (this.#goesOn && isBreak(ending));
+    if (goesOn) this.close(code, ending.message);
+    else this.refuse(code, ending.message);
   }
 
   /** Ends the telephone's call too, not only the stream. */
@@ -178,14 +195,6 @@ export class PhoneLeg implements CallerChannel {
     this.#sendAll(this.#wire.hangUp());
     if (!this.#wire.closingHangsUp) void this.#leg.hangUp();
     this.close(code, reason);
-  }
-
-  /** The stream stays open until the vendor has taken the call: closing it would hang up. */
-  async #transfer(to: string, ending: Ending): Promise<void> {
-    this.#paced.close();
-    const isTaken = await this.#leg.transfer(to);
-    if (isTaken) this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
-    else this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
   }
 
   close(code: number, reason: string): void {
@@ -207,7 +216,7 @@ export class PhoneLeg implements CallerChannel {
   }
 
   #hear(bytes: Uint8Array): void {
-    const audio = forRecognizer(bytes, this.#encoding);
+    const audio = forRecognizer(bytes, this.#format.encoding);
     if (this.#session !== undefined) this.#session.hear(audio);
     else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(Uint8Array.from(audio));
   }
@@ -251,20 +260,15 @@ export class PhoneLeg implements CallerChannel {
   }
 }
 
-function phoneEncoding({ format }: PhoneWire): PhoneEncoding {
-  if (format.codec !== "linear16") return format.codec;
-  return format.endian === "big" ? "l16be" : "l16";
-}
-
 /** µ-law as it is; everything else as 16-bit samples, low byte first. */
-function forRecognizer(bytes: Uint8Array, encoding: PhoneEncoding): Uint8Array {
+function forRecognizer(bytes: Uint8Array, encoding: RawEncoding): Uint8Array {
   switch (encoding) {
     case "mulaw":
-    case "l16":
+    case "pcm16":
       return bytes;
     case "alaw":
       return bytesOf(decodeAlaw(bytes));
-    case "l16be":
+    case "pcm16be":
       return Buffer.from(bytes).swap16();
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "../../engine/log.js";
-import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
+import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream-token.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneEvent, PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
@@ -18,7 +18,7 @@ const START_MAX_MS = 10_000;
 export interface PhoneSocketOptions {
   readonly server: HttpServer;
   readonly phoneCalls: PhoneCalls;
-  readonly streamTokens: StreamTokens;
+  readonly streamTokens: StreamTokenDesk;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -109,11 +109,14 @@ export class PhoneSocket {
     stream.leg = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
   }
 
-  #redeem({ parameters, callId }: StreamStarted, stream: Stream): StreamClaims | undefined {
+  async #redeem(
+    { parameters, callId }: StreamStarted,
+    stream: Stream,
+  ): Promise<StreamClaims | undefined> {
     const { vendor, token } = stream;
     const isNamed = callId !== "" || phoneVendor(vendor)?.alwaysNamesCall === true;
     const presented = isNamed ? { vendor, callerRef: callId } : { vendor };
-    const { claims, refusal } = this.#options.streamTokens.redeem(
+    const { claims, refusal } = await this.#options.streamTokens.redeem(
       parameters["token"] ?? token,
       presented,
     );

@@ -1,23 +1,25 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
+import type { Continuations } from "../../engine/calls/continuations.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
-import type { StreamClaims, StreamTokens } from "../../engine/security/stream-token.js";
-import type { StreamUuids } from "../../engine/security/stream-uuid.js";
-import type { CallDocuments } from "../../engine/telephony/call-documents.js";
-import { callIdIn } from "../../engine/telephony/call-id.js";
 import {
-  DEFAULT_PHONE_VENDOR,
-  PHONE_VENDOR_NAMES,
-  phoneVendor,
-} from "../../engine/telephony/phone-vendors.js";
+  newCallKey,
+  type StreamClaims,
+  type StreamTokenDesk,
+} from "../../engine/security/stream-token.js";
+import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import { callIdIn } from "../../engine/telephony/call-id.js";
+import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
+import type { Soon } from "../../engine/time/soon.js";
 import type { Answer } from "../http/answer.js";
 import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
-import type { RateLimiter } from "../http/rate-limiter.js";
+import type { UseLimiter } from "../http/rate-limiter.js";
 import { AUDIO_SOCKET } from "./audio-socket-door.js";
-import { STREAM_PATH, socketBase } from "./stream-address.js";
+import { connectDocument, documentAnswer } from "./phone-document.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
@@ -26,11 +28,15 @@ const TOO_MANY_CALLS = "too many calls came within a minute";
 export interface PhoneWebhookOptions extends SignatureOptions {
   readonly apiKeys: ApiKeys;
   readonly opener: CallOpener;
-  readonly streamTokens: StreamTokens;
+  readonly streamTokens: StreamTokenDesk;
+  readonly continuations: Pick<Continuations, "tokenFor">;
+  readonly answeredWebhooks: WebhookAnswers;
+  /** Whose calls are taken. */
+  readonly telephonyVendors: readonly string[];
   /** By key; and by address, of whoever tries keys. */
-  readonly requestLimiter: RateLimiter;
+  readonly requestLimiter: UseLimiter;
   /** Absent where there is no door for calls that begin with one. */
-  readonly streamUuids: StreamUuids | undefined;
+  readonly streamUuids: StreamUuidDesk | undefined;
   readonly log: Logger;
 }
 
@@ -52,24 +58,26 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
 async function answer(request: IncomingRequest, options: PhoneWebhookOptions): Promise<Answer> {
   const query = new URLSearchParams(request.queryString);
   const vendor = query.get("vendor") ?? DEFAULT_PHONE_VENDOR;
-  const found = phoneVendor(vendor);
+  const { telephonyVendors } = options;
+  const found = telephonyVendors.includes(vendor) ? phoneVendor(vendor) : undefined;
   if (found === undefined) {
-    throw new Failure("invalid", `vendor: expected one of ${PHONE_VENDOR_NAMES.join(", ")}`);
+    throw new Failure("invalid", `vendor: expected one of ${telephonyVendors.join(", ")}`);
   }
   const { documents, callIdField, passesCallId = false } = found;
   const bytes = Buffer.from(await request.body());
-  await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
+  const signed = await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
+  if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
   const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options);
-  if (options.requestLimiter.take(`key ${tenant.apiKeyId}`) > 0) {
+  if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
     options.log.warn({ orgId: tenant.organization.id }, "too many calls came for one API key");
-    return document(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
+    return documentAnswer(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
   }
   const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
   if (refusal !== undefined) {
     options.log.info({ reason: refusal.reason }, "a telephone call was refused");
-    return document(documents, documents.farewell({ text: sorry(refusal.message) }));
+    return documentAnswer(documents, documents.farewell({ text: sorry(refusal.message) }));
   }
   const callId = callIdField === undefined ? "" : callIdIn(body, callIdField);
   const claims = {
@@ -77,17 +85,23 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     orgId: tenant.organization.id,
     agentId: agentId ?? "",
     callerRef: callId,
+    callKey: newCallKey(),
+    attempt: 0,
   };
-  const token =
-    vendor === AUDIO_SOCKET ? uuidFor(claims, options) : options.streamTokens.mint(claims);
-  const parameters = passesCallId && callId !== "" ? { token, callId } : { token };
-  const path = vendor === DEFAULT_PHONE_VENDOR ? STREAM_PATH : `${STREAM_PATH}/${vendor}`;
-  const url = `${socketBase(request, options.publicBaseUrl)}${path}`;
-  return document(documents, documents.connect({ url, parameters }));
-}
-
-function document({ contentType }: CallDocuments, body: string): Answer {
-  return { status: 200, contentType, body };
+  const token = await (vendor === AUDIO_SOCKET
+    ? uuidFor(claims, options)
+    : options.streamTokens.mint(claims));
+  const connect = () => {
+    const parameters = passesCallId && callId !== "" ? { token, callId } : { token };
+    return connectDocument(request, documents, claims, parameters, options);
+  };
+  const answered =
+    signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
+  if (answered === undefined) {
+    options.log.warn({ vendor }, "too many signed webhooks came within their time");
+    return documentAnswer(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
+  }
+  return documentAnswer(documents, answered);
 }
 
 async function authenticate(
@@ -98,7 +112,9 @@ async function authenticate(
   const apiKey = request.header("x-api-key") || (query.get("api_key") ?? "");
   const tenant = apiKey === "" ? undefined : await apiKeys.authenticate(apiKey);
   if (tenant === undefined) {
-    const retryAfterSec = requestLimiter.take(`address ${addressGroup(request.clientAddress)}`);
+    const retryAfterSec = await requestLimiter.take(
+      `address ${addressGroup(request.clientAddress)}`,
+    );
     if (retryAfterSec > 0) {
       throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
         retryAfterSec,
@@ -111,7 +127,12 @@ async function authenticate(
   return tenant;
 }
 
-function uuidFor(claims: StreamClaims, { streamUuids }: PhoneWebhookOptions): string {
+function unsignedAgent(vendor: string): Failure {
+  const message = `${vendor} does not sign the address, so an agent that is named there is not believed; leave it out`;
+  return new Failure("invalid", `agent_id: ${message}`);
+}
+
+function uuidFor(claims: StreamClaims, { streamUuids }: PhoneWebhookOptions): Soon<string> {
   if (streamUuids !== undefined) return streamUuids.mint(claims);
   throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
 }

@@ -1,19 +1,26 @@
 import type { CallCenter } from "../../engine/calls/call-center.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import { Continuations } from "../../engine/calls/continuations.js";
+import type { LiveCalls } from "../../engine/calls/live-calls.js";
+import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
-import { StreamTokens } from "../../engine/security/stream-token.js";
-import { StreamUuids } from "../../engine/security/stream-uuid.js";
+import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import type { TokenUseDesk } from "../../engine/security/token-uses.js";
+import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
+import type { Database } from "../../storage/database.js";
 import type { Edge } from "../http/edge.js";
-import { RateLimiter } from "../http/rate-limiter.js";
+import type { LimiterOf } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketDoor } from "./audio-socket-door.js";
 import { outboundDoors } from "./outbound-doors.js";
 import { PhoneCalls } from "./phone-calls.js";
+import { phoneContinuation } from "./phone-continuation.js";
 import { PhoneSocket } from "./phone-socket.js";
 import { phoneWebhook } from "./phone-webhook.js";
 import { VoiceSocket } from "./voice-socket.js";
@@ -24,9 +31,17 @@ export interface VoiceDoorsOptions {
   readonly server: HttpServer;
   readonly edge: Edge;
   readonly tenancy: Tenancy;
-  readonly calls: Pick<CallCenter, "opener" | "audioPool">;
+  readonly database: Pick<Database, "calls">;
+  readonly clientAccess: ClientAccess;
+  readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
+  readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
-  readonly outboundCalls: OutboundCalls;
+  readonly placedCalls: PlacedCalls;
+  readonly streamTokens: StreamTokenDesk;
+  readonly streamUuids: StreamUuidDesk;
+  readonly answeredWebhooks: WebhookAnswers;
+  readonly tokenUses: TokenUseDesk;
+  readonly limiterOf: LimiterOf;
   readonly voiceConnectionsPerMinute: number;
   /** The limit of each API key. */
   readonly requestsPerMinute: number;
@@ -35,9 +50,12 @@ export interface VoiceDoorsOptions {
   readonly localBaseUrl: (() => string) | undefined;
   readonly webhookKeys: WebhookKeys;
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
+  readonly telephonyVendors: readonly string[];
   readonly host: string;
   /** 0 = no such door. */
   readonly audioSocketPort: number;
+  /** Another process of this box has the door's port. */
+  readonly leavesAudioSocket?: boolean;
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,16 +74,22 @@ const LAST_WORDS_MS = 500;
  * port of theirs cannot be had.
  */
 export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => Promise<void>> {
-  const { edge, tenancy, calls, callControl, outboundCalls: outbound, clock } = options;
+  const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
   const { apiKeys, organizations } = tenancy;
   const network = new SystemClock();
   const { opener } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
-  const connectionLimiter = new RateLimiter(limit, clock);
-  const streamTokens = new StreamTokens({ secret: options.jwtSecret, clock });
-  const voice = new VoiceSocket({ ...options, apiKeys, opener, connectionLimiter });
+  const connectionLimiter = limiterOf("voice", limit);
   const audioPool = () => calls.audioPool();
-  const shared = { ...options, opener, outbound, streamTokens };
+  const voice = new VoiceSocket({ ...options, apiKeys, opener, audioPool, connectionLimiter });
+  const continuations = new Continuations({
+    secret: options.jwtSecret,
+    clock,
+    calls: options.database.calls,
+    liveCalls: options.liveCalls,
+    journal: calls.journal,
+  });
+  const shared = { ...options, opener, outbound, continuations };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
   const placed = {
@@ -75,16 +99,22 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
     },
   };
   for (const door of outboundDoors(placed)) edge.add(door);
+  edge.add(phoneContinuation(shared));
   const hasAudioSocket = options.audioSocketPort > 0;
-  const streamUuids = hasAudioSocket ? new StreamUuids(clock) : undefined;
+  const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
   const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };
-  const requestLimiter = new RateLimiter(requestLimit, clock);
+  const requestLimiter = limiterOf("webhook", requestLimit);
   edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids, requestLimiter }));
   const port = options.audioSocketPort;
   const audioSocket =
-    streamUuids && (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
+    streamUuids &&
+    options.leavesAudioSocket !== true &&
+    (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
   return async () => {
-    await Promise.all([within(clock, LAST_CLOSES_MAX_MS, voice.empty()), audioSocket?.close()]);
+    await Promise.all([
+      within(clock, LAST_CLOSES_MAX_MS, voice.empty()),
+      audioSocket && audioSocket.close(),
+    ]);
     // The network's time, whatever clock the calls go by.
     if (voice.hasToldOfStop) await new Promise<void>((read) => network.after(LAST_WORDS_MS, read));
     voice.close();

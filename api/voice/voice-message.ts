@@ -1,5 +1,6 @@
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
+import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 
 /** The contract's JSON of what a caller's client is told. */
 export function voiceMessage(message: ClientMessage, call: OpenedCall): string {
@@ -24,4 +25,10 @@ export function voiceMessage(message: ClientMessage, call: OpenedCall): string {
 
 export function errorMessage(message: string): string {
   return JSON.stringify({ type: "error", payload: { message } });
+}
+
+/** The audio that follows is of this turn. */
+export function audioStartMessage(turnId: number, encoding: StreamEncoding): string {
+  const { sampleRateHz } = STREAM_FORMATS[encoding];
+  return JSON.stringify({ type: "audioStart", turnId, encoding, sampleRateHz });
 }

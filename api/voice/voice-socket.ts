@@ -1,27 +1,32 @@
+import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import type { CallOpener } from "../../engine/calls/call-opener.js";
-import { OpenRefusal } from "../../engine/calls/open-refusal.js";
+import { openRefusalOf } from "../../engine/calls/open-refusal.js";
 import type { Logger } from "../../engine/log.js";
+import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { Ending } from "../../engine/session/ending.js";
-import { WEB_AUDIO } from "../../engine/session/leg-audio.js";
+import { WEB_AUDIO, webStreamAudio } from "../../engine/session/leg-audio.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
+import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import { addressGroup } from "../http/client-address.js";
 import type { Edge } from "../http/edge.js";
 import type { SocketDoor } from "../http/front.js";
-import type { RateLimiter } from "../http/rate-limiter.js";
+import type { UseLimiter } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
+import { type AudioMode, audioModeOf, STREAM_FORMATS } from "./audio-mode.js";
 import {
+  CLOSE_BAD_PARAMETER,
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
   CLOSE_INTERNAL_ERROR,
   CLOSE_RATE_LIMITED,
-  CLOSE_UNAUTHORIZED,
 } from "./close-codes.js";
+import { type Entry, VoiceEntrance, type VoiceVisitor } from "./voice-entrance.js";
 import { WebLeg } from "./web-leg.js";
 
 /**
  * Beyond the contract's 64 KiB, so that a client that sends too much is told so. A frame beyond this too is not taken in:
- * the library then breaks the connection without a word, and only the call's record says why.
+ * uWebSockets.js then breaks the connection without a word, and only the call's record says why.
  */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** A client whose machine vanished is noticed by the pings that this sets going. */
@@ -41,24 +46,26 @@ export interface VoiceSocketOptions {
   readonly server: HttpServer;
   readonly edge: Edge;
   readonly apiKeys: ApiKeys;
+  readonly clientAccess: ClientAccess;
   readonly opener: CallOpener;
+  readonly audioPool: () => AudioPool;
+  /** Which of the pages' tokens were used. */
+  readonly tokenUses: TokenUseDesk;
   /** Counts connections by the client's address. */
-  readonly connectionLimiter: RateLimiter;
+  readonly connectionLimiter: UseLimiter;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-interface Caller {
-  readonly address: string;
-  readonly apiKey: string;
-  readonly agentId: string | undefined;
-  readonly historyKey: string | undefined;
+interface Caller extends VoiceVisitor {
+  readonly audioMode: AudioMode;
   leg: WebLeg | undefined;
 }
 
 /** `GET /ws/voice`: browsers and apps that talk with an agent. */
 export class VoiceSocket {
   readonly #options: VoiceSocketOptions;
+  readonly #entrance: VoiceEntrance;
   readonly #legs = new Set<WebLeg>();
   readonly #stopTicking: CancelTimer;
   readonly #onEmpty: (() => void)[] = [];
@@ -66,6 +73,7 @@ export class VoiceSocket {
 
   constructor(options: VoiceSocketOptions) {
     this.#options = options;
+    this.#entrance = new VoiceEntrance(options);
     this.#stopTicking = options.clock.every(SILENCE_TICK_MS, () => this.#tick());
     options.server.webSocket("/ws/voice", this.#door());
   }
@@ -90,22 +98,34 @@ export class VoiceSocket {
       messageBytesMax: MESSAGE_BYTES_MAX,
       silenceMaxSec: SILENCE_MAX_SEC,
       admit: (request, response) => ({
-        address: this.#options.edge.clientAddress(response, request),
+        addressGroup: addressGroup(this.#options.edge.clientAddress(response, request)),
         apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),
+        token: request.getQuery("token") ?? "",
+        origin: request.getHeader("origin"),
         agentId: parameter(request.getQuery("agent_id")),
         historyKey: parameter(request.getQuery("session_id")),
+        audioMode: audioModeOf(request.getQuery("audio"), request.getQuery("encoding")),
         leg: undefined,
       }),
       open: (socket) => {
         const caller = socket.getUserData();
-        const leg = new WebLeg(socket);
+        const { audioMode } = caller;
+        const leg = new WebLeg(
+          socket,
+          audioMode.type === "stream" ? audioMode.encoding : undefined,
+        );
         caller.leg = leg;
         this.#legs.add(leg);
         void this.#welcome(caller, leg);
       },
       message: (socket, message, isBinary) => {
-        if (isBinary) socket.getUserData().leg?.receive(new Uint8Array(message));
+        const { leg } = socket.getUserData();
+        const bytes = new Uint8Array(message);
+        if (isBinary) leg?.receive(bytes);
+        else leg?.receiveText(bytes);
       },
+      refused: (socket) => socket.getUserData().leg?.receiveTooMuch(),
+      drained: (socket) => socket.getUserData().leg?.drained(),
       close: (socket, code, reason) => {
         if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasToldOfStop = true;
         const { leg } = socket.getUserData();
@@ -120,41 +140,55 @@ export class VoiceSocket {
   /** Never rejects: whatever goes wrong closes this one socket, with its reason. */
   async #welcome(caller: Caller, leg: WebLeg): Promise<void> {
     try {
-      if (this.#options.connectionLimiter.take(caller.address) > 0) {
+      if ((await this.#options.connectionLimiter.take(caller.addressGroup)) > 0) {
         return leg.refuse(
           CLOSE_RATE_LIMITED,
           "too many connections from this address; wait a minute",
         );
       }
-      const tenant = await this.#authenticate(caller, leg);
-      if (tenant !== undefined) await this.#open(tenant, caller, leg);
+      const entry = await this.#entrance.admit(caller);
+      if (entry.refusal === undefined) return await this.#enter(entry, caller, leg);
+      leg.refuse(entry.refusal.code, entry.refusal.message);
     } catch (error) {
-      if (error instanceof OpenRefusal) {
-        return leg.refuse(CLOSE_CODE_BY_REFUSAL[error.reason], error.message);
+      const refusal = openRefusalOf(error);
+      if (refusal !== undefined) {
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[refusal.reason], refusal.message);
       }
       this.#options.log.error({ error }, "a call could not be opened");
       leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");
     }
   }
 
-  async #authenticate({ apiKey }: Caller, leg: WebLeg): Promise<Tenant | undefined> {
-    const tenant = apiKey === "" ? undefined : await this.#options.apiKeys.authenticate(apiKey);
-    const refusal =
-      tenant === undefined
-        ? "api_key is missing, wrong or revoked"
-        : accessRefusal(tenant, "voice");
-    if (refusal === undefined) return tenant;
-    leg.refuse(CLOSE_UNAUTHORIZED, refusal);
-    return undefined;
+  async #enter(entry: Entry, caller: Caller, leg: WebLeg): Promise<void> {
+    if (leg.gone.aborted) entry.left();
+    else leg.gone.addEventListener("abort", () => entry.left(), { once: true });
+    try {
+      await this.#open(entry, caller, leg);
+    } catch (error) {
+      entry.failed();
+      throw error;
+    }
   }
 
-  async #open(tenant: Tenant, caller: Caller, leg: WebLeg): Promise<void> {
-    const { agentId, historyKey } = caller;
-    const request = { tenant, agentId, historyKey, channel: "web", audio: WEB_AUDIO } as const;
+  async #open(entry: Entry, caller: Caller, leg: WebLeg): Promise<void> {
+    const { historyKey, audioMode } = caller;
+    const { tenant, agentId, terms } = entry;
+    if (audioMode.type === "unknown") {
+      entry.failed();
+      return leg.refuse(CLOSE_BAD_PARAMETER, audioMode.fault);
+    }
+    const audio =
+      audioMode.type === "stream"
+        ? webStreamAudio(STREAM_FORMATS[audioMode.encoding], this.#options.audioPool)
+        : WEB_AUDIO;
+    const request = { tenant, agentId, historyKey, channel: "web", audio, terms } as const;
     const session = await this.#options.opener.open(
       request,
       leg,
-      (opened) => leg.announce(opened),
+      (opened) => {
+        entry.opened(opened.historyKey);
+        leg.announce(opened);
+      },
       leg.gone,
     );
     leg.connect(session);

@@ -1,11 +1,15 @@
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
-import type { CallerChannel } from "../../engine/session/caller-channel.js";
+import { Failure } from "../../engine/failure.js";
+import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
 import { REFUSED_MESSAGE } from "../http/front.js";
 import { AudioIntake } from "./audio-intake.js";
+import type { StreamEncoding } from "./audio-mode.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
+import { playedReport } from "./played-message.js";
+import { StreamedVoice } from "./streamed-voice.js";
 import { errorMessage, voiceMessage } from "./voice-message.js";
 
 /** Not yet taken by the client's network; a client that reads has next to nothing here. */
@@ -32,20 +36,29 @@ const FRAME_TOO_BIG: Ending = {
 };
 
 /** The part of a session that a leg uses. */
-export type LegSession = Pick<Session, "hear" | "end">;
+export type LegSession = Pick<Session, "hear" | "played" | "end">;
 
 /** One client on the voice WebSocket, from its upgrade to its end. */
 export class WebLeg implements CallerChannel {
   readonly #socket: CallerSocket;
   readonly #intake = new AudioIntake();
   readonly #gone = new AbortController();
+  /** Undefined: the client is sent whole sentences. */
+  readonly #voice: StreamedVoice | undefined;
   #session: LegSession | undefined;
   #opened: OpenedCall = { agentName: "", historyKey: "" };
   #isOpen = true;
   #silentTicks = 0;
 
-  constructor(socket: CallerSocket) {
+  /** With an encoding, the client is streamed the agent's voice. */
+  constructor(socket: CallerSocket, encoding?: StreamEncoding) {
     this.#socket = socket;
+    if (encoding === undefined) return;
+    this.#voice = new StreamedVoice(encoding, {
+      sendText: (message) => this.#write(message, false),
+      sendAudio: (piece) => this.#writeAudio(piece),
+      unreadBytes: () => (this.#isOpen ? this.#socket.getBufferedAmount() : 0),
+    });
   }
 
   /** Aborted when the client has gone or was closed. */
@@ -74,6 +87,23 @@ export class WebLeg implements CallerChannel {
     else this.#intake.accept(frame);
   }
 
+  /** A frame was too large to be taken in at all. */
+  receiveTooMuch(): void {
+    if (this.#isOpen) this.#fail(FRAME_TOO_BIG);
+  }
+
+  /** A text frame, which means something in the stream mode only. The bytes are only valid during the call. */
+  receiveText(message: Uint8Array): void {
+    if (!this.#isOpen || this.#voice === undefined) return;
+    const fault = this.#takeReport(message, this.#voice);
+    if (fault !== undefined) this.#write(errorMessage(fault), false);
+  }
+
+  /** The client has taken some of what it was sent. */
+  drained(): void {
+    if (this.#isOpen) this.#voice?.sendWaiting();
+  }
+
   /** How many ticks, this one included, have passed since the last frame. */
   countSilence(): number {
     this.#silentTicks += 1;
@@ -81,14 +111,18 @@ export class WebLeg implements CallerChannel {
   }
 
   send(message: ClientMessage): void {
-    this.#write(voiceMessage(message, this.#opened), false);
+    const text = voiceMessage(message, this.#opened);
+    // The agent has not finished before the last of its audio has left.
+    if (message.type === "audioEnd" && this.#voice !== undefined) return this.#voice.follow(text);
+    if (message.type === "audioStop") this.#voice?.clear();
+    this.#write(text, false);
     if (message.type === "audioStop") this.#opened.tap?.agentCut();
   }
 
-  sendAudio(audio: Uint8Array): void {
-    if (audio.byteLength === 0) return;
-    this.#write(audio, true);
-    this.#opened.tap?.agent(audio);
+  sendAudio(audio: Uint8Array, { turnId }: SentenceId): void {
+    if (!this.#isOpen) return;
+    if (this.#voice === undefined) this.#writeAudio(audio);
+    else if (!this.#voice.play(audio, turnId)) this.#fail(CALLER_TOO_SLOW);
   }
 
   /** A browser plays what it has: nothing can be held back. */
@@ -97,6 +131,10 @@ export class WebLeg implements CallerChannel {
 
   sendDigits(): boolean {
     return false;
+  }
+
+  transfer(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   end(ending: Ending): void {
@@ -112,6 +150,7 @@ export class WebLeg implements CallerChannel {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#voice?.clear();
     this.#socket.end(code, closeReason(reason));
     this.#gone.abort();
   }
@@ -119,6 +158,7 @@ export class WebLeg implements CallerChannel {
   /** The socket is closed, by whichever side and for that reason: nothing can be sent any more. */
   socketClosed(reason: string): void {
     this.#isOpen = false;
+    this.#voice?.clear();
     this.#gone.abort();
     this.#session?.end(reason === REFUSED_MESSAGE ? FRAME_TOO_BIG : CALLER_LEFT);
     this.#session = undefined;
@@ -126,6 +166,27 @@ export class WebLeg implements CallerChannel {
 
   endCall(ending: Ending): void {
     this.#fail(ending);
+  }
+
+  /** What the client has played, for the session; otherwise what is wrong with the report. */
+  #takeReport(message: Uint8Array, voice: StreamedVoice): string | undefined {
+    try {
+      const report = playedReport(message);
+      const fault = voice.faultIn(report);
+      if (fault !== undefined) return fault;
+      const playedMs = voice.take(report);
+      if (playedMs !== undefined) this.#session?.played(report.turnId, playedMs);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Failure) return error.message;
+      throw error;
+    }
+  }
+
+  #writeAudio(audio: Uint8Array): void {
+    if (audio.byteLength === 0) return;
+    this.#write(audio, true);
+    this.#opened.tap?.agent(audio);
   }
 
   #write(message: string | Uint8Array, isBinary: boolean): void {

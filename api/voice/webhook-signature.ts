@@ -1,6 +1,8 @@
 import { Failure } from "../../engine/failure.js";
+import type { WebhookIdentity } from "../../engine/telephony/answered-webhooks.js";
 import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-vendors.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { SignedWebhook } from "../../engine/telephony/webhook-signature.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { IncomingRequest } from "../http/endpoint.js";
 import { httpBase } from "./stream-address.js";
@@ -17,27 +19,38 @@ export interface SignatureOptions {
 /** What an endpoint has to keep of a request for `demandSignature`. */
 export const SIGNED_HEADERS: readonly string[] = ["host", ...SIGNATURE_HEADERS];
 
-/** Rejects with a Failure when the vendor did not sign this. The endpoint keeps SIGNED_HEADERS. */
+/** What a vendor has signed. */
+export interface SignedRequest extends WebhookIdentity {
+  readonly signsQuery: boolean;
+}
+
+/**
+ * Rejects with a Failure when the vendor did not sign this. Undefined where no signature is asked for. The endpoint keeps
+ * SIGNED_HEADERS.
+ */
 export async function demandSignature(
   vendor: string,
   request: IncomingRequest,
   path: string,
   body: Buffer,
   { publicBaseUrl, webhookKeys, optionalWebhookKeys, clock }: SignatureOptions,
-): Promise<void> {
+): Promise<SignedRequest | undefined> {
   const signature = phoneVendor(vendor)?.signature;
-  if (signature === undefined) return;
+  if (signature === undefined) return undefined;
   const isThere = signature.headerNames.some((name) => request.header(name) !== "");
   const optionalKey = isThere ? signature.keyOf(optionalWebhookKeys ?? {}) : undefined;
   const key = signature.keyOf(webhookKeys) ?? optionalKey;
-  if (key === undefined) return;
+  if (key === undefined) return undefined;
   const base = httpBase(request, publicBaseUrl);
-  const isSigned = await signature.check(key, {
+  const webhook: SignedWebhook = {
     url: `${base}${path}${request.queryString === "" ? "" : `?${request.queryString}`}`,
     body,
     nowMs: clock.epochMs(),
     header: (name) => request.header(name),
-  });
-  if (isSigned) return;
-  throw new Failure("forbidden", `${signature.header} does not fit the request`);
+  };
+  if (!(await signature.check(key, webhook))) {
+    throw new Failure("forbidden", `${signature.header} does not fit the request`);
+  }
+  const { id, isUnique } = signature.identity(webhook);
+  return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery };
 }

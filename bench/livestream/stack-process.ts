@@ -6,10 +6,15 @@ import { freePorts } from "./free-ports.js";
 
 const COMMAND = fileURLToPath(new URL("../../api/commands/livestream-local.js", import.meta.url));
 
-/** Segments and keyframes of a second, and the cheapest pictures: what is measured and tested, not what is nice. */
-const QUICK = { SEGMENT_SECONDS: "1", GOP_SECONDS: "1", PRESET: "ultrafast", AUDIO_RUNG: "0" };
+/** The cheapest pictures, never too many of them: what is measured and tested, not what is nice. */
+const QUICK = {
+  PRESET: "ultrafast",
+  AUDIO_RUNG: "0",
+  ENCODE_MEGAPIXELS_MAX: "10000",
+  SPEED_MIN_PERCENT: "0",
+};
 
-export type PartName = "state API" | "front proxy" | "ingest";
+export type PartName = "state API" | "front proxy" | "transcoder" | "ingest";
 
 /** `npm run livestream:local` on free ports of loopback. */
 export class StackProcess {
@@ -23,7 +28,7 @@ export class StackProcess {
 
   /** Resolves when it says that it is ready; `settings` are of its environment. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<StackProcess> {
-    const [front = 0, rtmp = 0, stateApi = 0, status = 0] = await freePorts(4);
+    const [front = 0, rtmp = 0, stateApi = 0, status = 0, transcoder = 0] = await freePorts(5);
     const child = spawn(process.execPath, ["--enable-source-maps", COMMAND], {
       env: {
         PATH: process.env["PATH"],
@@ -32,6 +37,7 @@ export class StackProcess {
         RTMP_PORT: String(rtmp),
         LIVESTREAM_PORT: String(stateApi),
         INGEST_STATUS_PORT: String(status),
+        TRANSCODER_PORT: String(transcoder),
         ...QUICK,
         ...settings,
       },
@@ -69,6 +75,11 @@ export class StackProcess {
     }
   }
 
+  /** The id of the process that started the parts. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** The id of the process that runs as this part now. */
   pidOf(part: PartName): number {
     const started = `[${part}] started, process `;
@@ -87,7 +98,7 @@ export class StackProcess {
   }
 
   /** Gives the exit status. */
-  async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
+  async stop(signal: "SIGTERM" | "SIGINT" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
     if (!this.#hasEnded()) {
       const exited = once(this.#child, "exit");
       this.#child.kill(signal);

@@ -11,19 +11,22 @@ export class CompiledTree {
   readonly #folder: string;
   readonly #loadedBy = new Map<string, string[]>();
 
+  /** `places`: folders of the build, and modules that lie in none. Whatever leads from one module to another has to be in them. */
   constructor(folder: string, places: readonly string[]) {
     this.#folder = folder;
-    this.paths = places.flatMap((place) =>
-      readdirSync(join(folder, place), { recursive: true, encoding: "utf8" })
-        .map((path) => posix.join(place, path.replaceAll("\\", "/")))
-        .filter((path) => path.endsWith(".js")),
-    );
+    this.paths = places.flatMap((place) => (place.endsWith(".js") ? [place] : this.#within(place)));
     const known = new Set(this.paths);
     for (const path of this.paths) {
       for (const target of this.#targetsOf(path)) {
         if (known.has(target)) this.#loadedBy.set(target, [...this.#loadersOf(target), path]);
       }
     }
+  }
+
+  #within(place: string): readonly string[] {
+    return readdirSync(join(this.#folder, place), { recursive: true, encoding: "utf8" })
+      .map((path) => posix.join(place, path.replaceAll("\\", "/")))
+      .filter((path) => path.endsWith(".js"));
   }
 
   source(path: string): string {

@@ -10,20 +10,13 @@ interface EquivalentMutant {
   readonly reason: string;
 }
 
-const EQUIVALENT: readonly EquivalentMutant[] = [
+export const EQUIVALENT: readonly EquivalentMutant[] = [
   {
     sourcePath: "engine/calls/caller-placement.ts",
     code: "this.#waitingSamples -= this.#waiting.shift()?.pcm.length ?? 0;",
     original: "0",
     replacement: "1",
     reason: "the loop only runs while something waits, so there is always a chunk to take",
-  },
-  {
-    sourcePath: "engine/vendors/deepgram/deepgram-feed.ts",
-    code: "const waitMs = nowMs >= dueMs ? KEEP_ALIVE_MS : dueMs - nowMs;",
-    original: "nowMs >= dueMs",
-    replacement: "false",
-    reason: "the timer fires once more at once, finds that nothing is due, and then waits as long",
   },
   {
     sourcePath: "storage/abandoned-calls.ts",
@@ -33,7 +26,7 @@ const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "steps are taken until no call is left, however many there are in one",
   },
   {
-    sourcePath: "storage/database-thread.ts",
+    sourcePath: "storage/sqlite/database-thread.ts",
     code: "let commitsSinceCheckpoint = 0;",
     original: "0",
     replacement: "1",
@@ -45,6 +38,125 @@ const EQUIVALENT: readonly EquivalentMutant[] = [
     original: "value !== undefined",
     replacement: "true",
     reason: "what could not be parsed is undefined, which the reader's schema refuses as well",
+  },
+  {
+    sourcePath: "engine/audio/rational-resampler.ts",
+    code: "for (let phase = 0; phase < phases; phase += 1) {",
+    original: "<",
+    replacement: "<=",
+    reason: "the row behind the last one lies outside of the array, which takes nothing there",
+  },
+  {
+    sourcePath: "engine/audio/rational-resampler.ts",
+    code: "for (let index = 0; index < results.length; index += 1) {",
+    original: "<",
+    replacement: "<=",
+    reason: "the result behind the last one lies outside of the array, which takes nothing there",
+  },
+  {
+    sourcePath: "engine/audio/decimator.ts",
+    code: "let window = new Float64Array(0);",
+    original: "0",
+    replacement: "1",
+    reason: "it is replaced by a longer one before its first use",
+  },
+  {
+    sourcePath: "engine/calls/call-center.ts",
+    code: "this.#eventLoopDelay.close();",
+    original: "this.#eventLoopDelay.close();",
+    replacement: ";",
+    reason: "the monitor keeps no process alive, and nobody asks it after the end",
+  },
+  {
+    sourcePath: "storage/audit-store.ts",
+    code: "const PURGED_PER_STEP = 500;",
+    original: "500",
+    replacement: "501",
+    reason: "steps are taken until nothing old is left, however much is removed in one",
+  },
+  {
+    sourcePath: "storage/call-rows.ts",
+    code: "const MESSAGES_PER_STATEMENT = 5000;",
+    original: "5000",
+    replacement: "5001",
+    reason: "a transcript is stored whole, in however many statements of one request",
+  },
+  {
+    sourcePath: "storage/sqlite/backup/live-backup.ts",
+    code: "const STEP_PAGES = 1024;",
+    original: "1024",
+    replacement: "1025",
+    reason: "the copy is of one snapshot, in however many steps it is made",
+  },
+  {
+    sourcePath: "engine/tenancy/credential-rotation.ts",
+    code: "const PAGE_SIZE = 100;",
+    original: "100",
+    replacement: "101",
+    reason: "pages are asked for until one is not full, however large they are",
+  },
+  {
+    sourcePath: "engine/calls/recordings.ts",
+    code: "const PAGE_ROWS = 100;",
+    original: "100",
+    replacement: "101",
+    reason: "pages are asked for until one is not full, however large they are",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "#at = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "every scan sets it before it is read",
+  },
+  {
+    sourcePath: "engine/telephony/telnyx/telnyx-wire.ts",
+    code: 'audioIn: "json",',
+    original: '"json"',
+    replacement: '"mutated"',
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/twilio/twilio-wire.ts",
+    code: 'audioIn: "json",',
+    original: '"json"',
+    replacement: '"mutated"',
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/plivo/plivo-wire.ts",
+    code: 'audioIn: "json",',
+    original: '"json"',
+    replacement: '"mutated"',
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/signalwire/signalwire-wire.ts",
+    code: 'audioIn: "json",',
+    original: '"json"',
+    replacement: '"mutated"',
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "return this.#scanOuter() && this.payloadStart > 0;",
+    original: "0",
+    replacement: "1",
+    reason: "a payload stands behind the message's head, never at its second byte",
+  },
+  {
+    sourcePath: "engine/telephony/plivo/plivo-signature.ts",
+    code: "return value < otherValue ? -1 : 1;",
+    original: "<",
+    replacement: "<=",
+    reason: "two fields that are the same look the same in either order",
+  },
+  {
+    sourcePath: "engine/audio/low-pass.ts",
+    code: "const BESSEL_TERMS = 40;",
+    original: "40",
+    replacement: "41",
+    reason: "the series has converged long before: one term more changes no bit of the sum",
   },
 ];
 

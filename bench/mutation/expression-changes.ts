@@ -39,6 +39,8 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
     const [operator, ...others] = SIGNS[sign] ?? [""];
     for (const other of others) edits.replaceBetween(left, right, sign, other, operator);
   };
+  /** Where a number stands for an element that is missing. */
+  const fallbacks = new Set<number>();
   const word = (node: Node | null) => {
     if (node?.type !== "Literal" || typeof node.value !== "string") return;
     if (WORD.test(node.value)) edits.replace(node, '"mutated"', "word");
@@ -50,7 +52,11 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
       word(left);
       word(right);
     },
-    LogicalExpression: ({ left, right, operator }) => signs(left, right, operator),
+    LogicalExpression: ({ left, right, operator }) => {
+      signs(left, right, operator);
+      const isElement = left.type === "MemberExpression" && left.computed;
+      if (operator === "??" && isElement) fallbacks.add(right.start);
+    },
     AssignmentExpression: ({ left, right, operator }) => {
       if (!isText(right)) signs(left, right, operator);
       word(right);
@@ -73,7 +79,8 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
     Literal: (node) => {
       if (typeof node.value === "boolean") edits.replace(node, String(!node.value), "boolean");
       if (typeof node.value !== "number") return;
-      edits.replace(node, String(node.value + 1), "number");
+      const operator = fallbacks.has(node.start) ? "fallback" : "number";
+      edits.replace(node, String(node.value + 1), operator);
     },
     SpreadElement: ({ argument, ...node }) => {
       const isOptional = /^(?:Logical|Conditional)Expression$/.test(inner(argument).type);

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutant } from "./sampled-mutants.js";
 import { applied } from "./source-edits.js";
-import type { TestChoice } from "./test-choice.js";
-import { runTestFile } from "./test-process.js";
+import type { Breadth, TestChoice } from "./test-choice.js";
+import { runTestFile, type TestOutcome } from "./test-process.js";
 
 /** A test that hangs is as good as one that fails, but a busy machine is no reason. */
 const TIMES_NORMAL = 4;
@@ -18,26 +18,45 @@ export interface Trial {
   readonly by: string | undefined;
 }
 
-/** Puts a mutant into a build, runs the tests of some folders that may kill it, and takes it out again. */
-export async function tryMutant(
-  mutant: Mutant,
-  choice: TestChoice,
-  folders: readonly string[],
-  buildFolder: string,
-): Promise<Trial> {
-  const tests = choice.testsOf(mutant, folders);
-  if (tests.length === 0) return { mutant, fate: "unreached", by: undefined };
-  const modulePath = join(buildFolder, mutant.path);
-  const source = readFileSync(modulePath, "utf8");
-  writeFileSync(modulePath, applied(source, mutant.change));
-  try {
-    for (const { path, normalMs } of tests) {
-      const timeoutMs = normalMs * TIMES_NORMAL + SPARE_MS;
-      const outcome = await runTestFile(buildFolder, path, timeoutMs);
-      if (outcome === "failed") return { mutant, fate: "killed", by: path };
-      if (outcome === "timedOut") return { mutant, fate: "timedOut", by: path };
+export interface TrialPlace {
+  readonly choice: TestChoice;
+  readonly breadth: Breadth;
+  /** A build that nobody else uses meanwhile. */
+  readonly buildFolder: string;
+  readonly isTimeOver: () => boolean;
+}
+
+/** Runs the tests of one breadth that may kill a mutant, one after the other. Undefined when the time was over first. */
+export async function tryMutant(mutant: Mutant, place: TrialPlace): Promise<Trial | undefined> {
+  const { choice, breadth, buildFolder } = place;
+  let fate: Fate = "unreached";
+  for await (const { path, normalMs } of choice.testsOf(mutant, breadth, buildFolder)) {
+    if (place.isTimeOver()) return undefined;
+    const timeoutMs = normalMs * TIMES_NORMAL + SPARE_MS;
+    const outcome = await outcomeWith(mutant, path, timeoutMs, buildFolder);
+    if (outcome === "failed") return { mutant, fate: "killed", by: path };
+    if (outcome === "timedOut") {
+      // Unless the machine is what became slow.
+      const plainOutcome = await runTestFile(buildFolder, path, timeoutMs);
+      if (plainOutcome === "passed") return { mutant, fate: "timedOut", by: path };
     }
-    return { mutant, fate: "survived", by: undefined };
+    fate = "survived";
+  }
+  return { mutant, fate, by: undefined };
+}
+
+/** Puts the mutant into the build, runs one test file, and takes it out again. */
+async function outcomeWith(
+  { path, change }: Mutant,
+  testPath: string,
+  timeoutMs: number,
+  buildFolder: string,
+): Promise<TestOutcome> {
+  const modulePath = join(buildFolder, path);
+  const source = readFileSync(modulePath, "utf8");
+  writeFileSync(modulePath, applied(source, change));
+  try {
+    return await runTestFile(buildFolder, testPath, timeoutMs);
   } finally {
     writeFileSync(modulePath, source);
   }

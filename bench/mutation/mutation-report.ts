@@ -11,20 +11,31 @@ export interface MutationRun {
   readonly trials: readonly Trial[];
   /** How many sampled mutants were not tried, because the time was over. */
   readonly untriedCount: number;
+  /** How many lived through the nearest tests, and were not tried with those of the whole server. */
+  readonly unaskedCount: number;
   readonly leftOutTests: readonly string[];
 }
 
 /** One mutant as a line: where it is, what it was, and what became of it. */
-export function describeMutant({ mutant }: Trial): string {
+export function describeMutant({ mutant, fate }: Trial): string {
   const { sourcePath, line, change, original, code } = mutant;
   const shown = (text: string) => `\`${text.replace(/\s+/g, " ").slice(0, 80)}\``;
   const to = change.replacement === ";" ? "nothing" : shown(change.replacement);
-  return `${sourcePath}:${line} ${shown(original)} → ${to} (${change.operator}) in ${shown(code)}`;
+  const place =
+    fate === "unreached" ? `, which no test executes: ${shown(code)}` : ` in ${shown(code)}`;
+  return `${sourcePath}:${line} ${shown(original)} → ${to} (${change.operator})${place}`;
 }
 
 /** Valid mutants that lived, whether a test reached them or not. */
 export function survivors(trials: readonly Trial[]): readonly Trial[] {
-  return trials.filter((trial) => lived(trial.fate) && equivalenceOf(trial.mutant) === undefined);
+  return trials.filter((trial) => lived(trial.fate) && reasonOf(trial) === undefined);
+}
+
+/** Why a mutant that lived is no fault; undefined when it is one. */
+function reasonOf({ mutant, fate }: Trial): string | undefined {
+  const isNeedless = fate === "unreached" && mutant.change.operator === "fallback";
+  const needless = "the element is always there, which the compiler cannot know";
+  return isNeedless ? needless : equivalenceOf(mutant);
 }
 
 /** How many of a hundred valid mutants died. */
@@ -46,7 +57,7 @@ export function mutationReport(run: MutationRun): string {
     ),
   );
   const equivalent = trials.flatMap((trial) => {
-    const reason = lived(trial.fate) ? equivalenceOf(trial.mutant) : undefined;
+    const reason = lived(trial.fate) ? reasonOf(trial) : undefined;
     return reason === undefined ? [] : [`- ${describeMutant(trial)}: ${reason}`];
   });
   return [
@@ -55,6 +66,7 @@ export function mutationReport(run: MutationRun): string {
     ...machine,
     `- seed: ${run.seed}`,
     `- sampled mutants not tried, because the time was over: ${run.untriedCount}`,
+    `- of those that lived, not tried with the tests of the whole server, because the time was over: ${run.unaskedCount}`,
     `- test files left out: ${run.leftOutTests.join(", ") || "none"}`,
     "",
     "| folder | mutants | killed | timed out | lived | equivalent | died of the valid |",

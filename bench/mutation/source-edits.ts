@@ -9,6 +9,11 @@ export interface Change extends Span {
   readonly replacement: string;
   /** Which kind of fault it stands for. */
   readonly operator: string;
+  /**
+   * Whoever executes this place notices the change, if anybody does: of an operator, its left side, since V8 counts `??`,
+   * `||` and `&&` as a part of their right side, which may never be needed.
+   */
+  readonly executedAt: number;
 }
 
 /** Collects changes while a syntax tree is walked. */
@@ -24,8 +29,13 @@ export class SourceEdits {
     return this.#source.slice(start, end);
   }
 
-  replace({ start, end }: Span, replacement: string, operator: string): void {
-    this.changes.push({ start, end, replacement, operator });
+  replace(
+    { start, end }: Span,
+    replacement: string,
+    operator: string,
+    executedAt: number = start,
+  ): void {
+    this.changes.push({ start, end, replacement, operator, executedAt });
   }
 
   /** Replaces the sign between two operands. */
@@ -34,7 +44,7 @@ export class SourceEdits {
     const at = this.text(between).indexOf(from);
     if (at < 0) return;
     const start = between.start + at;
-    this.replace({ start, end: start + from.length }, to, operator);
+    this.replace({ start, end: start + from.length }, to, operator, left.start);
   }
 }
 

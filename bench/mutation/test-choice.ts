@@ -9,45 +9,106 @@ import { runTestFile } from "./test-process.js";
 /** A slower file tells nothing about one line. */
 const NORMAL_RUN_MAX_MS = 60_000;
 /** What all test files for one mutant may take together, when they pass. */
-const MUTANT_TESTS_MAX_MS = 20_000;
+const MUTANT_TESTS_MAX_MS: Readonly<Record<Breadth, number>> = {
+  parts: 20_000,
+  wholeServer: 60_000,
+};
+/** A test that has a word of the module in its path is asked as if it were so many imports nearer. */
+const DISTANCE_PER_WORD = 2;
 /** A test that takes so much longer is asked as if it were one import further away. */
 const MS_PER_DISTANCE = 500;
 
-export const UNIT_TESTS = ["test/engine/", "test/storage/", "test/api/", "test/simulation/"];
-export const SYSTEM_TESTS = ["test/system/"];
+/** Tests of these folders say what the product does; the others are about tools, documents and other programs. */
+const TEST_FOLDERS = [
+  "test/engine/",
+  "test/storage/",
+  "test/api/",
+  "test/simulation/",
+  "test/system/",
+];
+/** Whoever loads one of them starts the whole server, which takes seconds and executes a little of everything. */
+const SERVER_STARTERS = ["test/system/test-server.js", "test/system/server-process.js"];
 
-interface ReachingTest {
+/** Which tests are asked: those of parts alone, or those that start the whole server. */
+export type Breadth = "parts" | "wholeServer";
+
+export interface ReachingTest {
   readonly path: string;
-  readonly distance: number;
   readonly normalMs: number;
 }
 
-/** Which test files execute the place of a mutant, by a run of each of them without any mutant. */
+/** What a test file does without any mutant. */
+interface PlainRun {
+  readonly normalMs: number;
+  readonly reached: ReadonlySet<Mutant>;
+}
+
+/** Which test files execute the place of a mutant. Each file is run without a mutant when it is first thought of. */
 export class TestChoice {
   /** Test files that failed or were too slow without a mutant, so they are not asked. */
   readonly leftOut: string[] = [];
   readonly #tree: CompiledTree;
-  readonly #reaching = new Map<Mutant, ReachingTest[]>();
+  readonly #mutants: readonly Mutant[];
+  readonly #runs = new Map<string, Promise<PlainRun | undefined>>();
+  readonly #normalMs = new Map<string, number>();
+  readonly #serverTests: ReadonlySet<string>;
 
-  constructor(tree: CompiledTree) {
+  constructor(tree: CompiledTree, mutants: readonly Mutant[]) {
     this.#tree = tree;
-  }
-
-  /** The test files of some folders that load the modules of the mutants. */
-  candidates(mutants: readonly Mutant[], folders: readonly string[]): readonly string[] {
-    const loaders = new Set(
-      [...new Set(mutants.map(({ path }) => path))].flatMap((path) => [
-        ...this.#tree.distancesTo(path).keys(),
-      ]),
+    this.#mutants = mutants;
+    this.#serverTests = new Set(
+      SERVER_STARTERS.flatMap((path) => [...tree.distancesTo(path).keys()]),
     );
-    return [...loaders]
-      .filter((path) => path.endsWith(".test.js"))
-      .filter((path) => isIn(path, folders))
-      .sort();
   }
 
-  /** Runs a test file in a build without mutants, and remembers whose places it executed. */
-  async measure(testPath: string, mutants: readonly Mutant[], buildFolder: string): Promise<void> {
+  /**
+   * The files that may kill a mutant: its mirrored test, then the nearest and quickest. The build has to be without a mutant
+   * whenever the next one is asked for.
+   */
+  async *testsOf(
+    mutant: Mutant,
+    breadth: Breadth,
+    buildFolder: string,
+  ): AsyncGenerator<ReachingTest> {
+    let sumMs = 0;
+    for (const path of this.#candidates(mutant, breadth)) {
+      const run = await this.#plainRun(path, buildFolder);
+      if (run?.reached.has(mutant) !== true) continue;
+      const { normalMs } = run;
+      yield { path, normalMs };
+      sumMs += normalMs;
+      if (sumMs > MUTANT_TESTS_MAX_MS[breadth]) return;
+    }
+  }
+
+  /** The test files that load the module, directly or not, whether they execute the mutant's place or not. */
+  #candidates({ path }: Mutant, breadth: Breadth): readonly string[] {
+    const mirrored = `test/${path.replace(/\.js$/, ".test.js")}`;
+    const cost = ([test, distance]: readonly [test: string, distance: number]) =>
+      distance +
+      (this.#normalMs.get(test) ?? 0) / MS_PER_DISTANCE -
+      (test === mirrored ? Infinity : wordsShared(test, path) * DISTANCE_PER_WORD);
+    return [...this.#tree.distancesTo(path)]
+      .filter(([test]) => test.endsWith(".test.js"))
+      .filter(([test]) => TEST_FOLDERS.some((folder) => test.startsWith(folder)))
+      .filter(([test]) => this.#isAsked(test, mirrored, breadth))
+      .sort((one, other) => cost(one) - cost(other))
+      .map(([test]) => test);
+  }
+
+  /** A mirrored test is asked first, also one that starts the whole server. */
+  #isAsked(test: string, mirrored: string, breadth: Breadth): boolean {
+    const isOfParts = test === mirrored || !this.#serverTests.has(test);
+    return isOfParts === (breadth === "parts");
+  }
+
+  #plainRun(testPath: string, buildFolder: string): Promise<PlainRun | undefined> {
+    const known = this.#runs.get(testPath) ?? this.#measure(testPath, buildFolder);
+    this.#runs.set(testPath, known);
+    return known;
+  }
+
+  async #measure(testPath: string, buildFolder: string): Promise<PlainRun | undefined> {
     const coverageFolder = mkdtempSync(join(tmpdir(), "parley-mutants-"));
     try {
       const beganAtMs = performance.now();
@@ -55,36 +116,20 @@ export class TestChoice {
       const normalMs = performance.now() - beganAtMs;
       if (outcome !== "passed") {
         this.leftOut.push(`${testPath} (${outcome})`);
-        return;
+        return undefined;
       }
+      this.#normalMs.set(testPath, normalMs);
       const ranges = new ExecutedRanges(coverageFolder, buildFolder);
-      for (const mutant of mutants) {
-        if (!ranges.has(mutant.path, mutant.change.start)) continue;
-        const distance = this.#tree.distancesTo(mutant.path).get(testPath) ?? Infinity;
-        const reached = this.#reaching.get(mutant) ?? [];
-        this.#reaching.set(mutant, [...reached, { path: testPath, distance, normalMs }]);
-      }
+      const isReached = ({ path, change }: Mutant) => ranges.has(path, change.executedAt);
+      return { normalMs, reached: new Set(this.#mutants.filter(isReached)) };
     } finally {
       rmSync(coverageFolder, { recursive: true, force: true });
     }
   }
-
-  /** The files of some folders that may kill a mutant: its mirrored test, then the nearest and quickest. */
-  testsOf(mutant: Mutant, folders: readonly string[]): readonly ReachingTest[] {
-    const mirrored = `test/${mutant.path.replace(/\.js$/, ".test.js")}`;
-    const cost = ({ path, distance, normalMs }: ReachingTest) =>
-      path === mirrored ? 0 : distance + normalMs / MS_PER_DISTANCE;
-    const nearest = (this.#reaching.get(mutant) ?? [])
-      .filter(({ path }) => isIn(path, folders))
-      .sort((one, other) => cost(one) - cost(other));
-    let sumMs = 0;
-    return nearest.filter(({ normalMs }, index) => {
-      sumMs += normalMs;
-      return index === 0 || sumMs <= MUTANT_TESTS_MAX_MS;
-    });
-  }
 }
 
-function isIn(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path.startsWith(folder));
+/** How many words two paths have in common, such as `outbound` and `calls`. */
+function wordsShared(one: string, other: string): number {
+  const words = new Set(one.match(/\w+/g));
+  return [...new Set(other.match(/\w+/g))].filter((word) => words.has(word)).length;
 }

@@ -6,7 +6,7 @@ import {
   type ConversionPriority,
   ConversionQueue,
 } from "./conversion-queue.js";
-import type { SpeechFormat } from "./speech-conversion.js";
+import type { ConversionFormats } from "./speech-conversion.js";
 
 export interface AudioPoolOptions {
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class AudioPool {
 
   /** As `ConversionQueue.open`. */
   open(
-    format: SpeechFormat,
+    format: ConversionFormats,
     priority: ConversionPriority,
     listener: ConversionListener,
   ): Conversion {
@@ -80,7 +80,7 @@ export class AudioPool {
   /** A whole sentence at once, exactly as long. Rejects with what a listener would be told. */
   convert(
     audio: Uint8Array,
-    format: SpeechFormat,
+    format: ConversionFormats,
     priority: ConversionPriority,
   ): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { MP3, MULAW_8K } from "./audio-format.js";
 import {
   type ConversionBatch,
   type ConversionResult,
@@ -14,5 +15,5 @@ export function convert(batch: ConversionBatch): Promise<readonly ConversionResu
 
 /** Compiles the MP3 decoder before the first sentence needs it. */
 export async function warmUp(): Promise<void> {
-  (await SpeechConversion.open({ from: "mp3", to: "mulaw" })).close();
+  (await SpeechConversion.open({ from: MP3, to: MULAW_8K })).close();
 }

@@ -1,9 +1,9 @@
-import { SpeechConversion, type SpeechFormat } from "./speech-conversion.js";
+import { type ConversionFormats, SpeechConversion } from "./speech-conversion.js";
 
 /** The next bytes of one sentence; the first step of a sentence says what is to become of it. */
 export interface ConversionStep {
   readonly id: number;
-  readonly opens: SpeechFormat | undefined;
+  readonly opens: ConversionFormats | undefined;
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }

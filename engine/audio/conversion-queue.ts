@@ -1,18 +1,18 @@
 import type { Clock } from "../time/clock.js";
 import type { ConversionBatch, ConversionResult, ConversionStep } from "./conversion-batch.js";
 import { RecentWaits } from "./recent-waits.js";
-import type { SpeechFormat } from "./speech-conversion.js";
+import type { ConversionFormats } from "./speech-conversion.js";
 
 /** At some tenth of a millisecond a step, a queue of a tenth of a second: later, the caller would hear a gap. */
-export const STEPS_WAITING_MAX = 1_000;
+const STEPS_WAITING_MAX = 1_000;
 /** Recordings wait as long as they have to; what does not fit is missing in one recording. */
-export const BACKGROUND_STEPS_WAITING_MAX = 5_000;
+const BACKGROUND_STEPS_WAITING_MAX = 5_000;
 /** A batch is a few milliseconds of work, so that what comes next does not wait longer for its turn. */
 const BATCH_BYTES_MAX = 64 * 1024;
 /** So much audio at a time, MP3 of a few seconds, holds the thread for about a millisecond. */
 const STEP_BYTES_MAX = 16 * 1024;
 /** A thread that takes so long for a batch hangs. */
-export const BATCH_DEADLINE_MS = 10_000;
+const BATCH_DEADLINE_MS = 10_000;
 
 export class AudioPoolOverloaded extends Error {
   override readonly name = "AudioPoolOverloaded";
@@ -88,7 +88,7 @@ export class ConversionQueue {
 
   /** The listener is told an AudioPoolOverloaded or AudioPoolClosed, or why the audio cannot be converted. */
   open(
-    format: SpeechFormat,
+    format: ConversionFormats,
     priority: ConversionPriority,
     listener: ConversionListener,
   ): Conversion {
@@ -204,12 +204,12 @@ class QueuedConversion implements Conversion {
   readonly #id: number;
   readonly #listener: ConversionListener;
   readonly #ways: ConversionWays;
-  #opens: SpeechFormat | undefined;
+  #opens: ConversionFormats | undefined;
   #isOver = false;
 
   constructor(
     id: number,
-    format: SpeechFormat,
+    format: ConversionFormats,
     listener: ConversionListener,
     ways: ConversionWays,
   ) {

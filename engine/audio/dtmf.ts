@@ -1,4 +1,4 @@
-import { PHONE_RATE_HZ } from "./phone-encoding.js";
+import { PHONE_RATE_HZ } from "./audio-format.js";
 
 /** ITU-T Q.23: every key is one low tone and one high tone. */
 const LOW_HZ = [697, 770, 852, 941] as const;

@@ -1,10 +1,10 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
+import { FRAME_MS } from "./audio-format.js";
 
-export const FRAME_MS = 20;
 /** Sent before it is due, so that neither a late timer nor the network is heard; what a `clear` has to throw away. */
-export const SEND_AHEAD_MS = 160;
+const SEND_AHEAD_MS = 160;
 /** More than a session ever synthesizes ahead of the caller's ear. */
-export const QUEUED_MAX_MS = 180_000;
+const QUEUED_MAX_MS = 180_000;
 
 export interface PacedSink {
   /** One whole frame, valid only during the call. */

@@ -15,7 +15,7 @@ interface Phases {
   readonly tapCount: number;
 }
 
-/** MPEG audio has nine rates and there are two to convert to, so there are never more. */
+/** MPEG audio has nine rates and there are three to convert to, so there are never more. */
 const phasesOf = new Map<string, Phases>();
 
 /** From any rate to any other, piece by piece; see `Resampler`. */

@@ -3,9 +3,9 @@ import type { Clock } from "../time/clock.js";
 /** Enough for a quantile that one slow batch does not move, and over in a tenth of a second of a full box. */
 const WAITS_KEPT_MAX = 64;
 /** What is older says nothing about now: a box that refuses calls must see its queue empty again though nothing passes it. */
-export const WAITS_KEPT_MS = 5_000;
+const WAITS_KEPT_MS = 5_000;
 /** One slow thing is one: whoever looks every second must not meet it five times. */
-export const LAST_KEPT_MS = 1_000;
+const LAST_KEPT_MS = 1_000;
 
 /** How long the last few things have waited. */
 export class RecentWaits {

@@ -1,39 +1,30 @@
 import { MPEGDecoder } from "mpg123-decoder";
+import type { Mp3Format, RawFormat } from "./audio-format.js";
 import { toSample } from "./fir-kernel.js";
-import {
-  decodePcm,
-  encodePcm,
-  encodePhoneAudio,
-  PHONE_RATE_HZ,
-  type PhoneEncoding,
-} from "./phone-encoding.js";
 import { newResampler, type Resampler } from "./resampler.js";
+import { decodePcm, encodeSamples } from "./sample-coding.js";
+import { WholeSamples } from "./whole-samples.js";
 
-/** Speech of a vendor: MP3 of any rate, or PCM of 16 bits, low byte first. */
-export type SpeechSource = "mp3" | "pcm8k" | "pcm16k" | "pcm24k";
-
-export interface SpeechFormat {
-  readonly from: SpeechSource;
-  /** `pcm16k` is for recordings of calls that are not on the telephone. */
-  readonly to: PhoneEncoding | "pcm16k";
+export interface ConversionFormats {
+  /** Speech of a vendor; MP3 of any rate. */
+  readonly from: Mp3Format | RawFormat<"pcm16">;
+  readonly to: RawFormat;
 }
-
-const PCM_RATES_HZ = { pcm8k: 8_000, pcm16k: 16_000, pcm24k: 24_000 } as const;
 
 /** One sentence on its way from a vendor's format to the caller's, piece by piece, with all that has to be remembered between. */
 export class SpeechConversion {
-  readonly #to: SpeechFormat["to"];
+  readonly #to: RawFormat;
   readonly #source: Source;
   #resampler: Resampler | undefined;
 
-  private constructor(to: SpeechFormat["to"], source: Source) {
+  private constructor(to: RawFormat, source: Source) {
     this.#to = to;
     this.#source = source;
   }
 
   /** A decoder of its own for each sentence, so that no sound of one call reaches another: 0.6 ms. */
-  static async open({ from, to }: SpeechFormat): Promise<SpeechConversion> {
-    if (from !== "mp3") return new SpeechConversion(to, new PcmSource(PCM_RATES_HZ[from]));
+  static async open({ from, to }: ConversionFormats): Promise<SpeechConversion> {
+    if (from.encoding !== "mp3") return new SpeechConversion(to, new PcmSource(from.sampleRateHz));
     const decoder = new MPEGDecoder({ enableGapless: false });
     await decoder.ready;
     return new SpeechConversion(to, new Mp3Source(decoder));
@@ -55,13 +46,12 @@ export class SpeechConversion {
   }
 
   #resampled(): Resampler {
-    const targetHz = this.#to === "pcm16k" ? PCM_RATES_HZ[this.#to] : PHONE_RATE_HZ;
-    this.#resampler ??= newResampler(this.#source.rateHz, targetHz);
+    this.#resampler ??= newResampler(this.#source.rateHz, this.#to.sampleRateHz);
     return this.#resampler;
   }
 
   #encoded(pcm: Int16Array): Uint8Array {
-    return this.#to === "pcm16k" ? encodePcm(pcm, true) : encodePhoneAudio(pcm, this.#to);
+    return encodeSamples(pcm, this.#to.encoding);
   }
 }
 
@@ -74,18 +64,14 @@ interface Source {
 
 class PcmSource implements Source {
   readonly rateHz: number;
-  #odd = Buffer.alloc(0);
+  readonly #wholeSamples = new WholeSamples();
 
   constructor(rateHz: number) {
     this.rateHz = rateHz;
   }
 
-  /** The first half of a sample waits for the second. */
   decode(bytes: Uint8Array): Int16Array {
-    const all = this.#odd.length === 0 ? bytes : Buffer.concat([this.#odd, bytes]);
-    const wholeBytes = all.length - (all.length % 2);
-    this.#odd = Buffer.from(all.subarray(wholeBytes));
-    return decodePcm(all.subarray(0, wholeBytes), true);
+    return decodePcm(this.#wholeSamples.take(bytes), true);
   }
 
   close(): void {}

@@ -8,7 +8,10 @@ export interface AdmissionLimits {
 }
 
 export interface AdmissionGauges {
+  /** On this box. */
   callCount(): number;
+  /** Whether another session process of this box takes calls, so that none has to be refused by this one. */
+  othersTake(): boolean;
   /** p99 of the lateness of the event loop since the last look. */
   takeEventLoopDelayMs(): number;
   /** How long audio waits for the audio pool. */
@@ -46,7 +49,13 @@ export class Admission {
     if (callsMax > 0 && this.#gauges.callCount() >= callsMax) {
       return "the server has as many calls as it can carry";
     }
-    return this.#isClosed ? "the server is too busy for another call" : undefined;
+    const isRefusing = this.#isClosed && !this.#gauges.othersTake();
+    return isRefusing ? "the server is too busy for another call" : undefined;
+  }
+
+  /** Whether calls in progress would suffer from another one. */
+  get isLate(): boolean {
+    return this.#isClosed;
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
-import type { AgentLlm } from "../session/effect-runner.js";
+import type { AgentLlm } from "../session/effect-surroundings.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import { vendorWords } from "../tenancy/vendor-words.js";
@@ -8,11 +8,11 @@ import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 
 /** Longer than any reply that a caller would listen to. */
-export const CHAT_REPLY_MAX_MS = 60_000;
+const CHAT_REPLY_MAX_MS = 60_000;
 /** One user tries one agent at a time, in a tab or two. */
-export const CHATS_OF_ORGANIZATION_MAX = 5;
+const CHATS_OF_ORGANIZATION_MAX = 5;
 /** Calls come first: more chats than this are refused rather than share the vendors' connections with them. */
-export const CHATS_MAX = 50;
+const CHATS_MAX = 50;
 const RETRY_AFTER_SEC = 5;
 
 export interface ChatUsage {

@@ -5,21 +5,28 @@ import { diskFreeBytes } from "../metrics/disk-room.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";
+import { PhraseKeeper } from "../session/phrase-keeper.js";
 import { PlayoutDelays } from "../session/playout-delay.js";
 import { SpeechCache } from "../session/speech-cache.js";
 import type { Agents } from "../tenancy/agents.js";
+import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { Admission, type AdmissionLimits } from "./admission.js";
 import type { AgentVendorsOptions } from "./agent-vendors.js";
 import { CallJournal } from "./call-journal.js";
 import { CallOpener } from "./call-opener.js";
-import { CallSlots } from "./call-slots.js";
+import { CallSlots, type Slots } from "./call-slots.js";
 import { CallSummaries } from "./call-summaries.js";
+import { EarlyReplyBudget } from "./early-reply-budget.js";
 import { LiveCalls } from "./live-calls.js";
 import { Recordings } from "./recordings.js";
+import { LostCalls } from "./unstored/lost-calls.js";
+import { StoreWatch } from "./unstored/store-watch.js";
 
 const HEARTBEAT_MS = 5_000;
+/** Suspending is a write to the store, by another process: how soon calls in progress learn of it. */
+const SUSPENSION_LOOK_MS = 2_000;
 const SLOT_SWEEP_MS = 30_000;
 const HISTORY_PURGE_MS = 60 * 60 * 1_000;
 /** After calls were told to end: what their last writes and summaries may take. */
@@ -31,12 +38,32 @@ const SERVER_STOPPING: Ending = {
   message: "the server is restarting",
 };
 
+const SUSPENDED: Ending = {
+  reason: "suspended",
+  status: "completed",
+  message: "the organization is suspended",
+};
+
+/** The box that this process shares with others; they have calls of their own. */
+export interface SharedBox {
+  readonly slots: Slots;
+  /** The calls of all processes. */
+  readonly callCount: number;
+  /** Whether another process takes calls. */
+  readonly othersTake: boolean;
+}
+
 export interface CallCenterOptions extends AdmissionLimits {
+  /** Left out where this process has the box for itself. */
+  readonly box?: SharedBox | undefined;
   readonly database: Database;
   readonly dataDir: string;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
+  /** As in `OpenerSurroundings`. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly speechCacheBytes: number;
+  readonly earlyReplyWasteTokensPerHour: number;
   /** Names this run of the server in the call records that it opens. */
   readonly runId: string;
   readonly clock: Clock;
@@ -47,7 +74,7 @@ export interface CallCenterOptions extends AdmissionLimits {
 /** Everything that calls share, whichever way they came in, and its upkeep. */
 export class CallCenter {
   readonly liveCalls = new LiveCalls(() => this.#eventLoopDelay.watch());
-  readonly slots = new CallSlots();
+  readonly slots: Slots;
   readonly metrics: Metrics;
   readonly journal: CallJournal;
   readonly opener: CallOpener;
@@ -58,14 +85,19 @@ export class CallCenter {
   #audioPool: AudioPool | undefined;
   #isWarm = false;
   readonly #summaries: CallSummaries;
+  readonly #storeWatch: StoreWatch;
+  readonly #lostCalls: LostCalls;
   readonly #upkeep: readonly CancelTimer[];
 
   constructor(options: CallCenterOptions) {
     const { database, clock, log } = options;
     this.#options = options;
+    this.slots = options.box?.slots ?? new CallSlots();
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
     const playoutDelays = new PlayoutDelays();
+    const phrases = new PhraseKeeper(clock);
+    const earlyReplyBudget = new EarlyReplyBudget(options.earlyReplyWasteTokensPerHour, clock);
     this.#summaries = new CallSummaries(database.calls, clock, log);
     this.metrics = new Metrics({
       callsActive: () => liveCalls.count,
@@ -74,13 +106,28 @@ export class CallCenter {
       summariesWaiting: () => this.#summaries.waitingCount,
       isReady: () => this.isReady,
       diskFreeBytes: () => diskFreeBytes(options.dataDir),
+      troubledVendors: () => options.vendors.chains.breakers.troubled(),
       eventLoopDelay: this.#eventLoopDelay,
     });
     this.#admission = new Admission(options, this.#gauges(), clock);
-    const { calls, recordings: store } = database;
-    const shared = { metrics: this.metrics, summaries: this.#summaries, cache, playoutDelays };
-    this.journal = new CallJournal({ ...options, ...shared, calls });
+    const { calls, history, recordings: store } = database;
+    const shared = {
+      metrics: this.metrics,
+      summaries: this.#summaries,
+      cache,
+      playoutDelays,
+      phrases,
+      earlyReplyBudget,
+    };
+    this.journal = new CallJournal({ ...options, ...shared, calls, history });
     this.recordings = new Recordings({ ...options, store, audioPool: () => this.audioPool() });
+    this.#storeWatch = new StoreWatch({
+      store: database,
+      keptCount: () => this.journal.keptCount,
+      tryToWrite: () => this.#beat(),
+      ...options,
+    });
+    this.#lostCalls = new LostCalls({ ...options, calls, isKnown: (id) => this.#isKnown(id) });
     this.opener = new CallOpener({
       ...options,
       ...shared,
@@ -89,6 +136,7 @@ export class CallCenter {
       slots: this.slots,
       liveCalls,
       admission: this.#admission,
+      storeWatch: this.#storeWatch,
     });
     this.#upkeep = this.#startUpkeep();
   }
@@ -99,7 +147,24 @@ export class CallCenter {
 
   /** Whether a new call would be taken, as far as this box is concerned. */
   get isReady(): boolean {
-    return this.#isWarm && !this.isStopping && this.#admission.refusal === undefined;
+    if (this.isStopping) return false;
+    const isFull = this.#admission.refusal !== undefined;
+    return (this.isServing && !isFull) || this.#options.box?.othersTake === true;
+  }
+
+  /** Whether this process would take a new call, were it not late and the box not full. */
+  get isServing(): boolean {
+    return this.#isWarm && !this.isStopping && this.storeRefusal === undefined;
+  }
+
+  /** Whether another call would make those of this process suffer. */
+  get isLate(): boolean {
+    return this.#admission.isLate;
+  }
+
+  /** Why nothing can be stored now, in words for whoever asks; undefined while everything is. */
+  get storeRefusal(): string | undefined {
+    return this.#storeWatch.refusal;
   }
 
   /** Settles when nothing is left to be started that a first call would wait for. */
@@ -131,13 +196,18 @@ export class CallCenter {
    */
   async recover(): Promise<void> {
     const { database, clock, runId, log } = this.#options;
-    this.audioPool();
+    await this.join();
     const nowMs = clock.epochMs();
-    await database.calls.heartbeat(runId, nowMs);
     const count = await database.calls.closeAbandoned(runId, nowMs);
     if (count > 0) log.warn({ count }, "calls of an earlier run were closed as failed");
     await this.opener.purgeHistory();
     await this.recordings.start();
+  }
+
+  /** In place of `recover`, for a process that begins beside others of its box: what is open is theirs. */
+  async join(): Promise<void> {
+    this.audioPool();
+    await this.#beat();
   }
 
   /** Takes no new calls, lets those in progress finish until the deadline, then ends them with a reason. */
@@ -161,14 +231,27 @@ export class CallCenter {
     this.#admission.close();
     this.#eventLoopDelay.close();
     await within(clock, LAST_WORK_MAX_MS, this.journal.stored());
+    this.journal.close();
+    this.#storeWatch.close();
     await this.#summaries.close(LAST_WORK_MAX_MS);
     await within(clock, LAST_WORK_MAX_MS, this.recordings.close());
     await this.#audioPool?.close();
   }
 
+  /** Says that this run lives. */
+  #beat(): Promise<void> {
+    const { database, clock, runId } = this.#options;
+    return database.calls.heartbeat(runId, clock.epochMs(), clock.monotonicMs());
+  }
+
+  #isKnown(callId: string): boolean {
+    return this.liveCalls.has(callId) || this.journal.isStoring(callId);
+  }
+
   #gauges() {
     return {
-      callCount: () => this.liveCalls.count,
+      callCount: () => this.#options.box?.callCount ?? this.liveCalls.count,
+      othersTake: () => this.#options.box?.othersTake ?? false,
       takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
         const stats = this.#audioPool?.stats;
@@ -177,17 +260,27 @@ export class CallCenter {
     };
   }
 
+  async #endSuspended(): Promise<void> {
+    const { slots, liveCalls } = this;
+    const orgIds = await this.#options.database.organizations.listPending(slots.orgIds);
+    for (const callId of orgIds.flatMap((orgId) => slots.callsOf(orgId))) {
+      liveCalls.find(callId)?.end(SUSPENDED);
+    }
+  }
+
   #startUpkeep(): readonly CancelTimer[] {
-    const { database, clock, runId, log } = this.#options;
+    const { clock, log } = this.#options;
     const watch = (work: Promise<unknown>) => {
       work.catch((error: unknown) => log.warn({ error }, "upkeep of the database failed"));
     };
     return [
-      clock.every(HEARTBEAT_MS, () => watch(database.calls.heartbeat(runId, clock.epochMs()))),
+      clock.every(HEARTBEAT_MS, () => watch(this.#beat())),
+      clock.every(SUSPENSION_LOOK_MS, () => watch(this.#endSuspended())),
       clock.every(HISTORY_PURGE_MS, () => watch(this.opener.purgeHistory())),
       clock.every(SLOT_SWEEP_MS, () => {
         const count = this.slots.reconcile((callId) => this.liveCalls.has(callId));
         if (count > 0) log.error({ count }, "slots of dead calls were given back");
+        watch(this.#lostCalls.sweep());
       }),
     ];
   }

@@ -1,32 +1,25 @@
-import type { CallStore } from "../../storage/call-store.js";
-import type {
-  CallChannel,
-  CallRecord,
-  HistoryMessage,
-  JsonObject,
-  TranscriptMessage,
-  UsageRecord,
-} from "../../storage/records.js";
+import type { CallEnd, CallStore } from "../../storage/call-store.js";
+import type { JsonObject, TranscriptMessage, UsageRecord } from "../../storage/records.js";
+import { UniqueViolation } from "../../storage/unique-violation.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
-import type { AgentLlm, CallRecorder } from "../session/effect-runner.js";
-import { NO_METRICS, type TurnSave } from "../session/effects.js";
+import type { AgentLlm, CallRecorder } from "../session/effect-surroundings.js";
+import { NOTHING_SAID, type TurnSave } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
+import { utcDate } from "../time/utc-date.js";
+import type { TurnAnswers } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
+import { type CallStart, newCall } from "./call-start.js";
 import type { CallSummaries } from "./call-summaries.js";
-
-export interface CallStart {
-  readonly callId: string;
-  readonly orgId: string;
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly historyKey: string;
-  readonly channel: CallChannel;
-}
+import { type HistoryAccess, SharedHistory } from "./shared-history.js";
+import { type CallWrite, CallWrites } from "./unstored/call-writes.js";
+import { afterLosses, charsOf } from "./unstored/kept-words.js";
+import { untilDone } from "./unstored/until-done.js";
 
 export interface JournalSurroundings {
   readonly calls: CallStore;
+  readonly history: HistoryAccess;
   readonly summaries: CallSummaries;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -35,82 +28,151 @@ export interface JournalSurroundings {
   readonly runId: string;
 }
 
-/** Writes calls down as they go: at the start, after each turn and at the end, so that a crash loses one turn at most. */
+/**
+ * Writes calls down as they go: at the start, after each turn and at the end, so that a crash loses one turn at most. What
+ * cannot be stored is kept until it can.
+ */
 export class CallJournal {
   readonly #around: JournalSurroundings;
-  readonly #endings = new Set<Promise<void>>();
+  readonly #writes: CallWrites;
 
   constructor(around: JournalSurroundings) {
     this.#around = around;
+    this.#writes = new CallWrites(around);
   }
 
-  /** Resolves when the call is stored as `active`. */
+  /** Turns, notes and ends that the store refuses for now. */
+  get keptCount(): number {
+    return this.#writes.keptCount;
+  }
+
+  /** Whether something of this call is still to be stored. */
+  isStoring(callId: string): boolean {
+    return this.#writes.has(callId);
+  }
+
+  /** Resolves when the call is stored as `active`; rejects when it cannot be. */
   async begin(start: CallStart): Promise<CallEntry> {
-    const atMs = this.#around.clock.epochMs();
-    await this.#around.calls.start(newCall(start, atMs), this.#around.runId);
-    return new CallEntry(this.#around, start, atMs, (ending) => this.#await(ending));
+    const began = this.#now();
+    const { calls, runId } = this.#around;
+    await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
+    return new CallEntry(this.#around, this.#writes, start, began);
+  }
+
+  /** A call that was over before it began; nothing, when it has its record already. */
+  recordFailed(start: CallStart, ending: Ending): void {
+    const began = this.#now();
+    const { calls, runId } = this.#around;
+    let isBegun = false;
+    const begin = async () => {
+      // An end that could not be stored is tried again, but its call is begun once.
+      if (!isBegun) await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
+      isBegun = true;
+    };
+    const entry = new CallEntry(this.#around, this.#writes, start, began);
+    entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
+  }
+
+  /** The records of a call, and of the session that it continues, name each other. Never rejects. */
+  async link(
+    { callId, orgId }: Pick<CallStart, "callId" | "orgId">,
+    continuedSessionId: string,
+  ): Promise<void> {
+    try {
+      const before = await this.#around.calls.findBySession(orgId, continuedSessionId);
+      if (before === undefined) return;
+      this.annotate(before.id, { continuedBy: callId });
+      this.annotate(callId, { continues: before.id });
+    } catch (error) {
+      this.#around.log.warn({ callId, error }, "a call could not be linked with the one before");
+    }
   }
 
   /** Adds to what is known of a call, if it has a record. */
   annotate(callId: string, metadata: JsonObject): void {
-    const write = this.#around.calls.annotate(callId, metadata).catch((error: unknown) => {
-      this.#around.log.error({ callId, error }, "a call could not be annotated");
+    void this.#writes.add({
+      callId,
+      kind: "note",
+      chars: JSON.stringify(metadata).length,
+      store: () => this.#around.calls.annotate(callId, metadata),
+      lossMessage: "a call could not be annotated",
     });
-    this.#await(write);
   }
 
   /** Resolves when the end of every call that has ended is stored, and its summary is asked for. */
-  async stored(): Promise<void> {
-    while (this.#endings.size > 0) await Promise.all(this.#endings);
+  stored(): Promise<void> {
+    return this.#writes.settled();
   }
 
-  #await(ending: Promise<void>): void {
-    this.#endings.add(ending);
-    void ending.finally(() => this.#endings.delete(ending));
+  /** The server stops: what is still kept is lost, and said. */
+  close(): void {
+    this.#writes.giveUp();
+  }
+
+  #now(): Moment {
+    const { clock } = this.#around;
+    return { atMs: clock.epochMs(), monotonicMs: clock.monotonicMs() };
   }
 }
 
-/** One call being written down. Its writes are not waited for; one that fails is logged and the call goes on. */
+/** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
+interface Moment {
+  readonly atMs: number;
+  readonly monotonicMs: number;
+}
+
+/** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
 export class CallEntry implements CallRecorder {
   readonly #around: JournalSurroundings;
+  readonly #writes: CallWrites;
   readonly #start: CallStart;
-  readonly #startedAtMs: number;
-  readonly #onEnding: (ending: Promise<void>) => void;
+  readonly #began: Moment;
   #llm: AgentLlm | undefined;
   #heardMs: () => number = () => 0;
+  #durationMaxMs = Number.POSITIVE_INFINITY;
   #deafMs = 0;
+  readonly #history: SharedHistory;
   #isEnded = false;
 
-  /** `onEnding` is given the write of the call's end; it never rejects. */
-  constructor(
-    around: JournalSurroundings,
-    start: CallStart,
-    startedAtMs: number,
-    onEnding: (ending: Promise<void>) => void,
-  ) {
+  constructor(around: JournalSurroundings, writes: CallWrites, start: CallStart, began: Moment) {
     this.#around = around;
+    this.#writes = writes;
     this.#start = start;
-    this.#startedAtMs = startedAtMs;
-    this.#onEnding = onEnding;
+    this.#began = began;
+    const { orgId, historyKey: key, earlier = [] } = start;
+    this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
   }
 
-  /** Who writes the summary later, and how much audio the recognizer was given. */
-  attach(llm: AgentLlm, heardMs: () => number): void {
+  /**
+   * Who writes the summary later, how much audio the recognizer was given, and how long the call may last: a process that
+   * was stopped for a while ends it late, and its caller does not pay for that.
+   */
+  attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
     this.#llm = llm;
     this.#heardMs = heardMs;
+    this.#durationMaxMs = durationMaxMs;
   }
 
-  turnSaved(save: TurnSave): void {
-    const { calls, metrics, clock } = this.#around;
+  /** `answers` are who has spoken, thought and heard in the turn. */
+  turnSaved(save: TurnSave, answers: TurnAnswers = {}): void {
+    const { calls, metrics } = this.#around;
     if (save.report !== undefined) metrics.turnEnded(save.report);
-    const write = calls.saveTurn(this.#start.callId, {
+    const { callId } = this.#start;
+    const turn = {
       messages: this.#messages(save),
       metrics: save.metrics,
-      turn: save.report === undefined ? undefined : { ...save.report },
-      ...this.#history(save.history),
-      atMs: clock.epochMs(),
+      turn: save.report === undefined ? undefined : { ...save.report, ...answers },
+      atMs: this.#began.atMs + this.#durationMs(),
+    };
+    const added = this.#history.add(save.added);
+    const saveTurn = untilDone(() => calls.saveTurn(callId, turn));
+    void this.#writes.add({
+      callId,
+      kind: "turn",
+      chars: charsOf(save),
+      store: () => together(saveTurn(), this.#history.storeUntil(added, turn.atMs)),
+      lossMessage: "a turn could not be stored",
     });
-    void this.#watch(write, "a turn could not be stored");
   }
 
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
@@ -129,21 +191,58 @@ export class CallEntry implements CallRecorder {
   ended(ending: Ending, save: TurnSave): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    const write = this.#finish(ending, save);
-    this.#onEnding(this.#watch(write, "the end of a call could not be stored"));
+    const callEnd = this.#callEnd(ending, save);
+    this.#tell(ending, callEnd);
+    const added = this.#history.add(save.added);
+    this.#writeEnd(save, async (lostTurns, withWords) => {
+      const end = this.#store(afterLosses(callEnd, lostTurns, withWords));
+      await (withWords ? together(end, this.#history.storeUntil(added, callEnd.endedAtMs)) : end);
+    });
   }
 
-  async #finish(ending: Ending, save: TurnSave): Promise<void> {
-    const { calls, metrics, clock, log } = this.#around;
+  /** As `ended`, of a call that `begin` stores first; rejects with UniqueViolation, it has its record already. */
+  endedBeforeItBegan(ending: Ending, begin: () => Promise<void>): void {
+    this.#isEnded = true;
+    const callEnd = this.#callEnd(ending, NOTHING_SAID);
+    this.#writeEnd(NOTHING_SAID, async () => {
+      try {
+        await begin();
+      } catch (error) {
+        if (error instanceof UniqueViolation) return;
+        throw error;
+      }
+      await this.#store(callEnd);
+      this.#tell(ending, callEnd);
+    });
+  }
+
+  #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
+    const { callId } = this.#start;
+    const lossMessage = "the end of a call could not be stored";
+    void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
+  }
+
+  async #store(callEnd: CallEnd): Promise<void> {
+    const { calls, summaries } = this.#around;
+    const { callId, orgId } = this.#start;
+    await calls.finish(callId, callEnd);
+    if (this.#llm !== undefined) summaries.add({ orgId, callId, llm: this.#llm });
+  }
+
+  #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
     const { callId, channel, orgId } = this.#start;
-    const endedAtMs = Math.max(clock.epochMs(), this.#startedAtMs);
-    const durationSec = Math.round((endedAtMs - this.#startedAtMs) / 100) / 10;
-    metrics.callEnded(channel, ending);
-    log.info(
-      { callId, orgId, channel, reason: ending.reason, durationSec, ...save.metrics },
+    this.#around.metrics.callEnded(channel, ending);
+    this.#around.log.info(
+      { callId, orgId, channel, reason: ending.reason, durationSec, ...metrics },
       "call ended",
     );
-    await calls.finish(callId, {
+  }
+
+  #callEnd(ending: Ending, save: TurnSave): CallEnd {
+    const durationMs = this.#durationMs();
+    const endedAtMs = this.#began.atMs + durationMs;
+    const durationSec = Math.round(durationMs / 100) / 10;
+    return {
       status: ending.status,
       endedAtMs,
       durationSec,
@@ -151,30 +250,27 @@ export class CallEntry implements CallRecorder {
       metadata: { endReason: ending.reason, endMessage: ending.message, ...this.#deafness() },
       messages: this.#messages(save),
       usage: this.#usage(save, endedAtMs, durationSec),
-      ...this.#history(save.history),
-    });
-    if (this.#llm !== undefined) this.#around.summaries.add({ orgId, callId, llm: this.#llm });
+    };
+  }
+
+  /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
+  #durationMs(): number {
+    const passedMs = this.#around.clock.monotonicMs() - this.#began.monotonicMs;
+    return Math.round(Math.min(passedMs, this.#durationMaxMs));
   }
 
   #messages(save: TurnSave): TranscriptMessage[] {
     return save.messages.map(({ role, text, atMs }) => ({
       role,
       text,
-      timestamp: Math.round(this.#startedAtMs + atMs),
+      timestamp: Math.round(this.#began.atMs + atMs),
     }));
-  }
-
-  /** A call that failed before its first word does not wipe out the conversation that it was to continue. */
-  #history(messages: readonly HistoryMessage[]) {
-    if (messages.length === 0) return {};
-    const { orgId, historyKey } = this.#start;
-    return { history: { orgId, key: historyKey, messages: [...messages] } };
   }
 
   #usage(save: TurnSave, endedAtMs: number, durationSec: number): UsageRecord {
     return {
       orgId: this.#start.orgId,
-      date: new Date(endedAtMs).toISOString().slice(0, 10),
+      date: utcDate(endedAtMs),
       calls: 1,
       minutes: durationSec / 60,
       ttsChars: save.metrics.ttsChars,
@@ -186,33 +282,11 @@ export class CallEntry implements CallRecorder {
   #deafness(): { deafMs?: number } {
     return this.#deafMs === 0 ? {} : { deafMs: Math.round(this.#deafMs) };
   }
-
-  async #watch(write: Promise<unknown>, message: string): Promise<void> {
-    try {
-      await write;
-    } catch (error) {
-      this.#around.log.error({ callId: this.#start.callId, error }, message);
-    }
-  }
 }
 
-function newCall(start: CallStart, atMs: number): CallRecord {
-  const { callId, orgId, agentId, sessionId, channel } = start;
-  return {
-    id: callId,
-    orgId,
-    agentId,
-    sessionId,
-    channel,
-    status: "active",
-    startedAtMs: atMs,
-    endedAtMs: null,
-    durationSec: null,
-    metrics: NO_METRICS,
-    summary: null,
-    sentiment: null,
-    transcript: [],
-    metadata: {},
-    createdAtMs: atMs,
-  };
+/** What is asked for at once takes effect together. Rejects when both are over, if one has failed. */
+async function together(...work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === "rejected") throw result.reason;
+  }
 }

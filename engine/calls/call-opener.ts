@@ -1,44 +1,45 @@
 import type { Database } from "../../storage/database.js";
-import type { CallChannel, HistoryMessage } from "../../storage/records.js";
-import type { Logger } from "../log.js";
+import type { CallChannel } from "../../storage/records.js";
+import { isWorthRepeating } from "../../storage/storage-failure.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";
 import type { CallerChannel } from "../session/caller-channel.js";
 import { NOTHING_SAID } from "../session/effects.js";
 import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../session/ending.js";
 import type { LegAudio } from "../session/leg-audio.js";
-import type { PlayoutDelays } from "../session/playout-delay.js";
 import type { Session } from "../session/session.js";
-import type { SpeechCache } from "../session/speech-cache.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
+import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
-import type { Clock } from "../time/clock.js";
-import { withoutTransfer } from "../tools/agent-toolbox.js";
+import { utcDate } from "../time/utc-date.js";
+import { withTransfers } from "../tools/agent-toolbox.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
 import type { Admission } from "./admission.js";
 import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
 import type { CallEntry, CallJournal } from "./call-journal.js";
-import type { CallSlots } from "./call-slots.js";
-import type { LiveCalls } from "./live-calls.js";
-import { OpenRefusal, type RefusalReason } from "./open-refusal.js";
+import { type CallTerms, withTerms } from "./call-terms.js";
+import type { PhoneConversation } from "./continuations.js";
+import { Conversations } from "./conversations.js";
+import { cannotBeStored, OpenRefusal, type RefusalReason, tooManyCalls } from "./open-refusal.js";
 import type { Recordings } from "./recordings.js";
-import { assembleSession } from "./session-assembly.js";
+import { type AssemblySurroundings, assembleSession } from "./session-assembly.js";
 import { sessionSettings } from "./session-settings.js";
-
-/** The contract's life of a conversation that nobody continues. */
-const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+import type { StoreWatch } from "./unstored/store-watch.js";
 
 export interface OpenRequest {
   readonly tenant: Tenant;
   readonly agentId: string | undefined;
   /** The `historyKey` of an earlier session, to be continued. */
   readonly historyKey: string | undefined;
+  /** That of a telephone call, in place of a `historyKey`; it may be the first of its sessions, or a later one. */
+  readonly conversation?: PhoneConversation;
   readonly channel: CallChannel;
   readonly audio: LegAudio;
   /** Somebody can hand the caller on to another number; left out, nobody can. */
   readonly canTransfer?: boolean;
   /** The id of a call that was placed from here, which holds its slot already. */
   readonly placedCallId?: string | undefined;
+  readonly terms?: CallTerms | undefined;
 }
 
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
@@ -51,27 +52,18 @@ export interface OpenedCall {
   readonly tap?: CallAudioTap | undefined;
 }
 
-export interface OpenerSurroundings {
+export interface OpenerSurroundings extends AssemblySurroundings {
   readonly database: Pick<Database, "usage" | "history">;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
   readonly journal: CallJournal;
   readonly recordings: Pick<Recordings, "begin">;
-  readonly slots: CallSlots;
-  readonly liveCalls: LiveCalls;
-  readonly cache: SpeechCache;
-  readonly playoutDelays: PlayoutDelays;
   readonly metrics: Metrics;
+  /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly admission: Pick<Admission, "refusal">;
-  readonly clock: Clock;
+  readonly storeWatch: Pick<StoreWatch, "refusal">;
   readonly newId: () => string;
-  readonly log: Logger;
-}
-
-interface Conversation {
-  readonly key: string;
-  readonly messages: readonly HistoryMessage[];
-  readonly resumed: boolean;
 }
 
 const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
@@ -84,10 +76,13 @@ const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
 /** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
 export class CallOpener {
   readonly #around: OpenerSurroundings;
+  readonly #conversations: Conversations;
   #stopping = false;
 
   constructor(around: OpenerSurroundings) {
     this.#around = around;
+    const { database, clock, newId } = around;
+    this.#conversations = new Conversations(database.history, clock, newId);
   }
 
   /** From now on every new call is refused. */
@@ -101,8 +96,7 @@ export class CallOpener {
 
   /** Forgets the conversations that can no longer be continued. */
   purgeHistory(): Promise<number> {
-    const { database, clock } = this.#around;
-    return database.history.purge(clock.epochMs() - HISTORY_LIFETIME_MS);
+    return this.#conversations.purge();
   }
 
   /**
@@ -132,7 +126,8 @@ export class CallOpener {
       await this.#admit(request);
       const { organization, plan } = request.tenant;
       const { maxConcurrentCalls } = plan.limits;
-      if (this.#around.slots.countOf(organization.id) < maxConcurrentCalls) return undefined;
+      const count = await this.#around.slots.countOf(organization.id);
+      if (count < maxConcurrentCalls) return undefined;
       return tooManyCalls(maxConcurrentCalls);
     } catch (error) {
       if (error instanceof OpenRefusal) return error;
@@ -144,6 +139,8 @@ export class CallOpener {
     if (this.#stopping) throw new OpenRefusal("serverStopping", "the server is restarting");
     const overload = request.placedCallId ? undefined : this.#around.admission.refusal;
     if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
+    const { refusal } = this.#around.storeWatch;
+    if (refusal !== undefined) throw cannotBeStored(refusal);
     const agent = await this.#agentFor(request);
     await this.#demandMinutes(request.tenant);
     return agent;
@@ -162,7 +159,7 @@ export class CallOpener {
     const callId = placedCallId ?? this.#around.newId();
     try {
       const agent = await this.#admit(request);
-      if (!placedCallId && !slots.acquire(organization.id, callId, maxConcurrentCalls)) {
+      if (!placedCallId && !(await slots.acquire(organization.id, callId, maxConcurrentCalls))) {
         throw tooManyCalls(maxConcurrentCalls);
       }
       // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
@@ -174,7 +171,7 @@ export class CallOpener {
     } catch (error) {
       liveCalls.remove(callId);
       slots.release(callId);
-      throw error;
+      throw isWorthRepeating(error) ? cannotBeStored("it could not be stored", error) : error;
     }
   }
 
@@ -188,7 +185,7 @@ export class CallOpener {
   }
 
   async #demandMinutes({ organization, plan }: Tenant): Promise<void> {
-    const today = new Date(this.#around.clock.epochMs()).toISOString().slice(0, 10);
+    const today = utcDate(this.#around.clock.epochMs());
     const monthBegan = `${today.slice(0, 8)}01`;
     const used = await this.#around.database.usage.minutesBetween(
       organization.id,
@@ -200,15 +197,6 @@ export class CallOpener {
     throw new OpenRefusal("limitReached", message);
   }
 
-  async #conversation(orgId: string, key: string | undefined): Promise<Conversation> {
-    if (key !== undefined) {
-      const notBeforeMs = this.#around.clock.epochMs() - HISTORY_LIFETIME_MS;
-      const messages = await this.#around.database.history.load(orgId, key, notBeforeMs);
-      if (messages !== undefined) return { key, messages, resumed: true };
-    }
-    return { key: this.#around.newId(), messages: [], resumed: false };
-  }
-
   async #connect(
     request: OpenRequest,
     admitted: AgentForCall,
@@ -217,35 +205,50 @@ export class CallOpener {
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
-    const orgId = request.tenant.organization.id;
-    const { canTransfer = false } = request;
-    const agent = canTransfer ? admitted.agent : withoutTransfer(admitted.agent);
+    const { audio, channel, tenant } = request;
+    const orgId = tenant.organization.id;
+    const mayReach = (to: string) => this.#around.dialTargets?.mayReach(orgId, to) ?? true;
+    const own = withTerms(admitted.agent, request.terms);
+    const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
-    const vendors = this.#vendorsOf(forCall, request.audio);
+    const vendors = this.#vendorsOf(forCall, audio);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
-    const conversation = await this.#conversation(orgId, request.historyKey);
-    const entry = await this.#around.journal.begin({
+    const { key, messages: history, resumed } = await this.#conversations.load(orgId, request);
+    const { conversation, placedCallId } = request;
+    const sessionId = placedCallId ?? conversation?.sessionId ?? this.#around.newId();
+    const ids = { callId, orgId, agentId: agent.id, sessionId, historyKey: key, earlier: history };
+    const entry = await this.#around.journal.begin({ ...ids, channel });
+    const continues = conversation?.continues;
+    if (continues !== undefined) void this.#around.journal.link(ids, continues);
+    const promptChars = vendors.llm.systemPrompt.length;
+    const { isPaced } = audio;
+    const isStreamed = audio.speech.encoding !== "mp3";
+    const wasBroken = continues !== undefined;
+    const settings = sessionSettings(agent, tenant.plan, {
+      promptChars,
+      isPaced,
+      isStreamed,
+      wasBroken,
+    });
+    const tap = this.#around.recordings.begin({ callId, orgId }, agent, audio);
+    const parts = {
       callId,
       orgId,
-      agentId: forCall.agent.id,
-      sessionId: request.placedCallId ?? this.#around.newId(),
-      historyKey: conversation.key,
-      channel: request.channel,
-    });
-    const { plan } = request.tenant;
-    const promptChars = vendors.llm.systemPrompt.length;
-    const settings = sessionSettings(forCall.agent, plan, promptChars, request.audio.isPaced);
-    const { bytesPerMs } = request.audio;
-    const history = conversation.messages;
-    const tap = this.#around.recordings.begin({ callId, orgId }, forCall.agent, request.audio);
-    const parts = { callId, settings, history, vendors, caller, entry, bytesPerMs, tap };
+      settings,
+      history,
+      vendors,
+      caller,
+      entry,
+      heard: audio.heard,
+      tap,
+    };
     const session = assembleSession(parts, this.#around);
     this.#around.liveCalls.add(session);
     const stream = await this.#listen(request, forCall, vendors, session, entry, signal);
-    announce({ agentName: forCall.agent.name, historyKey: conversation.key, tap });
-    this.#around.log.info({ callId, orgId, agentId: forCall.agent.id }, "call begun");
-    session.begin(stream, conversation.resumed);
+    announce({ agentName: agent.name, historyKey: key, tap });
+    this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    session.begin(stream, resumed);
     return session;
   }
 
@@ -271,10 +274,10 @@ export class CallOpener {
     entry: CallEntry,
     signal: AbortSignal,
   ): Promise<SpeechStream> {
-    const { encoding, sampleRateHz } = request.audio;
+    const { heard: format } = request.audio;
     const language = agent.persona.language;
-    const { endpointingMs } = agent.thresholds;
-    const options = { language, modelId: sttModelId, encoding, sampleRateHz, endpointingMs };
+    const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
+    const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
     try {
       return await stt.open(options, session, signal);
     } catch (error) {
@@ -291,8 +294,4 @@ export class CallOpener {
       throw new OpenRefusal("vendorFailed", LISTENING_FAILED.message, { cause: error });
     }
   }
-}
-
-function tooManyCalls(callsMax: number): OpenRefusal {
-  return new OpenRefusal("limitReached", `the plan allows ${callsMax} calls at the same time`);
 }

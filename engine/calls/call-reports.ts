@@ -1,11 +1,23 @@
+import type { CallSieve } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";
+import { utcDate } from "../time/utc-date.js";
+import { type DailyWaits, dailyWaits } from "./wait-reports.js";
 
 export interface CallFilter {
   readonly agentId?: string | undefined;
   readonly status?: CallStatus | undefined;
+}
+
+/** What narrows a list down further, among an organization's latest calls. */
+export interface CallWish {
+  readonly channel?: "web" | "phone" | undefined;
+  readonly longerThanSec?: number | undefined;
+  readonly waitedMoreThanMs?: number | undefined;
+  /** Only calls that somebody should look at. */
+  readonly attention?: boolean | undefined;
 }
 
 export interface CallPage {
@@ -29,6 +41,10 @@ export interface CallReportsOptions {
 
 /** Four: of a minute, less than a hundredth of a second. */
 const DECIMALS = 10_000;
+/** A caller who had to interrupt so often was not understood, or talked to for too long. */
+const INTERRUPTIONS_OF_ATTENTION = 4;
+/** Callers ask whether anybody is there when they wait so long on average. */
+const WAIT_OF_ATTENTION_MS = 2_500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What an organization can learn about its calls. */
@@ -49,9 +65,13 @@ export class CallReports {
       status,
       skip,
       limit,
-    }: CallFilter & { readonly skip: number; readonly limit: number },
+      ...wish
+    }: CallFilter & CallWish & { readonly skip: number; readonly limit: number },
   ): Promise<CallPage> {
-    return this.#database.calls.list(orgId, { ...given({ agentId, status }), skip, limit });
+    const sieve = sieveOf(wish);
+    const narrowed = sieve === undefined ? {} : { sieve };
+    const filter = { ...given({ agentId, status }), ...narrowed };
+    return this.#database.calls.list(orgId, { ...filter, skip, limit });
   }
 
   count(orgId: string, { agentId, status }: CallFilter): Promise<number> {
@@ -77,14 +97,23 @@ export class CallReports {
 
   /** One entry for each of the last `dayCount` days in UTC, today included, oldest first. */
   async dailyUsage(orgId: string, dayCount: number): Promise<readonly UsageRecord[]> {
-    const nowMs = this.#clock.epochMs();
-    const dates = Array.from({ length: dayCount }, (_, index) =>
-      utcDate(nowMs - (dayCount - 1 - index) * DAY_MS),
-    );
-    const [firstDate = ""] = dates;
-    const stored = await this.#database.usage.list(orgId, firstDate, utcDate(nowMs));
+    const dates = this.#lastDates(dayCount);
+    const [firstDate = "", lastDate = firstDate] = [dates[0], dates.at(-1)];
+    const stored = await this.#database.usage.list(orgId, firstDate, lastDate);
     const storedByDate = new Map(stored.map((usage) => [usage.date, shown(usage)]));
     return dates.map((date) => storedByDate.get(date) ?? dayWithoutCalls(orgId, date));
+  }
+
+  /** As `dailyUsage`: how long callers waited on each day. */
+  dailyWaits(orgId: string, dayCount: number): Promise<readonly DailyWaits[]> {
+    return dailyWaits(this.#database.calls, orgId, this.#lastDates(dayCount));
+  }
+
+  #lastDates(dayCount: number): readonly string[] {
+    const nowMs = this.#clock.epochMs();
+    return Array.from({ length: dayCount }, (_, index) =>
+      utcDate(nowMs - (dayCount - 1 - index) * DAY_MS),
+    );
   }
 }
 
@@ -93,6 +122,24 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
     ...(agentId === undefined ? {} : { agentId }),
     ...(status === undefined ? {} : { status }),
   };
+}
+
+function sieveOf(wish: CallWish): CallSieve | undefined {
+  const { channel, longerThanSec, waitedMoreThanMs } = wish;
+  const sieve: CallSieve = {
+    ...(channel === undefined ? {} : { channel }),
+    ...(longerThanSec === undefined ? {} : { longerThanSec }),
+    ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
+    ...(wish.attention === true
+      ? {
+          attention: {
+            interruptionsMin: INTERRUPTIONS_OF_ATTENTION,
+            waitMinMs: WAIT_OF_ATTENTION_MS,
+          },
+        }
+      : {}),
+  };
+  return Object.keys(sieve).length === 0 ? undefined : sieve;
 }
 
 function shown(usage: UsageRecord): UsageRecord {
@@ -106,10 +153,6 @@ function shown(usage: UsageRecord): UsageRecord {
 /** Sums of binary fractions show digits that nobody measured. */
 function rounded(value: number): number {
   return Math.round(value * DECIMALS) / DECIMALS;
-}
-
-function utcDate(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10);
 }
 
 function dayWithoutCalls(orgId: string, date: string): UsageRecord {

@@ -1,9 +1,27 @@
+import type { Soon } from "../time/soon.js";
+
+/** The slots as those use them who open calls, whether this process counts them or the owner of the box does. */
+export interface Slots {
+  /** False when the organization already has `callsMax` calls. */
+  acquire(orgId: string, callId: string, callsMax: number): Soon<boolean>;
+  release(callId: string): void;
+  /** The calls that the organization has on this box. */
+  countOf(orgId: string): Soon<number>;
+  /** The calls of this process. */
+  readonly count: number;
+  /** The organizations that have calls in this process. */
+  readonly orgIds: readonly string[];
+  /** The organization's calls in this process. */
+  callsOf(orgId: string): readonly string[];
+  /** Gives back the slots of calls of this process that are not alive any more, and says how many there were. */
+  reconcile(isAlive: (callId: string) => boolean): number;
+}
+
 /**
  * The calls that each organization has in progress. A slot belongs to its call and is given back once, by the call's
- * own end; a second release does nothing. One process holds them in memory; several would share them behind the
- * same three methods.
+ * own end; a second release does nothing. Where a box has several session processes, its owner counts for all of them.
  */
-export class CallSlots {
+export class CallSlots implements Slots {
   readonly #orgByCall = new Map<string, string>();
   readonly #countByOrg = new Map<string, number>();
 
@@ -13,6 +31,15 @@ export class CallSlots {
 
   countOf(orgId: string): number {
     return this.#countByOrg.get(orgId) ?? 0;
+  }
+
+  /** The organizations that have calls in progress. */
+  get orgIds(): readonly string[] {
+    return [...this.#countByOrg.keys()];
+  }
+
+  callsOf(orgId: string): readonly string[] {
+    return [...this.#orgByCall].filter(([, owner]) => owner === orgId).map(([callId]) => callId);
   }
 
   /** False when the organization already has `callsMax` calls. */

@@ -1,6 +1,6 @@
 import type { CallStore } from "../../storage/call-store.js";
 import type { Logger } from "../log.js";
-import type { AgentLlm } from "../session/effect-runner.js";
+import type { AgentLlm } from "../session/effect-surroundings.js";
 import { parseSummary, summaryMessages } from "../speech/call-summary.js";
 import type { Clock } from "../time/clock.js";
 

@@ -1,3 +1,5 @@
+import { isWorthRepeating } from "../../storage/storage-failure.js";
+
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
 export type RefusalReason =
   | "agentNotFound"
@@ -6,6 +8,7 @@ export type RefusalReason =
   | "limitReached"
   | "vendorFailed"
   | "overloaded"
+  | "storeFailing"
   | "callerLeft"
   | "serverStopping";
 
@@ -18,4 +21,22 @@ export class OpenRefusal extends Error {
     super(message, options);
     this.reason = reason;
   }
+}
+
+/** A call that leaves no record could not be shown, billed or continued. */
+export function cannotBeStored(reason: string, cause?: unknown): OpenRefusal {
+  const message = `the server takes no calls for the moment: ${reason}`;
+  return new OpenRefusal("storeFailing", message, { cause });
+}
+
+/** The refusal that an error is, or comes down to where the store is to blame; undefined for any other error. */
+export function openRefusalOf(error: unknown): OpenRefusal | undefined {
+  if (error instanceof OpenRefusal) return error;
+  return isWorthRepeating(error)
+    ? cannotBeStored("its database does not answer", error)
+    : undefined;
+}
+
+export function tooManyCalls(callsMax: number): OpenRefusal {
+  return new OpenRefusal("limitReached", `the plan allows ${callsMax} calls at the same time`);
 }

@@ -1,21 +1,19 @@
-import { UniqueViolation } from "../../storage/unique-violation.js";
-import { Failure, type FailureKind } from "../failure.js";
+import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
-import { NOTHING_SAID } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
-import { TelephonyRefusal } from "../telephony/telephony-request.js";
+import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { PhoneNumbers } from "../tenancy/phone-numbers.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import { VendorError } from "../vendors/contracts.js";
 import type { CallJournal } from "./call-journal.js";
 import type { CallOpener } from "./call-opener.js";
-import type { CallSlots } from "./call-slots.js";
+import type { Slots } from "./call-slots.js";
 import type { LiveCall, LiveCalls } from "./live-calls.js";
-import type { RefusalReason } from "./open-refusal.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
+import { placingFailed, placingRefused } from "./outbound-refusal.js";
 import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
+import type { HandedOver, PlacedCalls } from "./placed-calls.js";
 
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
@@ -24,17 +22,6 @@ export const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
 /** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
-
-const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
-  agentNotFound: "notFound",
-  providerUnavailable: "conflict",
-  modelNotAllowed: "forbidden",
-  limitReached: "rateLimited",
-  vendorFailed: "unavailable",
-  overloaded: "unavailable",
-  callerLeft: "unavailable",
-  serverStopping: "unavailable",
-};
 
 export interface QueuedCall {
   /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
@@ -51,7 +38,9 @@ export interface OutboundSurroundings {
   readonly opener: Pick<CallOpener, "refusal">;
   /** Undefined: from any number, where the vendor is not real. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
-  readonly slots: CallSlots;
+  /** Undefined: to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly slots: Slots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
   readonly clock: Clock;
@@ -68,13 +57,15 @@ interface Ringing {
 }
 
 /** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
-export class OutboundCalls {
+export class OutboundCalls implements PlacedCalls {
   readonly #around: OutboundSurroundings;
   readonly #ringing = new Map<string, Ringing>();
   /** Calls whose session is being opened, with how each is to end as soon as it is. */
   readonly #connecting = new Map<string, Ending | undefined>();
   /** Who answered, of calls that have no record yet. */
   readonly #answeredBy = new Map<string, string>();
+  /** Calls that went to another session process before the vendor had answered the order. */
+  readonly #handedOver = new Set<string>();
 
   constructor(around: OutboundSurroundings) {
     this.#around = around;
@@ -96,28 +87,59 @@ export class OutboundCalls {
     }
     const { agentId } = order;
     const refusal = await opener.refusal({ tenant, agentId });
-    if (refusal !== undefined) throw new Failure(KIND_BY_REFUSAL[refusal.reason], refusal.message);
+    if (refusal !== undefined) throw placingRefused(refusal);
     const orgId = tenant.organization.id;
     await this.#demandNumber(orgId, order.from);
+    await this.#demandTarget(orgId, order.to);
     const claims = { callId: newId(), orgId, agentId };
-    this.#reserve(tenant, claims);
+    await this.#reserve(tenant, claims);
     try {
       const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {
         ringTimeoutSec: RING_TIMEOUT_SEC,
       });
       this.#placed(claims, callRef);
     } catch (error) {
+      this.#handedOver.delete(claims.callId);
       this.#release(claims.callId);
-      throw failureOf(error, log);
+      throw placingFailed(error, log);
     }
     log.info({ callId: claims.callId, orgId, agentId }, "a call was placed");
     return { id: claims.callId, agentId, status: "queued" };
+  }
+
+  /** Whether the call waits for its answer here. */
+  isRinging(callId: string): boolean {
+    return this.#ringing.has(callId);
+  }
+
+  /** Whether what the vendor tells of the call concerns this process. */
+  holds(callId: string): boolean {
+    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
+    return isOnItsWay || this.#around.liveCalls.has(callId);
   }
 
   /** The placed call that an answer with this token is for, as long as the call waits for one. */
   answering(token: string): OutboundClaims | undefined {
     const claims = this.#around.tokens.verify(token);
     return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
+  }
+
+  /** Gives the call to another session process of the box, with its slot; undefined when it does not wait here. */
+  handOver(callId: string, orgId: string): HandedOver | undefined {
+    const ringing = this.#ringing.get(callId);
+    if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
+    ringing.cancelTimer();
+    this.#ringing.delete(callId);
+    const answeredBy = this.#takeAnswer(callId);
+    this.#around.liveCalls.remove(callId);
+    if (ringing.callRef === undefined) this.#handedOver.add(callId);
+    return { claims: ringing.claims, callRef: ringing.callRef, answeredBy };
+  }
+
+  /** Takes a call that another session process of the box has handed over, with its slot. */
+  adopt({ claims, callRef, answeredBy }: HandedOver): void {
+    this.#wait(claims, callRef);
+    if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);
   }
 
   /**
@@ -141,7 +163,7 @@ export class OutboundCalls {
       this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
-      await this.#fail(ringing.claims, NOT_CONNECTED);
+      this.#fail(ringing.claims, NOT_CONNECTED);
       throw error;
     } finally {
       this.#connecting.delete(callId);
@@ -152,28 +174,33 @@ export class OutboundCalls {
   async report(token: string, report: OutboundReport): Promise<boolean> {
     const claims = this.#around.tokens.verify(token);
     if (claims === undefined) return false;
-    const ending = endingOf(report);
-    if (ending !== undefined) await this.#end(claims, ending);
-    const { callId } = claims;
-    const { answeredBy } = report;
-    if (!ANSWERED_BY.test(answeredBy)) return true;
-    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
-    if (isOnItsWay) this.#answeredBy.set(callId, answeredBy);
-    else this.#noteAnswer(callId, answeredBy);
+    this.take(claims, report);
     return true;
   }
 
-  async #end(claims: OutboundClaims, ending: Ending): Promise<void> {
+  /** As `report`, once the token is known to be good. */
+  take(claims: OutboundClaims, report: OutboundReport): void {
+    const ending = endingOf(report);
+    if (ending !== undefined) this.#end(claims, ending);
+    const { callId } = claims;
+    const { answeredBy } = report;
+    if (!ANSWERED_BY.test(answeredBy)) return;
+    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
+    if (isOnItsWay) this.#answeredBy.set(callId, answeredBy);
+    else this.#noteAnswer(callId, answeredBy);
+  }
+
+  #end(claims: OutboundClaims, ending: Ending): void {
     const { callId } = claims;
     const ringing = this.#ringing.get(callId);
     if (ringing !== undefined) {
       if (ending.reason === "machine") this.#hangUp(ringing);
-      await this.#fail(claims, ending);
+      this.#fail(claims, ending);
     } else if (this.#connecting.has(callId)) {
       if (ending.reason === "machine") this.#connecting.set(callId, ending);
     } else if (this.#around.liveCalls.has(callId)) {
       if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
-    } else if (ending !== NOT_CONNECTED) await this.#record(claims, ending);
+    } else if (ending !== NOT_CONNECTED) this.#record(claims, ending);
   }
 
   #takeAnswer(callId: string): string {
@@ -195,28 +222,41 @@ export class OutboundCalls {
     throw new Failure("forbidden", message);
   }
 
-  #reserve({ organization, plan }: Tenant, claims: OutboundClaims): void {
-    const { slots, liveCalls, clock } = this.#around;
+  async #demandTarget(orgId: string, number: string): Promise<void> {
+    const { dialTargets } = this.#around;
+    if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
+    const message =
+      "to: expected a number that the platform's administrator has allowed this organization to call";
+    throw new Failure("forbidden", message);
+  }
+
+  async #reserve({ organization, plan }: Tenant, claims: OutboundClaims): Promise<void> {
     const { maxConcurrentCalls } = plan.limits;
-    const { callId } = claims;
-    if (!slots.acquire(organization.id, callId, maxConcurrentCalls)) {
+    if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
       const message = `the plan allows ${maxConcurrentCalls} calls at the same time`;
       throw new Failure("rateLimited", message);
     }
+    this.#wait(claims, undefined);
+  }
+
+  #wait(claims: OutboundClaims, callRef: string | undefined): void {
+    const { liveCalls, clock } = this.#around;
+    const { callId } = claims;
     const giveUp = (ending: Ending) => {
       const ringing = this.#ringing.get(callId);
       if (ringing === undefined) return;
       this.#hangUp(ringing);
-      void this.#fail(claims, ending);
+      this.#fail(claims, ending);
     };
     const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
-    this.#ringing.set(callId, { claims, cancelTimer, callRef: undefined });
+    this.#ringing.set(callId, { claims, cancelTimer, callRef });
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
     liveCalls.add({ callId, end: giveUp });
   }
 
   #placed({ callId }: OutboundClaims, callRef: string): void {
     const ringing = this.#ringing.get(callId);
+    if (this.#handedOver.delete(callId)) return;
     if (ringing !== undefined) ringing.callRef = callRef;
     else if (!this.#around.liveCalls.has(callId)) this.#cancel(callId, callRef);
   }
@@ -231,10 +271,10 @@ export class OutboundCalls {
     });
   }
 
-  async #fail(claims: OutboundClaims, ending: Ending): Promise<void> {
+  #fail(claims: OutboundClaims, ending: Ending): void {
     const answeredBy = this.#takeAnswer(claims.callId);
     this.#release(claims.callId);
-    await this.#record(claims, ending);
+    this.#record(claims, ending);
     this.#noteAnswer(claims.callId, answeredBy);
   }
 
@@ -247,27 +287,10 @@ export class OutboundCalls {
   }
 
   /** Nothing, when the call has its record already: a report that came twice, or after a session. */
-  async #record(claims: OutboundClaims, ending: Ending): Promise<void> {
-    const { journal, newId, log } = this.#around;
+  #record(claims: OutboundClaims, ending: Ending): void {
+    const { journal, newId } = this.#around;
     const { callId } = claims;
     const call = { ...claims, sessionId: callId, historyKey: newId(), channel: "phone" } as const;
-    try {
-      (await journal.begin(call)).ended({ ...ending, status: "failed" }, NOTHING_SAID);
-    } catch (error) {
-      if (error instanceof UniqueViolation) return;
-      log.error({ callId, error }, "a call that failed could not be stored");
-    }
+    journal.recordFailed(call, ending);
   }
-}
-
-function failureOf(error: unknown, log: Logger): unknown {
-  if (!(error instanceof VendorError)) return error;
-  log.warn({ vendor: error.vendor, reason: error.message }, "a call could not be placed");
-  const options = { cause: error };
-  if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
-    return new Failure("unavailable", "the telephony vendor does not take calls now", options);
-  }
-  const words = `the telephony vendor refused the call with its error ${error.code}`;
-  const isOrder = error.fault === "refused";
-  return new Failure(isOrder ? "invalid" : "unavailable", words, options);
 }

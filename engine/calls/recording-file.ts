@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { WAV_FRAME_BYTES, WAV_HEADER_BYTES, wavHeader, wavRateHz } from "./wav-header.js";
 
 /** Audio that the disk has not taken yet, some sixteen seconds of a web call: a disk that is so slow will not catch up. */
-export const FILE_BACKLOG_BYTES_MAX = 1024 * 1024;
+const FILE_BACKLOG_BYTES_MAX = 1024 * 1024;
 /** The sizes in the file are of 32 bits, and many players take them for signed: nine hours of a web call. */
 export const RECORDING_BYTES_MAX = 2 ** 31 - 1;
 /** What follows the name of a file that is not whole. */

@@ -1,10 +1,13 @@
+import type { RawFormat } from "../audio/audio-format.js";
+import type { Conversion, ConversionListener } from "../audio/conversion-queue.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
-import { decodePhoneAudio } from "../audio/phone-encoding.js";
+import { decodeSamples } from "../audio/sample-coding.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";
 import type { LegAudio } from "../session/leg-audio.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { AudioTrack } from "./audio-track.js";
 import { CallerPlacement, STALL_MAX_MS } from "./caller-placement.js";
+import { StreamedSound } from "./streamed-sound.js";
 import { WAV_CHANNELS } from "./wav-header.js";
 
 const FLUSH_MS = 1_000;
@@ -18,11 +21,13 @@ const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
 const BLOCK_MAX_MS = 2 * FLUSH_MS;
 /** The session sends ten seconds ahead and then at most a sentence, which can have two minutes. */
 export const AGENT_AHEAD_MAX_MS = 140_000;
+/** What browsers usually keep ahead of the ear. */
+const BUFFERED_MS = 200;
 const CALLER = 0;
 const AGENT = 1;
 
-/** How the two sides of the leg are encoded. The caller's 16-bit samples have their low byte first. */
-export type RecordedFormat = Pick<LegAudio, "encoding" | "sampleRateHz" | "speech">;
+/** How the two sides of the leg are encoded, and whether the agent's is sent in real time. */
+export type RecordedFormat = Pick<LegAudio, "heard" | "speech" | "isPaced">;
 
 /** Where the samples go. */
 export interface RecordingSink {
@@ -34,6 +39,8 @@ export interface RecordingSurroundings {
   readonly clock: Clock;
   /** A whole MP3 as samples at the recording's rate. */
   readonly decodeMp3: (mp3: Uint8Array) => Promise<Int16Array>;
+  /** To 16-bit samples at the recording's rate, low byte first, piece by piece. */
+  readonly openConversion: (from: RawFormat<"pcm16">, listener: ConversionListener) => Conversion;
   /** The recording stands still from now on, for this reason. */
   readonly onBroken: (reason: string) => void;
   /** A sentence is missing in it. */
@@ -43,7 +50,6 @@ export interface RecordingSurroundings {
 }
 
 interface Sentence {
-  readonly at: number;
   /** The sample at which the sentence is cut. */
   until: number;
 }
@@ -62,8 +68,10 @@ export class Recording implements CallAudioTap {
   readonly #agentTrack = new AudioTrack();
   readonly #placement: CallerPlacement;
   readonly #sentences = new Set<Sentence>();
+  /** The one that what the agent says next may belong to. */
+  #streamed: StreamedSound | undefined;
   readonly #stopFlushing: CancelTimer;
-  #agentEndsAt = 0;
+  #agentEndsAt = Number.NEGATIVE_INFINITY;
   #writtenTo = 0;
   /** The sample at which the call has ended. */
   #endsAt: number | undefined;
@@ -74,7 +82,7 @@ export class Recording implements CallAudioTap {
     this.#sink = sink;
     this.#around = around;
     this.#startedAtMs = around.clock.monotonicMs();
-    this.#placement = new CallerPlacement(this.#callerTrack, format.sampleRateHz);
+    this.#placement = new CallerPlacement(this.#callerTrack, format.heard.sampleRateHz);
     this.#stopFlushing = around.clock.every(FLUSH_MS, () => this.#flush());
   }
 
@@ -85,26 +93,38 @@ export class Recording implements CallAudioTap {
 
   caller(audio: Uint8Array): void {
     if (this.#isStopped) return;
-    const encoding = this.#format.encoding === "mulaw" ? "mulaw" : "l16";
-    this.#placement.add(decodePhoneAudio(audio, encoding), this.#now());
+    this.#placement.add(decodeSamples(audio, this.#format.heard.encoding), this.#now());
   }
 
   agent(audio: Uint8Array): void {
     if (this.#isStopped) return;
-    const at = Math.max(this.#now(), this.#agentEndsAt);
+    const at = this.#agentPlace();
     const aheadSamples = at - this.#now();
     if (aheadSamples > this.#samples(AGENT_AHEAD_MAX_MS)) {
       return this.#break("more of the agent's audio was sent ahead than a recording holds");
     }
-    const { speech } = this.#format;
-    if (speech === "mp3") return this.#addSentence(at, audio);
-    const pcm = decodePhoneAudio(audio, speech);
+    const { speech, heard } = this.#format;
+    if (speech.encoding === "mp3") return this.#addSentence(at, audio);
+    const pcm = decodeSamples(audio, speech.encoding);
+    if (speech.sampleRateHz !== heard.sampleRateHz) {
+      return this.#addStreamed(at, pcm, speech.sampleRateHz);
+    }
     this.#agentTrack.place(at, pcm);
     this.#agentEndsAt = at + pcm.length;
   }
 
+  /** A browser that is streamed to hides small gaps with its buffer: there, what comes a little late follows without one. */
+  #agentPlace(): number {
+    const { speech, isPaced } = this.#format;
+    const isBuffered = !isPaced && speech.encoding !== "mp3";
+    const lateSamples = this.#now() - this.#agentEndsAt;
+    if (isBuffered && lateSamples <= this.#samples(BUFFERED_MS)) return this.#agentEndsAt;
+    return Math.max(this.#now(), this.#agentEndsAt);
+  }
+
+  /** Once the call has ended, nothing stands behind this moment any more. */
   agentCut(): void {
-    if (!this.#isStopped) this.#cutAgent(this.#now());
+    this.#cutAgent(this.#now());
   }
 
   end(): void {
@@ -122,7 +142,7 @@ export class Recording implements CallAudioTap {
   #addSentence(at: number, mp3: Uint8Array): void {
     const length = Math.round(this.#samples(mp3Stream(mp3).durationMs));
     this.#agentEndsAt = at + length;
-    const sentence = { at, until: at + length };
+    const sentence = { until: at + length };
     this.#sentences.add(sentence);
     this.#around
       .decodeMp3(mp3)
@@ -136,7 +156,41 @@ export class Recording implements CallAudioTap {
       });
   }
 
+  /** What does not follow on the piece before it is a sound of its own. */
+  #addStreamed(at: number, pcm: Int16Array, rateHz: number): void {
+    if (this.#streamed?.endsAt !== at) this.#endStreamed();
+    const sound = this.#streamed ?? this.#newStreamed(at, rateHz);
+    this.#streamed = sound;
+    sound.add(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength));
+    this.#agentEndsAt = sound.endsAt;
+  }
+
+  #newStreamed(at: number, rateHz: number): StreamedSound {
+    const from = { encoding: "pcm16", sampleRateHz: rateHz } as const;
+    const sound: StreamedSound = new StreamedSound({
+      track: this.#agentTrack,
+      at,
+      ratio: this.#format.heard.sampleRateHz / rateHz,
+      open: (listener) => this.#around.openConversion(from, listener),
+      onOver: (error) => {
+        if (error !== undefined) this.#around.onSentenceLost(error);
+        if (this.#streamed === sound) this.#streamed = undefined;
+        this.#sentences.delete(sound);
+        this.#finishWhenDecoded();
+      },
+    });
+    this.#sentences.add(sound);
+    return sound;
+  }
+
+  #endStreamed(): void {
+    const sound = this.#streamed;
+    this.#streamed = undefined;
+    sound?.end();
+  }
+
   #cutAgent(position: number): void {
+    this.#endStreamed();
     this.#agentEndsAt = Math.min(this.#agentEndsAt, position);
     this.#agentTrack.cutFrom(position);
     for (const sentence of this.#sentences) sentence.until = Math.min(sentence.until, position);
@@ -175,6 +229,7 @@ export class Recording implements CallAudioTap {
   #break(reason: string): void {
     this.#isOver = true;
     this.#stopFlushing();
+    this.#endStreamed();
     this.#callerTrack.cutFrom(0);
     this.#agentTrack.cutFrom(0);
     this.#around.onBroken(reason);
@@ -186,6 +241,6 @@ export class Recording implements CallAudioTap {
   }
 
   #samples(durationMs: number): number {
-    return (durationMs * this.#format.sampleRateHz) / 1_000;
+    return (durationMs * this.#format.heard.sampleRateHz) / 1_000;
   }
 }

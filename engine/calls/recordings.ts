@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { RecordingKey, RecordingStore } from "../../storage/recording-store.js";
 import type { AgentRecord } from "../../storage/records.js";
+import { MP3, PCM_16K } from "../audio/audio-format.js";
 import type { AudioPool } from "../audio/audio-pool.js";
-import { decodePcm } from "../audio/phone-encoding.js";
+import { decodePcm } from "../audio/sample-coding.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";
@@ -22,7 +23,7 @@ export interface RecordingsOptions {
   /** The folder of all data; recordings have a folder of their own in it. */
   readonly dataDir: string;
   readonly store: RecordingStore;
-  readonly audioPool: () => Pick<AudioPool, "convert">;
+  readonly audioPool: () => Pick<AudioPool, "convert" | "open">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -62,16 +63,18 @@ export class Recordings {
     const { callId } = key;
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
     const known = store.begin(key, expiresAtMs);
-    const file = new RecordingFile(this.#pathOf(key), format.sampleRateHz, known, (error) =>
+    const file = new RecordingFile(this.#pathOf(key), format.heard.sampleRateHz, known, (error) =>
       log.error({ callId, error }, "a recording could not be written; the call goes on"),
     );
     const finish = this.#watch(key, file);
     return new Recording(format, file, {
       clock,
       decodeMp3: async (mp3) => {
-        const pcm = await audioPool().convert(mp3, { from: "mp3", to: "pcm16k" }, "background");
+        const pcm = await audioPool().convert(mp3, { from: MP3, to: PCM_16K }, "background");
         return decodePcm(pcm, true);
       },
+      openConversion: (from, listener) =>
+        audioPool().open({ from, to: PCM_16K }, "background", listener),
       onBroken: (reason) => {
         log.warn({ callId, reason }, "a recording has ended before its call");
         finish();
@@ -101,8 +104,12 @@ export class Recordings {
 
   /** Puts right what an earlier run of the server left, then deletes what has expired, every hour. */
   async start(): Promise<void> {
-    const { clock, log } = this.#options;
     await this.#repair();
+    this.startSweeping();
+  }
+
+  startSweeping(): void {
+    const { clock, log } = this.#options;
     const sweep = () => {
       this.sweep().catch((error: unknown) => {
         log.error({ error }, "expired recordings could not be deleted");

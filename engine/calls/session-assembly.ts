@@ -1,10 +1,13 @@
 import type { HistoryMessage } from "../../storage/records.js";
+import type { HeardFormat } from "../audio/audio-format.js";
 import type { Logger } from "../log.js";
 import type { CallAudioTap } from "../session/call-audio-tap.js";
 import type { CallerChannel } from "../session/caller-channel.js";
-import { type CallRecorder, EffectRunner } from "../session/effect-runner.js";
+import { EffectRunner } from "../session/effect-runner.js";
+import type { CallRecorder } from "../session/effect-surroundings.js";
 import type { TurnSave } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
+import type { PhraseKeeper } from "../session/phrase-keeper.js";
 import type { PlayoutDelays } from "../session/playout-delay.js";
 import { Session } from "../session/session.js";
 import { SessionActor } from "../session/session-actor.js";
@@ -13,17 +16,20 @@ import { newSession, type SessionSettings } from "../session/state.js";
 import type { Clock } from "../time/clock.js";
 import type { AgentVendors } from "./agent-vendors.js";
 import type { CallEntry } from "./call-journal.js";
-import type { CallSlots } from "./call-slots.js";
+import type { Slots } from "./call-slots.js";
+import type { EarlyReplyBudget } from "./early-reply-budget.js";
 import type { LiveCalls } from "./live-calls.js";
 
 export interface SessionParts {
   readonly callId: string;
+  readonly orgId: string;
   readonly settings: SessionSettings;
   readonly history: readonly HistoryMessage[];
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
-  readonly bytesPerMs: number;
+  /** What the recognizer is given. */
+  readonly heard: HeardFormat;
   /** Takes the audio of a call that is recorded; undefined for one that is not. */
   readonly tap: CallAudioTap | undefined;
 }
@@ -31,8 +37,10 @@ export interface SessionParts {
 export interface AssemblySurroundings {
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
+  readonly phrases: PhraseKeeper;
+  readonly earlyReplyBudget: EarlyReplyBudget;
   readonly liveCalls: LiveCalls;
-  readonly slots: CallSlots;
+  readonly slots: Slots;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -46,11 +54,13 @@ const INTERNAL_ERROR: Ending = {
 /** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
 export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
   const { callId, settings, history, caller, entry } = parts;
-  const { llm, tts, toolbox } = parts.vendors;
-  const { cache, playoutDelays, clock, liveCalls, slots, log } = around;
+  const { llm, tts, toolbox, answers } = parts.vendors;
+  const { cache, playoutDelays, phrases, clock, liveCalls, slots, log } = around;
+  const vendorFailed = toldOnce((category, error) => entry.vendorFailed(category, error));
+  answers.tell(vendorFailed);
   const recorder: CallRecorder = {
-    turnSaved: (save) => entry.turnSaved(save),
-    vendorFailed: (category, error) => entry.vendorFailed(category, error),
+    turnSaved: (save) => entry.turnSaved(save, answers.take()),
+    vendorFailed,
     ended: (ending, save) => {
       session.release();
       liveCalls.remove(callId);
@@ -58,7 +68,9 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
       entry.ended(ending, save);
     },
   };
-  const surroundings = { clock, llm, tts, toolbox, cache, playoutDelays, caller, recorder, log };
+  const voice = { tts, cache, playoutDelays, phrases };
+  const earlyReplies = around.earlyReplyBudget.of(parts.orgId);
+  const surroundings = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const actor = new SessionActor(newSession(settings, history), runner, (error) => {
     log.error({ callId, error }, "the session broke; the call is ended");
@@ -67,13 +79,24 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
     recorder.ended(INTERNAL_ERROR, rescue(actor));
   });
   runner.deliverTo((event) => actor.send(event));
-  const session: Session = new Session(callId, runner, entry, parts.bytesPerMs, parts.tap);
-  entry.attach(llm, () => session.heardMs);
+  const speechLog = { vendorFailed, wasDeaf: (deafMs: number) => entry.wasDeaf(deafMs) };
+  const session: Session = new Session(callId, runner, speechLog, parts.heard, parts.tap);
+  entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
   return session;
+}
+
+/** A chain tells what failed in it, and the session what the chain gave up with: of one failure once. */
+function toldOnce(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
+  const told = new WeakSet<Error>();
+  return (category, error) => {
+    const isTold = told.has(error) || (error.cause instanceof Error && told.has(error.cause));
+    told.add(error);
+    if (!isTold) tell(category, error);
+  };
 }
 
 /** What can still be kept of a call whose transition threw. */
 function rescue(actor: SessionActor): TurnSave {
-  const { unsaved, metrics, history } = actor.state;
-  return { messages: unsaved, metrics, report: undefined, history };
+  const { unsaved, metrics } = actor.state;
+  return { messages: unsaved, metrics, report: undefined, added: [] };
 }

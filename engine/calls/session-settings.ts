@@ -1,39 +1,51 @@
 import type { AgentRecord, PlanRecord } from "../../storage/records.js";
 import type { SessionSettings } from "../session/state.js";
+import { stockPhrases } from "../speech/stock-phrases.js";
 import { sessionTools } from "../tools/agent-toolbox.js";
 
-/** Spoken when no reply could be made, by the first part of the language tag; anything else hears English. */
-const APOLOGIES: Readonly<Record<string, string>> = {
-  en: "I am sorry, I could not answer that just now.",
-  de: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",
-  es: "Lo siento, ahora mismo no he podido responder.",
-  fr: "Je suis désolé, je n'ai pas pu répondre à l'instant.",
-  it: "Mi dispiace, in questo momento non sono riuscito a rispondere.",
-  nl: "Het spijt me, daar kon ik net niet op antwoorden.",
-  pt: "Desculpe, não consegui responder agora.",
-  ja: "申し訳ありません。ただいまお答えできませんでした。",
-  zh: "抱歉，我刚才没能回答。",
-};
-const DEFAULT_APOLOGY = "I am sorry, I could not answer that just now.";
+/** On the telephone a caller who says nothing may have put the receiver aside. */
+const CALLER_SILENCE_ON_TELEPHONE_MS = 10_000;
+
+export interface CallCircumstances {
+  readonly promptChars: number;
+  readonly isPaced: boolean;
+  readonly isStreamed: boolean;
+  /** The caller talked to the agent a moment ago, and was cut off. */
+  readonly wasBroken: boolean;
+}
 
 /** How one call behaves, from the agent and what its plan allows. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
-  systemPromptChars: number,
-  isPaced: boolean,
+  { promptChars, isPaced, isStreamed, wasBroken }: CallCircumstances,
 ): SessionSettings {
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
+  const stock = stockPhrases(language);
+  const { waitingWordMs } = thresholds;
+  const callerSilenceMs =
+    thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
   const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
   return {
-    greeting: persona.greeting,
-    apology: APOLOGIES[language] ?? DEFAULT_APOLOGY,
+    greeting: wasBroken ? stock.interrupted : persona.greeting,
+    apology: stock.apology,
+    cannotTransfer: stock.cannotTransfer,
+    suspended: stock.suspended,
+    phrases: waitingWordMs === 0 && callerSilenceMs === 0 ? undefined : stock,
+    waitingWordMs,
+    callerSilenceMs,
     sensitivity: thresholds.interruptionSensitivity,
+    language,
+    agreementWords: thresholds.agreementWords,
+    earlyReply: thresholds.earlyReply,
     silenceTimeoutMs: thresholds.silenceTimeoutMs,
+    patienceMs: thresholds.patienceMs,
+    keypadDigits: thresholds.keypadDigits,
     durationMaxMs: durationSec * 1_000,
     isPaced,
+    isStreamed,
     tools: sessionTools(agent),
-    systemPromptChars,
+    systemPromptChars: promptChars,
   };
 }

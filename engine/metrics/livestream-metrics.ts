@@ -1,10 +1,20 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { collectProcessMetrics } from "./process-metrics.js";
 
+/** One broadcast that is transcoded. */
+interface LadderNumbers {
+  readonly streamKey: string;
+  readonly speed: number | undefined;
+  readonly rungs: readonly string[];
+  readonly restarts: number;
+}
+
 /** What is read when it is asked for. */
 export interface LiveStreamMetricsSources {
   readonly streams: () => number;
   readonly listeners: () => number;
+  /** Bounded by the ladders that the state API keeps. */
+  readonly ladders: () => readonly LadderNumbers[];
 }
 
 type CounterName =
@@ -14,7 +24,7 @@ type CounterName =
   | "listenersEnded"
   | "playlistReads";
 
-/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets. */
+/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets, but for `stream` of the ladders. */
 export class LiveStreamMetrics {
   readonly #registry = new Registry();
   readonly #counters: Readonly<Record<CounterName, Counter<"outcome">>> = {
@@ -25,10 +35,21 @@ export class LiveStreamMetrics {
     playlistReads: this.#counter("playlist_reads", "Master playlists that were looked at"),
   };
 
-  constructor({ streams, listeners }: LiveStreamMetricsSources) {
+  constructor({ streams, listeners, ladders }: LiveStreamMetricsSources) {
     collectProcessMetrics(this.#registry);
     this.#gauge("parley_livestream_streams", "Streams that are live", streams);
     this.#gauge("parley_livestream_listeners", "Listeners to events", listeners);
+    this.#ladderGauge("speed", "How fast a stream is made, as a part of real time", () =>
+      ladders().flatMap(({ streamKey, speed }) =>
+        speed === undefined ? [] : [[streamKey, speed] as const],
+      ),
+    );
+    this.#ladderGauge("rungs", "Playlists that are made of a stream", () =>
+      ladders().map(({ streamKey, rungs }) => [streamKey, rungs.length] as const),
+    );
+    this.#ladderGauge("restarts", "How often a stream's ffmpeg was started again", () =>
+      ladders().map(({ streamKey, restarts }) => [streamKey, restarts] as const),
+    );
   }
 
   count(name: CounterName, outcome: string): void {
@@ -53,6 +74,24 @@ export class LiveStreamMetrics {
       registers: [],
       collect() {
         this.set(read());
+      },
+    });
+    this.#registry.registerMetric(gauge);
+  }
+
+  #ladderGauge(
+    name: string,
+    help: string,
+    read: () => readonly (readonly [streamKey: string, value: number])[],
+  ): void {
+    const gauge = new Gauge({
+      name: `parley_livestream_ladder_${name}`,
+      help,
+      labelNames: ["stream"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [stream, value] of read()) this.set({ stream }, value);
       },
     });
     this.#registry.registerMetric(gauge);

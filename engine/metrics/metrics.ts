@@ -1,19 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { TurnReport } from "../session/effects.js";
+import { type TurnReport, WAIT_PARTS } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
 import type { VendorError } from "../vendors/contracts.js";
+import type { Metric } from "./box-metrics.js";
 import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
 import { collectProcessMetrics } from "./process-metrics.js";
 
 const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
-const STAGES = [
-  "sttMs",
-  "llmFirstTokenMs",
-  "llmSentenceMs",
-  "ttsFirstByteMs",
-  "ttsRestMs",
-  "totalMs",
-] as const;
+const STAGES = [...WAIT_PARTS, "totalMs"] as const;
+
+export interface TroubledVendor {
+  readonly category: string;
+  readonly vendor: string;
+}
 
 /** What is read when it is asked for. */
 export interface MetricsSources {
@@ -25,6 +24,8 @@ export interface MetricsSources {
   readonly isReady: () => boolean;
   /** The free space of the disk with the database and the recordings; undefined where the system does not tell. */
   readonly diskFreeBytes: () => Promise<number | undefined>;
+  /** The vendors of credentials that calls keep away from just now. */
+  readonly troubledVendors: () => readonly TroubledVendor[];
   readonly eventLoopDelay: Pick<EventLoopDelay, "takeWorst">;
 }
 
@@ -76,6 +77,7 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     collectProcessMetrics(this.#registry);
     this.#eventLoopGauges(() => sources.eventLoopDelay.takeWorst());
+    this.#breakersGauge(sources.troubledVendors);
     this.#gauge("parley_calls_active", "Calls in progress", sources.callsActive);
     this.#gauge(
       "parley_storage_requests_waiting",
@@ -96,6 +98,19 @@ export class Metrics {
       "Room on the disk of the database and the recordings",
       sources.diskFreeBytes,
     );
+  }
+
+  #breakersGauge(troubledVendors: () => readonly TroubledVendor[]): void {
+    const gauge = new Gauge({
+      name: "parley_vendor_breakers_open",
+      help: "Credentials that calls keep away from, since their vendor has failed",
+      labelNames: ["category", "vendor"],
+      registers: [this.#registry],
+      collect: () => {
+        gauge.reset();
+        for (const { category, vendor } of troubledVendors()) gauge.inc({ category, vendor });
+      },
+    });
   }
 
   callReady(setUpMs: number): void {
@@ -132,6 +147,11 @@ export class Metrics {
   /** The metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** The metrics as the page of a box with several processes takes them. */
+  page(): Promise<readonly Metric[]> {
+    return this.#registry.getMetricsAsJSON();
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -3,50 +3,72 @@ import type { Exchange } from "./exchange.js";
 import type { SpeechFault } from "./faults.js";
 import type { SandboxContext } from "./simulator.js";
 
-/** Odd, and no multiple of an MP3 frame: clients may count on neither. */
-export const AUDIO_CHUNK_BYTES = 1431;
+/** What most vendors do: a sentence of three seconds has come after three quarters of one. */
+export const REAL_TIME_FACTOR = 4;
+export const AUDIO_CHUNK_MS = 100;
 const SLOW_FIRST_BYTE_MS = 3000;
-/** A fifth of real time. */
-const SLOW_BYTES_PER_SECOND = 1200;
+const SLOW_REAL_TIME_FACTOR = 0.2;
 
+/** How a voice hands out its audio; what each means stands at the settings of the sandbox. */
 export interface SpeechDelays {
   readonly fault?: string;
   readonly firstByteMs?: number;
-  readonly bytesPerSecond?: number;
+  readonly realTimeFactor?: number;
+  readonly chunkMs?: number;
+  readonly jitterMs?: number;
 }
 
 export function firstByteDelayMs(delays: SpeechDelays, fault: string | undefined): number {
   return fault === "slow" ? SLOW_FIRST_BYTE_MS : (delays.firstByteMs ?? 0);
 }
 
-/** Cuts audio into chunks and hands them out at the vendor's rate, counted from the first so that delays do not add up. */
+/**
+ * Cuts audio of so many bytes a second into chunks and hands them out at the voice's rate, counted from the first so
+ * that delays do not add up. A chunk is an odd number of bytes: it ends in the middle of a sample or of an MP3 frame.
+ */
 export async function* chunksOf(
   audio: Uint8Array,
+  bytesPerSecond: number,
   delays: () => SpeechDelays,
   fault: string | undefined,
 ): AsyncGenerator<Uint8Array> {
   const startMs = performance.now();
-  for (let at = 0; at < audio.length; at += AUDIO_CHUNK_BYTES) {
-    const rate = fault === "slow" ? SLOW_BYTES_PER_SECOND : (delays().bytesPerSecond ?? 0);
-    if (rate > 0) {
-      const waitMs = startMs + (at / rate) * 1000 - performance.now();
+  const { chunkMs = AUDIO_CHUNK_MS } = delays();
+  const chunkBytes = Math.floor((chunkMs * bytesPerSecond) / 1000) | 1;
+  for (let at = 0; at < audio.length; at += chunkBytes) {
+    const { realTimeFactor = REAL_TIME_FACTOR, jitterMs = 0 } = delays();
+    const factor = fault === "slow" ? SLOW_REAL_TIME_FACTOR : realTimeFactor;
+    if (factor > 0) {
+      const dueMs = startMs + ((at / bytesPerSecond) * 1000) / factor;
+      const waitMs = dueMs + lateness(at / chunkBytes) * jitterMs - performance.now();
       if (waitMs >= 1) await sleep(waitMs, undefined, { ref: false });
     }
-    yield audio.subarray(at, at + AUDIO_CHUNK_BYTES);
+    yield audio.subarray(at, at + chunkBytes);
   }
+}
+
+/** Between 0 and 1, uneven, and the same in each run: a test that fails can be run again. */
+function lateness(chunk: number): number {
+  return ((chunk * 61) % 97) / 96;
+}
+
+export interface VoiceAudio {
+  readonly bytes: Uint8Array;
+  readonly bytesPerSecond: number;
 }
 
 /** Answers with audio as the HTTP vendors do: raw chunks, and the end of the body is the end. */
 export async function streamAudio(
   context: SandboxContext,
-  vendor: "elevenlabs" | "openaiSpeech",
+  vendor: "elevenlabs" | "openaiSpeech" | "cartesia" | "deepgramSpeech",
   request: number,
   exchange: Exchange,
   headers: Record<string, string>,
-  audio: Uint8Array,
+  audio: VoiceAudio,
   fault: SpeechFault | undefined,
 ): Promise<void> {
   const { faults, journal } = context;
+  const { bytes, bytesPerSecond } = audio;
   if (fault === "stallBeforeFirstByte") await exchange.stall();
   await exchange.pause(firstByteDelayMs(faults[vendor], fault));
   if (fault === "disconnectBeforeFirstByte") {
@@ -54,12 +76,13 @@ export async function streamAudio(
     return;
   }
   exchange.start(headers);
-  const body = fault === "emptyAudio" ? new Uint8Array() : fault === "garbage" ? noise() : audio;
+  const body = fault === "emptyAudio" ? new Uint8Array() : fault === "garbage" ? noise() : bytes;
   let isFirst = true;
-  for await (const chunk of chunksOf(body, () => faults[vendor], fault)) {
-    await exchange.write(chunk);
+  for await (const chunk of chunksOf(body, bytesPerSecond, () => faults[vendor], fault)) {
+    // Noted before it is sent: who reads it may be there before the write has returned.
     if (isFirst) journal.record(vendor, "firstByte", request);
     isFirst = false;
+    await exchange.write(chunk);
     if (fault === "stallMidStream") await exchange.stall();
     if (fault === "disconnectMidStream") {
       exchange.disconnect();

@@ -10,12 +10,18 @@ const ServerMessage = v.variant("type", [
       isFinal: v.boolean(),
     }),
   }),
+  v.object({
+    type: v.literal("audioStart"),
+    turnId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    encoding: v.picklist(["pcm24k", "pcm16k", "mulaw"]),
+    sampleRateHz: v.picklist([24_000, 16_000, 8_000]),
+  }),
   v.object({ type: v.literal("audioStop") }),
   v.object({ type: v.literal("audioEnd") }),
   v.object({ type: v.literal("error"), payload: v.object({ message: v.string() }) }),
 ]);
 
-/** All that can happen to a caller: the service's messages, sound (a whole MP3 on the web), a text that is none, the end. */
+/** All that can happen to a caller: the service's messages, sound (on the web a whole MP3, or a piece of a stream), a text that is none, the end. */
 export type CallerEvent =
   | v.InferOutput<typeof ServerMessage>
   | { readonly type: "audio"; readonly sound: Uint8Array }
@@ -44,6 +50,8 @@ export function describeEvent(event: CallerEvent): string {
       return `audio of ${event.sound.length} bytes`;
     case "unreadable":
       return `unreadable ${event.text.slice(0, 80)}`;
+    case "audioStart":
+      return `audioStart of turn ${event.turnId} in ${event.encoding}`;
     case "connected":
     case "audioStop":
     case "audioEnd":

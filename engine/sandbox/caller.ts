@@ -4,6 +4,8 @@ import { AwaitedEvents } from "./awaited-events.js";
 import { describeEvent, parseServerMessage, type Received } from "./caller-events.js";
 import { type HeardReply, Loudspeaker } from "./loudspeaker.js";
 import { FRAME_MS, microphoneClock } from "./microphone-clock.js";
+import type { StreamedFormat } from "./raw-sound.js";
+import { StreamLoudspeaker } from "./stream-loudspeaker.js";
 import { bytesOf } from "./telephone-audio.js";
 import { encodeSpeech } from "./tone-code.js";
 
@@ -14,6 +16,10 @@ export interface CallerOptions {
   readonly agentId?: string;
   /** The `historyKey` of an earlier call. */
   readonly sessionId?: string;
+  /** Has the agent's voice streamed in this encoding, and tells the service what it has played. */
+  readonly stream?: StreamedFormat;
+  /** In the stream mode: how long sound is held back after a silence, against gaps. */
+  readonly bufferMs?: number;
   /** False saves the memory of the received MP3s in load tests: `heard` then tells nothing. */
   readonly keepsAudio?: boolean;
 }
@@ -26,6 +32,7 @@ export interface Utterance {
 }
 
 const SAMPLE_RATE_HZ = 16_000;
+const REPORT_FRAMES = 5;
 const FRAME_BYTES = (SAMPLE_RATE_HZ * 2 * FRAME_MS) / 1000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
 /** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
@@ -51,12 +58,14 @@ interface Speaking {
 export class Caller {
   readonly #socket: WebSocket;
   readonly #keepsAudio: boolean;
-  readonly #loudspeaker = new Loudspeaker();
+  readonly #loudspeaker: Loudspeaker | StreamLoudspeaker;
   readonly #speaking: Speaking[] = [];
   readonly #events = new AwaitedEvents<Received>(describeEvent);
   #stopMicrophone: (() => void) | undefined;
   #isMuted = false;
   #historyKey: string | undefined;
+  #frameCount = 0;
+  #reported = "";
 
   /** Connects and waits until the service says `connected`; rejects with its close code and reason otherwise. */
   static async connect(options: CallerOptions): Promise<Caller> {
@@ -71,12 +80,19 @@ export class Caller {
     return new Caller(options);
   }
 
-  private constructor({ url, apiKey, agentId, sessionId, keepsAudio = true }: CallerOptions) {
+  private constructor(options: CallerOptions) {
+    const { url, apiKey, agentId, sessionId, stream, bufferMs, keepsAudio = true } = options;
     const address = new URL(url.replace(/^http/, "ws"));
     if (address.pathname === "/") address.pathname = "/ws/voice";
     address.searchParams.set("api_key", apiKey);
     if (agentId !== undefined) address.searchParams.set("agent_id", agentId);
     if (sessionId !== undefined) address.searchParams.set("session_id", sessionId);
+    if (stream !== undefined) {
+      address.searchParams.set("audio", "stream");
+      address.searchParams.set("encoding", stream);
+    }
+    this.#loudspeaker =
+      stream === undefined ? new Loudspeaker() : new StreamLoudspeaker(keepsAudio, bufferMs);
     this.#keepsAudio = keepsAudio;
     this.#socket = new WebSocket(address, {
       perMessageDeflate: false,
@@ -142,7 +158,7 @@ export class Caller {
     return this.#events.until(predicate, timeoutMs);
   }
 
-  /** What every received MP3 says, and what of it was played until now, oldest first. */
+  /** What every received MP3, or every streamed turn, says, and what of it was played until now, oldest first. */
   heard(): Promise<readonly HeardReply[]> {
     return this.#loudspeaker.heard(process.hrtime.bigint());
   }
@@ -173,6 +189,9 @@ export class Caller {
     }
     const message = parseServerMessage(data.toString("utf8"));
     if (message.type === "audioStop") this.#loudspeaker.stop(atNs);
+    if (message.type === "audioStart" && this.#loudspeaker instanceof StreamLoudspeaker) {
+      this.#loudspeaker.begin(message.turnId, message.encoding, atNs);
+    }
     if (message.type === "connected") {
       this.#historyKey = message.historyKey;
       this.#stopMicrophone ??= microphoneClock.add(() => this.#sendFrame());
@@ -180,8 +199,24 @@ export class Caller {
     this.#events.add({ ...message, atNs });
   }
 
+  /** In the stream mode, from time to time: how much of the newest turn was played. */
+  #tellPlayed(): void {
+    this.#frameCount += 1;
+    if (!(this.#loudspeaker instanceof StreamLoudspeaker) || !this.#keepsAudio) return;
+    if (this.#frameCount % REPORT_FRAMES !== 0) return;
+    const played = this.#loudspeaker.played(process.hrtime.bigint());
+    if (played === undefined) return;
+    const { turnId, ms, isAll } = played;
+    const report = JSON.stringify({ type: "played", turnId, ms });
+    // One that stands still is told too: else the service takes it to have gone on.
+    if (!isAll || report !== this.#reported) this.#socket.send(report);
+    this.#reported = report;
+  }
+
   #sendFrame(): void {
-    if (this.#isMuted || this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#tellPlayed();
+    if (this.#isMuted) return;
     const [speaking] = this.#speaking;
     const isClogged = this.#socket.bufferedAmount > UNSENT_BYTES_MAX;
     if (speaking === undefined) {

@@ -128,8 +128,12 @@ const ChatSettings = v.strictObject({
 
 const speechDelays = {
   firstByteMs: v.exactOptional(delay),
-  /** Zero, the default, is as fast as the socket takes it. Real time is 6000 for MP3. */
-  bytesPerSecond: v.exactOptional(count),
+  /** How many times faster than it is spoken the audio comes: 4 unless set. Zero is all of it at once. */
+  realTimeFactor: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(1_000))),
+  /** The audio of one chunk: 100 ms unless set. */
+  chunkMs: v.exactOptional(v.pipe(v.number(), v.minValue(1), v.maxValue(60_000))),
+  /** Each chunk comes up to so much later than it would, unevenly. */
+  jitterMs: v.exactOptional(delay),
 };
 
 const SpeechSettings = v.strictObject({
@@ -163,6 +167,9 @@ export const FaultsPatch = v.strictObject({
   ollama: v.exactOptional(ChatSettings),
   elevenlabs: v.exactOptional(SpeechSettings),
   openaiSpeech: v.exactOptional(SpeechSettings),
+  cartesia: v.exactOptional(SpeechSettings),
+  deepgramSpeech: v.exactOptional(SpeechSettings),
+  assemblyai: v.exactOptional(DeepgramSettings),
   edge: v.exactOptional(EdgeSettings),
   twilio: v.exactOptional(TwilioSettings),
 });
@@ -180,7 +187,7 @@ export type EdgeFault = (typeof EDGE_FAULTS)[number];
 export type TwilioRefusal = (typeof TWILIO_REFUSALS)[number];
 export type TwilioFate = (typeof TWILIO_FATES)[number];
 
-/** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy, fast vendor. */
+/** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy vendor without delays. */
 export interface SandboxFaults {
   deepgram: DeepgramSettings;
   openai: ChatSettings;
@@ -188,6 +195,9 @@ export interface SandboxFaults {
   ollama: ChatSettings;
   elevenlabs: SpeechSettings;
   openaiSpeech: SpeechSettings;
+  cartesia: SpeechSettings;
+  deepgramSpeech: SpeechSettings;
+  assemblyai: DeepgramSettings;
   edge: EdgeSettings;
   twilio: TwilioSettings;
 }
@@ -203,6 +213,9 @@ export function noFaults(): SandboxFaults {
     ollama: {},
     elevenlabs: {},
     openaiSpeech: {},
+    cartesia: {},
+    deepgramSpeech: {},
+    assemblyai: {},
     edge: {},
     twilio: {},
   };
@@ -211,7 +224,7 @@ export function noFaults(): SandboxFaults {
 /** Delays of a good day on the internet, for trying the product by hand. */
 export function lifelikeDelays(): SandboxFaults {
   const chat = { firstTokenMs: 250, tokenIntervalMs: 12 };
-  const speech = { firstByteMs: 150, bytesPerSecond: 60_000 };
+  const speech = { firstByteMs: 150 };
   return {
     deepgram: { latencyMs: 80 },
     openai: chat,
@@ -219,6 +232,9 @@ export function lifelikeDelays(): SandboxFaults {
     ollama: chat,
     elevenlabs: { ...speech, firstByteMs: 100 },
     openaiSpeech: speech,
+    cartesia: { ...speech, firstByteMs: 90 },
+    deepgramSpeech: speech,
+    assemblyai: { latencyMs: 80 },
     edge: speech,
     twilio: { ringMs: 1_500, talkMs: 5_000 },
   };

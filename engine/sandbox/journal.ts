@@ -3,6 +3,8 @@ import type { SandboxVendor } from "./faults.js";
 export type JournalKind =
   | "request"
   | "firstByte"
+  /** A language model is about to send the token that ends its first sentence. */
+  | "firstSentence"
   | "lastByte"
   | "aborted"
   | "fault"

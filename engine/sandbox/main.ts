@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import * as v from "valibot";
 import { FaultsPatch, lifelikeDelays } from "./faults.js";
 import { startSandbox } from "./sandbox.js";
@@ -5,7 +6,8 @@ import { startSandbox } from "./sandbox.js";
 /**
  * The sandbox as a process of its own: `node main.js [port]`, or PORT. Prints one line of JSON, `{"urls":…,"port":…}`,
  * when it listens; ends on SIGTERM or SIGINT. SANDBOX_JOURNAL=1 keeps the journal, SANDBOX_LIFELIKE=1 sets the delays of
- * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults.
+ * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults. SANDBOX_TLS=ca.pem serves the vendors with TLS on the
+ * port after it, and writes the certificate to trust into that file.
  */
 const { env, argv } = process;
 const PORT_EXPECTED = "expected a whole number from 0 to 65535";
@@ -18,13 +20,16 @@ const Port = v.pipe(
 const Faults = v.pipe(v.string(), v.parseJson(undefined, "expected JSON"), FaultsPatch);
 const port = read("the port", Port, argv[2] ?? env["PORT"] ?? "0");
 const given = read("SANDBOX_FAULTS", Faults, env["SANDBOX_FAULTS"] ?? "{}");
+const caFile = env["SANDBOX_TLS"] ?? "";
 
 const sandbox = await startSandbox({
   port,
+  tls: caFile !== "",
   host: env["HOST"] ?? "127.0.0.1",
   journal: env["SANDBOX_JOURNAL"] === "1",
   faults: env["SANDBOX_LIFELIKE"] === "1" ? { ...lifelikeDelays(), ...given } : given,
 });
+if (sandbox.caCertificate !== undefined) await writeFile(caFile, sandbox.caCertificate);
 console.log(JSON.stringify({ urls: sandbox.urls, port: sandbox.port }));
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {

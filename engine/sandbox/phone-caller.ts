@@ -10,47 +10,14 @@ import {
   parseAgentMessage,
   QUIET_MS,
 } from "./phone-caller-events.js";
+import type { PhoneCallerOptions, PhoneFaults } from "./phone-caller-options.js";
 import { PhoneEarpiece } from "./phone-earpiece.js";
 import { phoneFrames, SAMPLE_RATE_HZ, SILENT_FRAME } from "./phone-speech.js";
 import { askWebhook, type RingingCall, signatureHeader } from "./phone-webhook.js";
-
-/** What a vendor, or the telephone network, may do wrong. */
-export interface PhoneFaults {
-  readonly noStart?: boolean;
-  /** So many frames of audio come before the start. */
-  readonly mediaBeforeStart?: number;
-  /** Every so many frames one is lost: its number is missing. */
-  readonly sequenceGapEvery?: number;
-  readonly marksNeverReturn?: boolean;
-  /** Hanging up sends `stop` and leaves the socket open. */
-  readonly stopWithoutClose?: boolean;
-  /** Hanging up closes the socket without a `stop`. */
-  readonly closeWithoutStop?: boolean;
-}
-
-export interface PhoneCallerOptions {
-  /** Asked first, and believed in where the stream goes to and with which parameters. */
-  readonly webhookUrl?: string;
-  /** Where the stream goes to without a webhook, or in spite of it. */
-  readonly streamUrl?: string;
-  /** Beside those of the webhook's document, and over them. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly from?: string;
-  readonly to?: string;
-  readonly callSid?: string;
-  /** The token that both requests are signed with. */
-  readonly authToken?: string;
-  /** False saves memory in load tests: `said` and `heard` then tell nothing. */
-  readonly keepsAudio?: boolean;
-  readonly faults?: PhoneFaults;
-  /** Told of every piece of the agent's audio, in µ-law, for measurements. */
-  readonly onAudio?: (bytes: Uint8Array, atNs: bigint) => void;
-  readonly onEvent?: (event: PhoneCallerEvent) => void;
-}
+import { SpeakerPhone } from "./speaker-phone.js";
 
 /** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
-const QUIET_NS = QUIET_MS * 1_000_000;
 
 interface Speaking {
   readonly text: string;
@@ -63,9 +30,12 @@ interface Speaking {
 
 /** A caller on the telephone, with Twilio in between: speaks its media-stream protocol, and in it the tone code. */
 export class PhoneCaller {
+  readonly speakerPhone = new SpeakerPhone();
   readonly streamSid = `MZ${randomBytes(16).toString("hex")}`;
   readonly callSid: string;
   readonly #socket: WebSocket;
+  readonly #action: string | undefined;
+  readonly #goOn: (webhookUrl: string) => Promise<PhoneCaller>;
   readonly #faults: PhoneFaults;
   readonly #onAudio: PhoneCallerOptions["onAudio"];
   readonly #earpiece: PhoneEarpiece;
@@ -78,6 +48,10 @@ export class PhoneCaller {
 
   /** Rings, connects the stream, and talks from then on; rejects when the webhook or the upgrade refuses. */
   static async call(options: PhoneCallerOptions): Promise<PhoneCaller> {
+    return PhoneCaller.#call(options, "ringing");
+  }
+
+  static async #call(options: PhoneCallerOptions, status: string): Promise<PhoneCaller> {
     const hex = randomBytes(16).toString("hex");
     const { from = "+15550001111", to = "+15550002222", authToken } = options;
     const call: RingingCall = {
@@ -88,7 +62,9 @@ export class PhoneCaller {
       authToken,
     };
     const told =
-      options.webhookUrl === undefined ? undefined : await askWebhook(options.webhookUrl, call);
+      options.webhookUrl === undefined
+        ? undefined
+        : await askWebhook(options.webhookUrl, call, status);
     const url = options.streamUrl ?? told?.url;
     if (url === undefined) throw new Error("a call needs a webhook or a stream");
     const socket = new WebSocket(url, {
@@ -97,14 +73,25 @@ export class PhoneCaller {
       // A mask of zeros is legal, and spares hundreds of callers the masking of every frame.
       generateMask: (mask) => mask.fill(0),
     });
-    const caller = new PhoneCaller(socket, call.callSid, options);
+    const { callSid } = call;
+    const goOn = (webhookUrl: string) =>
+      PhoneCaller.#call({ ...options, webhookUrl, callSid }, "in-progress");
+    const caller = new PhoneCaller(socket, callSid, options, told?.action, goOn);
     await once(socket, "open");
     caller.#begin(call, { ...told?.parameters, ...options.parameters });
     return caller;
   }
 
-  private constructor(socket: WebSocket, callSid: string, options: PhoneCallerOptions) {
+  private constructor(
+    socket: WebSocket,
+    callSid: string,
+    options: PhoneCallerOptions,
+    action: string | undefined,
+    goOn: (webhookUrl: string) => Promise<PhoneCaller>,
+  ) {
     this.callSid = callSid;
+    this.#action = action;
+    this.#goOn = goOn;
     this.#socket = socket;
     this.#faults = options.faults ?? {};
     this.#onAudio = options.onAudio;
@@ -184,6 +171,12 @@ export class PhoneCaller {
     await closed;
   }
 
+  /** The stream has ended and the caller has not hung up: the vendor asks what comes next. Rejects when that is nothing. */
+  goOn(): Promise<PhoneCaller> {
+    if (this.#action === undefined) return Promise.reject(new Error("nothing comes after Connect"));
+    return this.#goOn(this.#action);
+  }
+
   /** Breaks the connection without a word. */
   drop(): void {
     this.#socket.terminate();
@@ -211,9 +204,8 @@ export class PhoneCaller {
     this.#echo(this.#earpiece.reached(Number(nowNs)), nowNs);
     this.#noteQuiet(Number(nowNs));
     const [speaking] = this.#speaking;
-    if (this.#socket.bufferedAmount <= UNSENT_BYTES_MAX) {
-      this.#sendMedia(speaking?.frames[speaking.at] ?? SILENT_FRAME);
-    }
+    const own = speaking?.frames[speaking.at] ?? this.speakerPhone.next();
+    if (this.#socket.bufferedAmount <= UNSENT_BYTES_MAX) this.#sendMedia(own ?? SILENT_FRAME);
     if (speaking === undefined) return;
     if (speaking.at === 0) speaking.startNs = nowNs;
     speaking.at += 1;
@@ -224,7 +216,7 @@ export class PhoneCaller {
 
   #noteQuiet(now: number): void {
     const { endNs } = this.#earpiece;
-    if (!this.#isSounding || now < endNs + QUIET_NS) return;
+    if (!this.#isSounding || now < endNs + QUIET_MS * 1e6) return;
     this.#isSounding = false;
     this.#events.add({ type: "quiet", atNs: BigInt(Math.round(endNs)) });
   }
@@ -261,6 +253,7 @@ export class PhoneCaller {
         if (this.#earpiece.endNs <= now) this.#events.add({ type: "audio", atNs });
         this.#isSounding = true;
         this.#earpiece.play(bytes, now);
+        this.speakerPhone.play(message.media.payload);
         this.#onAudio?.(bytes, atNs);
         return;
       }
@@ -271,6 +264,7 @@ export class PhoneCaller {
         return;
       case "clear":
         this.#events.add({ type: "clear", atNs });
+        this.speakerPhone.clear();
         this.#echo(this.#earpiece.clear(now), atNs);
     }
   }

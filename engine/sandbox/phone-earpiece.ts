@@ -1,13 +1,10 @@
-import { decodeMuLaw } from "./telephone-audio.js";
+import { MULAW_8K, type RawFormat } from "./raw-sound.js";
 import { decodeSpeech } from "./tone-code.js";
 
-const SAMPLE_RATE_HZ = 8000;
-const NS_PER_SAMPLE = 1_000_000_000 / SAMPLE_RATE_HZ;
-const SILENCE = 0xff;
 /** Two halves of a reply that was cut are not one word. */
-const PAUSE_SAMPLES = SAMPLE_RATE_HZ / 4;
+const PAUSE_SEC = 0.25;
 /** Half an hour of speech; what comes after it is played but not kept. */
-const KEPT_BYTES_MAX = 1800 * SAMPLE_RATE_HZ;
+const KEPT_SEC_MAX = 1800;
 /** A real vendor's limit is not known; an agent has a handful in the air. */
 const MARKS_MAX = 1000;
 
@@ -20,18 +17,22 @@ interface Playing {
 }
 
 /**
- * The vendor's end of a call leg: plays µ-law one piece after the other in real time, on paper, and knows when playback
- * comes to a mark. Times are nanoseconds of any one clock.
+ * The vendor's end of a call leg, or a browser's loudspeaker: plays one piece after the other in real time, on paper, and knows
+ * when playback comes to a mark. Times are nanoseconds of any one clock.
  */
 export class PhoneEarpiece {
   readonly #keepsAudio: boolean;
+  readonly #format: RawFormat;
+  readonly #nsPerSample: number;
   readonly #playing: Playing[] = [];
   readonly #marks: { readonly name: string; readonly dueNs: number }[] = [];
   #keptBytes = 0;
   #endNs = 0;
 
-  constructor(keepsAudio: boolean) {
+  constructor(keepsAudio: boolean, format: RawFormat = MULAW_8K) {
     this.#keepsAudio = keepsAudio;
+    this.#format = format;
+    this.#nsPerSample = 1_000_000_000 / format.sampleRateHz;
   }
 
   /** When all that came until now will have been played. */
@@ -41,8 +42,10 @@ export class PhoneEarpiece {
 
   play(bytes: Uint8Array, atNs: number): void {
     const startNs = Math.max(this.#endNs, atNs);
-    this.#endNs = startNs + bytes.length * NS_PER_SAMPLE;
-    if (!this.#keepsAudio || this.#keptBytes + bytes.length > KEPT_BYTES_MAX) return;
+    const { bytesPerSample, sampleRateHz } = this.#format;
+    this.#endNs = startNs + (bytes.length / bytesPerSample) * this.#nsPerSample;
+    const keptBytesMax = KEPT_SEC_MAX * sampleRateHz * bytesPerSample;
+    if (!this.#keepsAudio || this.#keptBytes + bytes.length > keptBytesMax) return;
     this.#keptBytes += bytes.length;
     this.#playing.push({ bytes, startNs, endNs: this.#endNs, isLast: false });
   }
@@ -72,27 +75,51 @@ export class PhoneEarpiece {
     return this.#marks.splice(0).map(({ name }) => name);
   }
 
+  /** How much of what was kept was played until then. */
+  playedNs(atNs: number): number {
+    return this.#playing.reduce((sum, playing) => sum + playedNsOf(playing, atNs), 0);
+  }
+
   /** The words of all that came, played or not. */
   said(): string {
-    return wordsOf(this.#playing.flatMap((playing) => [playing.bytes, ...pauseAfter(playing)]));
+    return this.#wordsOf(
+      this.#playing.flatMap((playing) => [playing.bytes, ...this.#pauseAfter(playing)]),
+    );
   }
 
   /** The whole words that were played until then. */
   heard(atNs: number): string {
-    return wordsOf(
+    const { bytesPerSample } = this.#format;
+    return this.#wordsOf(
       this.#playing.flatMap((playing) => {
-        const playedNs = Math.min(playing.endNs, atNs) - playing.startNs;
-        const samples = Math.max(0, Math.round(playedNs / NS_PER_SAMPLE));
-        return [playing.bytes.subarray(0, samples), ...pauseAfter(playing)];
+        const samples = Math.round(playedNsOf(playing, atNs) / this.#nsPerSample);
+        const heard = playing.bytes.subarray(0, samples * bytesPerSample);
+        return [heard, ...this.#pauseAfter(playing)];
       }),
     );
   }
+
+  #pauseAfter({ isLast }: Playing): readonly Uint8Array[] {
+    return isLast ? [pauseOf(this.#format)] : [];
+  }
+
+  #wordsOf(pieces: readonly Uint8Array[]): string {
+    const { sampleRateHz } = this.#format;
+    return decodeSpeech(this.#format.samplesOf(Buffer.concat(pieces)), sampleRateHz);
+  }
 }
 
-function pauseAfter({ isLast }: Playing): readonly Uint8Array[] {
-  return isLast ? [new Uint8Array(PAUSE_SAMPLES).fill(SILENCE)] : [];
+/** Enough silence to tell the words before it from those after it. */
+export function pauseOf({ sampleRateHz, bytesPerSample, silence }: RawFormat): Uint8Array {
+  return new Uint8Array(PAUSE_SEC * sampleRateHz * bytesPerSample).fill(silence);
 }
 
-function wordsOf(pieces: readonly Uint8Array[]): string {
-  return decodeSpeech(decodeMuLaw(Buffer.concat(pieces)), SAMPLE_RATE_HZ);
+/** Without the beginning of a word that was cut off, as more of it having come shows. */
+export function wholeWords(part: string, whole: string): string {
+  const isCutOff = part.length < whole.length && whole[part.length] !== " ";
+  return isCutOff ? part.slice(0, Math.max(0, part.lastIndexOf(" "))) : part;
+}
+
+function playedNsOf({ startNs, endNs }: Playing, atNs: number): number {
+  return Math.max(0, Math.min(endNs, atNs) - startNs);
 }

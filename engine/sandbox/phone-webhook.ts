@@ -15,6 +15,8 @@ export interface RingingCall {
 
 export interface StreamInstruction {
   readonly url: string;
+  /** Asked what comes next when the stream has ended. */
+  readonly action?: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +45,11 @@ export class CallTurnedAway extends Error {
 }
 
 /** Asks the webhook what to do with a call, as Twilio would. Rejects with a WebhookRefusal or with CallTurnedAway. */
-export async function askWebhook(url: string, call: RingingCall): Promise<StreamInstruction> {
+export async function askWebhook(
+  url: string,
+  call: RingingCall,
+  callStatus = "ringing",
+): Promise<StreamInstruction> {
   const fields = {
     CallSid: call.callSid,
     AccountSid: call.accountSid,
@@ -51,7 +57,7 @@ export async function askWebhook(url: string, call: RingingCall): Promise<Stream
     To: call.to,
     Called: call.to,
     Caller: call.from,
-    CallStatus: "ringing",
+    CallStatus: callStatus,
     Direction: "inbound",
     ApiVersion: "2010-04-01",
   };
@@ -84,7 +90,7 @@ export function signatureHeader(
 
 /** Attributes may hold anything but their quote. */
 const STREAM =
-  /<Connect>\s*<Stream\b((?:[^>"]|"[^"]*")*?)(?:\/>|>((?:[^<"]|"[^"]*"|<(?!\/Stream))*)<\/Stream>)/;
+  /<Connect\b((?:[^>"]|"[^"]*")*)>\s*<Stream\b((?:[^>"]|"[^"]*")*?)(?:\/>|>((?:[^<"]|"[^"]*"|<(?!\/Stream))*)<\/Stream>)/;
 const PARAMETER = /<Parameter\b((?:[^>"]|"[^"]*")*?)\/?>/g;
 
 /** Reads the few elements of TwiML that a call with an agent is made of. */
@@ -92,16 +98,18 @@ export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
     const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
-    throw words === undefined ? new Error("not TwiML") : new CallTurnedAway(unescapeXml(words));
+    if (words !== undefined) throw new CallTurnedAway(unescapeXml(words));
+    throw new Error(/<Hangup\b/.test(document) ? "hung up" : "not TwiML");
   }
-  const [, attributes = "", content = ""] = stream;
+  const [, connect = "", attributes = "", content = ""] = stream;
   const parameters: Record<string, string> = {};
   for (const [, inner = ""] of content.matchAll(PARAMETER)) {
     parameters[attribute(inner, "name")] = attribute(inner, "value");
   }
   const url = attribute(attributes, "url");
   if (url.includes("?")) throw new Error("31920: a stream's url must not have a query");
-  return { url, parameters };
+  const action = attribute(connect, "action");
+  return { url, parameters, ...(action !== "" && { action }) };
 }
 
 /** The number, or the SIP address, that a document hands the call on to; undefined when it does something else. */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type SandboxOptions, startSandbox } from "./sandbox.js";
+import type { SandboxAddresses } from "./start-sandbox-thread.js";
 
 /** The thread's side of `startSandboxThread`: tells the addresses once, closes on any message. */
 const port = parentPort;
@@ -7,7 +8,8 @@ if (port === null) throw new Error("sandbox-thread is run by startSandboxThread"
 
 const options: SandboxOptions = workerData;
 const sandbox = await startSandbox(options);
-port.postMessage(sandbox.urls);
+const told: SandboxAddresses = { urls: sandbox.urls, caCertificate: sandbox.caCertificate };
+port.postMessage(told);
 port.once("message", () => {
   void sandbox.close().then(() => port.close());
 });

@@ -1,5 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Duplex } from "node:stream";
+import { AssemblyAiSimulator } from "./assemblyai/assemblyai-simulator.js";
+import { CartesiaSimulator } from "./cartesia/cartesia-simulator.js";
+import { CertificateAuthority } from "./certificate-authority.js";
 import { ControlDesk } from "./control-desk.js";
 import { DeepgramSimulator } from "./deepgram/deepgram-simulator.js";
 import { EdgeSimulator } from "./edge/edge-simulator.js";
@@ -24,20 +28,27 @@ export interface SandboxOptions {
   readonly apiKey?: string;
   /** Keeps a journal of requests and events. */
   readonly journal?: boolean;
+  /** Serves the vendors with TLS too, on a port of its own: `port + 1`, or any that is free. */
+  readonly tls?: boolean;
   /** Called after each entry of the journal, and when a connection has been opened or closed. */
   readonly onChange?: () => void;
 }
 
 export interface Sandbox {
   readonly port: number;
+  /** With `tls` the vendors' addresses are those with TLS. */
   readonly urls: SandboxUrls;
+  /** PEM of the authority that signed the vendors' certificate; with `tls` only. */
+  readonly caCertificate: string | undefined;
   readonly faults: SandboxFaults;
   readonly journal: readonly JournalEntry[];
   readonly openConnections: number;
   close(): Promise<void>;
 }
 
-/** Starts all simulated vendors on one port. */
+const SERVER_OPTIONS = { keepAliveTimeout: 60_000 };
+
+/** Starts all simulated vendors on one port, and with `tls` on a second one. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = "127.0.0.1", port = 0, onChange = () => undefined } = options;
   const journal = new Journal(options.journal ?? false, onChange);
@@ -47,23 +58,34 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const routes = routesOf(context);
   const desk = new ControlDesk(context, () => sockets.size);
   routes.push(["/sandbox", desk]);
-  const server = createServer({ keepAliveTimeout: 60_000 });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    onChange();
-    socket.on("close", () => {
-      sockets.delete(socket);
+  const authority = options.tls === true ? await CertificateAuthority.create() : undefined;
+  const servers: Server[] = [];
+  const open = async (server: Server, at: number): Promise<string> => {
+    server.on("connection", (socket: Duplex) => {
+      sockets.add(socket);
       onChange();
+      socket.on("close", () => {
+        sockets.delete(socket);
+        onChange();
+      });
     });
-  });
-  server.on("request", (request, response) => serve(routes, request, response));
-  server.on("upgrade", (request, socket, head) => upgrade(routes, request, socket, head));
-  const actualPort = await listen(server, host, port);
-  const urls = urlsAt(`${host}:${actualPort}`);
+    server.on("request", (request, response) => serve(routes, request, response));
+    server.on("upgrade", (request, socket, head) => upgrade(routes, request, socket, head));
+    servers.push(server);
+    return `${host}:${await listen(server, host, at)}`;
+  };
+  const address = await open(createServer(SERVER_OPTIONS), port);
+  const identity = await authority?.identityFor([host, "localhost"]);
+  const tlsAddress =
+    identity === undefined
+      ? undefined
+      : await open(createTlsServer({ ...SERVER_OPTIONS, ...identity }), port === 0 ? 0 : port + 1);
+  const urls = urlsAt(address, tlsAddress);
   desk.urls = urls;
   return {
-    port: actualPort,
+    port: Number(new URL(`http://${address}`).port),
     urls,
+    caCertificate: authority?.certificate,
     faults,
     get journal() {
       return journal.entries;
@@ -74,9 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async close() {
       for (const [, simulator] of routes) simulator.close?.();
       for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
+      await Promise.all(servers.map(closed));
     },
   };
 }
@@ -90,6 +110,10 @@ function routesOf(context: SandboxContext): Routes {
     ["/openai/v1/audio/speech", new OpenAiSpeechSimulator(context)],
     ["/openai/v1", new OpenAiSimulator(context, "openai")],
     ["/groq/openai/v1", new OpenAiSimulator(context, "groq")],
+    ["/compatible/v1/audio/speech", new OpenAiSpeechSimulator({ ...context, isOpen: true })],
+    ["/compatible/v1", new OpenAiSimulator({ ...context, isOpen: true }, "openai")],
+    ["/assemblyai", new AssemblyAiSimulator(context)],
+    ["/cartesia", new CartesiaSimulator(context)],
     ["/ollama", new OllamaSimulator(context)],
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
@@ -126,6 +150,12 @@ function upgrade(routes: Routes, request: IncomingMessage, socket: Duplex, head:
   if (simulator?.handleUpgrade === undefined || url === undefined) {
     refuseUpgrade({ request, socket, head, url: new URL("http://sandbox/") }, 404, "");
   } else simulator.handleUpgrade({ request, socket, head, url });
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {

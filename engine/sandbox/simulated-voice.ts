@@ -24,6 +24,12 @@ const cache = new LRUCache<string, Uint8Array>({
 });
 let encoder: ReturnType<typeof createMp3Encoder> | undefined;
 
+/** How much audio a second of speech is. */
+export function bytesPerSecondOf({ codec, sampleRateHz, kbps = 48 }: VoiceFormat): number {
+  if (codec === "mp3") return (kbps * 1_000) / 8;
+  return codec === "pcm" ? sampleRateHz * 2 : sampleRateHz;
+}
+
 /** Text without a letter or a digit is silent, as with the real voices. */
 export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { lifelikeDelays } from "./faults.js";
-import type { SandboxOptions } from "./sandbox.js";
-import type { SandboxUrls } from "./sandbox-urls.js";
+import type { Sandbox, SandboxOptions } from "./sandbox.js";
 
-export interface SandboxThread {
-  readonly urls: SandboxUrls;
+/** What the thread tells once, when it listens. */
+export type SandboxAddresses = Pick<Sandbox, "urls" | "caCertificate">;
+
+export interface SandboxThread extends SandboxAddresses {
   close(): Promise<void>;
 }
 
@@ -15,10 +16,10 @@ export async function startSandboxThread(options: SandboxOptions = {}): Promise<
     workerData: { faults: lifelikeDelays(), ...options },
   });
   // `once` rejects when the thread fails instead.
-  const [urls]: SandboxUrls[] = await once(worker, "message");
-  if (urls === undefined) throw new Error("the sandbox thread told no addresses");
+  const [told]: SandboxAddresses[] = await once(worker, "message");
+  if (told === undefined) throw new Error("the sandbox thread told no addresses");
   return {
-    urls,
+    ...told,
     async close() {
       const exited = once(worker, "exit");
       worker.postMessage("close");

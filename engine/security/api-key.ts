@@ -13,7 +13,11 @@ export interface NewApiKey {
 }
 
 export function newApiKey(): NewApiKey {
-  const rawKey = `${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString("hex")}`;
+  return apiKeyOf(`${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString("hex")}`);
+}
+
+/** What is stored of a key. */
+export function apiKeyOf(rawKey: string): NewApiKey {
   return { rawKey, keyHash: hashApiKey(rawKey), keyPrefix: rawKey.slice(0, DISPLAYED_LENGTH) };
 }
 

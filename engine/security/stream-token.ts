@@ -1,6 +1,8 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
+import type { Soon } from "../time/soon.js";
+import { UsedNonces } from "./used-nonces.js";
 
 /** Whom a media stream is for: decided by the webhook, believed by the stream. */
 export interface StreamClaims {
@@ -13,6 +15,10 @@ export interface StreamClaims {
   readonly agentId: string;
   /** The vendor's id of the call; empty when it has none. */
   readonly callerRef: string;
+  /** Random, the same for all streams of one telephone call. */
+  readonly callKey: string;
+  /** How many streams of this call have broken before this one. */
+  readonly attempt: number;
 }
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
@@ -40,17 +46,17 @@ export type Redeemed =
 /** A vendor opens the stream within seconds of the webhook's answer. */
 export const STREAM_TOKEN_LIFETIME_MS = 60_000;
 /** How far the clocks of two servers may be apart. */
-export const CLOCK_SKEW_MAX_MS = 5000;
+const CLOCK_SKEW_MAX_MS = 5000;
+/** Twice the longest time that a token can have left, for a clock that is set back in between. */
+const NONCE_KEPT_MS = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
 /** Ids of ours are UUIDs, those of vendors have 34 to 64 characters. */
-export const CLAIM_LENGTH_MAX = 64;
+const CLAIM_LENGTH_MAX = 64;
 /** Vendors take 500 characters for a parameter's name and value together. */
-export const STREAM_TOKEN_LENGTH_MAX = 480;
-/** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
-const USED_MAX = 100_000;
-
-const KEY_LABEL = "parley: telephony stream token, version 2";
+const STREAM_TOKEN_LENGTH_MAX = 480;
+const KEY_LABEL = "parley: telephony stream token, version 3";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
+const CALL_KEY_BYTES = 8;
 const SIGNATURE_HEX = 64;
 const FORMAT = /^(?:[0-9a-f]{2})+$/;
 const SECRET_LENGTH_MIN = 32;
@@ -60,9 +66,40 @@ const Content = v.tuple([
   v.string(),
   v.string(),
   v.string(),
+  v.string(),
+  v.pipe(v.number(), v.safeInteger()),
   v.pipe(v.number(), v.safeInteger()),
   v.string(),
 ]);
+
+/** For the first stream of a call. */
+export function newCallKey(): string {
+  return randomBytes(CALL_KEY_BYTES).toString("base64url");
+}
+
+/** The tokens as webhooks and streams use them, whether this process knows which are used or the owner of the box does. */
+export interface StreamTokenDesk {
+  mint(claims: StreamClaims): string;
+  redeem(token: string, presented?: StreamPresented): Soon<Redeemed>;
+}
+
+/** A token that is good unless its nonce was used. */
+interface GoodToken {
+  readonly claims: StreamClaims;
+  readonly nonce: string;
+  readonly refusal?: undefined;
+}
+
+type ReadToken = GoodToken | { readonly refusal: TokenRefusal };
+
+/** What says that a token was used on this box. */
+export function usedStreamNonces(clock: Clock, usedMax?: number): UsedNonces {
+  return new UsedNonces({
+    clock,
+    keptMs: NONCE_KEPT_MS,
+    ...(usedMax === undefined ? {} : { usedMax }),
+  });
+}
 
 export interface StreamTokensOptions {
   /** At least 32 characters; the key is derived from it and is no key of anything else. */
@@ -75,29 +112,27 @@ export interface StreamTokensOptions {
  * One-time tokens that lead from the webhook's answer to its media stream: valid for a minute, for one stream, in this
  * process. They hold only digits and the letters a to f, since some vendors pass nothing else on unharmed.
  */
-export class StreamTokens {
+export class StreamTokens implements StreamTokenDesk {
   readonly #key: Buffer;
   readonly #clock: Clock;
-  readonly #usedMax: number;
-  /** By nonce, when it may be forgotten, on the clock that nobody can set back. The oldest come first. */
-  readonly #usedUntilMs = new Map<string, number>();
+  readonly #used: UsedNonces;
 
-  constructor({ secret, clock, usedMax = USED_MAX }: StreamTokensOptions) {
+  constructor({ secret, clock, usedMax }: StreamTokensOptions) {
     if (secret.length < SECRET_LENGTH_MIN) {
       throw new Error(`the signing secret must have at least ${SECRET_LENGTH_MIN} characters`);
     }
     this.#key = Buffer.from(hkdfSync("sha256", secret, "", KEY_LABEL, KEY_BYTES));
     this.#clock = clock;
-    this.#usedMax = usedMax;
+    this.#used = usedStreamNonces(clock, usedMax);
   }
 
   get usedCount(): number {
-    return this.#usedUntilMs.size;
+    return this.#used.count;
   }
 
   /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
-  mint({ vendor, orgId, agentId, callerRef }: StreamClaims): string {
-    for (const claim of [vendor, orgId, agentId, callerRef]) {
+  mint({ vendor, orgId, agentId, callerRef, callKey, attempt }: StreamClaims): string {
+    for (const claim of [vendor, orgId, agentId, callerRef, callKey]) {
       if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
         throw new RangeError(
           `an id in a stream token has at most ${CLAIM_LENGTH_MAX} plain characters`,
@@ -106,7 +141,7 @@ export class StreamTokens {
     }
     const expiresMs = this.#clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const claims = [vendor, orgId, agentId, callerRef, expiresMs, nonce];
+    const claims = [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce];
     const content = Buffer.from(JSON.stringify(claims));
     const token = content.toString("hex") + this.#sign(content).toString("hex");
     if (token.length > STREAM_TOKEN_LENGTH_MAX) {
@@ -117,6 +152,14 @@ export class StreamTokens {
 
   /** Uses the token up; a refused one stays as it was, so that a wrong guess beside it does not cost the caller his call. */
   redeem(token: string, presented: StreamPresented = {}): Redeemed {
+    const read = this.read(token, presented);
+    if (read.refusal !== undefined) return read;
+    const refusal = this.#used.use(read.nonce);
+    return refusal === undefined ? { claims: read.claims } : { refusal };
+  }
+
+  /** What the token says, whether or not it was used. */
+  read(token: string, presented: StreamPresented = {}): ReadToken {
     if (token.length > STREAM_TOKEN_LENGTH_MAX || token.length <= SIGNATURE_HEX) {
       return { refusal: "malformed" };
     }
@@ -124,7 +167,7 @@ export class StreamTokens {
     const content = Buffer.from(token.slice(0, -SIGNATURE_HEX), "hex");
     const signature = Buffer.from(token.slice(-SIGNATURE_HEX), "hex");
     if (!timingSafeEqual(signature, this.#sign(content))) return { refusal: "forged" };
-    const [vendor, orgId, agentId, callerRef, expiresMs, nonce] = v.parse(
+    const [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce] = v.parse(
       Content,
       JSON.parse(content.toString("utf8")),
     );
@@ -136,23 +179,8 @@ export class StreamTokens {
     // A webhook that names no call binds its token to none, though the stream may name one.
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
-    const refusal = this.#use(nonce);
-    return refusal === undefined ? { claims: { vendor, orgId, agentId, callerRef } } : { refusal };
-  }
-
-  /** When memory is full of tokens that could still be shown again, new ones are refused instead of old ones forgotten. */
-  #use(nonce: string): TokenRefusal | undefined {
-    const nowMs = this.#clock.monotonicMs();
-    for (const [old, untilMs] of this.#usedUntilMs) {
-      if (untilMs > nowMs) break;
-      this.#usedUntilMs.delete(old);
-    }
-    if (this.#usedUntilMs.has(nonce)) return "used";
-    if (this.#usedUntilMs.size >= this.#usedMax) return "overloaded";
-    // Twice the longest time that a token can have left, for a clock that is set back in between.
-    const keptMs = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
-    this.#usedUntilMs.set(nonce, nowMs + keptMs);
-    return undefined;
+    const good = { vendor, orgId, agentId, callerRef, callKey, attempt };
+    return { claims: good, nonce };
   }
 
   #sign(content: Uint8Array): Buffer {

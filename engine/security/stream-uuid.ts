@@ -1,12 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";
+import type { Soon } from "../time/soon.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 
 /** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
-export const STREAM_UUIDS_MAX = 10_000;
+const STREAM_UUIDS_MAX = 10_000;
 /** The bound of one customer, who may ask and never call, keeps the places of the others free. */
-export const STREAM_UUIDS_OF_ONE_MAX = 500;
+const STREAM_UUIDS_OF_ONE_MAX = 500;
+
+/** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the box does. */
+export interface StreamUuidDesk {
+  /** Fails with a Failure when too many have not been used yet. */
+  mint(claims: StreamClaims): Soon<string>;
+  redeem(uuid: string): Soon<StreamClaims | undefined>;
+}
 
 interface Waiting {
   readonly claims: StreamClaims;
@@ -17,7 +25,7 @@ interface Waiting {
  * What a stream token is where the stream can only say a UUID: one of 122 random bits, valid for a minute, for one stream, in
  * this process. It says nothing of whom it is for: that is kept here.
  */
-export class StreamUuids {
+export class StreamUuids implements StreamUuidDesk {
   readonly #clock: Clock;
   /** The oldest come first. */
   readonly #waiting = new Map<string, Waiting>();

@@ -21,5 +21,8 @@ export interface CallerChannel {
   resumeAudio(): void;
   /** Presses keys on behalf of the agent; false where the leg cannot do that. */
   sendDigits(digits: string): boolean;
+  /** Asks the vendor of the line to take the call on to that number; false where it does not, or cannot. Never rejects. */
+  transfer(to: string): Promise<boolean>;
+  /** After a transfer that was taken, ends only this leg's stream. */
   end(ending: Ending): void;
 }

@@ -1,50 +1,15 @@
-import type { Logger } from "../log.js";
-import type { CancelTimer, Clock } from "../time/clock.js";
-import {
-  type ChatMessage,
-  type LanguageModel,
-  type ToolCall,
-  VendorError,
-} from "../vendors/contracts.js";
-import type { CallerChannel, SentenceId } from "./caller-channel.js";
+import type { CancelTimer } from "../time/clock.js";
+import { type ChatMessage, type ToolCall, VendorError } from "../vendors/contracts.js";
+import { CallPhrases } from "./call-phrases.js";
+import type { SentenceId } from "./caller-channel.js";
+import type { EffectSurroundings } from "./effect-surroundings.js";
 import type { SessionEffect, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { SessionEvent, TimerName } from "./events.js";
-import type { PlayoutDelays } from "./playout-delay.js";
 import { SentenceDelivery } from "./sentence-delivery.js";
-import { type AgentTts, speakSentence } from "./sentence-speaker.js";
+import { speakSentence } from "./sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
-import type { SpeechCache } from "./speech-cache.js";
 import { VOICE_MS_PER_CHAR } from "./state.js";
-import type { Toolbox } from "./toolbox.js";
-
-export interface AgentLlm {
-  readonly vendor: string;
-  readonly client: LanguageModel;
-  readonly modelId: string;
-  readonly systemPrompt: string;
-  readonly temperature: number;
-  readonly maxTokens: number;
-}
-
-/** Where a call is written down, and who is told of its end. */
-export interface CallRecorder {
-  turnSaved(save: TurnSave): void;
-  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
-  ended(ending: Ending, save: TurnSave): void;
-}
-
-export interface EffectSurroundings {
-  readonly clock: Clock;
-  readonly llm: AgentLlm;
-  readonly tts: AgentTts;
-  readonly toolbox: Toolbox;
-  readonly cache: SpeechCache;
-  readonly playoutDelays: PlayoutDelays;
-  readonly caller: CallerChannel;
-  readonly recorder: CallRecorder;
-  readonly log: Logger;
-}
 
 interface TurnWork {
   readonly model: AbortController;
@@ -60,16 +25,31 @@ export class EffectRunner implements EffectPerformer {
   readonly #startedAtMs: number;
   readonly #timers = new Map<TimerName, CancelTimer>();
   readonly #turns = new Map<number, TurnWork>();
+  readonly #phrases: CallPhrases;
+  #voiceAtMs: number | undefined;
   #deliver: (event: SessionEvent) => void = () => {};
 
   constructor(around: EffectSurroundings, startedAtMs: number) {
     this.#around = around;
+    this.#phrases = new CallPhrases(around, (text, durationMs) =>
+      this.report({ type: "phraseReady", text, durationMs }),
+    );
     this.#startedAtMs = startedAtMs;
   }
 
   /** Where the answers go; set once, before the first effect. */
   deliverTo(deliver: (event: SessionEvent) => void): void {
     this.#deliver = deliver;
+  }
+
+  /** In ms, on the server's monotonic clock. */
+  get nowMs(): number {
+    return this.#around.clock.monotonicMs();
+  }
+
+  /** The caller's audio holds a voice just now, whatever the recognizer makes of it. */
+  noteVoice(): void {
+    this.#voiceAtMs = this.#around.clock.monotonicMs();
   }
 
   /** Stamps what happened with the call's clock and hands it to the actor. */
@@ -83,19 +63,33 @@ export class EffectRunner implements EffectPerformer {
         return this.#around.caller.send(effect.message);
       case "askModel":
         return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
+      case "askEarly":
+        return this.#askEarly(effect.turnId, effect.history);
+      case "dropEarly":
+        this.#around.earlyReplies.wasted(effect.tokens);
+        return this.#abortTurn(effect.turnId);
       case "runTool":
         return this.#runTool(effect.turnId, effect.call);
       case "synthesize":
         return this.#synthesize(effect.turnId, effect.index, effect.text);
       case "play":
         return this.#deliveryOf(effect.turnId, effect.index).play();
+      case "playPhrase":
+        return this.#phrases.play(effect.text, effect);
+      case "preparePhrases":
+        return this.#phrases.prepare(effect.texts);
       case "cutSentence":
         return this.#cutSentence(effect.turnId, effect.index);
+      case "dropAudio":
+        return this.#dropAudio(effect.turnId, effect.index);
       case "holdAudio":
         return this.#around.caller.holdAudio();
       case "resumeAudio":
         return this.#around.caller.resumeAudio();
+      case "transfer":
+        return void this.#transfer(effect.turnId, effect.to);
       case "abortTurn":
+        if (effect.hung !== undefined) this.#noteHung(effect.hung);
         return this.#abortTurn(effect.turnId);
       case "stopModel":
         return this.#turns.get(effect.turnId)?.model.abort();
@@ -112,6 +106,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** Stops everything under way; also after a crash, when no transition asks for it. */
   dispose(): void {
+    this.#phrases.close();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
@@ -141,6 +136,11 @@ export class EffectRunner implements EffectPerformer {
       );
   }
 
+  #askEarly(turnId: number, conversation: readonly ChatMessage[]): void {
+    if (this.#around.earlyReplies.mayAsk()) this.#askModel(turnId, conversation);
+    else this.report({ type: "earlyRefused", turnId });
+  }
+
   #runTool(turnId: number, call: ToolCall): void {
     const { signal } = this.#workOf(turnId).model;
     this.#around.toolbox.run(call, this.#around.caller, signal).then(
@@ -155,14 +155,25 @@ export class EffectRunner implements EffectPerformer {
     );
   }
 
+  async #transfer(turnId: number, to: string): Promise<void> {
+    const isTaken = await this.#around.caller.transfer(to);
+    this.report({ type: isTaken ? "transferTaken" : "transferRefused", turnId });
+  }
+
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
     const abort = new AbortController();
     work.syntheses.get(index)?.abort();
     work.syntheses.set(index, abort);
-    const { tts, cache } = this.#around;
+    const { tts, cache, clock } = this.#around;
     const delivery = this.#beginDelivery(work, { turnId, index }, text);
-    speakSentence(tts, text, cache, delivery, abort.signal).then(
+    const ready = this.#phrases.get(text);
+    if (ready !== undefined) {
+      work.syntheses.delete(index);
+      delivery.add(ready.audio, ready.durationMs);
+      return delivery.finish();
+    }
+    speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
       () => {
         if (!abort.signal.aborted) work.syntheses.delete(index);
       },
@@ -201,6 +212,21 @@ export class EffectRunner implements EffectPerformer {
     this.#deliveryOf(turnId, index).cut();
   }
 
+  #dropAudio(turnId: number, from: number): void {
+    const work = this.#turns.get(turnId);
+    if (work === undefined) return;
+    for (const [index, synthesis] of work.syntheses) {
+      if (index < from) continue;
+      synthesis.abort();
+      work.syntheses.delete(index);
+    }
+    for (const [index, delivery] of work.deliveries) {
+      if (index < from) continue;
+      delivery.drop();
+      work.deliveries.delete(index);
+    }
+  }
+
   #deliveryOf(turnId: number, index: number): SentenceDelivery {
     const delivery = this.#turns.get(turnId)?.deliveries.get(index);
     if (delivery === undefined) throw new Error(`sentence ${index} of turn ${turnId} has no audio`);
@@ -220,9 +246,15 @@ export class EffectRunner implements EffectPerformer {
     this.#timers.get(timer)?.();
     const fire = () => {
       this.#timers.delete(timer);
-      this.report({ type: "timerFired", timer });
+      this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs });
     };
     this.#timers.set(timer, this.#around.clock.after(delayMs, fire));
+  }
+
+  /** How long ago the caller's audio held a voice; undefined before the first. */
+  get voiceAgoMs(): number | undefined {
+    if (this.#voiceAtMs === undefined) return undefined;
+    return this.#around.clock.monotonicMs() - this.#voiceAtMs;
   }
 
   #cancelTimer(timer: TimerName): void {
@@ -253,6 +285,13 @@ export class EffectRunner implements EffectPerformer {
     }
     this.#around.log.error({ vendor, category, error }, "a vendor client broke its contract");
     return false;
+  }
+
+  /** The session waits no longer, and the vendor's client is stopped before it can tell. */
+  #noteHung(category: "llm" | "tts"): void {
+    const { vendor } = this.#around[category];
+    const error = new VendorError(vendor, "timeout", "gave nothing while the caller waited");
+    this.#around.recorder.vendorFailed(category, error);
   }
 
   #onCallClock(monotonicMs: number): number {

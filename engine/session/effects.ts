@@ -23,8 +23,26 @@ export interface SaidMessage {
   readonly atMs: number;
 }
 
-export type TurnKind = "greeting" | "reply" | "apology" | "resumed";
+export type TurnKind =
+  | "greeting"
+  | "reply"
+  | "apology"
+  | "resumed"
+  | "reminder"
+  | "farewell"
+  /** The agent says that the caller could not be put through. */
+  | "transferRefused";
 export type TurnOutcome = "played" | "interrupted" | "superseded" | "failed" | "cutOff";
+
+/** What a caller waits for, in the order of time, as the record of a turn names it. */
+export const WAIT_PARTS = [
+  "sttMs",
+  "llmFirstTokenMs",
+  "llmSentenceMs",
+  "ttsFirstByteMs",
+  "ttsRestMs",
+] as const;
+export type WaitPart = (typeof WAIT_PARTS)[number];
 
 /**
  * One turn as it is kept in the call's metadata. For a reply the parts sum to `totalMs`, what the caller waited from
@@ -42,13 +60,20 @@ export interface TurnReport {
   readonly totalMs?: number;
   /** How often the caller had heard all there was while more was to come; left out where never. */
   readonly underruns?: number;
+  /** How often the agent said that it is at work; left out where never. The wait for the answer is counted on. */
+  readonly waitingWords?: number;
+  /** So long before the end of the caller's turn was certain the model was asked; left out where it was not. */
+  readonly earlyMs?: number;
+  /** Tokens of replies that were begun early and thrown away before this one; left out where there were none. */
+  readonly wastedTokens?: number;
 }
 
 export interface TurnSave {
   readonly messages: readonly SaidMessage[];
   readonly metrics: CallMetrics;
   readonly report: TurnReport | undefined;
-  readonly history: readonly HistoryMessage[];
+  /** What the turn has added to the conversation, as the model reads it. */
+  readonly added: readonly HistoryMessage[];
 }
 
 /** What a transition asks to be done; performed in order, after the new state is in place. */
@@ -61,6 +86,14 @@ export type SessionEffect =
       /** What the model asked for in this turn, and what came of it. */
       readonly toolMessages: readonly ChatMessage[];
     }
+  /** As `askModel`, before the end of the caller's turn is certain; may be refused. */
+  | {
+      readonly type: "askEarly";
+      readonly turnId: number;
+      readonly history: readonly HistoryMessage[];
+    }
+  /** Stops such a reply, which nobody will hear. */
+  | { readonly type: "dropEarly"; readonly turnId: number; readonly tokens: number }
   | { readonly type: "runTool"; readonly turnId: number; readonly call: ToolCall }
   /** For an index that was asked for before, the rest of a sentence whose voice has failed: its audio follows what has come. */
   | {
@@ -71,15 +104,32 @@ export type SessionEffect =
     }
   /** What there is of the sentence goes to the caller, and what comes of it later follows by itself. */
   | { readonly type: "play"; readonly turnId: number; readonly index: number }
+  /** A phrase that is ready goes to the caller as a whole. */
+  | {
+      readonly type: "playPhrase";
+      readonly turnId: number;
+      readonly index: number;
+      readonly text: string;
+    }
+  /** Has the agent's voice say them before they are needed; those that are ready are told. */
+  | { readonly type: "preparePhrases"; readonly texts: readonly string[] }
   /** The sentence ends with the audio that has come. */
   | { readonly type: "cutSentence"; readonly turnId: number; readonly index: number }
+  /** The audio of this sentence and of all that follow is forgotten: they may be asked for anew, and played again. */
+  | { readonly type: "dropAudio"; readonly turnId: number; readonly index: number }
   /** Only of paced audio: stands still where it is, and goes on from there. */
   | { readonly type: "holdAudio" }
   | { readonly type: "resumeAudio" }
-  /** Stops the model and every synthesis of the turn, and forgets its audio. */
-  | { readonly type: "abortTurn"; readonly turnId: number }
+  /** Stops the model and every synthesis of the turn, and forgets its audio. `hung` has failed: it gave nothing in time. */
+  | {
+      readonly type: "abortTurn";
+      readonly turnId: number;
+      readonly hung?: "llm" | "tts" | undefined;
+    }
   /** Stops only the model: what it has said is enough. */
   | { readonly type: "stopModel"; readonly turnId: number }
+  /** Asks the telephony vendor to take the call on; it answers with an event. */
+  | { readonly type: "transfer"; readonly turnId: number; readonly to: string }
   | { readonly type: "startTimer"; readonly timer: TimerName; readonly delayMs: number }
   | { readonly type: "cancelTimer"; readonly timer: TimerName }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
@@ -100,5 +150,5 @@ export const NOTHING_SAID: TurnSave = {
   messages: [],
   metrics: NO_METRICS,
   report: undefined,
-  history: [],
+  added: [],
 };

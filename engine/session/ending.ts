@@ -4,6 +4,7 @@ export type EndReason =
   | "agentHungUp"
   | "transferred"
   | "durationLimit"
+  | "suspended"
   | "callerIdle"
   | "callerTooSlow"
   | "callerProtocol"
@@ -27,6 +28,25 @@ export interface Ending {
   readonly transferTo?: string;
 }
 
+/** The agent chose to end the call: a caller who has more to say changes that. */
+const REVOCABLE: ReadonlySet<EndReason> = new Set(["agentHungUp", "transferred", "callerIdle"]);
+
+export function isRevocable(ending: Ending): boolean {
+  return REVOCABLE.has(ending.reason);
+}
+
+/** Nobody ended the call: it broke, and its caller may still be there. */
+const BREAKS: ReadonlySet<string> = new Set<EndReason>([
+  "callerLeft",
+  "internalError",
+  "overloaded",
+  "serverStopping",
+]);
+
+export function isBreak({ reason }: { readonly reason: string }): boolean {
+  return BREAKS.has(reason);
+}
+
 export const AGENT_HUNG_UP: Ending = {
   reason: "agentHungUp",
   status: "completed",
@@ -37,6 +57,12 @@ export const CALLER_LEFT: Ending = {
   reason: "callerLeft",
   status: "completed",
   message: "the caller hung up",
+};
+
+export const CALLER_SILENT: Ending = {
+  reason: "callerIdle",
+  status: "completed",
+  message: "the caller said nothing",
 };
 
 export const LANGUAGE_MODEL_FAILED: Ending = {

@@ -12,7 +12,17 @@ export type TimerName =
   | "phantom"
   | "duration"
   | "hold"
-  | "digits";
+  | "digits"
+  /** The caller has heard nothing of a reply for a while. */
+  | "waiting"
+  /** The caller speaks before the reply does. */
+  | "onset"
+  | "idle"
+  | "timeUp"
+  /** The vendor has not answered whether it takes the call on. */
+  | "transfer"
+  /** The caller has been quiet for a little while. */
+  | "early";
 
 interface At {
   /** When it happened, in ms on the call's own clock (0 = the call began). */
@@ -24,7 +34,11 @@ export type OpenedEvent = At & {
   /** The conversation goes on from an earlier session: no second greeting. */
   readonly resumed: boolean;
 };
-export type SpeechStartedEvent = At & { readonly type: "speechStarted" };
+export type SpeechStartedEvent = At & {
+  readonly type: "speechStarted";
+  /** How long ago the server itself last heard a voice; left out where it never did. */
+  readonly voiceAgoMs?: number | undefined;
+};
 export type TranscriptEvent = At & {
   readonly type: "transcript";
   readonly text: string;
@@ -33,16 +47,35 @@ export type TranscriptEvent = At & {
   readonly lastWordEndMs: number | undefined;
   /** How long ago the caller stopped saying the last of these words, by the audio received since. */
   readonly endedAgoMs: number;
+  /** The recognizer tells the end of the caller's turn by an event of its own. */
+  readonly decidesTurns?: true;
+  /** After so much silence it does so in any case; left out where that is not known. */
+  readonly turnSilenceMaxMs?: number | undefined;
+  /** How long ago the server itself last heard a voice; left out where it never did. */
+  readonly voiceAgoMs?: number | undefined;
 };
 export type UtteranceEndEvent = At & {
   readonly type: "utteranceEnd";
   readonly lastWordEndMs: number;
   readonly endedAgoMs: number;
 };
+/** The recognizer, which decides turns, says that the caller's is over; its words were told before. */
+export type CallerTurnEndedEvent = At & { readonly type: "callerTurnEnded" };
+/** The recognizer, which decides turns, thinks that the caller's is ending; its words were told before. */
+export type CallerTurnEndingEvent = At & { readonly type: "callerTurnEnding" };
+/** The caller goes on after all. */
+export type CallerTurnResumedEvent = At & { readonly type: "callerTurnResumed" };
+/** The organization's replies that were begun early have wasted so much that there is no room for this one. */
+export type EarlyRefusedEvent = At & { readonly type: "earlyRefused"; readonly turnId: number };
 /** A key of the caller's telephone: 0-9, *, # or A-D. */
 export type DigitEvent = At & { readonly type: "digit"; readonly digit: string };
 export type ListeningFailedEvent = At & { readonly type: "listeningFailed" };
-export type TimerFiredEvent = At & { readonly type: "timerFired"; readonly timer: TimerName };
+export type TimerFiredEvent = At & {
+  readonly type: "timerFired";
+  readonly timer: TimerName;
+  /** How long ago the server last heard a voice in the caller's audio; left out where it never did. */
+  readonly voiceAgoMs?: number | undefined;
+};
 
 /** What comes back from a vendor carries the turn that it was asked under: the answer to an older turn is dropped. */
 export type ReplyTokenEvent = At & {
@@ -72,6 +105,13 @@ export type SentenceHeardEvent = At & {
   readonly turnId: number;
   readonly index: number;
 };
+/** The caller's client says how much of the turn's audio it has played by now, counted from its beginning. */
+export type PlayedEvent = At & {
+  readonly type: "played";
+  readonly turnId: number;
+  /** Never more than was sent of the turn. */
+  readonly playedMs: number;
+};
 export type ReplyFailedEvent = At & {
   readonly type: "replyFailed";
   readonly turnId: number;
@@ -100,6 +140,18 @@ export type SentenceFailedEvent = At & {
   readonly index: number;
   readonly retryable: boolean;
 };
+/** The agent's voice has said a phrase of its stock, which can be played at once from now on. */
+export type PhraseReadyEvent = At & {
+  readonly type: "phraseReady";
+  readonly text: string;
+  readonly durationMs: number;
+};
+/** The vendor has taken the call on, as the transfer that ended this turn asked; or has not. */
+export type TransferTakenEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
+export type TransferRefusedEvent = At & {
+  readonly type: "transferRefused";
+  readonly turnId: number;
+};
 export type EndRequestedEvent = At & { readonly type: "endRequested"; readonly ending: Ending };
 
 export type TurnEvent =
@@ -110,7 +162,8 @@ export type TurnEvent =
   | SentenceGrewEvent
   | SentenceWholeEvent
   | SentenceFailedEvent
-  | SentenceHeardEvent;
+  | SentenceHeardEvent
+  | PlayedEvent;
 
 /** Everything that can happen to a call. Audio is not among it: it flows past, from the socket to the vendor. */
 export type SessionEvent =
@@ -118,8 +171,15 @@ export type SessionEvent =
   | SpeechStartedEvent
   | TranscriptEvent
   | UtteranceEndEvent
+  | CallerTurnEndedEvent
+  | CallerTurnEndingEvent
+  | CallerTurnResumedEvent
+  | EarlyRefusedEvent
   | DigitEvent
   | ListeningFailedEvent
   | TimerFiredEvent
   | EndRequestedEvent
+  | TransferTakenEvent
+  | TransferRefusedEvent
+  | PhraseReadyEvent
   | TurnEvent;

@@ -1,11 +1,13 @@
 import type { InterruptionSensitivity } from "../../storage/records.js";
 import type { SessionEffect } from "./effects.js";
-import { sentencesHeard } from "./playback-ledger.js";
+import { isRevocable } from "./ending.js";
+import { heldBack } from "./playback-ledger.js";
 import { beginReply } from "./replying.js";
-import { endCall, settleTurn } from "./settlement.js";
+import { settleTurn, stopTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import { isGrowing, type Turn } from "./turn.js";
+import { endAfterWords } from "./transferring.js";
+import { isWaitingWord, type Turn } from "./turn.js";
 
 /** How long a stopped assistant waits for the words of the one who stopped it. */
 export const PHANTOM_MAX_MS = 2_500;
@@ -30,36 +32,45 @@ export function interrupt(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (turn.ending !== undefined) return endCall(state, turn.ending, atMs, out);
+  // What has to end the call ends it; a goodbye is taken back.
+  if (turn.ending !== undefined && !isRevocable(turn.ending)) return state;
+  const isPaused = state.heldAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
-  if (spoke) out.push({ type: "send", message: { type: "audioStop" } });
-  out.push({ type: "abortTurn", turnId: turn.id });
-  out.push({ type: "cancelTimer", timer: "stall" });
-  out.push({ type: "cancelTimer", timer: "ahead" });
-  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
-  out.push({ type: "cancelTimer", timer: "playback" });
-  if (state.heldAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
+  if (spoke && !isPaused) out.push({ type: "send", message: { type: "audioStop" } });
+  stopTurn(state, turn, out);
   out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });
-  const counted = spoke ? countInterruption(state) : state;
+  const counted = spoke && !isPaused ? countInterruption(state) : state;
   const outcome = spoke ? "interrupted" : "superseded";
-  const cutSentences = turn.sentences
-    .slice(sentencesHeard(turn.ledger, Math.min(atMs, state.heldAtMs ?? atMs)))
-    .map((sentence) => sentence.text);
-  return { ...settleTurn(counted, turn, outcome, atMs, out), cutSentences };
+  const cutSentences = unheard(turn, Math.min(atMs, state.heldAtMs ?? atMs));
+  const settled = settleTurn({ ...counted, vainHolds: 0 }, turn, outcome, atMs, out);
+  return { ...settled, cutSentences, cutEnding: turn.ending };
 }
 
 /** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
 export function onPhantom(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   if (state.turn !== undefined) return state;
-  if (state.cutSentences.length > 0) {
-    const rest = state.cutSentences;
-    return beginScripted({ ...state, cutSentences: [] }, "resumed", rest, atMs, out);
+  const { cutSentences, cutEnding } = state;
+  if (cutSentences.length > 0) {
+    const next = { ...state, cutSentences: [], cutEnding: undefined };
+    return beginScripted(next, "resumed", cutSentences, atMs, out, cutEnding);
   }
+  if (cutEnding !== undefined) return endAfterWords(state, state.lastTurnId, cutEnding, atMs, out);
   return state.unanswered === "" ? state : beginReply(state, atMs, out);
 }
 
-function countInterruption(state: SessionState): SessionState {
+/** What was not heard of what was to be said; the sentence that was cut from the word on at which it was. */
+function unheard(turn: Turn, atMs: number): readonly string[] {
+  const { index, heard } = heldBack(turn.ledger, atMs);
+  const [cut, ...rest] = turn.sentences.slice(index);
+  if (cut === undefined) return [];
+  const begun = heard === undefined ? cut.text : cut.text.slice(heard.text.length).trimStart();
+  return [{ ...cut, text: begun }, ...rest]
+    .filter((sentence) => !isWaitingWord(sentence))
+    .map((sentence) => sentence.text);
+}
+
+export function countInterruption(state: SessionState): SessionState {
   const metrics = { ...state.metrics, interruptions: state.metrics.interruptions + 1 };
   return { ...state, metrics };
 }

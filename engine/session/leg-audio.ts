@@ -1,7 +1,18 @@
+import {
+  type AudioFormat,
+  bytesPerSample,
+  durationMsOf,
+  type HeardFormat,
+  isSameFormat,
+  MP3,
+  PCM_16K,
+  PCM_24K,
+  type RawFormat,
+} from "../audio/audio-format.js";
 import type { AudioPool } from "../audio/audio-pool.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
-import { bytesPerSample, PHONE_RATE_HZ, type PhoneEncoding } from "../audio/phone-encoding.js";
-import type { ListenOptions, SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
+import { WholeSamples } from "../audio/whole-samples.js";
+import type { SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
 
 /** What a vendor is asked for, and how its answer becomes what the caller's line takes. */
 export interface SentenceFormat {
@@ -30,20 +41,19 @@ export interface SentenceConverter {
 
 /** The audio of one kind of line, both ways. */
 export interface LegAudio {
-  readonly encoding: ListenOptions["encoding"];
-  readonly sampleRateHz: number;
+  /** What the recognizer is given. */
+  readonly heard: HeardFormat;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
-  readonly speech: PhoneEncoding | "mp3";
-  /** The bytes of a millisecond of what the recognizer is given. */
-  readonly bytesPerMs: number;
+  readonly speech: AudioFormat;
   /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
   readonly isPaced: boolean;
-  sentenceFormat(client: TextToSpeech): SentenceFormat;
+  /** `as` is what the result is to be, where that is not what the line takes: one voice stands in for another. */
+  sentenceFormat(client: TextToSpeech, as?: SpeechFormat): SentenceFormat;
 }
 
 const MP3_SENTENCES: SentenceFormat = {
   name: "mp3",
-  request: "mp3",
+  request: MP3,
   isStreamed: false,
   open: ({ onPiece }) =>
     wholeSentence((answer) => {
@@ -52,50 +62,82 @@ const MP3_SENTENCES: SentenceFormat = {
     }),
 };
 
-/** A browser: PCM of 16 bits at 16 kHz in, MP3 at 24 kHz out. */
+/** A browser, which is given whole sentences. */
 export const WEB_AUDIO: LegAudio = {
-  encoding: "linear16",
-  sampleRateHz: 16_000,
-  speech: "mp3",
-  bytesPerMs: 32,
+  heard: PCM_16K,
+  speech: MP3,
   isPaced: false,
   sentenceFormat: () => MP3_SENTENCES,
 };
 
-/** A telephone at 8 kHz. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples. */
-export function phoneAudio(encoding: PhoneEncoding, pool: () => AudioPool): LegAudio {
-  const isMulaw = encoding === "mulaw";
+/** A browser that takes the voice as it comes, in the format that it asks for. */
+export function webStreamAudio(speech: RawFormat, pool: () => AudioPool): LegAudio {
   return {
-    encoding: isMulaw ? "mulaw" : "linear16",
-    sampleRateHz: PHONE_RATE_HZ,
-    speech: encoding,
-    bytesPerMs: isMulaw ? 8 : 16,
-    isPaced: true,
-    sentenceFormat: (client) =>
-      isMulaw && client.formats.includes("mulaw")
-        ? MULAW_SENTENCES
-        : convertedSentences(client.formats.includes("pcm24k") ? "pcm24k" : "mp3", encoding, pool),
+    ...WEB_AUDIO,
+    speech,
+    sentenceFormat: (client, as) => streamedSentences(client, rawOf(as) ?? speech, pool),
   };
 }
 
-const MULAW_SENTENCES: SentenceFormat = {
-  name: "mulaw",
-  request: "mulaw",
-  isStreamed: true,
-  open: ({ onPiece }) => ({
-    write: (chunk) => onPiece(chunk, durationOf(chunk, "mulaw")),
-    end: () => Promise.resolve(),
-  }),
-};
+/** A telephone. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples, low byte first. */
+export function phoneAudio(line: RawFormat, pool: () => AudioPool): LegAudio {
+  const { encoding, sampleRateHz } = line;
+  return {
+    heard: { encoding: encoding === "mulaw" ? "mulaw" : "pcm16", sampleRateHz },
+    speech: line,
+    isPaced: true,
+    sentenceFormat: (client, as) => streamedSentences(client, rawOf(as) ?? line, pool),
+  };
+}
 
-/** What no telephone takes as it comes passes the audio pool, piece by piece. */
+/** As the voice gives it, where that is what the line takes; else converted from the best that the voice gives. */
+function streamedSentences(
+  client: TextToSpeech,
+  line: RawFormat,
+  pool: () => AudioPool,
+): SentenceFormat {
+  const given = client.formats.find((format) => isSameFormat(format, line));
+  if (given !== undefined && given.encoding !== "mp3") return givenSentences(given);
+  const givesPcm = client.formats.some((format) => isSameFormat(format, PCM_24K));
+  return convertedSentences(givesPcm ? PCM_24K : MP3, line, pool);
+}
+
+/** MP3 is given by every voice, and never made. */
+function rawOf(format: SpeechFormat | undefined): RawFormat | undefined {
+  return format === undefined || format.encoding === "mp3" ? undefined : format;
+}
+
+/** Tells the formats of a line apart. */
+function nameOf({ encoding, sampleRateHz }: RawFormat): string {
+  return `${encoding}/${sampleRateHz}`;
+}
+
+function givenSentences(format: HeardFormat): SentenceFormat {
+  return {
+    name: nameOf(format),
+    request: format,
+    isStreamed: true,
+    open: ({ onPiece }) => {
+      const wholeSamples = bytesPerSample(format.encoding) === 1 ? undefined : new WholeSamples();
+      return {
+        write: (chunk) => {
+          const audio = wholeSamples?.take(chunk) ?? chunk;
+          onPiece(audio, durationMsOf(audio, format));
+        },
+        end: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+/** What the line does not take as it comes passes the audio pool, piece by piece. */
 function convertedSentences(
-  source: "mp3" | "pcm24k",
-  encoding: PhoneEncoding,
+  source: typeof MP3 | typeof PCM_24K,
+  line: RawFormat,
   pool: () => AudioPool,
 ): SentenceFormat {
   return {
-    name: encoding,
+    name: nameOf(line),
     request: source,
     isStreamed: true,
     open: ({ onPiece, onBroken }, signal) => {
@@ -103,8 +145,8 @@ function convertedSentences(
       const done = new Promise<void>((resolve) => {
         settle = resolve;
       });
-      const conversion = pool().open({ from: source, to: encoding }, "speech", {
-        onAudio: (audio) => onPiece(audio, durationOf(audio, encoding)),
+      const conversion = pool().open({ from: source, to: line }, "speech", {
+        onAudio: (audio) => onPiece(audio, durationMsOf(audio, line)),
         onEnd: () => settle(),
         onFailed: (error) => {
           onBroken(error);
@@ -137,8 +179,4 @@ function wholeSentence(convert: (answer: Uint8Array) => void): SentenceConverter
       return Promise.resolve();
     },
   };
-}
-
-function durationOf(audio: Uint8Array, encoding: PhoneEncoding): number {
-  return ((audio.byteLength / bytesPerSample(encoding)) * 1_000) / PHONE_RATE_HZ;
 }

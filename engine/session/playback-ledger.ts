@@ -9,6 +9,8 @@ export interface SentSentence {
   /** How long the sentence will be: an estimate until it is whole. */
   readonly expectedMs: number;
   readonly isWhole: boolean;
+  /** It only said that the agent is at work. */
+  readonly isWaitingWord?: boolean;
 }
 
 /**
@@ -32,9 +34,8 @@ export function recordSent(
   sentence: Omit<SentSentence, "startsAtMs">,
   atMs: number,
 ): PlaybackLedger {
-  const { text, durationMs, expectedMs, isWhole } = sentence;
   const startsAtMs = Math.max(atMs, ledger.endsAtMs);
-  return ledgerOf([...ledger.sent, { text, startsAtMs, durationMs, expectedMs, isWhole }]);
+  return ledgerOf([...ledger.sent, { ...sentence, startsAtMs }]);
 }
 
 /** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
@@ -64,6 +65,20 @@ export function heardText(ledger: PlaybackLedger, atMs: number): string {
   return parts.join(" ");
 }
 
+/** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
+export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
+  const sent = ledger.sent.filter((sentence) => sentence.isWaitingWord !== true);
+  return sent.length === ledger.sent.length
+    ? heardText(ledger, atMs)
+    : heardText({ ...ledger, sent }, atMs);
+}
+
+/** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
+export function answerEndsAtMs(ledger: PlaybackLedger): number {
+  const last = ledger.sent.findLast((sentence) => sentence.isWaitingWord !== true);
+  return last === undefined ? Number.NEGATIVE_INFINITY : endOf(last);
+}
+
 /** How many sentences, from the first, were heard to their end by `atMs`. */
 export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
   let count = 0;
@@ -72,6 +87,27 @@ export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
     count += 1;
   }
   return count;
+}
+
+/** The ledger as if everything had ended at `atMs`, in the sentence with this index; of that sentence the part that was heard, if any. */
+export function heldBack(
+  ledger: PlaybackLedger,
+  atMs: number,
+): {
+  readonly ledger: PlaybackLedger;
+  readonly index: number;
+  readonly heard: SentSentence | undefined;
+} {
+  const index = sentencesHeard(ledger, atMs);
+  const before = ledger.sent.slice(0, index);
+  const cut = ledger.sent[index];
+  const text = cut === undefined ? "" : heardOf(cut, atMs);
+  if (cut === undefined || text === "") {
+    return { ledger: ledgerOf(before), index, heard: undefined };
+  }
+  const durationMs = atMs - cut.startsAtMs;
+  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true };
+  return { ledger: ledgerOf([...before, heard]), index, heard };
 }
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */
@@ -101,6 +137,36 @@ export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): P
   const sent = ledger.sent.map((sentence, at) =>
     at < index ? sentence : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
   );
+  return ledgerOf(sent);
+}
+
+/**
+ * By `atMs` the caller has heard so much of all that was sent, counted from its beginning: what is heard later follows from
+ * there. Sentences are heard one after another, so that one that was counted too early moves all that come after it.
+ */
+export function alignPlayed(
+  ledger: PlaybackLedger,
+  playedMs: number,
+  atMs: number,
+): PlaybackLedger {
+  let leftMs = playedMs;
+  let index = 0;
+  for (const { durationMs } of ledger.sent.slice(0, -1)) {
+    if (leftMs <= durationMs) break;
+    leftMs -= durationMs;
+    index += 1;
+  }
+  const playing = ledger.sent[index];
+  if (playing === undefined) return ledger;
+  const startsAtMs = atMs - Math.min(leftMs, playing.durationMs);
+  const earlierMs = Math.min(0, startsAtMs - playing.startsAtMs);
+  const sent: SentSentence[] = [];
+  for (const [at, sentence] of ledger.sent.entries()) {
+    const before = sent.at(-1);
+    if (at < index) sent.push({ ...sentence, startsAtMs: sentence.startsAtMs + earlierMs });
+    else if (at === index) sent.push({ ...sentence, startsAtMs });
+    else if (before !== undefined) sent.push({ ...sentence, startsAtMs: endOf(before) });
+  }
   return ledgerOf(sent);
 }
 

@@ -4,8 +4,10 @@ import { LRUCache } from "lru-cache";
 export const PLAYOUT_DELAY_UNKNOWN_MS = 40;
 /** A caller who waits longer would rather hear a gap. */
 export const PLAYOUT_DELAY_MAX_MS = 3_000;
-/** A voice that was slow once is forgiven after so many sentences. */
-const SENTENCES_KEPT_MAX = 16;
+/** A voice that was slow for a while is forgiven after so many sentences. */
+const SENTENCES_KEPT_MAX = 32;
+/** One sentence in ten may be heard with a gap, rather than all ten later: one that stalls says nothing of the next. */
+const PLAYED_WHOLE_SHARE = 0.9;
 /** Voices in use at the same time on one box, and more. */
 const VOICES_MAX = 1_024;
 
@@ -35,7 +37,9 @@ export class PlayoutDelay {
       const isSlow = elapsedMs > durationMs && durationMs > 0;
       return isSlow ? deficitMs * Math.max(1, expectedMs / durationMs) : deficitMs;
     });
-    return Math.min(PLAYOUT_DELAY_MAX_MS, Math.max(...needs));
+    needs.sort((one, other) => one - other);
+    const enoughMs = needs[Math.ceil(PLAYED_WHOLE_SHARE * (needs.length - 1))] ?? 0;
+    return Math.min(PLAYOUT_DELAY_MAX_MS, enoughMs);
   }
 }
 

@@ -1,27 +1,87 @@
-import { sentencesOf, splitEnd, splitToken } from "../speech/sentence-splitter.js";
+import { splitReplyToken } from "../speech/certain-end.js";
+import { sentencesOf, splitEnd } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
+import {
+  askAnew,
+  askModel,
+  askOnceMore,
+  firstStallMs,
+  mayAskAgain,
+  paid,
+  type TurnFields,
+} from "./asking.js";
+import { dropEarly, type EarlyReply, isAnswered } from "./early-reply.js";
 import type { SessionEffect } from "./effects.js";
-import { LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./ending.js";
+import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./ending.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
+import { answerEndsAtMs } from "./playback-ledger.js";
 import { cutSentence } from "./sentence-growth.js";
-import { endCall, estimatedTokens, settleTurn, withTurn } from "./settlement.js";
-import { advanceSpeech, beginScripted, giveUpRest, newSentence, STALL_MAX_MS } from "./speaking.js";
-import { type SessionState, withTurnInState } from "./state.js";
+import { settleTurn } from "./settlement.js";
+import { watchSilence } from "./silence-watch.js";
+import {
+  advanceSpeech,
+  beginScripted,
+  giveUpRest,
+  newSentence,
+  SENTENCES_MAX,
+  STALL_MAX_MS,
+} from "./speaking.js";
+import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
 import { useTools, withToolResult } from "./tool-use.js";
-import { newTurn, type Turn, withToken } from "./turn.js";
+import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";
+import { givenUpAtMs, waitedBeforeMs } from "./vain-wait.js";
 
 /** Nobody listens to a longer reply on a telephone; the model is stopped there. */
 const REPLY_CHARS_MAX = 4_000;
-const SENTENCES_MAX = 64;
-const MODEL_ATTEMPTS_MAX = 2;
+/** Two tries of a voice that says nothing have their own, shorter limits, which have passed by then. */
+const VOICE_STALL_MAX_MS = 10_000;
 /** Turns that failed one after another; then the call ends with the reason, instead of going on deaf or mute. */
-const FAILED_TURNS_MAX = 3;
+export const FAILED_TURNS_MAX = 3;
 
 /** Answers what the caller has said and nobody has answered yet. */
 export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  if (isBeingTransferred(state)) return state;
   const callerEndedAtMs = Math.min(state.callerEndedAtMs, atMs);
-  const fields = { userText: state.unanswered, callerEndedAtMs, decidedAtMs: atMs, attempt: 1 };
-  return askAnew({ ...state, unanswered: "", cutSentences: [] }, fields, out);
+  const { early, unanswered: userText } = state;
+  const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
+  const free = ready === undefined ? dropEarly(state, out) : state;
+  const { wastedTokens } = free;
+  const waits = { decidedAtMs: atMs, waitedBeforeMs: waitedBeforeMs(state, atMs) };
+  const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens };
+  const answered = {
+    unanswered: "",
+    vainWait: undefined,
+    early: undefined,
+    earlyTries: 0,
+    wastedTokens: 0,
+  };
+  const begun = { ...free, ...answered, cutSentences: [], cutEnding: undefined };
+  return ready === undefined
+    ? askAnew(begun, fields, out)
+    : goOnWithEarly(begun, ready, fields, out);
+}
+
+/** The words were the last: what has come of the reply is taken as if it came now. */
+function goOnWithEarly(
+  state: SessionState,
+  { turnId, askedAtMs, text, done }: EarlyReply,
+  fields: TurnFields & Partial<Turn>,
+  out: SessionEffect[],
+): SessionState {
+  const atMs = fields.decidedAtMs;
+  const turn: Turn = {
+    ...newTurn({ id: turnId, kind: "reply", ...fields }),
+    ...fields,
+    splitter: splitterFor(state.settings),
+    earlyMs: atMs - askedAtMs,
+  };
+  out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
+  watchSilence(state, turn, atMs, out);
+  const begun: SessionState = { ...state, turn };
+  const told = { turnId, text, atMs, type: "replyToken" } as const;
+  const spoken = text === "" ? begun : onReplyToken(begun, turn, told, out);
+  if (done === undefined || spoken.turn === undefined) return spoken;
+  return onReplyDone(spoken, spoken.turn, { ...done, atMs }, out);
 }
 
 export function onReplyToken(
@@ -31,7 +91,7 @@ export function onReplyToken(
   out: SessionEffect[],
 ): SessionState {
   if (!turn.generating) return state;
-  const split = splitToken(turn.splitter, event.text);
+  const split = splitReplyToken(turn.splitter, event.text);
   const next = withToken(turn, split.state, event.text.length, event.atMs);
   if (split.sentences.length === 0 && next.replyChars < REPLY_CHARS_MAX) {
     return withTurnInState(state, next);
@@ -60,7 +120,7 @@ export function onReplyDone(
     if (used !== undefined) return advanceSpeech({ ...state, metrics }, used, event.atMs, out);
     return giveUpTools({ ...state, metrics }, done, event.atMs, out);
   }
-  if (done.sentences.length === 0)
+  if (answersOf(done) === 0)
     return retryOrApologize({ ...state, metrics }, done, event.atMs, true, out);
   return advanceSpeech({ ...state, metrics }, done, event.atMs, out);
 }
@@ -92,7 +152,7 @@ export function onReplyFailed(
   out: SessionEffect[],
 ): SessionState {
   if (!turn.generating) return state;
-  if (turn.sentCount > 0) return giveUpRest(state, turn, turn.sentences.length, event.atMs, out);
+  if (answersSent(turn) > 0) return giveUpRest(state, turn, turn.sentences.length, event.atMs, out);
   return retryOrApologize(state, turn, event.atMs, event.retryable, out);
 }
 
@@ -100,11 +160,17 @@ export function onReplyFailed(
 export function onStall(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   const turn = state.turn;
   if (turn === undefined) return state;
-  if (turn.sentCount === 0 && turn.kind === "reply") {
-    return retryOrApologize(state, turn, atMs, true, out);
+  if (answersSent(turn) === 0 && turn.kind === "reply") {
+    // A waiting word that is being heard is heard to its end.
+    const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;
+    if (waitMs < 1) return giveUpHung(state, turn, atMs, out);
+    out.push({ type: "startTimer", timer: "stall", delayMs: waitMs });
+    return state;
   }
   // The sentence that plays has become longer since the timer was set.
-  const leftMs = turn.sentCount === 0 ? 0 : turn.ledger.endsAtMs + STALL_MAX_MS - atMs;
+  const heardMs = answerEndsAtMs(turn.ledger);
+  const sinceMs = turn.generating ? Math.max(heardMs, turn.progressAtMs) : heardMs;
+  const leftMs = answersSent(turn) === 0 ? 0 : sinceMs + STALL_MAX_MS - atMs;
   if (leftMs > 0) {
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
     return state;
@@ -114,27 +180,37 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
   return giveUpRest(state, cut, cut.sentCount, atMs, out);
 }
 
-/** The last sentence was heard. Words that came meanwhile and did not interrupt are answered now. */
-export function onPlaybackEnd(
+/** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
+function progressDueMs(turn: Turn): number {
+  if (turn.onsetAtMs === undefined && turn.replyChars === 0 && !isWithVoice(turn)) return 0;
+  const stallMs = isWithVoice(turn) ? VOICE_STALL_MAX_MS : STALL_MAX_MS;
+  return Math.min(turn.progressAtMs + stallMs, givenUpAtMs(turn));
+}
+
+function isWithVoice({ sentences, askedCount, sentCount }: Turn): boolean {
+  return sentences.length > sentCount && askedCount > sentCount;
+}
+
+/** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */
+function giveUpHung(
   state: SessionState,
+  turn: Turn,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const turn = state.turn;
-  if (turn === undefined) return state;
-  // A timer may fire a fraction early; what it was set for has been heard all the same.
-  const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
-  const settled = settleTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
-  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
-  if (turn.ending !== undefined) return endCall(settled, turn.ending, atMs, out);
-  const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
-  if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
-    return endCall(counted, SPEECH_FAILED, atMs, out);
+  const hung = isWithVoice(turn) ? "tts" : "llm";
+  out.push({ type: "abortTurn", turnId: turn.id, hung });
+  const isLate = atMs >= givenUpAtMs(turn);
+  if (!isLate && mayAskAgain(turn)) return askOnceMore(state, turn, atMs, out);
+  // The apology may hang as well.
+  if (hung === "tts") {
+    out.push({
+      type: "send",
+      message: { type: "error", message: "the reply could not be spoken" },
+    });
   }
-  // Until now the caller was listening, not waiting.
-  return counted.unanswered === ""
-    ? counted
-    : beginReply({ ...counted, callerEndedAtMs: atMs }, atMs, out);
+  const ending = hung === "tts" ? SPEECH_FAILED : LANGUAGE_MODEL_FAILED;
+  return apologize(state, turn, { isLast: false, ending }, atMs, out);
 }
 
 /** The model asks for tools again and again and does not answer. */
@@ -144,7 +220,7 @@ function giveUpTools(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (turn.sentences.length > 0) return advanceSpeech(state, { ...turn, faulty: true }, atMs, out);
+  if (answersOf(turn) > 0) return advanceSpeech(state, { ...turn, faulty: true }, atMs, out);
   return retryOrApologize(state, turn, atMs, true, out);
 }
 
@@ -156,35 +232,25 @@ function retryOrApologize(
   out: SessionEffect[],
 ): SessionState {
   out.push({ type: "abortTurn", turnId: turn.id });
-  // What a tool has done is not done twice.
-  if (retryable && turn.attempt < MODEL_ATTEMPTS_MAX && turn.toolRounds === 0) {
-    const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
-    const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
-    return askAnew(paid(state, turn), fields, out);
-  }
-  const settled = settleTurn(state, turn, "failed", atMs, out);
-  const failedTurns = settled.failedTurns + 1;
-  const fatal = !retryable || failedTurns >= FAILED_TURNS_MAX;
-  const failed = { ...settled, failedTurns };
-  const ending = fatal ? LANGUAGE_MODEL_FAILED : undefined;
-  return beginScripted(failed, "apology", [state.settings.apology], atMs, out, ending);
+  if (retryable && mayAskAgain(turn)) return askOnceMore(state, turn, atMs, out);
+  const cause = { isLast: !retryable, ending: LANGUAGE_MODEL_FAILED };
+  return apologize(state, turn, cause, atMs, out);
 }
 
-function askAnew(
+/** The call goes on after it, unless trying again would not help, or too many turns have failed. */
+function apologize(
   state: SessionState,
-  fields: Pick<Turn, "userText" | "callerEndedAtMs" | "decidedAtMs" | "attempt">,
+  turn: Turn,
+  { isLast, ending }: { readonly isLast: boolean; readonly ending: Ending },
+  atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const turn = newTurn({ id: state.lastTurnId + 1, kind: "reply", ...fields });
-  askModel(state, turn, out);
-  return { ...state, lastTurnId: turn.id, turn };
-}
-
-/** Asks for the rest of the reply, now that it is known what came of the tools. */
-export function askModel(state: SessionState, turn: Turn, out: SessionEffect[]): void {
-  const history = withTurn(state.history, turn.userText, "");
-  out.push({ type: "askModel", turnId: turn.id, history, toolMessages: turn.toolMessages });
-  out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
+  const settled = settleTurn(state, turn, "failed", atMs, out);
+  const failedTurns = settled.failedTurns + 1;
+  const failed = { ...settled, failedTurns };
+  const isOver = isLast || failedTurns >= FAILED_TURNS_MAX;
+  const words = [state.settings.apology];
+  return beginScripted(failed, "apology", words, atMs, out, isOver ? ending : undefined);
 }
 
 function withSentences(turn: Turn, texts: readonly string[], atMs: number): Turn {
@@ -193,25 +259,10 @@ function withSentences(turn: Turn, texts: readonly string[], atMs: number): Turn
   if (spoken.length === 0) return turn;
   return {
     ...turn,
-    sentences: [...turn.sentences, ...spoken.slice(0, room).map(newSentence)],
+    sentences: [
+      ...turn.sentences,
+      ...spoken.slice(0, room).map((text, at) => newSentence(text, answersOf(turn) + at)),
+    ],
     firstSentenceAtMs: turn.firstSentenceAtMs ?? atMs,
   };
-}
-
-/** Counts a generation that ends without the vendor's own count. */
-function paid(state: SessionState, turn: Turn): SessionState {
-  const tokens = estimatedTokens(state, turn);
-  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
-  return { ...state, metrics };
-}
-
-function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): SessionState {
-  const message =
-    turn.sentCount === 0 ? "the reply could not be spoken" : "the reply was cut short";
-  out.push({ type: "send", message: { type: "error", message } });
-  return { ...state, failedTurns: state.failedTurns + 1 };
-}
-
-function withoutFailures(state: SessionState, turn: Turn): SessionState {
-  return turn.kind === "reply" ? { ...state, failedTurns: 0 } : state;
 }

@@ -24,9 +24,9 @@ export function onSentenceAudio(
   const sentence = turn.sentences[index];
   if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
-  const { text, attempt, came } = sentence;
-  const grown: Sentence = { text, attempt, durationMs, isWhole, came };
-  const firstByteAtMs = turn.firstByteAtMs ?? (index === 0 ? event.firstByteAtMs : undefined);
+  const { slot, text, attempt, came } = sentence;
+  const grown: Sentence = { slot, text, attempt, durationMs, isWhole, came };
+  const firstByteAtMs = turn.firstByteAtMs ?? (slot === 0 ? event.firstByteAtMs : undefined);
   const sentences = turn.sentences.with(index, grown);
   const paced = isWhole ? withPace(state, grown) : state;
   const isBeingSent = index < turn.sentCount;
@@ -55,7 +55,7 @@ export function onSentenceFailed(
   const mayRetry = retryable && sentence.attempt < SYNTHESIS_ATTEMPTS_MAX;
   if (index < turn.sentCount) return goOnAfterFailure(state, turn, mayRetry, atMs, out);
   if (!mayRetry) {
-    const hopeless = !retryable && index === 0;
+    const hopeless = !retryable && sentence.slot === 0;
     return giveUpRest(state, { ...turn, hopeless }, index, atMs, out);
   }
   // Nothing of it was played, so that it is said from its first word.
@@ -109,7 +109,7 @@ export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
   const sentence = turn.sentences[index];
   const sent = turn.ledger.sent.at(-1);
   if (sentence === undefined || sent === undefined || !isGrowing(turn)) return turn;
-  out.push({ type: "cutSentence", turnId: turn.id, index });
+  out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
   out.push({ type: "cancelTimer", timer: "growth" });
   const cut: Sentence = { ...sentence, text: cameOf(sent), isWhole: true };
   const ledger = recordGrowth(turn.ledger, asSent(cut, 0), turn.ledger.endsAtMs);
@@ -125,7 +125,7 @@ function askAgain(
   out: SessionEffect[],
 ): SessionState {
   const again = { ...sentence, attempt: sentence.attempt + 1 };
-  out.push({ type: "synthesize", turnId: turn.id, index, text });
+  out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
   return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };
 }

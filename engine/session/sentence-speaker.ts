@@ -1,15 +1,18 @@
+import { bytesPerMs } from "../audio/audio-format.js";
 import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
 import { type SpeechFormat, type TextToSpeech, VendorError } from "../vendors/contracts.js";
 import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
 import type { SentenceDelivery } from "./sentence-delivery.js";
 import type { SpeechCache } from "./speech-cache.js";
 
-/** Two minutes, MP3 at its usual 48 kbit/s; the longest sentence that the splitter lets pass takes a fifth. */
-const SENTENCE_BYTES_MAX: Readonly<Record<SpeechFormat, number>> = {
-  mp3: 960_000,
-  mulaw: 960_000,
-  pcm24k: 5_760_000,
-};
+/** The longest sentence that the splitter lets pass takes a fifth. */
+const SENTENCE_MAX_MS = 120_000;
+/** Two minutes at 64 kbit/s, more than its usual 48. */
+const MP3_SENTENCE_BYTES_MAX = 960_000;
+
+/** Two tries of a voice that gives nothing fit into what a caller waits with a word in between. */
+export const VOICE_QUIET_MAX_MS = 4_000;
 
 /** Stands where a vendor's name does: the vendor has done its part. */
 const AUDIO_POOL = "audioPool";
@@ -35,6 +38,7 @@ export async function speakSentence(
   cache: SpeechCache,
   delivery: Pick<SentenceDelivery, "firstByte" | "add" | "finish">,
   signal: AbortSignal,
+  clock: Clock,
 ): Promise<void> {
   const known = cache.find(tts.cacheKey, text);
   if (known !== undefined) {
@@ -55,7 +59,10 @@ export async function speakSentence(
   const given = new AbortController();
   const converter = tts.format.open(listener, AbortSignal.any([signal, given.signal]));
   try {
-    await askVoice(tts, text, converter, delivery, AbortSignal.any([signal, broken.signal]));
+    const until = AbortSignal.any([signal, broken.signal]);
+    await watched(tts.vendor, clock, until, (watch) =>
+      askVoice(tts, text, converter, delivery, watch),
+    );
   } catch (error) {
     // What is still being converted would be heard among the words of another try.
     given.abort();
@@ -71,18 +78,58 @@ export async function speakSentence(
   delivery.finish();
 }
 
+/** Ends the wait for a voice that says nothing more; its clients' own limits are those of a download. */
+interface QuietWatch {
+  readonly signal: AbortSignal;
+  /** Something has come. */
+  readonly heard: () => void;
+}
+
+async function watched(
+  vendor: string,
+  clock: Clock,
+  signal: AbortSignal,
+  work: (watch: QuietWatch) => Promise<void>,
+): Promise<void> {
+  const quiet = new AbortController();
+  let heardAtMs = clock.monotonicMs();
+  const wait = (delayMs: number): CancelTimer =>
+    clock.after(delayMs, () => {
+      const leftMs = heardAtMs + VOICE_QUIET_MAX_MS - clock.monotonicMs();
+      if (leftMs < 1) quiet.abort();
+      else cancel = wait(leftMs);
+    });
+  let cancel = wait(VOICE_QUIET_MAX_MS);
+  // At once, not when the client has noticed: a call that has ended leaves no timer behind.
+  signal.addEventListener("abort", () => cancel(), { once: true });
+  const heard = () => {
+    heardAtMs = clock.monotonicMs();
+  };
+  try {
+    await work({ signal: AbortSignal.any([signal, quiet.signal]), heard });
+  } catch (error) {
+    if (!quiet.signal.aborted || signal.aborted) throw error;
+    throw new VendorError(vendor, "timeout", "the voice gave nothing for too long", {
+      cause: error,
+    });
+  } finally {
+    cancel();
+  }
+}
+
 /** Rejects with a VendorError, also when one sentence is more than any can be. */
 async function askVoice(
   { client, vendor, modelId, speed, language, format }: AgentTts,
   text: string,
   converter: SentenceConverter,
   delivery: Pick<SentenceDelivery, "firstByte">,
-  signal: AbortSignal,
+  { signal, heard }: QuietWatch,
 ): Promise<void> {
-  const bytesMax = SENTENCE_BYTES_MAX[format.request];
+  const bytesMax = bytesMaxOf(format.request);
   let givenBytes = 0;
   const onChunk = (audio: Uint8Array) => {
     if (signal.aborted) return;
+    heard();
     delivery.firstByte();
     givenBytes += audio.byteLength;
     if (givenBytes <= bytesMax) converter.write(audio);
@@ -94,6 +141,11 @@ async function askVoice(
   );
   if (givenBytes <= bytesMax) return;
   throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");
+}
+
+function bytesMaxOf(format: SpeechFormat): number {
+  if (format.encoding === "mp3") return MP3_SENTENCE_BYTES_MAX;
+  return SENTENCE_MAX_MS * bytesPerMs(format);
 }
 
 function conversionFault(vendor: string, cause: unknown): VendorError {

@@ -1,13 +1,17 @@
+import { bytesPerMs, type HeardFormat } from "../audio/audio-format.js";
+import { VoiceMeter } from "../audio/voice-meter.js";
 import type {
   SpeechListener,
   SpeechStream,
   Transcript,
+  TurnEvent,
   VendorError,
 } from "../vendors/contracts.js";
 import type { CallAudioTap } from "./call-audio-tap.js";
 import type { SentenceId } from "./caller-channel.js";
 import type { EffectRunner } from "./effect-runner.js";
 import { CALLER_LEFT, type Ending } from "./ending.js";
+import { HeardClock } from "./heard-clock.js";
 
 export interface SpeechLog {
   vendorFailed(category: "stt", error: VendorError): void;
@@ -24,6 +28,8 @@ export class Session implements SpeechListener {
   readonly #speechLog: SpeechLog;
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
+  readonly #voice: VoiceMeter;
+  readonly #heardClock = new HeardClock();
   #stream: SpeechStream | undefined;
   #heardBytes = 0;
   #ended = false;
@@ -32,14 +38,15 @@ export class Session implements SpeechListener {
     callId: string,
     runner: EffectRunner,
     speechLog: SpeechLog,
-    bytesPerMs: number,
+    heard: HeardFormat,
     tap?: CallAudioTap,
   ) {
     this.callId = callId;
     this.#runner = runner;
     this.#speechLog = speechLog;
-    this.#bytesPerMs = bytesPerMs;
+    this.#bytesPerMs = bytesPerMs(heard);
     this.#tap = tap;
+    this.#voice = new VoiceMeter(heard);
   }
 
   /** Audio that the recognizer was given, in ms. */
@@ -59,6 +66,8 @@ export class Session implements SpeechListener {
   /** Whole samples of the caller's audio, in the format that the session was opened for. */
   hear(audio: Uint8Array): void {
     this.#heardBytes += audio.byteLength;
+    this.#heardClock.heard(this.heardMs, this.#runner.nowMs);
+    if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
     this.#tap?.caller(audio);
     this.#stream?.write(audio);
   }
@@ -71,6 +80,11 @@ export class Session implements SpeechListener {
   /** The telephone has played this sentence to its end. */
   sentenceHeard({ turnId, index }: SentenceId): void {
     this.#runner.report({ type: "sentenceHeard", turnId, index });
+  }
+
+  /** The client has played so much of the turn's audio, and was sent no less. */
+  played(turnId: number, playedMs: number): void {
+    this.#runner.report({ type: "played", turnId, playedMs });
   }
 
   hangUp(): void {
@@ -92,17 +106,31 @@ export class Session implements SpeechListener {
   }
 
   onSpeechStarted(): void {
-    this.#runner.report({ type: "speechStarted" });
+    this.#runner.report({ type: "speechStarted", voiceAgoMs: this.#runner.voiceAgoMs });
   }
 
   onTranscript(transcript: Transcript): void {
     const endedAgoMs = this.#agoMs(transcript.lastWordEndMs);
-    this.#runner.report({ type: "transcript", ...transcript, endedAgoMs });
+    const { voiceAgoMs } = this.#runner;
+    this.#runner.report({ type: "transcript", ...transcript, endedAgoMs, voiceAgoMs });
   }
 
   onUtteranceEnd(lastWordEndMs: number): void {
     const endedAgoMs = this.#agoMs(lastWordEndMs);
     this.#runner.report({ type: "utteranceEnd", lastWordEndMs, endedAgoMs });
+  }
+
+  onTurn({ mark }: TurnEvent): void {
+    switch (mark) {
+      case "startOfTurn":
+        return;
+      case "eagerEndOfTurn":
+        return this.#runner.report({ type: "callerTurnEnding" });
+      case "turnResumed":
+        return this.#runner.report({ type: "callerTurnResumed" });
+      case "endOfTurn":
+        return this.#runner.report({ type: "callerTurnEnded" });
+    }
   }
 
   onLost(error: VendorError): void {
@@ -118,8 +146,7 @@ export class Session implements SpeechListener {
     this.#runner.report({ type: "listeningFailed" });
   }
 
-  /** Audio arrives in real time, so what came after a word tells how long ago it was said. */
   #agoMs(lastWordEndMs: number | undefined): number {
-    return lastWordEndMs === undefined ? 0 : Math.max(0, this.heardMs - lastWordEndMs);
+    return this.#heardClock.agoMs(lastWordEndMs, this.#runner.nowMs);
   }
 }

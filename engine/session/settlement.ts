@@ -1,18 +1,36 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
-import { type HearingState, onSilenceTimeout } from "../speech/turn-detector.js";
+import { type HearingState, onSilenceTimeout, pendingText } from "../speech/turn-detector.js";
+import { dropEarly } from "./early-reply.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import type { Ending, EndReason } from "./ending.js";
-import { heardText } from "./playback-ledger.js";
-import { HISTORY_MESSAGES_MAX, type SessionState } from "./state.js";
-import { reportOf, type Turn } from "./turn.js";
+import { joinWords, turnMessages, withMessages } from "./kept-conversation.js";
+import { ownEcho } from "./own-echo.js";
+import { heardAnswer, heardText } from "./playback-ledger.js";
+import type { SessionState } from "./state.js";
+import { estimateTokens } from "./token-estimate.js";
+import { isGrowing, reportOf, type Turn } from "./turn.js";
+import { vainWaitAfter } from "./vain-wait.js";
 
-const CHARS_PER_TOKEN = 4;
 /** Nothing went wrong, and nobody has to be told why. */
 const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
   "callerLeft",
   "agentHungUp",
   "transferred",
 ]);
+
+/** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
+export function stopTurn(
+  { heldAtMs }: Pick<SessionState, "heldAtMs">,
+  turn: Turn,
+  out: SessionEffect[],
+): void {
+  out.push({ type: "abortTurn", turnId: turn.id });
+  out.push({ type: "cancelTimer", timer: "stall" });
+  out.push({ type: "cancelTimer", timer: "ahead" });
+  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
+  out.push({ type: "cancelTimer", timer: "playback" });
+  if (heldAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
+}
 
 /**
  * Closes a turn as it stands at `atMs`: what was heard of it enters the history and the transcript, the rest is
@@ -25,14 +43,20 @@ export function settleTurn(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const heard = heardText(turn.ledger, Math.min(atMs, state.heldAtMs ?? atMs));
-  const carried = heard === "" && (outcome === "superseded" || outcome === "interrupted");
+  const untilMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  const heard = heardText(turn.ledger, untilMs);
+  // "One moment" is no answer: the model does not read it, and the question stays open after it.
+  const answer = heardAnswer(turn.ledger, untilMs);
+  const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
+  const added = carried ? [] : turnMessages(turn.userText, answer);
   const settled: SessionState = {
     ...state,
     turn: undefined,
+    spokenBefore: turn.sentCount === 0 ? state.spokenBefore : { ledger: turn.ledger, untilMs },
     heldAtMs: undefined,
     unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
-    history: carried ? state.history : withTurn(state.history, turn.userText, heard),
+    vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
+    history: withMessages(state.history, added),
     unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],
     ...measured(state, turn, outcome),
   };
@@ -42,8 +66,24 @@ export function settleTurn(
       message: { type: "transcript", role: "assistant", text: heard, isFinal: true },
     });
   }
-  out.push({ type: "saveTurn", save: saveOf(settled, reportOf(turn, outcome)) });
-  return { ...settled, unsaved: [] };
+  // What is still being said may yet show it to be an echo.
+  const sure = pendingText(state.hearing) === "" ? withDoubtful(settled, out) : settled;
+  out.push({ type: "saveTurn", save: saveOf(sure, reportOf(turn, outcome), added) });
+  return { ...sure, unsaved: [] };
+}
+
+/** Words that did not prove to be an echo are the caller's, and wait to be answered. */
+export function withDoubtful(state: SessionState, out: SessionEffect[]): SessionState {
+  const { doubtful } = state;
+  if (doubtful === undefined) return state;
+  const { text, beganAtMs } = doubtful;
+  out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
+  return {
+    ...state,
+    doubtful: undefined,
+    unanswered: joinWords(state.unanswered, text),
+    unsaved: [...state.unsaved, { role: "user", text, atMs: beganAtMs }],
+  };
 }
 
 /** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
@@ -53,26 +93,18 @@ export function endCall(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const heard = withPendingWords(state, atMs);
+  const heard = withPendingWords(withDoubtful(dropEarly(state, out), out), atMs);
   const turn = heard.turn;
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
   const settled = turn === undefined ? heard : settleTurn(heard, turn, "cutOff", atMs, out);
   if (!EXPECTED_ENDINGS.has(ending.reason)) {
     out.push({ type: "send", message: { type: "error", message: ending.message } });
   }
-  const history = withTurn(settled.history, settled.unanswered, "");
+  const added = turnMessages(settled.unanswered, "");
+  const history = withMessages(settled.history, added);
   const last: SessionState = { ...settled, phase: "ended", unanswered: "", history };
-  out.push({ type: "end", ending, save: saveOf(last, undefined) });
+  out.push({ type: "end", ending, save: saveOf(last, undefined, added) });
   return { ...last, unsaved: [] };
-}
-
-export function withTurn(
-  history: readonly HistoryMessage[],
-  userText: string,
-  assistantText: string,
-): readonly HistoryMessage[] {
-  const asked = withMessage(history, "user", userText);
-  return withMessage(asked, "assistant", assistantText).slice(-HISTORY_MESSAGES_MAX);
 }
 
 /** Keys that the caller pressed, as the model and the transcript read them. */
@@ -80,30 +112,19 @@ export function keypadText(digits: string): string {
   return `[keypad] ${digits}`;
 }
 
-export function joinWords(first: string, second: string): string {
-  if (first === "") return second;
-  return second === "" ? first : `${first} ${second}`;
-}
-
-/** Vendors want the roles to take turns: two messages of one role become one. */
-function withMessage(
-  history: readonly HistoryMessage[],
-  role: HistoryMessage["role"],
-  content: string,
-): readonly HistoryMessage[] {
-  if (content === "") return history;
-  const last = history.at(-1);
-  if (last?.role !== role) return [...history, { role, content }];
-  return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
-}
-
 function saidByAssistant(turn: Turn, text: string): SaidMessage {
-  return { role: "assistant", text, atMs: turn.ledger.sent[0]?.startsAtMs ?? turn.decidedAtMs };
+  // A client may say that it plays faster than time goes, but it cannot have begun before it was sent anything.
+  const sentAtMs = turn.firstAudioAtMs ?? turn.decidedAtMs;
+  const first = turn.ledger.sent[0];
+  if (first?.isWaitingWord === true) return { role: "assistant", text, atMs: first.startsAtMs };
+  return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
 }
 
 function withPendingWords(state: SessionState, atMs: number): SessionState {
   const keys = state.digits === "" ? "" : keypadText(state.digits);
-  const pending = joinWords(pendingWords(state.hearing), keys);
+  const words = pendingWords(state.hearing);
+  const isEcho = words !== "" && ownEcho(state, words) === "certain";
+  const pending = joinWords(isEcho ? "" : words, keys);
   if (pending === "") return state;
   const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };
   return {
@@ -117,9 +138,13 @@ function pendingWords(hearing: HearingState): string {
   return onSilenceTimeout(hearing).turnText ?? "";
 }
 
-function saveOf(state: SessionState, report: TurnReport | undefined): TurnSave {
+function saveOf(
+  state: SessionState,
+  report: TurnReport | undefined,
+  added: readonly HistoryMessage[],
+): TurnSave {
   const messages = state.unsaved.toSorted((one, other) => one.atMs - other.atMs);
-  return { messages, metrics: state.metrics, report, history: state.history };
+  return { messages, metrics: state.metrics, report, added };
 }
 
 function measured(
@@ -150,10 +175,8 @@ function measured(
   };
 }
 
-/** A reply that was stopped is billed all the same, but the vendor does not say for how much: an estimate. */
+/** What a reply has cost that is stopped; 0 for one that was made, whose vendor has told. */
 export function estimatedTokens(state: SessionState, turn: Turn): number {
   if (!turn.generating || turn.kind !== "reply") return 0;
-  let chars = state.settings.systemPromptChars + turn.userText.length + turn.replyChars;
-  for (const message of state.history) chars += message.content.length;
-  return Math.ceil(chars / CHARS_PER_TOKEN);
+  return estimateTokens(state, turn.userText, turn.replyChars);
 }

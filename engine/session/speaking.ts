@@ -1,11 +1,14 @@
 import type { SessionEffect, TurnKind } from "./effects.js";
 import type { Ending } from "./ending.js";
-import { recordSent } from "./playback-ledger.js";
+import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
+import { watchSilence } from "./silence-watch.js";
 import type { SessionState } from "./state.js";
-import { asSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
+import { asSent, isAllSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
 
 /** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
 const SENTENCES_IN_SYNTHESIS_MAX = 2;
+/** Nobody listens to more; the model is stopped there. */
+export const SENTENCES_MAX = 64;
 /** Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. */
 const SPEECH_AHEAD_MAX_MS = 10_000;
 /** The caller has heard all that has come of a sentence: so much longer it is waited for, and then its voice has failed. */
@@ -35,7 +38,7 @@ export function beginScripted(
       attempt: 1,
     }),
     generating: false,
-    sentences: texts.map(newSentence),
+    sentences: texts.map((text, slot) => newSentence(text, slot)),
     firstSentenceAtMs: atMs,
     ending,
   };
@@ -44,8 +47,8 @@ export function beginScripted(
   return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
 }
 
-export function newSentence(text: string): Sentence {
-  return { text, attempt: 1, durationMs: undefined, isWhole: false, came: undefined };
+export function newSentence(text: string, slot: number): Sentence {
+  return { slot, text, attempt: 1, durationMs: undefined, isWhole: false, came: undefined };
 }
 
 /** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
@@ -55,11 +58,15 @@ export function advanceSpeech(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const sent = sendReady(turn, state.voiceMsPerChar, atMs, out);
+  // Audio that is not paced would be heard at once.
+  const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
+  const sent = mayPlay ? sendReady(turn, state.voiceMsPerChar, atMs, out) : turn;
   const asked = askForSpeech(sent, atMs, out);
   if (state.heldAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
-    watchPlayback(asked, asked.sentCount > turn.sentCount, atMs, slackMs, out);
+    const hasProgressed = asked.sentCount > turn.sentCount;
+    watchPlayback(asked, hasProgressed, atMs, slackMs, out);
+    if (hasProgressed && !isAllSent(asked)) watchSilence(state, asked, atMs, out);
   }
   const charsAsked = charsBetween(asked.sentences, turn.askedCount, asked.askedCount);
   if (charsAsked === 0) return { ...state, turn: asked };
@@ -85,16 +92,14 @@ export function giveUpRest(
 function sendReady(turn: Turn, voiceMsPerChar: number, atMs: number, out: SessionEffect[]): Turn {
   if (isGrowing(turn)) return turn;
   let { ledger, sentCount } = turn;
+  // What the caller says comes first; the reply waits until it is known what that is.
+  if (turn.onsetAtMs !== undefined) return turn;
   for (const sentence of turn.sentences.slice(sentCount)) {
     if (sentence.durationMs === undefined) break;
     ledger = recordSent(ledger, asSent(sentence, voiceMsPerChar), atMs);
-    out.push({ type: "play", turnId: turn.id, index: sentCount });
+    out.push({ type: "play", turnId: turn.id, index: sentence.slot });
     sentCount += 1;
-    const text = ledger.sent.map((sent) => sent.text).join(" ");
-    out.push({
-      type: "send",
-      message: { type: "transcript", role: "assistant", text, isFinal: false },
-    });
+    sayWhatIsSent(ledger, out);
     if (sentence.isWhole) continue;
     const delayMs = ledger.endsAtMs - atMs + GROWTH_MISSED_MAX_MS;
     out.push({ type: "startTimer", timer: "growth", delayMs });
@@ -102,6 +107,15 @@ function sendReady(turn: Turn, voiceMsPerChar: number, atMs: number, out: Sessio
   }
   if (sentCount === turn.sentCount) return turn;
   return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
+}
+
+/** The client is told all that the turn has sent it so far. */
+export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): void {
+  const text = ledger.sent.map((sent) => sent.text).join(" ");
+  out.push({
+    type: "send",
+    message: { type: "transcript", role: "assistant", text, isFinal: false },
+  });
 }
 
 function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
@@ -117,8 +131,8 @@ function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
     askedCount < turn.sentences.length &&
     askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX
   ) {
-    const text = turn.sentences[askedCount]?.text ?? "";
-    out.push({ type: "synthesize", turnId: turn.id, index: askedCount, text });
+    const { slot = askedCount, text = "" } = turn.sentences[askedCount] ?? {};
+    out.push({ type: "synthesize", turnId: turn.id, index: slot, text });
     askedCount += 1;
   }
   return askedCount === turn.askedCount ? turn : { ...turn, askedCount };
@@ -135,15 +149,12 @@ function watchPlayback(
   const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
   if (isAllSent(turn)) {
     out.push({ type: "cancelTimer", timer: "stall" });
-    out.push({ type: "startTimer", timer: "playback", delayMs: leftMs + slackMs });
+    // No mark comes back for what was not sent.
+    const delayMs = leftMs + (turn.sentCount === 0 ? 0 : slackMs);
+    out.push({ type: "startTimer", timer: "playback", delayMs });
   } else if (progressed) {
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
   }
-}
-
-/** Everything that the turn will say is with the caller, who has only to hear it. */
-export function isAllSent(turn: Turn): boolean {
-  return !turn.generating && turn.sentCount === turn.sentences.length && !isGrowing(turn);
 }
 
 function charsBetween(sentences: readonly Sentence[], from: number, to: number): number {

@@ -1,9 +1,8 @@
-import { EMPTY_SPLITTER } from "../speech/sentence-splitter.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { SessionEffect } from "./effects.js";
 import { AGENT_HUNG_UP, type Ending } from "./ending.js";
 import type { SessionState, SessionTool } from "./state.js";
-import type { Turn } from "./turn.js";
+import { isWaitingWord, splitterFor, type Turn } from "./turn.js";
 
 /** How often a model may ask for tools before it has to answer; models have been seen to loop. */
 const TOOL_ROUNDS_MAX = 4;
@@ -30,10 +29,11 @@ export function useTools(
   const started = calls.slice(0, TOOLS_AT_ONCE_MAX);
   for (const call of started) out.push({ type: "runTool", turnId: turn.id, call });
   out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
-  const content = turn.sentences.map((sentence) => sentence.text).join(" ");
+  const said = turn.sentences.filter((sentence) => !isWaitingWord(sentence));
+  const content = said.map((sentence) => sentence.text).join(" ");
   return {
     ...turn,
-    splitter: EMPTY_SPLITTER,
+    splitter: splitterFor(state.settings),
     toolRounds: turn.toolRounds + 1,
     toolsWaiting: started.map((call) => call.id),
     toolMessages: [...turn.toolMessages, { role: "assistant", content, toolCalls: started }],

@@ -1,7 +1,15 @@
 import { sentencesOf } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
+import { onIdleTimer, watchCaller } from "./caller-silence.js";
+import {
+  dropEarly,
+  onEarlyEvent,
+  onEarlyRefused,
+  onEarlyTimer,
+  onTurnEnding,
+  withoutStaleEarly,
+} from "./early-reply.js";
 import type { SessionEffect } from "./effects.js";
-import { LISTENING_FAILED } from "./ending.js";
 import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
 import {
   onDigit,
@@ -10,21 +18,28 @@ import {
   onSilence,
   onSpeechStarted,
   onTranscript,
+  onTurnDecided,
   onUtteranceEnd,
 } from "./hearing.js";
 import { onHoldTimer, onSentenceHeard } from "./holding.js";
 import {
-  onPlaybackEnd,
-  onReplyDone,
-  onReplyFailed,
-  onReplyToken,
-  onStall,
-  onToolDone,
-} from "./replying.js";
+  durationLimit,
+  endAsked,
+  onListeningFailed,
+  onTimeUp,
+  watchDuration,
+} from "./last-words.js";
+import { onOnsetTimer } from "./onset.js";
+import { onPlaybackEnd } from "./playback-end.js";
+import { onPlayed } from "./played.js";
+import { onReplyDone, onReplyFailed, onReplyToken, onStall, onToolDone } from "./replying.js";
 import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./sentence-growth.js";
 import { endCall } from "./settlement.js";
 import { advanceSpeech, beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
+import { onTransferRefused, onTransferTaken, onTransferTimer } from "./transferring.js";
+import { placeOf, type Turn } from "./turn.js";
+import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./waiting-words.js";
 
 export interface Transition {
   readonly state: SessionState;
@@ -37,7 +52,9 @@ export interface Transition {
  */
 export function transition(state: SessionState, event: SessionEvent): Transition {
   const effects: SessionEffect[] = [];
-  return { state: state.phase === "ended" ? state : next(state, event, effects), effects };
+  if (state.phase === "ended") return { state, effects };
+  const after = next(state, event, effects);
+  return { state: withoutStaleEarly(after, effects), effects };
 }
 
 function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): SessionState {
@@ -49,6 +66,7 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "sentenceWhole":
     case "sentenceFailed":
     case "sentenceHeard":
+    case "played":
     case "toolDone":
       return onTurnEvent(state, event, out);
     case "opened":
@@ -57,22 +75,39 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onSpeechStarted(state, event, out);
     case "transcript":
       return onTranscript(state, event, out);
+    case "callerTurnEnded":
+      return onTurnDecided(state, event.atMs, out);
+    case "callerTurnEnding":
+      return onTurnEnding(state, event, out);
+    case "callerTurnResumed":
+      return dropEarly(state, out);
+    case "earlyRefused":
+      return onEarlyRefused(state, event.turnId);
     case "utteranceEnd":
       return onUtteranceEnd(state, event, out);
     case "digit":
       return onDigit(state, event, out);
     case "listeningFailed":
-      return endCall(state, LISTENING_FAILED, event.atMs, out);
+      return onListeningFailed(state, event.atMs, out);
+    case "phraseReady":
+      return onPhraseReady(state, event);
     case "timerFired":
       return onTimer(state, event, out);
+    case "transferTaken":
+      return onTransferTaken(state, event.atMs, out);
+    case "transferRefused":
+      return onTransferRefused(state, event, out);
     case "endRequested":
-      return endCall(state, event.ending, event.atMs, out);
+      return endAsked(state, event.ending, event.atMs, out);
   }
 }
 
-function onTurnEvent(state: SessionState, event: TurnEvent, out: SessionEffect[]): SessionState {
-  const turn = state.turn;
-  if (turn === undefined || turn.id !== event.turnId) return state;
+function onTurnEvent(state: SessionState, told: TurnEvent, out: SessionEffect[]): SessionState {
+  const { turn, early } = state;
+  if (early?.turnId === told.turnId) return onEarlyEvent(state, early, told);
+  if (turn === undefined || turn.id !== told.turnId) return state;
+  const event = placed(turn, told);
+  if (event === undefined) return state;
   switch (event.type) {
     case "replyToken":
       return onReplyToken(state, turn, event, out);
@@ -87,15 +122,25 @@ function onTurnEvent(state: SessionState, event: TurnEvent, out: SessionEffect[]
       return onSentenceFailed(state, turn, event, out);
     case "sentenceHeard":
       return onSentenceHeard(state, turn, event, out);
+    case "played":
+      return onPlayed(state, turn, event, out);
     case "toolDone":
       return onToolDone(state, turn, event, out);
   }
 }
 
+/** What is told of a sentence names its number; from here on it is its place among those of the turn. */
+function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
+  if (!("index" in event)) return event;
+  const index = placeOf(turn, event.index);
+  if (index === event.index) return event;
+  return index < 0 ? undefined : { ...event, index };
+}
+
 function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect[]): SessionState {
   switch (event.timer) {
     case "silence":
-      return onSilence(state, event.atMs, out);
+      return onSilence(state, event, out);
     case "stall":
       return onStall(state, event.atMs, out);
     case "growth":
@@ -110,6 +155,18 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return onHoldTimer(state, event.atMs, out);
     case "digits":
       return onDigitsTimer(state, event.atMs, out);
+    case "waiting":
+      return onWaitingTimer(state, event, out);
+    case "onset":
+      return onOnsetTimer(state, event, out);
+    case "idle":
+      return onIdleTimer(state, event, out);
+    case "timeUp":
+      return onTimeUp(state, event.atMs, out);
+    case "transfer":
+      return onTransferTimer(state, event.atMs, out);
+    case "early":
+      return onEarlyTimer(state, event, out);
     case "duration":
       return endCall(state, durationLimit(state), event.atMs, out);
   }
@@ -117,19 +174,15 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
 
 function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): SessionState {
   out.push({ type: "send", message: { type: "connected" } });
-  out.push({ type: "startTimer", timer: "duration", delayMs: state.settings.durationMaxMs });
+  watchDuration(state, out);
+  const texts = preparedPhrases(state);
+  if (texts.length > 0) out.push({ type: "preparePhrases", texts });
   const live: SessionState = { ...state, phase: "live" };
   const greeting = event.resumed ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)
     .map(speakable)
     .filter((sentence) => sentence !== "");
-  return sentences.length === 0
-    ? live
-    : beginScripted(live, "greeting", sentences, event.atMs, out);
-}
-
-function durationLimit(state: SessionState) {
-  const seconds = Math.round(state.settings.durationMaxMs / 1_000);
-  const message = `the call reached its limit of ${seconds} seconds`;
-  return { reason: "durationLimit", status: "completed", message } as const;
+  if (sentences.length > 0) return beginScripted(live, "greeting", sentences, event.atMs, out);
+  watchCaller(live, out);
+  return live;
 }

@@ -1,8 +1,26 @@
-import { EMPTY_SPLITTER, type SplitterState } from "../speech/sentence-splitter.js";
+import {
+  EMPTY_SPLITTER,
+  EMPTY_STREAMED_SPLITTER,
+  type SplitterState,
+} from "../speech/sentence-splitter.js";
 import type { ChatMessage } from "../vendors/contracts.js";
-import type { TurnKind, TurnOutcome, TurnReport } from "./effects.js";
+import {
+  type TurnKind,
+  type TurnOutcome,
+  type TurnReport,
+  WAIT_PARTS,
+  type WaitPart,
+} from "./effects.js";
 import type { Ending } from "./ending.js";
 import { EMPTY_LEDGER, type PlaybackLedger } from "./playback-ledger.js";
+
+/** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */
+export function splitterFor({ isStreamed }: { readonly isStreamed: boolean }): SplitterState {
+  return isStreamed ? EMPTY_STREAMED_SPLITTER : EMPTY_SPLITTER;
+}
+
+/** Numbers from here on are words that say that the agent is at work. */
+export const WAITING_SLOT_FIRST = 1_000;
 
 /** One thing that the assistant says, from the question to the last sentence heard. */
 export interface Turn {
@@ -13,6 +31,12 @@ export interface Turn {
   /** When the caller stopped speaking, and when the turn was known to be over. */
   readonly callerEndedAtMs: number;
   readonly decidedAtMs: number;
+  /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
+  readonly earlyMs: number | undefined;
+  /** Tokens that were wasted before it. */
+  readonly wastedTokens: number;
+  /** What the caller has waited for an answer to the same in turns before it. */
+  readonly waitedBeforeMs: number;
   /** The model was asked this many times for it. */
   readonly attempt: number;
   readonly generating: boolean;
@@ -22,9 +46,18 @@ export interface Turn {
   /** Sentences given to synthesis, and sent to the caller, counted from the first. */
   readonly askedCount: number;
   readonly sentCount: number;
+  /** How many of those sent only say that the agent is at work. */
+  readonly waitingWords: number;
   readonly ledger: PlaybackLedger;
   /** Gaps in its sentences, where their audio came too late. */
   readonly underruns: number;
+  /** It was held once, and no words followed: only words stop it. */
+  readonly heldInVain: boolean;
+  /** The model's newest token, or what it was asked after. */
+  readonly progressAtMs: number;
+  /** Since when a voice of the caller keeps the reply from beginning. */
+  readonly onsetAtMs: number | undefined;
+  readonly hasWaitedForWords: boolean;
   readonly firstTokenAtMs: number | undefined;
   readonly firstSentenceAtMs: number | undefined;
   readonly firstByteAtMs: number | undefined;
@@ -43,6 +76,8 @@ export interface Turn {
 }
 
 export interface Sentence {
+  /** Its number in effects and events: the sentences of the answer count from 0, whatever is said between them. */
+  readonly slot: number;
   readonly text: string;
   readonly attempt: number;
   /** The audio that has come; undefined before any has. */
@@ -66,6 +101,9 @@ export function newTurn({
     userText,
     callerEndedAtMs,
     decidedAtMs,
+    earlyMs: undefined,
+    wastedTokens: 0,
+    waitedBeforeMs: 0,
     attempt,
     generating: true,
     splitter: EMPTY_SPLITTER,
@@ -73,8 +111,13 @@ export function newTurn({
     sentences: [],
     askedCount: 0,
     sentCount: 0,
+    waitingWords: 0,
     ledger: EMPTY_LEDGER,
     underruns: 0,
+    heldInVain: false,
+    progressAtMs: decidedAtMs,
+    onsetAtMs: undefined,
+    hasWaitedForWords: false,
     firstTokenAtMs: undefined,
     firstSentenceAtMs: undefined,
     firstByteAtMs: undefined,
@@ -104,6 +147,9 @@ export function withToken(
     userText: turn.userText,
     callerEndedAtMs: turn.callerEndedAtMs,
     decidedAtMs: turn.decidedAtMs,
+    earlyMs: turn.earlyMs,
+    wastedTokens: turn.wastedTokens,
+    waitedBeforeMs: turn.waitedBeforeMs,
     attempt: turn.attempt,
     generating: turn.generating,
     splitter,
@@ -111,8 +157,13 @@ export function withToken(
     sentences: turn.sentences,
     askedCount: turn.askedCount,
     sentCount: turn.sentCount,
+    waitingWords: turn.waitingWords,
     ledger: turn.ledger,
     underruns: turn.underruns,
+    heldInVain: turn.heldInVain,
+    progressAtMs: atMs,
+    onsetAtMs: turn.onsetAtMs,
+    hasWaitedForWords: turn.hasWaitedForWords,
     firstTokenAtMs: turn.firstTokenAtMs ?? atMs,
     firstSentenceAtMs: turn.firstSentenceAtMs,
     firstByteAtMs: turn.firstByteAtMs,
@@ -127,8 +178,13 @@ export function withToken(
 }
 
 export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
-  const { underruns } = turn;
-  const gaps = underruns === 0 ? {} : { underruns };
+  const { underruns, waitingWords, earlyMs, wastedTokens } = turn;
+  const gaps = {
+    ...(underruns === 0 ? {} : { underruns }),
+    ...(waitingWords === 0 ? {} : { waitingWords }),
+    ...(earlyMs === undefined ? {} : { earlyMs: roundMs(earlyMs) }),
+    ...(wastedTokens === 0 ? {} : { wastedTokens }),
+  };
   const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps };
   if (turn.kind !== "reply") return report;
   const marks = [
@@ -142,18 +198,10 @@ export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
   return { ...report, ...stagesBetween(marks) };
 }
 
-const STAGES = [
-  "sttMs",
-  "llmFirstTokenMs",
-  "llmSentenceMs",
-  "ttsFirstByteMs",
-  "ttsRestMs",
-] as const;
-
 function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnReport> {
-  const stages: Partial<Record<(typeof STAGES)[number] | "totalMs", number>> = {};
+  const stages: Partial<Record<WaitPart | "totalMs", number>> = {};
   let sumMs = 0;
-  for (const [index, stage] of STAGES.entries()) {
+  for (const [index, stage] of WAIT_PARTS.entries()) {
     const from = marks[index];
     const to = marks[index + 1];
     if (from === undefined || to === undefined) return stages;
@@ -168,6 +216,32 @@ function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnRepo
 /** Tenths of a millisecond: finer would be noise. */
 function roundMs(durationMs: number): number {
   return Math.round(durationMs * 10) / 10;
+}
+
+/** It only says that the agent is at work. */
+export function isWaitingWord({ slot }: Sentence): boolean {
+  return slot >= WAITING_SLOT_FIRST;
+}
+
+/** How many sentences of the answer itself are known. */
+export function answersOf(turn: Turn): number {
+  return turn.sentences.length - turn.waitingWords;
+}
+
+/** How many sentences of the answer itself the caller was sent. */
+export function answersSent(turn: Turn): number {
+  return turn.sentCount - turn.waitingWords;
+}
+
+/** Everything that the turn will say is with the caller, who has only to hear it. */
+export function isAllSent(turn: Turn): boolean {
+  return !turn.generating && turn.sentCount === turn.sentences.length && !isGrowing(turn);
+}
+
+/** Where the sentence of that number stands among those of the turn; -1 when there is none. */
+export function placeOf(turn: Turn, slot: number): number {
+  if (turn.waitingWords === 0) return slot < turn.sentences.length ? slot : -1;
+  return turn.sentences.findIndex((sentence) => sentence.slot === slot);
 }
 
 /** Whether the sentence that was sent last is still to become longer. */

@@ -22,7 +22,7 @@ export function isSpace(code: number): boolean {
   );
 }
 
-/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; the Arabic, Urdu and Hindi ones; the wide ones. */
+/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; the Arabic, Urdu, Hindi, Burmese, Khmer, Armenian and Amharic ones; the wide ones. */
 export function isTerminator(code: number): boolean {
   if (code < 0x80) return code === 46 || code === 10 || code === 33 || code === 63;
   return (
@@ -32,7 +32,11 @@ export function isTerminator(code: number): boolean {
     (code >= 0x2047 && code <= 0x2049) ||
     code === 0x061f ||
     code === 0x06d4 ||
-    code === 0x0964
+    code === 0x0964 ||
+    code === 0x104b ||
+    code === 0x17d4 ||
+    code === 0x0589 ||
+    code === 0x1362
   );
 }
 
@@ -64,6 +68,11 @@ export function isOpener(code: number): boolean {
 /** ¿ ¡, wide scripts, pictographs and emoji: what may begin a sentence with no space before it. */
 export function beginsUnspaced(code: number): boolean {
   return code === 0xbf || code === 0xa1 || code >= 0x2600;
+}
+
+/** Thai, Lao, Tibetan, Burmese, Khmer: words are written together, and a space is where a speaker pauses. */
+export function isPausedBySpace(code: number): boolean {
+  return (code >= 0x0e00 && code <= 0x109f) || (code >= 0x1780 && code <= 0x17ff);
 }
 
 export function weightOf(code: number): number {

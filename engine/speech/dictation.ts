@@ -1,61 +1,119 @@
+import {
+  DATE_WORDS,
+  JOINING_WORDS,
+  REFUSALS,
+  SPELLING_NAMES,
+  SPELT_WORDS,
+} from "./dictated-words.js";
+
 /** Only the end of what was said tells whether more is to come. */
 const TAIL_CHARACTERS = 200;
 /** So many dictated pieces in a row are a dictation, whatever was asked. */
 const PIECES_UNASKED = 4;
+/** The part of an e-mail address before its sign is hardly longer, with what people say before it. */
+const MAIL_PIECES_MAX = 4;
 
-const NUMBER_WORDS = `zero oh one two three four five six seven eight nine ten double triple hundred
-  cero uno dos tres cuatro cinco seis siete ocho nueve diez doble
-  zéro un deux trois quatre cinq sept huit neuf dix
-  null eins zwei zwo drei vier fünf sechs sieben acht neun zehn`;
-const JOINING_WORDS = `at dot point dash hyphen underscore slash plus hash star arroba punto guion guión barra más
-  arobase tiret slash bindestrich minus unterstrich punkt klammeraffe`;
-const SPELT = new Set(`${NUMBER_WORDS} ${JOINING_WORDS}`.split(/\s+/));
-/** Ends on these cannot be the end of an address or a number. */
-const JOINING = new Set(JOINING_WORDS.split(/\s+/));
+/** Digits in any grouping, letters, a half address, what mixes letters and digits as an IBAN does. */
+const SPELT_PIECE =
+  /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-]|\p{L}{1,3}\d[\p{L}\d]*|\d+\p{Lu}{1,2}|[〇零一二三四五六七八九]+)$/u;
+/** German says the units before the tens, in one word. */
+const GERMAN_NUMBER = /und(?:zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig)$/u;
+/** "S as in Sam" is one letter. */
+const LETTER_WITH_NAME =
+  /(?<![\p{L}\p{N}])(\p{L})[ ,]+(?:as in|for|like|wie|comme|como|de|come|jak|als in)\s+\p{L}+/giu;
 
-/** Digits in any grouping, single letters, a half address. */
-const SPELT_PIECE = /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-])$/u;
-const WHOLE_EMAIL =
-  /(?:@|\b(?:at|arroba|arobase)\s)\s*\S.*?(?:\.|\b(?:dot|punto|point|punkt)\s)\s*(?:com|net|org|edu|gov|info|io|co|uk|es|mx|ar|fr|de|eu)[.!]?$/iu;
+const SIGN = String.raw`(?:@|\s(?:at|arroba|arobase|chiocciola|małpa|klammeraffe|apenstaartje)\s)\s*`;
+const STOP = String.raw`(?:\.|\b(?:dot|punto|point|punkt|ponto|kropka|nokta|punt)\s)\s*`;
+const WHOLE_EMAIL = new RegExp(
+  String.raw`${SIGN}\S.*?${STOP}(?:com|net|org|edu|gov|info|io|co|ai|app|dev|uk|us|ca|au|in|jp|cn|es|mx|ar|br|pt|fr|de|at|ch|it|nl|be|pl|tr|eu)[.!]?$`,
+  "iu",
+);
+const HALF_EMAIL = new RegExp(String.raw`${SIGN}[\p{L}\p{N}-]+$`, "iu");
+const MAIL = /e-?mail|\bmail\b|courriel|correo|e-?posta|メール|邮箱|邮件|ईमेल/iu;
+const POSTAL =
+  /\b(?:address|street|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi)(?![\p{L}\p{N}])|住所|地址|पता/iu;
+const BIRTH =
+  /date of birth|birth ?da(?:te|y)|\bborn\b|geburts(?:datum|tag)|geboren|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|data urodzenia|doğum|生年月日|出生日期|जन्म/iu;
+/** With the year a date is whole. */
+const YEAR =
+  /(?:^|[^\d])(?:19|20)\d\d[.!]?$|\b(?:nineteen|twenty)[ -](?:oh |hundred |zero )?[\p{L}-]+$|\btwo thousand(?: (?:and )?[\p{L}-]+)?$|(?:neunzehnhundert|zweitausend)\p{L}*$|\b(?:mil novecientos|dos mil|mille neuf cent|deux mille)(?: [\p{L}-]+)*$/iu;
 
-/** The agent's last question asked for something that people dictate in pieces. */
+/** The agent's last question asked for something that people dictate in pieces, or the caller announces it. */
 const ASKED_FOR =
-  /\b(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|zip|post ?code|code|pin|card|account|date of birth|reference|serial|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum)(?![\p{L}\p{N}])/iu;
+  /\b(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|spelling|zip|post ?code|code|pin|card|iban|account|date of birth|reference|serial|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|kartennummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum|telefono|carta|codice|conto|indirizzo|telefone|cart[aã]o|conta|endere[cç]o|telefoonnummer|kaart|rekening|spel|adres|numer|telefonu|karty|konta|numara\w*|telefon|kart|hesap)(?![\p{L}\p{N}])|番号|電話|号码|电话|नंबर|फ़ोन/iu;
 
 /**
- * Whether the caller seems to be in the middle of dictating a number, an e-mail address or a spelling, where a pause is
- * not the end of the turn. `lastAssistantText` is what the agent said before, '' when nothing.
+ * Whether the caller seems to be in the middle of dictating a number, an e-mail or postal address, a date of birth or a
+ * spelling, where a pause is not the end of the turn. `lastAssistantText` is what the agent said before, '' when nothing.
  */
 export function isDictating(text: string, lastAssistantText: string): boolean {
-  const tail = text.trim().slice(-TAIL_CHARACTERS);
+  const tail = text.trim().slice(-TAIL_CHARACTERS).replace(LETTER_WITH_NAME, "$1");
   // A question is over when it is asked, whatever numbers are in it.
   if (tail === "" || /[?？]$/.test(tail) || WHOLE_EMAIL.test(tail)) return false;
+  const question = lastAssistantText.slice(-TAIL_CHARACTERS);
   const pieces = spokenPieces(tail);
-  const last = pieces.at(-1) ?? "";
-  if (!isSpelt(last)) return false;
-  const run = pieces.length - 1 - pieces.findLastIndex((piece) => !isSpelt(piece));
-  const digits = digitCount(pieces.slice(-run));
+  const asksMail = MAIL.test(question);
+  if ((asksMail || MAIL.test(tail)) && isHalfMail(tail, pieces)) return true;
+  const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
+  if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
+  if (BIRTH.test(question)) return isHalfDate(tail, pieces);
+  if (isAnswer && !asksMail && POSTAL.test(question)) return true;
+  return isRow(pieces) || isGivenInPieces(pieces, tail, question);
+}
+
+function isHalfMail(tail: string, pieces: readonly string[]): boolean {
+  return HALF_EMAIL.test(tail) || (pieces.length > 1 && JOINING_WORDS.has(lastOf(pieces)));
+}
+
+function isHalfDate(tail: string, pieces: readonly string[]): boolean {
+  const last = lastOf(pieces);
+  const isOfDate =
+    isSpelt(last) ||
+    DATE_WORDS.has(last) ||
+    GERMAN_NUMBER.test(last) ||
+    /^\d+(?:st|nd|rd|th)$/.test(last);
+  return isOfDate && !YEAR.test(tail);
+}
+
+/** So many pieces or digits at the end that they are a dictation by themselves, or an address that goes on. */
+function isRow(pieces: readonly string[]): boolean {
+  const { run, digits } = rowAtEnd(pieces, isSpelt);
   if (run >= PIECES_UNASKED || digits >= PIECES_UNASKED) return true;
-  if (run > 1 && JOINING.has(last.toLowerCase())) return true;
+  return run > 1 && JOINING_WORDS.has(lastOf(pieces));
+}
+
+function isGivenInPieces(pieces: readonly string[], tail: string, question: string): boolean {
+  const isAsked = ASKED_FOR.test(question);
+  const isPiece = (piece: string) =>
+    isSpelt(piece) || (isAsked && SPELLING_NAMES.has(piece.toLowerCase()));
+  const { run, digits } = rowAtEnd(pieces, isPiece);
   // "I do not have one" ends with a word of numbers too.
-  const hasBegun = run > 1 || digits > 0 || run === pieces.length;
-  return hasBegun && asksForDictation(lastAssistantText);
+  if (run > 1 || digits > 0) return isAsked || ASKED_FOR.test(tail);
+  return isAsked && run > 0 && run === pieces.length;
+}
+
+function rowAtEnd(
+  pieces: readonly string[],
+  isPiece: (piece: string) => boolean,
+): { readonly run: number; readonly digits: number } {
+  const run = pieces.length - 1 - pieces.findLastIndex((piece) => !isPiece(piece));
+  return { run, digits: run === 0 ? 0 : digitCount(pieces.slice(-run)) };
 }
 
 function spokenPieces(text: string): string[] {
   return text
-    .split(/[\s,;]+/)
-    .map((piece) => piece.replace(/[.!?]+$/, ""))
+    .split(/[\s,;、，]+/)
+    .map((piece) => piece.replace(/[.!?。]+$/, ""))
     .filter((piece) => piece !== "");
 }
 
+const lastOf = (pieces: readonly string[]): string => pieces.at(-1)?.toLowerCase() ?? "";
+
 const isSpelt = (piece: string): boolean =>
-  SPELT_PIECE.test(piece) || SPELT.has(piece.toLowerCase());
+  SPELT_PIECE.test(piece) ||
+  SPELT_WORDS.has(piece.toLowerCase()) ||
+  GERMAN_NUMBER.test(piece.toLowerCase());
 
 function digitCount(pieces: readonly string[]): number {
   return pieces.join("").replace(/\D/g, "").length;
-}
-
-function asksForDictation(assistantText: string): boolean {
-  return ASKED_FOR.test(assistantText.slice(-TAIL_CHARACTERS));
 }

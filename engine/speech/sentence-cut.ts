@@ -1,4 +1,4 @@
-import { isHighSurrogate, isSpace, isWideClauseMark } from "./character-class.js";
+import { isHighSurrogate, isPausedBySpace, isSpace, isWideClauseMark } from "./character-class.js";
 
 const EM_DASH = 0x2014;
 /** After one of these and a space a new clause begins. Hyphen only between two spaces. */
@@ -18,6 +18,14 @@ const CONJUNCTIONS = [
   "oder ",
 ];
 
+/** Where no clause ends, a speaker who must pause does it before one of these. */
+const JOINTS = new Set(
+  `that which who because if when while so for with in at from by on
+  dass weil wenn für mit in an auf bei nach parce pour avec dans chez porque para con en desde
+  perché per com em omdat voor met op że bo dla`.split(/\s+/),
+);
+
+const words = new Intl.Segmenter("th", { granularity: "word" });
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /**
@@ -29,9 +37,20 @@ export function lastClauseEnd(text: string, from: number, to: number): number {
     const before = text.charCodeAt(index - 1);
     if (isWideClauseMark(before) || (before === EM_DASH && index < to)) return index;
     if (!isSpace(text.charCodeAt(index))) continue;
-    if (CLAUSE_MARKS.has(before)) return index;
+    if (CLAUSE_MARKS.has(before) || isPausedBySpace(before)) return index;
     if (before === HYPHEN && isSpace(text.charCodeAt(index - 2))) return index;
     if (CONJUNCTIONS.some((word) => startsWithin(text, word, index + 1, to))) return index;
+  }
+  return -1;
+}
+
+/** The latest space in (from, to) with a word after it that a speaker may pause before, or -1. */
+export function lastJoint(text: string, from: number, to: number): number {
+  let wordEnd = to;
+  for (let index = to - 1; index > from; index -= 1) {
+    if (!isSpace(text.charCodeAt(index))) continue;
+    if (JOINTS.has(text.slice(index + 1, wordEnd).toLowerCase())) return index;
+    wordEnd = index;
   }
   return -1;
 }
@@ -48,7 +67,18 @@ export function forcedCut(text: string, start: number, to: number): number {
   for (let index = to; index > half; index -= 1) {
     if (isSpace(text.charCodeAt(index))) return index;
   }
+  if (isPausedBySpace(text.charCodeAt(to - 1))) {
+    const word = lastWordEnd(text.slice(start, to));
+    if (word > 0) return start + word;
+  }
   return characterBorder(text, start, to);
+}
+
+/** Where the last word begins that may still go on, in a script that writes words together; 0 when it is the only one. */
+function lastWordEnd(text: string): number {
+  let last = 0;
+  for (const { index } of words.segment(text)) last = index;
+  return last;
 }
 
 /** Never inside a grapheme, unless that one alone is longer than what may be kept; never inside a surrogate pair. */

@@ -1,12 +1,13 @@
 import {
   isHighSurrogate,
+  isPausedBySpace,
   isSpace,
   isTerminator,
   isWideClauseMark,
   weightOf,
 } from "./character-class.js";
 import { boundaryAt, NOT_A_BOUNDARY, UNDECIDED } from "./sentence-boundary.js";
-import { forcedCut, lastClauseEnd } from "./sentence-cut.js";
+import { forcedCut, lastClauseEnd, lastJoint } from "./sentence-cut.js";
 
 // Lengths below are weights: a Latin letter counts 1, a character of a wide script 3 (it takes as long to say).
 
@@ -16,6 +17,19 @@ export const SENTENCE_WEIGHT_MAX = 300;
 export const FIRST_SENTENCE_WEIGHT = 80;
 /** A later sentence below this ("Yes!") goes with the next one: a synthesis of its own would sound chopped. */
 export const SHORT_SENTENCE_WEIGHT = 12;
+/**
+ * While little has been given out, the next piece must not take a voice longer than what it gave before lasts: at 1.5 times
+ * real time, with two pieces under way, so many times the weight of all before it.
+ */
+const NEXT_OF_GIVEN = 1.3;
+const NEXT_WEIGHT_MIN = 30;
+/** Then enough is ahead of the caller's ear, and sentences stay whole. */
+const OPENING_WEIGHT = 240;
+/** A clause that is so many times longer than that is cut before a joint, and one that is longer still at any word. */
+const JOINT_CUT_FACTOR = 1.2;
+const WORD_CUT_FACTOR = 2.5;
+/** Scripts that mark no sentences are cut at a speaker's pause from here on. */
+const UNMARKED_WEIGHT_MAX = 100;
 /** No clause below this is cut off. */
 const CLAUSE_WEIGHT_MIN = 20;
 
@@ -29,6 +43,10 @@ export interface SplitterState {
   readonly weight: number;
   /** Whether any sentence was given out. */
   readonly begun: boolean;
+  /** The weight of what was given out. */
+  readonly given: number;
+  /** A piece is played while it comes: only the wait for its text counts, not that for its last sound. */
+  readonly isStreamed: boolean;
 }
 
 export interface SplitStep {
@@ -37,7 +55,16 @@ export interface SplitStep {
   readonly sentences: readonly string[];
 }
 
-export const EMPTY_SPLITTER: SplitterState = { pending: "", scanned: 0, weight: 0, begun: false };
+export const EMPTY_SPLITTER: SplitterState = {
+  pending: "",
+  scanned: 0,
+  weight: 0,
+  begun: false,
+  given: 0,
+  isStreamed: false,
+};
+
+export const EMPTY_STREAMED_SPLITTER: SplitterState = { ...EMPTY_SPLITTER, isStreamed: true };
 
 const NONE: readonly string[] = [];
 const SPOKEN = /[\p{L}\p{N}]/u;
@@ -48,17 +75,25 @@ const SPOKEN = /[\p{L}\p{N}]/u;
  */
 export function splitToken(state: SplitterState, text: string): SplitStep {
   if (state.pending === "" || state.scanned < state.pending.length) return scan(state, text);
-  const limit = state.begun ? SENTENCE_WEIGHT_MAX : FIRST_SENTENCE_WEIGHT;
+  let limit = Math.min(clauseLimit(state), SENTENCE_WEIGHT_MAX);
   let weight = state.weight;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (isTerminator(code)) return scan(state, text);
+    if (isPausedBySpace(code)) limit = Math.min(limit, UNMARKED_WEIGHT_MAX);
     weight += weightOf(code);
   }
   if (weight > limit) return scan(state, text);
   const pending = state.pending + text;
   return {
-    state: { pending, scanned: pending.length, weight, begun: state.begun },
+    state: {
+      pending,
+      scanned: pending.length,
+      weight,
+      begun: state.begun,
+      given: state.given,
+      isStreamed: state.isStreamed,
+    },
     sentences: NONE,
   };
 }
@@ -75,6 +110,8 @@ interface Reading {
   index: number;
   weight: number;
   begun: boolean;
+  given: number;
+  readonly isStreamed: boolean;
   sentences: string[];
 }
 
@@ -85,14 +122,16 @@ function scan(state: SplitterState, token: string): SplitStep {
     index: state.scanned,
     weight: state.weight,
     begun: state.begun,
+    given: state.given,
+    isStreamed: state.isStreamed,
     sentences: [],
   };
   while (reading.index < text.length) {
     if (!readCharacter(reading, text)) break;
   }
-  const { start, index, weight, begun, sentences } = reading;
+  const { start, index, weight, begun, given, isStreamed, sentences } = reading;
   return {
-    state: { pending: text.slice(start), scanned: index - start, weight, begun },
+    state: { pending: text.slice(start), scanned: index - start, weight, begun, given, isStreamed },
     sentences,
   };
 }
@@ -116,22 +155,50 @@ function readCharacter(reading: Reading, text: string): boolean {
     cutSentence(reading, text, forcedCut(text, start, index));
     return true;
   }
-  if (!reading.begun && mayCutClause(reading.weight, weight, code)) {
-    const cut = lastClauseEnd(text, clauseMinEnd(text, start), index);
-    if (cut > start) {
-      cutSentence(reading, text, cut);
-      return true;
-    }
+  const cut = openingCut(reading, text, weight);
+  if (cut > start) {
+    cutSentence(reading, text, cut);
+    return true;
   }
   reading.weight = weight;
   reading.index = index + 1;
   return true;
 }
 
+/** Where the piece that is read may end early, so that the caller need not wait for all of it; -1 for nowhere. */
+function openingCut(reading: Reading, text: string, weight: number): number {
+  const { start, index } = reading;
+  const code = text.charCodeAt(index);
+  const isUnmarked = isPausedBySpace(code) || isPausedBySpace(text.charCodeAt(index - 1));
+  const limit = isUnmarked
+    ? Math.min(clauseLimit(reading), UNMARKED_WEIGHT_MAX)
+    : clauseLimit(reading);
+  if (!mayCutClause(reading.weight, weight, code, limit)) return -1;
+  const from = clauseMinEnd(text, start);
+  const clause = lastClauseEnd(text, from, index);
+  if (clause > start) return clause;
+  if (isUnmarked && weight > limit * JOINT_CUT_FACTOR) return forcedCut(text, start, index);
+  if (!reading.begun || reading.isStreamed || !isSpace(code)) return -1;
+  if (weight > limit * WORD_CUT_FACTOR) return index;
+  return weight > limit * JOINT_CUT_FACTOR ? lastJoint(text, from, index) : -1;
+}
+
+/** From this weight on a piece may end with a clause; beyond every weight once enough was given out. */
+function clauseLimit({
+  begun,
+  given,
+  isStreamed,
+}: Pick<SplitterState, "begun" | "given" | "isStreamed">): number {
+  if (!begun || (isStreamed && given < FIRST_SENTENCE_WEIGHT)) return FIRST_SENTENCE_WEIGHT;
+  if (isStreamed) return Number.POSITIVE_INFINITY;
+  if (given >= OPENING_WEIGHT) return Number.POSITIVE_INFINITY;
+  return Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN);
+}
+
 /** When the limit is passed, and from then on wherever a clause may have ended. */
-function mayCutClause(weightBefore: number, weight: number, code: number): boolean {
-  if (weight <= FIRST_SENTENCE_WEIGHT) return false;
-  return weightBefore <= FIRST_SENTENCE_WEIGHT || isSpace(code) || isWideClauseMark(code);
+function mayCutClause(weightBefore: number, weight: number, code: number, limit: number): boolean {
+  if (weight <= limit) return false;
+  return weightBefore <= limit || isSpace(code) || isWideClauseMark(code) || isPausedBySpace(code);
 }
 
 function clauseMinEnd(text: string, start: number): number {
@@ -161,6 +228,9 @@ function cutSentence(reading: Reading, text: string, end: number): void {
   if (SPOKEN.test(sentence)) {
     reading.sentences.push(sentence);
     reading.begun = true;
+    for (let index = 0; index < sentence.length; index += 1) {
+      reading.given += weightOf(sentence.charCodeAt(index));
+    }
   }
   let start = end;
   while (start < text.length && isSpace(text.charCodeAt(start))) start += 1;

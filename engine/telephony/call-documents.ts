@@ -4,6 +4,8 @@ export interface StreamTarget {
   readonly url: string;
   /** Come back in the `started` event. The token is one of them, an API key never. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Asked what comes next when the stream has ended and the caller is still there; only by vendors with `hangUp`. */
+  readonly continueUrl?: string;
   /** Where the vendor tells of the stream's life. */
   readonly statusUrl?: string;
 }
@@ -30,6 +32,8 @@ export interface CallDocuments {
   readonly contentType: string;
   connect(target: StreamTarget): string;
   farewell(farewell: Farewell): string;
+  /** Nothing comes after the stream. Absent where the vendor does not ask that. */
+  hangUp?(): string;
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

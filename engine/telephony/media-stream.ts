@@ -1,13 +1,12 @@
+import { bytesPerSample, type RawFormat } from "../audio/audio-format.js";
 import { Base64Audio } from "./base64-audio.js";
 import { ChunkOrder } from "./chunk-order.js";
 import { MediaScanner } from "./media-scanner.js";
 import { PendingMarks } from "./pending-marks.js";
-import { bytesPerSample } from "./phone-format.js";
 import {
   type AudioHeard,
   ignored,
   type PhoneEvent,
-  type PhoneFormat,
   type PhoneTraits,
   type PhoneWire,
   type StreamStarted,
@@ -16,7 +15,7 @@ import {
 import type { StreamMessage } from "./stream-message.js";
 
 /** Four seconds of 8 kHz samples in base64; a vendor sends 20 ms. */
-export const FRAME_BYTES_MAX = 64 * 1024;
+const FRAME_BYTES_MAX = 64 * 1024;
 const DIGIT_FORMAT = /^[0-9A-D*#]$/i;
 
 /** How to speak on one open stream. */
@@ -31,7 +30,7 @@ export interface StreamVoice {
 /** What a vendor's WebSocket says in its own way. */
 export interface StreamDialect {
   readonly traits: PhoneTraits;
-  readonly format: PhoneFormat;
+  readonly format: RawFormat;
   /** Audio comes inside of JSON messages, or as frames of its own. */
   readonly audioIn: "json" | "binary";
   /** Undefined for a text that is none of the vendor's. Never throws. */
@@ -46,7 +45,7 @@ export class MediaStream implements PhoneWire {
   readonly #scanner = new MediaScanner();
   readonly #base64 = new Base64Audio();
   readonly #marks = new PendingMarks();
-  #format: PhoneFormat;
+  #format: RawFormat;
   #sampleBytes: number;
   #voice: StreamVoice | undefined;
   #hasEnded = false;
@@ -55,7 +54,7 @@ export class MediaStream implements PhoneWire {
     this.#dialect = dialect;
     this.#order = dialect.traits.reorders ? new ChunkOrder() : undefined;
     this.#format = dialect.format;
-    this.#sampleBytes = bytesPerSample(dialect.format.codec);
+    this.#sampleBytes = bytesPerSample(dialect.format.encoding);
   }
 
   get needsPacing(): boolean {
@@ -74,7 +73,7 @@ export class MediaStream implements PhoneWire {
     return this.#dialect.traits.closingHangsUp;
   }
 
-  get format(): PhoneFormat {
+  get format(): RawFormat {
     return this.#format;
   }
 
@@ -148,9 +147,9 @@ export class MediaStream implements PhoneWire {
   #start(started: StreamStarted | undefined): readonly PhoneEvent[] {
     if (this.#voice !== undefined) return ignored("second start");
     if (started === undefined) return ignored("unsupported audio format");
-    const { codec, sampleRateHz, endian } = started;
-    this.#format = { codec, sampleRateHz, endian };
-    this.#sampleBytes = bytesPerSample(codec);
+    const { encoding, sampleRateHz } = started;
+    this.#format = { encoding, sampleRateHz };
+    this.#sampleBytes = bytesPerSample(encoding);
     this.#voice = this.#dialect.voice(started);
     return [started];
   }

@@ -1,5 +1,5 @@
 /** More than any agent has sentences in the air; of marks that never return, the oldest are forgotten. */
-export const MARKS_PENDING_MAX = 256;
+const MARKS_PENDING_MAX = 256;
 /** Asterisk takes no command of more than 128 bytes, so a name has to be short. */
 const NAME_FORMAT = /^[\w.:-]{1,64}$/;
 

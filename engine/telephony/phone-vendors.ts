@@ -5,33 +5,31 @@ import { JAMBONZ } from "./jambonz/jambonz.js";
 import type { CallControlSettings, PhoneVendor } from "./phone-vendor.js";
 import { PLIVO } from "./plivo/plivo.js";
 import { SIGNALWIRE } from "./signalwire/signalwire.js";
+import { isPhoneVendorName, type PhoneVendorName } from "./telephony-settings.js";
 import { TELNYX } from "./telnyx/telnyx.js";
 import { TWILIO } from "./twilio/twilio.js";
 import { VONAGE } from "./vonage/vonage.js";
 
-/** Every vendor of telephone calls, by the name that addresses carry. */
-const PHONE_VENDORS: ReadonlyMap<string, PhoneVendor> = new Map([
-  ["twilio", TWILIO],
-  ["telnyx", TELNYX],
-  ["signalwire", SIGNALWIRE],
-  ["plivo", PLIVO],
-  ["vonage", VONAGE],
-  ["jambonz", JAMBONZ],
-  ["asterisk", ASTERISK],
-  ["audiosocket", AUDIO_SOCKET],
-]);
+const PHONE_VENDORS: Readonly<Record<PhoneVendorName, PhoneVendor>> = {
+  twilio: TWILIO,
+  telnyx: TELNYX,
+  signalwire: SIGNALWIRE,
+  plivo: PLIVO,
+  vonage: VONAGE,
+  jambonz: JAMBONZ,
+  asterisk: ASTERISK,
+  audiosocket: AUDIO_SOCKET,
+};
 
-export const PHONE_VENDOR_NAMES: readonly string[] = [...PHONE_VENDORS.keys()];
-
-export const DEFAULT_PHONE_VENDOR = "twilio";
+export const DEFAULT_PHONE_VENDOR: PhoneVendorName = "twilio";
 
 export function phoneVendor(name: string): PhoneVendor | undefined {
-  return PHONE_VENDORS.get(name);
+  return isPhoneVendorName(name) ? PHONE_VENDORS[name] : undefined;
 }
 
 /** What an endpoint has to keep of a request, so that any vendor's signature can be checked. */
 export const SIGNATURE_HEADERS: readonly string[] = [
-  ...new Set([...PHONE_VENDORS.values()].flatMap(({ signature }) => signature?.headerNames ?? [])),
+  ...new Set(Object.values(PHONE_VENDORS).flatMap(({ signature }) => signature?.headerNames ?? [])),
 ];
 
 /** The REST APIs of the vendors whose accounts are configured, by the vendors' names. */
@@ -40,6 +38,9 @@ export function callControlApis(
   context: VendorContext,
 ): Readonly<Record<string, CallControlApi | undefined>> {
   return Object.fromEntries(
-    [...PHONE_VENDORS].map(([name, vendor]) => [name, vendor.callControl?.(settings, context)]),
+    Object.entries(PHONE_VENDORS).map(([name, vendor]) => [
+      name,
+      vendor.callControl?.(settings, context),
+    ]),
   );
 }

@@ -3,14 +3,7 @@
  * frames, knows no socket and no clock, and never throws because of what a vendor sends.
  */
 
-export type PhoneCodec = "mulaw" | "alaw" | "linear16";
-
-export interface PhoneFormat {
-  readonly codec: PhoneCodec;
-  readonly sampleRateHz: number;
-  /** The byte order of a `linear16` sample; the other codecs have single bytes, and `little` here. */
-  readonly endian: "little" | "big";
-}
+import type { RawFormat } from "../audio/audio-format.js";
 
 /** Fixed texts, so that a log or a metric of them holds nothing of what a caller or a vendor sent. */
 export type IgnoredReason =
@@ -32,7 +25,7 @@ export type IgnoredReason =
   | "unknown frame kind";
 
 /** The stream is open. Which organization and agent it is for stands in `parameters`, where our document put it. */
-export interface StreamStarted extends PhoneFormat {
+export interface StreamStarted extends RawFormat {
   readonly type: "started";
   readonly streamId: string;
   /** The vendor's id of the call; empty where the vendor tells none. */
@@ -77,7 +70,7 @@ export interface PhoneTraits {
 
 export interface PhoneWire extends PhoneTraits {
   /** Both ways; before `started`, what our document asks for. */
-  readonly format: PhoneFormat;
+  readonly format: RawFormat;
   /** The size of every outgoing piece of audio, where the vendor wants one; settled at `started`. */
   readonly frameBytes: number | undefined;
   /** For TCP, any piece of the stream; `isBinary` is then without meaning. */

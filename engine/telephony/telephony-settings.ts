@@ -1,3 +1,21 @@
+/** Every vendor of telephone calls, as addresses and settings name it. */
+export const PHONE_VENDOR_NAMES = [
+  "twilio",
+  "telnyx",
+  "signalwire",
+  "plivo",
+  "vonage",
+  "jambonz",
+  "asterisk",
+  "audiosocket",
+] as const;
+
+export type PhoneVendorName = (typeof PHONE_VENDOR_NAMES)[number];
+
+export function isPhoneVendorName(name: string): name is PhoneVendorName {
+  return PHONE_VENDOR_NAMES.some((known) => known === name);
+}
+
 /** The platform's own accounts with telephony vendors, and what they sign with; calls come in without them too. */
 export interface TelephonySettings {
   readonly twilio: {
@@ -15,6 +33,8 @@ export interface TelephonySettings {
   readonly webhookKeys: WebhookKeys;
   /** 0 = no such door. */
   readonly audioSocketPort: number;
+  /** Whose webhooks are taken. */
+  readonly telephonyVendors: readonly string[];
 }
 
 export interface WebhookKeys {
@@ -42,6 +62,8 @@ export interface TelephonyVariables {
   readonly VONAGE_SIGNATURE_SECRET?: string | undefined;
   readonly JAMBONZ_WEBHOOK_SECRET?: string | undefined;
   readonly AUDIOSOCKET_PORT: number;
+  /** Empty: all. */
+  readonly TELEPHONY_VENDORS: readonly string[];
 }
 
 export function telephonySettings(env: TelephonyVariables): TelephonySettings {
@@ -66,5 +88,7 @@ export function telephonySettings(env: TelephonyVariables): TelephonySettings {
       jambonz: env.JAMBONZ_WEBHOOK_SECRET,
     },
     audioSocketPort: env.AUDIOSOCKET_PORT,
+    telephonyVendors:
+      env.TELEPHONY_VENDORS.length === 0 ? PHONE_VENDOR_NAMES : env.TELEPHONY_VENDORS,
   };
 }

@@ -1,3 +1,5 @@
+import type { WebhookIdentity } from "./answered-webhooks.js";
+
 /** A webhook as it came, for whoever checks its signature. */
 export interface SignedWebhook {
   /** As the vendor knows it, with its query. */
@@ -13,6 +15,10 @@ export interface SignatureScheme {
   readonly header: string;
   /** The headers that `check` reads, in lower case. */
   readonly headerNames: readonly string[];
+  /** Whether what is signed includes the address's query; where not, nobody can tell who has written that. */
+  readonly signsQuery: boolean;
+  /** Tells a webhook from all others; only asked once `check` has found it signed. */
+  readonly identity: (webhook: SignedWebhook) => WebhookIdentity;
   /** Whether the vendor signed this with `key`; never rejects because of what was sent. */
   readonly check: (key: string, webhook: SignedWebhook) => boolean | Promise<boolean>;
 }

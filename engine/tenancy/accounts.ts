@@ -1,5 +1,6 @@
+import type { AuditActor } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { AuditActor, OrganizationRecord, UserRecord } from "../../storage/records.js";
+import type { OrganizationRecord, UserRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure } from "../failure.js";
 import type { AccessTokens } from "../security/access-token.js";

@@ -1,7 +1,9 @@
 import type { AgentRecord, Category, PlanRecord, ProviderRecord } from "../../storage/records.js";
 import type { FieldFault } from "../failure.js";
-import type { AgentReferences } from "./agent-input.js";
-import { DEFAULT_STT_MODEL_ID } from "./vendor-catalog.js";
+import { CATEGORIES } from "../vendors/vendor.js";
+import { vendorOf } from "../vendors/vendors.js";
+import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
+import type { AgentVendorChoice } from "./agent-input.js";
 
 /**
  * The one place of the rules about which provider and model an agent may use. Creating, changing, reading and calling
@@ -24,13 +26,13 @@ export interface AccessFaults {
   readonly gated: readonly FieldFault[];
 }
 
-interface Slot {
-  readonly category: Category;
-  readonly providerPath: keyof AgentReferences;
-  readonly providerId: string;
-  readonly modelPath: keyof AgentReferences;
-  /** Undefined: the provider's own, as for speech-to-text. */
-  readonly modelId: string | undefined;
+/** Without a model it is the provider's own, as for speech-to-text. */
+type Slot = FallbackSlot;
+
+/** A vendor that an agent may turn to, and with which of its models. */
+export interface UsableVendor {
+  readonly provider: ProviderRecord;
+  readonly modelId: string;
 }
 
 const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
@@ -51,30 +53,46 @@ export function isModelAllowed(
   );
 }
 
-/** The model that a speech-to-text provider listens with: its first that the plan allows, else its first. */
+/** The model that a speech-to-text provider listens with: its first that the plan allows, else its first, else its vendor's. */
 export function sttModelId(plan: PlanRecord, provider: ProviderRecord): string {
   const modelIds = provider.models.map((model) => model.modelId);
   return (
     modelIds.find((modelId) => isModelAllowed(plan, provider, modelId)) ??
     modelIds[0] ??
-    DEFAULT_STT_MODEL_ID
+    vendorOf(provider.providerKey)?.stt?.models[0]?.modelId ??
+    ""
   );
 }
 
-export function providerIdsOf(agent: AgentReferences): readonly string[] {
-  return [agent.llmProviderId, agent.ttsProviderId, agent.sttProviderId];
+export function providerIdsOf(agent: AgentVendorChoice): readonly string[] {
+  return [...slotsOf(agent), ...allFallbacksOf(agent)].map(({ providerId }) => providerId);
 }
 
-/** Why these references may not be stored for the organization on the plan; both lists empty when they may. */
+/** Those of the agent's fallbacks that it may use now, each at its place in the list; the others are left out. */
+export function usableFallbacks(
+  agent: AgentRecord,
+  category: Category,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): readonly (UsableVendor | undefined)[] {
+  return fallbackSlots(agent.fallbacks, category).map((slot) => {
+    const provider = visibleProvider(agent.orgId, providersById.get(slot.providerId));
+    if (provider === undefined || slotFault(slot, provider) !== undefined) return undefined;
+    if (!provider.active || !isSlotInPlan(plan, slot, provider)) return undefined;
+    return { provider, modelId: slot.modelId ?? sttModelId(plan, provider) };
+  });
+}
+
+/** Why this choice may not be stored for the organization on the plan; both lists empty when they may. */
 export function accessFaults(
   orgId: string,
   plan: PlanRecord,
-  references: AgentReferences,
+  choice: AgentVendorChoice,
   providersById: ProvidersById,
 ): AccessFaults {
   const refused: FieldFault[] = [];
   const gated: FieldFault[] = [];
-  for (const slot of slotsOf(references)) {
+  for (const slot of [...slotsOf(choice), ...allFallbacksOf(choice)]) {
     const provider = visibleProvider(orgId, providersById.get(slot.providerId));
     const fault = slotFault(slot, provider);
     if (fault !== undefined) refused.push(fault);
@@ -116,7 +134,11 @@ export function agentLimitReason(plan: PlanRecord): string {
   return `the plan "${plan.slug}" allows ${maxAgents} ${maxAgents === 1 ? "agent" : "agents"}`;
 }
 
-function slotsOf(agent: AgentReferences): readonly Slot[] {
+function allFallbacksOf({ fallbacks }: AgentVendorChoice): readonly Slot[] {
+  return CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
+}
+
+function slotsOf(agent: AgentVendorChoice): readonly Slot[] {
   return [
     {
       category: "llm",
@@ -136,8 +158,8 @@ function slotsOf(agent: AgentReferences): readonly Slot[] {
       category: "stt",
       providerPath: "sttProviderId",
       providerId: agent.sttProviderId,
-      modelPath: "sttProviderId",
-      modelId: undefined,
+      modelPath: agent.sttModelId === null ? "sttProviderId" : "sttModelId",
+      modelId: agent.sttModelId ?? undefined,
     },
   ];
 }

@@ -4,6 +4,7 @@ import type {
   AgentThresholds,
   Persona,
 } from "../../storage/records.js";
+import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
 import type { AgentToolInput } from "./agent-tools.js";
 import { changedFields } from "./audit-entry.js";
 
@@ -19,6 +20,9 @@ interface StructuredAgentFields {
   readonly ttsConfig?: Given<TtsConfig> | undefined;
   readonly thresholds?: Given<AgentThresholds> | undefined;
   readonly recording?: Given<AgentRecording> | undefined;
+  readonly fallbacks?: FallbacksInput | undefined;
+  /** Replaces all of them. */
+  readonly publicOrigins?: readonly string[] | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
 }
@@ -28,15 +32,19 @@ export type AgentReferences = Pick<
   "llmProviderId" | "llmModelId" | "ttsProviderId" | "ttsModelId" | "sttProviderId"
 >;
 
+/** All that decides whether an agent may use its vendors. */
+export type AgentVendorChoice = AgentReferences & Pick<AgentRecord, "sttModelId" | "fallbacks">;
+
 /** A new agent as its author gives it; what is left out gets the contract's default. */
-export interface AgentInput extends AgentReferences, StructuredAgentFields {
+export interface AgentInput
+  extends AgentReferences,
+    Given<Pick<AgentRecord, "sttModelId">>,
+    StructuredAgentFields {
   readonly name: string;
 }
 
 /** What is left out stays as it is, inside the nested objects too. */
-export interface AgentPatch
-  extends Given<AgentReferences & Pick<AgentRecord, "name" | "active">>,
-    StructuredAgentFields {}
+export interface AgentPatch extends Given<AgentReferences & PlainFields>, StructuredAgentFields {}
 
 const DEFAULT_PERSONA: Persona = {
   systemPrompt:
@@ -53,14 +61,23 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   silenceTimeoutMs: 700,
   maxCallDurationSec: 1_800,
   interruptionSensitivity: "medium",
+  agreementWords: "ignored",
+  earlyReply: false,
   endpointingMs: 200,
+  patienceMs: 1_500,
+  keypadDigits: 0,
+  waitingWordMs: 1_500,
+  callerSilenceMs: null,
 };
 const DEFAULT_RECORDING: AgentRecording = { enabled: false, retentionDays: 30 };
+
+type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
 
 export type AgentIdentity = Pick<AgentRecord, "id" | "orgId" | "createdAtMs" | "updatedAtMs">;
 
 /** Without tools: those have secrets to be sealed. */
 export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecord {
+  const ttsConfig = merged(DEFAULT_TTS_CONFIG, input.ttsConfig);
   return {
     ...identity,
     name: input.name,
@@ -70,33 +87,46 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     llmConfig: merged(DEFAULT_LLM_CONFIG, input.llmConfig),
     ttsProviderId: input.ttsProviderId,
     ttsModelId: input.ttsModelId,
-    ttsConfig: merged(DEFAULT_TTS_CONFIG, input.ttsConfig),
+    ttsConfig,
     sttProviderId: input.sttProviderId,
+    sttModelId: input.sttModelId ?? null,
+    fallbacks: withFallbacks(NO_FALLBACKS, input.fallbacks, ttsConfig.speed),
     thresholds: merged(DEFAULT_THRESHOLDS, input.thresholds),
     tools: [],
     sealedToolHeaders: null,
     recording: merged(DEFAULT_RECORDING, input.recording),
+    publicOrigins: input.publicOrigins ?? [],
     active: true,
   };
 }
 
 /** With its tools as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
-  const { persona, llmConfig, ttsConfig, thresholds, recording, tools: _tools, ...plain } = patch;
+  const { persona, llmConfig, thresholds, recording, tools: _tools, ...rest } = patch;
+  const { ttsConfig: givenTts, fallbacks, publicOrigins = agent.publicOrigins, ...plain } = rest;
+  const ttsConfig = merged(agent.ttsConfig, givenTts);
   return {
-    ...merged<AgentReferences & Pick<AgentRecord, "name" | "active">>(agent, plain),
+    ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
     orgId: agent.orgId,
     persona: merged(agent.persona, persona),
     llmConfig: merged(agent.llmConfig, llmConfig),
-    ttsConfig: merged(agent.ttsConfig, ttsConfig),
+    ttsConfig,
+    fallbacks: withFallbacks(agent.fallbacks, fallbacks, ttsConfig.speed),
     thresholds: merged(agent.thresholds, thresholds),
     tools: agent.tools,
     sealedToolHeaders: agent.sealedToolHeaders,
     recording: merged(agent.recording, recording),
+    publicOrigins,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };
+}
+
+/** Another provider has other models: the one that was chosen goes with the provider that it belongs to. */
+function withoutStaleModel(agent: AgentRecord, { sttProviderId }: AgentPatch): AgentRecord {
+  const isKept = sttProviderId === undefined || sttProviderId === agent.sttProviderId;
+  return isKept ? agent : { ...agent, sttModelId: null };
 }
 
 /** Names of the fields in which they differ; sealed headers, which cannot be compared, as part of the tools. */

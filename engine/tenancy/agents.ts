@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AgentReplacement } from "../../storage/agent-store.js";
+import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
-import type { AgentRecord, AuditRecord, ProviderRecord } from "../../storage/records.js";
+import type { AgentRecord, PlanRecord, ProviderRecord } from "../../storage/records.js";
 import { Failure, type FieldFault } from "../failure.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
@@ -14,11 +16,13 @@ import {
   type ProvidersById,
   providerIdsOf,
   sttModelId,
+  type UsableVendor,
+  usableFallbacks,
 } from "./agent-access.js";
 import {
   type AgentInput,
   type AgentPatch,
-  type AgentReferences,
+  type AgentVendorChoice,
   changedAgentFields,
   newAgent,
   patchedAgent,
@@ -36,6 +40,14 @@ export interface AgentForCall {
   readonly tts: ProviderRecord;
   readonly stt: ProviderRecord;
   readonly sttModelId: string;
+  /** Those that the agent may use now, in its order. */
+  readonly fallbacks: FallbacksForCall;
+}
+
+export interface FallbacksForCall {
+  readonly llm: readonly UsableVendor[];
+  readonly tts: readonly (UsableVendor & { readonly speed: number })[];
+  readonly stt: readonly UsableVendor[];
 }
 
 /** The agent takes no calls now; the message may be told to the caller. */
@@ -87,7 +99,6 @@ export class Agents {
 
   /** Failure `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
   async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
-    await this.#demandAccess(tenant, input);
     const nowMs = this.#clock.epochMs();
     const identity = {
       id: this.#newId(),
@@ -97,6 +108,7 @@ export class Agents {
     };
     const tools = sealedTools(input.tools ?? [], this.#cipher);
     const agent = { ...newAgent(identity, input), ...tools };
+    await this.#demandAccess(tenant, agent);
     const { maxAgents } = tenant.plan.limits;
     const entry = this.#entry(tenant, "agent.create", agent);
     const inserted = await this.#explained(tenant, agent, () =>
@@ -111,7 +123,7 @@ export class Agents {
     const agent = await this.#find(tenant, id);
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
     const patched = { ...patchedAgent(agent, patch, this.#clock.epochMs()), ...tools };
-    if (patched.active || !sameReferences(agent, patched)) {
+    if (patched.active || !sameVendors(agent, patched)) {
       await this.#demandAccess(tenant, patched);
     }
     const changes = changedAgentFields(agent, patched);
@@ -131,32 +143,30 @@ export class Agents {
     if (!removed) throw noSuchAgent();
   }
 
-  /** Without an id: the first in creation order that is switched on. Throws AgentUnavailable, with the reason. */
+  /** Without an id: the first in creation order that can take a call. Throws AgentUnavailable, with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
     const agents = await this.#database.agents.list(tenant.organization.id);
-    const position = agents.findIndex((each) =>
-      agentId === undefined ? each.active : each.id === agentId,
-    );
-    const agent = agents[position];
-    if (agent === undefined) {
-      throw new AgentUnavailable(
-        "notFound",
-        agentId === undefined ? "the organization has no active agent" : "there is no such agent",
-      );
+    const wanted = agents.filter(({ id }) => agentId === undefined || id === agentId);
+    const providersById = await this.#providersOf(wanted);
+    const candidates = wanted.map((agent) => ({
+      agent,
+      ...agentStanding(agent, agents.indexOf(agent), tenant.plan, providersById),
+    }));
+    const chosen = candidates.find(({ status }) => status === "active");
+    if (chosen === undefined) {
+      if (agentId === undefined) throw noActiveAgent();
+      throw unavailable(candidates[0]);
     }
-    const providersById = await this.#providersOf([agent]);
-    const standing = agentStanding(agent, position, tenant.plan, providersById);
-    if (standing.status !== "active") {
-      const reason = standing.pauseReason ?? "the agent is switched off";
-      throw new AgentUnavailable(standing.status, reason);
-    }
+    const { agent } = chosen;
     const llm = providersById.get(agent.llmProviderId);
     const tts = providersById.get(agent.ttsProviderId);
     const stt = providersById.get(agent.sttProviderId);
     if (llm === undefined || tts === undefined || stt === undefined) {
       throw new Error(`agent ${agent.id} is active without its providers`);
     }
-    return { agent, llm, tts, stt, sttModelId: sttModelId(tenant.plan, stt) };
+    const listensWith = agent.sttModelId ?? sttModelId(tenant.plan, stt);
+    const fallbacks = fallbacksForCall(agent, tenant.plan, providersById);
+    return { agent, llm, tts, stt, sttModelId: listensWith, fallbacks };
   }
 
   #entry(
@@ -192,7 +202,7 @@ export class Agents {
     return { ...agent, ...agentStanding(agent, position, tenant.plan, providersById) };
   }
 
-  async #providersOf(agents: readonly AgentReferences[]): Promise<ProvidersById> {
+  async #providersOf(agents: readonly AgentVendorChoice[]): Promise<ProvidersById> {
     const ids = new Set(agents.flatMap(providerIdsOf));
     const providers = await this.#database.providers.findMany([...ids]);
     return new Map(providers.map((provider) => [provider.id, provider]));
@@ -201,21 +211,21 @@ export class Agents {
   /** A provider can be removed between the check and the write: then the check has the words for it. */
   async #explained<Result>(
     tenant: Tenant,
-    references: AgentReferences,
+    choice: AgentVendorChoice,
     write: () => Promise<Result>,
   ): Promise<Result> {
     try {
       return await write();
     } catch (error) {
-      if (error instanceof ForeignKeyViolation) await this.#demandAccess(tenant, references);
+      if (error instanceof ForeignKeyViolation) await this.#demandAccess(tenant, choice);
       throw error;
     }
   }
 
-  async #demandAccess(tenant: Tenant, references: AgentReferences): Promise<void> {
-    const providersById = await this.#providersOf([references]);
+  async #demandAccess(tenant: Tenant, choice: AgentVendorChoice): Promise<void> {
+    const providersById = await this.#providersOf([choice]);
     const { organization, plan } = tenant;
-    const { refused, gated } = accessFaults(organization.id, plan, references, providersById);
+    const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);
     if (refused.length > 0) throw new Failure("invalid", sentenceOf(refused), { details: refused });
     if (gated.length > 0) throw new Failure("forbidden", sentenceOf(gated), { details: gated });
   }
@@ -228,18 +238,48 @@ function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement
   return others;
 }
 
-function sameReferences(a: AgentReferences, b: AgentReferences): boolean {
+function fallbacksForCall(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): FallbacksForCall {
+  const [llm, tts, stt] = (["llm", "tts", "stt"] as const).map((category) =>
+    usableFallbacks(agent, category, plan, providersById),
+  );
+  const isUsable = (each: UsableVendor | undefined) => each !== undefined;
+  const speeds = agent.fallbacks.tts.map(({ speed }) => speed);
+  return {
+    llm: llm?.filter(isUsable) ?? [],
+    tts: tts?.flatMap((each, at) => (each ? [{ ...each, speed: speeds[at] ?? 1 }] : [])) ?? [],
+    stt: stt?.filter(isUsable) ?? [],
+  };
+}
+
+function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
   return (
     a.llmProviderId === b.llmProviderId &&
     a.llmModelId === b.llmModelId &&
     a.ttsProviderId === b.ttsProviderId &&
     a.ttsModelId === b.ttsModelId &&
-    a.sttProviderId === b.sttProviderId
+    a.sttProviderId === b.sttProviderId &&
+    a.sttModelId === b.sttModelId &&
+    isDeepStrictEqual(a.fallbacks, b.fallbacks)
   );
 }
 
 function sentenceOf(faults: readonly FieldFault[]): string {
   return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
+}
+
+function noActiveAgent(): AgentUnavailable {
+  return new AgentUnavailable("notFound", "the organization has no active agent");
+}
+
+function unavailable(asked: AgentStanding | undefined): AgentUnavailable {
+  if (asked === undefined || asked.status === "active") {
+    return new AgentUnavailable("notFound", "there is no such agent");
+  }
+  return new AgentUnavailable(asked.status, asked.pauseReason ?? "the agent is switched off");
 }
 
 function noSuchAgent(): Failure {

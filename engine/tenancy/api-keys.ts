@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
+import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { ApiKeyRecord, ApiKeyScope, AuditActor, AuditRecord } from "../../storage/records.js";
+import type { ApiKeyRecord, ApiKeyScope } from "../../storage/records.js";
 import { Failure } from "../failure.js";
 import { hashApiKey, isApiKey, newApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";
@@ -52,21 +53,34 @@ export class ApiKeys {
     return this.#database.apiKeys.list(orgId);
   }
 
-  /** Opens both voice and dashboard unless scopes are given. Failure `forbidden` beyond 100 keys that are not revoked. */
-  async create(orgId: string, input: ApiKeyInput, actor = SERVER_ACTOR): Promise<CreatedApiKey> {
+  /**
+   * Opens all that `grantable`, the maker's own scopes, opens, unless scopes are given. Failure `forbidden`: a scope that
+   * the maker lacks, or more than 100 keys that are not revoked. The key itself is only given where it had to be written
+   * down before.
+   */
+  async create(
+    orgId: string,
+    input: ApiKeyInput,
+    actor = SERVER_ACTOR,
+    grantable = ALL_SCOPES,
+    made = newApiKey(),
+  ): Promise<CreatedApiKey> {
+    const scopes = input.scopes ?? grantable;
+    const beyond = scopes.find((scope) => !grantable.includes(scope));
+    if (beyond !== undefined) throw beyondOwnScopes(beyond);
     // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
     const keys = await this.#database.apiKeys.list(orgId);
     if (keys.filter((key) => key.revokedAtMs === null).length >= ACTIVE_KEYS_MAX) {
       throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
     }
-    const { rawKey, keyHash, keyPrefix } = newApiKey();
+    const { rawKey, keyHash, keyPrefix } = made;
     const record: ApiKeyRecord = {
       id: this.#newId(),
       orgId,
       keyHash,
       keyPrefix,
       name: input.name,
-      scopes: input.scopes ?? ALL_SCOPES,
+      scopes,
       lastUsedAtMs: null,
       createdAtMs: this.#clock.epochMs(),
       revokedAtMs: null,
@@ -112,4 +126,9 @@ export class ApiKeys {
     this.#touchedAtMsById.set(key.id, nowMs);
     this.#database.apiKeys.touch(key.id, nowMs).catch(this.#onBackgroundError);
   }
+}
+
+function beyondOwnScopes(scope: ApiKeyScope): Failure {
+  const message = `expected no "${scope}", which the API key that asks lacks itself`;
+  return new Failure("forbidden", `scopes: ${message}`, { details: [{ path: "scopes", message }] });
 }

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditActor, AuditRecord } from "../../storage/records.js";
+import type { AuditAction, AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Tenant } from "./tenant.js";
 
 type TargetType = AuditRecord["targetType"];

@@ -1,5 +1,5 @@
+import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { AuditRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -8,7 +8,7 @@ import type { Tenant } from "./tenant.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** A year to look back on, and a month to notice that one should. */
-export const AUDIT_RETENTION_MS = 400 * DAY_MS;
+const AUDIT_RETENTION_MS = 400 * DAY_MS;
 const PURGE_PERIOD_MS = 60 * 60 * 1_000;
 
 export interface AuditPage {

@@ -1,5 +1,5 @@
+import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { AuditActor, AuditRecord } from "../../storage/records.js";
 import { CREDENTIAL_OWNERS, type SealedCredential } from "../../storage/sealed-credential-store.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";

@@ -1,27 +1,19 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { AgentRecord } from "../../storage/records.js";
 import type { Logger } from "../log.js";
+import { apiKeyOf, newApiKey } from "../security/api-key.js";
 import type { Agents } from "./agents.js";
 import type { ApiKeys } from "./api-keys.js";
+import { SERVER_ACTOR } from "./audit-entry.js";
+import { type Demo, readDemo, writeDemo } from "./demo-file.js";
 import { chooseModels, createFirstAgent, referencesTo } from "./first-agent.js";
 import type { FoundModel, ModelSearch } from "./model-search.js";
-import type { Organizations } from "./organizations.js";
-import type { Tenant } from "./tenant.js";
+import { newPassword, type Organizations, SETUP_KEY_NAME } from "./organizations.js";
+import { ALL_SCOPES, type Tenant } from "./tenant.js";
 import { isSetUp } from "./vendor-preference.js";
 
-const DEMO_FILE = "demo.json";
 const DEMO_EMAIL = "demo@localhost";
-const Demo = v.object({
-  email: v.string(),
-  password: v.string(),
-  apiKey: v.string(),
-  agentId: v.optional(v.string()),
-});
-/** What a newcomer needs for a first call; kept in the data folder, for its owner's eyes. */
-export type Demo = Readonly<v.InferOutput<typeof Demo>>;
+const AGENT_NAME = "Demo agent";
 
 export interface DemoOptions {
   readonly database: Pick<Database, "organizations" | "providers">;
@@ -34,53 +26,61 @@ export interface DemoOptions {
 }
 
 /**
- * Makes an active organization with an agent and an API key when there is no organization at all. The agent of an earlier
- * start follows the vendors that are configured now.
+ * Makes an active organization with an agent and an API key when there is no organization at all. Its password and key are
+ * written down before anything is made with them, and a start that was killed in between is taken up where it was. The
+ * agent of an earlier start follows the vendors that are configured now.
  */
 export async function ensureDemo(options: DemoOptions): Promise<Demo | undefined> {
-  const existing = await options.organizations.list();
-  if (existing.length > 0) {
-    const demo = await readDemo(options.dataDir);
-    return demo && withWorkingAgent(options, demo);
+  const { organizations, apiKeys, dataDir } = options;
+  const isFirst = (await organizations.list()).length === 0;
+  const known = await readDemo(dataDir);
+  if (known === undefined && !isFirst) return undefined;
+  const demo = known ?? (await writeDemo(dataDir, newDemo()));
+  if (isFirst) {
+    await organizations.setUp({
+      orgName: "Demo",
+      email: DEMO_EMAIL,
+      name: "Demo",
+      planSlug: "enterprise",
+      password: demo.password,
+      apiKey: apiKeyOf(demo.apiKey),
+    });
   }
-  const made = await options.organizations.setUp({
-    orgName: "Demo",
-    email: DEMO_EMAIL,
-    name: "Demo",
-    planSlug: "enterprise",
-  });
-  const { password } = made;
-  const demo: Demo = { email: DEMO_EMAIL, password, apiKey: made.apiKey.rawKey };
-  const tenant = await options.apiKeys.authenticate(demo.apiKey);
-  if (tenant === undefined) throw new Error("the demo organization's own key is not accepted");
-  return storeWithAgent(options, demo, tenant);
+  const tenant = (await apiKeys.authenticate(demo.apiKey)) ?? (await withKey(options, demo));
+  if (tenant === undefined) return demo;
+  return isFirst ? storeWithAgent(options, demo, tenant) : withWorkingAgent(options, demo, tenant);
 }
 
-/** Undefined when this data folder never had a demo organization. */
-export async function readDemo(dataDir: string): Promise<Demo | undefined> {
-  try {
-    return v.parse(Demo, JSON.parse(await readFile(join(dataDir, DEMO_FILE), "utf8")));
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
+function newDemo(): Demo {
+  return { email: DEMO_EMAIL, password: newPassword(), apiKey: newApiKey().rawKey };
+}
+
+/** Undefined when the key was revoked: only an organization that never had one is given its own. */
+async function withKey(options: DemoOptions, { apiKey }: Demo): Promise<Tenant | undefined> {
+  const { database, apiKeys } = options;
+  const organization = await database.organizations.findByOwnerEmail(DEMO_EMAIL);
+  if (organization === undefined || (await apiKeys.list(organization.id)).length > 0) {
+    return undefined;
   }
+  const input = { name: SETUP_KEY_NAME };
+  await apiKeys.create(organization.id, input, SERVER_ACTOR, ALL_SCOPES, apiKeyOf(apiKey));
+  return apiKeys.authenticate(apiKey);
 }
 
 /** Without an agent when there is nothing that one could be made of; the next start tries again. */
 async function storeWithAgent(options: DemoOptions, demo: Demo, tenant: Tenant): Promise<Demo> {
-  const { agent } = await createFirstAgent(options, tenant, "Demo agent");
-  const stored = agent === undefined ? demo : { ...demo, agentId: agent.id };
-  const text = `${JSON.stringify(stored, undefined, 2)}\n`;
-  await writeFile(join(options.dataDir, DEMO_FILE), text, { mode: 0o600 });
-  return stored;
+  const { agent } = await createFirstAgent(options, tenant, AGENT_NAME);
+  const { agentId: _former, ...owner } = demo;
+  return writeDemo(options.dataDir, agent === undefined ? owner : { ...owner, agentId: agent.id });
 }
 
-async function withWorkingAgent(options: DemoOptions, demo: Demo): Promise<Demo> {
-  const tenant = await options.apiKeys.authenticate(demo.apiKey);
-  if (tenant === undefined) return demo;
+async function withWorkingAgent(options: DemoOptions, demo: Demo, tenant: Tenant): Promise<Demo> {
   const agents = await options.agents.list(tenant);
-  if (demo.agentId === undefined && agents.length === 0) {
-    return storeWithAgent(options, demo, tenant);
+  if (demo.agentId === undefined) {
+    if (agents.length === 0) return storeWithAgent(options, demo, tenant);
+    // Made by a start that was killed before it wrote so down.
+    const made = agents.find(({ name }) => name === AGENT_NAME);
+    return made === undefined ? demo : writeDemo(options.dataDir, { ...demo, agentId: made.id });
   }
   // One that was deleted or switched off is not wanted any more.
   const agent = agents.find(({ id }) => id === demo.agentId);

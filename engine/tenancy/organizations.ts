@@ -1,22 +1,19 @@
 import { randomBytes } from "node:crypto";
+import type { AuditAction, AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type {
-  AuditAction,
-  AuditActor,
-  AuditRecord,
-  Category,
-  OrganizationRecord,
-  PlanRecord,
-} from "../../storage/records.js";
+import type { Category, OrganizationRecord, PlanRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
+import type { NewApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";
 import type { Account, Accounts } from "./accounts.js";
 import type { ApiKeys, CreatedApiKey } from "./api-keys.js";
 import { actorOf, auditEntry, SERVER_ACTOR } from "./audit-entry.js";
 import { canonicalEmail } from "./email-address.js";
-import { findOrganizationWithPlan, type Tenant } from "./tenant.js";
+import { ALL_SCOPES, findOrganizationWithPlan, type Tenant } from "./tenant.js";
 
 const GENERATED_PASSWORD_BYTES = 15;
+/** The first key of an organization. */
+export const SETUP_KEY_NAME = "Setup";
 
 export interface OrganizationWithPlan {
   readonly organization: OrganizationRecord;
@@ -32,6 +29,8 @@ export interface SetUp {
   readonly name?: string | undefined;
   /** Left out: `free`. */
   readonly planSlug?: string | undefined;
+  /** Left out: one is made up. */
+  readonly apiKey?: NewApiKey | undefined;
 }
 
 export interface SetUpResult extends Account {
@@ -54,6 +53,11 @@ export interface OrganizationsOptions {
   readonly newId: () => string;
   /** Who stands in the audit trail for what the platform does to organizations. Left out: the server itself. */
   readonly administratorId?: string;
+}
+
+/** For whoever gives none. */
+export function newPassword(): string {
+  return randomBytes(GENERATED_PASSWORD_BYTES).toString("base64url");
 }
 
 export class Organizations {
@@ -132,8 +136,15 @@ export class Organizations {
   }
 
   /** An active organization with its owner and an API key. Failure `conflict`: the e-mail is taken. */
-  async setUp({ orgName, email, password, name, planSlug }: SetUp): Promise<SetUpResult> {
-    const ownerPassword = password ?? randomBytes(GENERATED_PASSWORD_BYTES).toString("base64url");
+  async setUp({
+    orgName,
+    email,
+    password,
+    name,
+    planSlug,
+    apiKey: made,
+  }: SetUp): Promise<SetUpResult> {
+    const ownerPassword = password ?? newPassword();
     const owner = {
       orgName,
       email,
@@ -144,7 +155,8 @@ export class Organizations {
     } as const;
     const account = await this.#accounts.createOwner(owner, this.#administrator);
     const orgId = account.organization.id;
-    const apiKey = await this.#apiKeys.create(orgId, { name: "Setup" }, this.#administrator);
+    const input = { name: SETUP_KEY_NAME };
+    const apiKey = await this.#apiKeys.create(orgId, input, this.#administrator, ALL_SCOPES, made);
     return { ...account, password: ownerPassword, apiKey };
   }
 

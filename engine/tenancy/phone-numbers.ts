@@ -1,10 +1,6 @@
+import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type {
-  AuditActor,
-  AuditRecord,
-  OrganizationRecord,
-  PhoneNumberRecord,
-} from "../../storage/records.js";
+import type { OrganizationRecord, PhoneNumberRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";

@@ -1,6 +1,8 @@
 import type { Database } from "../../storage/database.js";
 import type { PlanRecord } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
+import { CATEGORIES } from "../vendors/vendor.js";
+import type { NewInRelease } from "./new-in-release.js";
 import { STANDARD_PLANS } from "./standard-plans.js";
 
 export interface PlansOptions {
@@ -28,8 +30,8 @@ export class Plans {
       .sort((a, b) => a.pricing.monthly - b.pricing.monthly);
   }
 
-  /** Stores the standard plans; one whose slug exists stays as it is. */
-  async seed(): Promise<void> {
+  /** Stores the standard plans; one whose slug exists stays as it is, but for the models that are new in this release. */
+  async seed(release: Pick<NewInRelease, "isNew"> = NOTHING_NEW): Promise<void> {
     const nowMs = this.#clock.epochMs();
     for (const plan of STANDARD_PLANS) {
       await this.#database.plans.insertIfAbsent({
@@ -41,5 +43,34 @@ export class Plans {
         updatedAtMs: nowMs,
       });
     }
+    for (const stored of await this.#database.plans.list()) {
+      const standard = STANDARD_PLANS.find(({ slug }) => slug === stored.slug);
+      if (standard === undefined || stored.custom) continue;
+      const models = withNew(stored.models, standard.models, release);
+      if (models !== undefined) await this.#database.plans.setModels(stored.id, models, nowMs);
+    }
   }
+}
+
+const NOTHING_NEW: Pick<NewInRelease, "isNew"> = { isNew: () => false };
+
+type ModelLists = PlanRecord["models"];
+
+/** Undefined when there is nothing to add. */
+function withNew(
+  stored: ModelLists,
+  standard: ModelLists,
+  { isNew }: Pick<NewInRelease, "isNew">,
+): ModelLists | undefined {
+  const models = { ...stored };
+  let isChanged = false;
+  for (const category of CATEGORIES) {
+    const missing = standard[category].filter(
+      (model) => isNew(category, model) && !stored[category].includes(model),
+    );
+    if (missing.length === 0) continue;
+    isChanged = true;
+    models[category] = [...stored[category], ...missing];
+  }
+  return isChanged ? models : undefined;
 }

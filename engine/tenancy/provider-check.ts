@@ -1,4 +1,5 @@
 import type { ProviderRecord } from "../../storage/records.js";
+import { MP3, PCM_16K, silenceOf } from "../audio/audio-format.js";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";
 import { type SpeechListener, VendorError, type VendorFault } from "../vendors/contracts.js";
@@ -9,13 +10,11 @@ import type { VendorClients } from "./vendor-clients.js";
 import { vendorWords } from "./vendor-words.js";
 
 /** A user looks at a spinner meanwhile; a vendor that takes longer for one token is of no use in a call either. */
-export const CHECK_MAX_MS = 20_000;
+const CHECK_MAX_MS = 20_000;
 const CHECK_WORD = "Hello";
 const CHECK_LANGUAGE = "en-US";
-const CHECK_SAMPLE_RATE_HZ = 16_000;
 const CHECK_ENDPOINTING_MS = 200;
-/** 200 ms of 16-bit silence. */
-const SILENCE_BYTES = 6_400;
+const SILENCE_MS = 200;
 
 export type ProviderCheckResult =
   | { readonly ok: true; readonly latencyMs: number }
@@ -94,7 +93,7 @@ export class ProviderChecks {
     const client = this.#clients.tts(provider);
     let byteCount = 0;
     await client.synthesize(
-      { text: CHECK_WORD, modelId, speed: 1, language: CHECK_LANGUAGE, format: "mp3" },
+      { text: CHECK_WORD, modelId, speed: 1, language: CHECK_LANGUAGE, format: MP3 },
       (audio) => {
         byteCount += audio.length;
       },
@@ -111,14 +110,13 @@ export class ProviderChecks {
       {
         language: CHECK_LANGUAGE,
         modelId,
-        encoding: "linear16",
-        sampleRateHz: CHECK_SAMPLE_RATE_HZ,
+        format: PCM_16K,
         endpointingMs: CHECK_ENDPOINTING_MS,
       },
       watch,
       signal,
     );
-    stream.write(new Uint8Array(SILENCE_BYTES));
+    stream.write(silenceOf(PCM_16K, SILENCE_MS));
     await Promise.race([stream.finish(), watch.failed]);
     stream.close();
     if (watch.error !== undefined) throw watch.error;
@@ -141,6 +139,7 @@ class ListeningWatch implements SpeechListener {
   onSpeechStarted(): void {}
   onTranscript(): void {}
   onUtteranceEnd(): void {}
+  onTurn(): void {}
   onRecovered(): void {}
 
   onLost(error: VendorError): void {

@@ -6,7 +6,8 @@ import type {
   RegistryRecord,
 } from "../../storage/records.js";
 import type { FieldFault } from "../failure.js";
-import { vendorSettingFaults } from "../vendors/setting-fields.js";
+import { vendorSettingFaults } from "../vendors/registry.js";
+import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
 
 /** A new provider of an organization, as its user gives it. */
 export interface ProviderInput {
@@ -51,6 +52,14 @@ export function settingFaults(
     ...lengthFaults("settings", settings),
     ...faults.map(({ path, message }) => ({ path: `settings.${path}`, message })),
   ];
+}
+
+/** The connection itself is refused too; whoever names such an address is told before the first call. */
+export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[] {
+  if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) return [];
+  if (!namesPrivateHost(new URL(baseUrl))) return [];
+  const message = "expected a public address, not a private, loopback or link-local one";
+  return [{ path: "settings.baseUrl", message }];
 }
 
 function lengthFaults(path: string, value: JsonObject): readonly FieldFault[] {

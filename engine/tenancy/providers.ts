@@ -1,10 +1,6 @@
+import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type {
-  AuditRecord,
-  JsonObject,
-  ProviderRecord,
-  RegistryRecord,
-} from "../../storage/records.js";
+import type { JsonObject, ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure, type FieldFault } from "../failure.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
@@ -17,6 +13,7 @@ import {
   modelFaults,
   type ProviderInput,
   type ProviderPatch,
+  privateUrlFaults,
   settingFaults,
 } from "./provider-input.js";
 import type { Tenant } from "./tenant.js";
@@ -26,6 +23,8 @@ export interface ProvidersOptions {
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Lets organizations name private addresses: an operator's decision. */
+  readonly allowPrivateAddresses: boolean;
 }
 
 /** The vendors that a tenant can use: the platform's and its own. Records carry sealed credentials: never answer with those. */
@@ -34,12 +33,14 @@ export class Providers {
   readonly #cipher: CredentialCipher;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #allowPrivateAddresses: boolean;
 
-  constructor({ database, cipher, clock, newId }: ProvidersOptions) {
+  constructor({ database, cipher, clock, newId, allowPrivateAddresses }: ProvidersOptions) {
     this.#database = database;
     this.#cipher = cipher;
     this.#clock = clock;
     this.#newId = newId;
+    this.#allowPrivateAddresses = allowPrivateAddresses;
   }
 
   registry(): Promise<readonly RegistryRecord[]> {
@@ -77,7 +78,7 @@ export class Providers {
     const settings = mergedSettings({}, input.settings);
     refuse([
       ...modelFaults(input.models),
-      ...settingFaults(entry, settings),
+      ...this.#settingFaults(entry, settings),
       ...credentialFaults(entry, input.credentials),
     ]);
     const nowMs = this.#clock.epochMs();
@@ -112,7 +113,7 @@ export class Providers {
     const entry = await this.#registryEntry(provider);
     const faults: FieldFault[] = [];
     if (patch.models !== undefined) faults.push(...modelFaults(patch.models));
-    if (patch.settings !== undefined) faults.push(...settingFaults(entry, settings));
+    if (patch.settings !== undefined) faults.push(...this.#settingFaults(entry, settings));
     if (patch.credentials !== undefined) {
       faults.push(...credentialFaults(entry, patch.credentials));
     }
@@ -171,6 +172,11 @@ export class Providers {
       target,
       changes,
     });
+  }
+
+  #settingFaults(entry: RegistryRecord, settings: JsonObject): readonly FieldFault[] {
+    const faults = settingFaults(entry, settings);
+    return this.#allowPrivateAddresses ? faults : [...faults, ...privateUrlFaults(settings)];
   }
 
   async #getOwned(tenant: Tenant, id: string): Promise<ProviderRecord> {

@@ -1,26 +1,24 @@
 import type { Database } from "../../storage/database.js";
-import type { ProviderRecord } from "../../storage/records.js";
+import type { ProviderModel, ProviderRecord } from "../../storage/records.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
+import type { VendorKeys, VendorUrls } from "../vendors/vendor-environment.js";
+import { vendorOf } from "../vendors/vendors.js";
+import { newInRelease } from "./new-in-release.js";
 import { Plans } from "./plans.js";
 import { isSandboxed, SANDBOX_SETTING } from "./provider-input.js";
 import { VENDOR_CATALOG, type VendorEntry } from "./vendor-catalog.js";
-
-/** The platform's own keys; of what is set, global providers are made. */
-export interface VendorKeys {
-  readonly deepgram?: string | undefined;
-  readonly openai?: string | undefined;
-  readonly groq?: string | undefined;
-  readonly elevenlabs?: string | undefined;
-}
 
 export interface SeedOptions {
   readonly database: Pick<Database, "plans" | "providers" | "registry">;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Global providers are made of what is set. */
   readonly vendorKeys: VendorKeys;
-  /** All seven global providers, marked to speak to the sandbox, without real keys. */
+  /** Where vendors without a public address are; of those that have one, nothing is read here. */
+  readonly vendorUrls?: VendorUrls;
+  /** A global provider of every vendor that the platform can have, marked to speak to the sandbox, without real keys. */
   readonly sandbox: boolean;
 }
 
@@ -31,14 +29,14 @@ const NOBODY = "";
 
 type Credentials = Pick<ProviderRecord, "sealedCredentials" | "settings">;
 
-/** Stores the plans, the registry and the global providers. What exists stays, except what only the sandbox had made. */
+/**
+ * Stores the plans, the global providers and the registry. What exists stays, except what only the sandbox had made; models
+ * that this release is the first to have are added to it.
+ */
 export async function seedPlatform(options: SeedOptions): Promise<void> {
   const { database, clock } = options;
-  await new Plans(options).seed();
-  const createdAtMs = clock.epochMs();
-  for (const entry of VENDOR_CATALOG) {
-    await database.registry.insertIfAbsent({ ...entry, createdAtMs });
-  }
+  const release = newInRelease(await database.registry.list());
+  await new Plans(options).seed(release);
   const globals = await database.providers.listVisible(NOBODY);
   for (const entry of VENDOR_CATALOG) {
     const existing = globals.find(
@@ -46,12 +44,22 @@ export async function seedPlatform(options: SeedOptions): Promise<void> {
         category === entry.category && providerKey === entry.providerKey,
     );
     if (existing === undefined) await insertGlobal(options, entry);
-    else await switchMode(options, entry, existing);
+    else {
+      await addModels(options, existing, release.modelsOf(entry));
+      await switchMode(options, entry, existing);
+    }
+  }
+  // The registry remembers what was offered, so it comes last: a start that is broken off is made up for by the next one.
+  const createdAtMs = clock.epochMs();
+  for (const entry of VENDOR_CATALOG) {
+    const { models } = release.registryEntry(entry);
+    await database.registry.put({ ...entry, models, createdAtMs });
   }
 }
 
 async function insertGlobal(options: SeedOptions, entry: VendorEntry): Promise<void> {
   const { database, clock, newId, sandbox } = options;
+  if (vendorOf(entry.providerKey)?.address.variable === undefined) return;
   const credentials = sandbox
     ? sandboxCredentials(options, entry)
     : realCredentials(options, entry);
@@ -69,6 +77,18 @@ async function insertGlobal(options: SeedOptions, entry: VendorEntry): Promise<v
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   });
+}
+
+/** The operator's own models stay, and one that the operator has removed does not come back. */
+async function addModels(
+  { database, clock }: SeedOptions,
+  { id, models }: ProviderRecord,
+  added: readonly ProviderModel[],
+): Promise<void> {
+  const known = new Set(models.map(({ modelId }) => modelId));
+  const missing = added.filter(({ modelId }) => !known.has(modelId));
+  if (missing.length === 0) return;
+  await database.providers.update(id, null, { models: [...models, ...missing] }, clock.epochMs());
 }
 
 /** Between sandbox and real. A real provider with a key is never touched: its key could not be had back. */
@@ -103,28 +123,16 @@ function sandboxCredentials({ cipher }: SeedOptions, entry: VendorEntry): Creden
   };
 }
 
-/** Undefined when the vendor needs a key and none is set. */
+/** Undefined when the vendor needs a key or an address and none is set. */
 function realCredentials(
-  { cipher, vendorKeys }: SeedOptions,
+  { cipher, vendorKeys, vendorUrls = {} }: SeedOptions,
   entry: VendorEntry,
 ): Credentials | undefined {
+  const { providerKey } = entry;
+  const isPublic = vendorOf(providerKey)?.address.publicUrl !== undefined;
+  if (!isPublic && vendorUrls[providerKey] === undefined) return undefined;
   if (!entry.requiresKey) return { sealedCredentials: null, settings: {} };
-  const apiKey = keyOf(vendorKeys, entry.providerKey);
+  const apiKey = vendorKeys[providerKey];
   if (apiKey === undefined || apiKey === "") return undefined;
   return { sealedCredentials: cipher.seal({ apiKey }), settings: {} };
-}
-
-function keyOf(vendorKeys: VendorKeys, providerKey: string): string | undefined {
-  switch (providerKey) {
-    case "deepgram":
-      return vendorKeys.deepgram;
-    case "openai":
-      return vendorKeys.openai;
-    case "groq":
-      return vendorKeys.groq;
-    case "elevenlabs":
-      return vendorKeys.elevenlabs;
-    default:
-      return undefined;
-  }
 }

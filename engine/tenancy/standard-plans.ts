@@ -1,4 +1,6 @@
 import type { Category, PlanRecord } from "../../storage/records.js";
+import { PLAN_TIERS, type PlanTier } from "../vendors/vendor.js";
+import { VENDORS } from "../vendors/vendors.js";
 
 export type StandardPlan = Omit<
   PlanRecord,
@@ -7,48 +9,19 @@ export type StandardPlan = Omit<
 
 type ModelLists = Readonly<Record<Category, readonly string[]>>;
 
-function withMore(smaller: ModelLists, more: Partial<ModelLists>): ModelLists {
-  return {
-    llm: [...smaller.llm, ...(more.llm ?? [])],
-    tts: [...smaller.tts, ...(more.tts ?? [])],
-    stt: [...smaller.stt, ...(more.stt ?? [])],
-  };
+/** What the vendors put into this plan and the smaller ones. */
+function modelsOf(slug: PlanTier): ModelLists {
+  const tiers = new Set(PLAN_TIERS.slice(0, PLAN_TIERS.indexOf(slug) + 1));
+  const of = (category: Category) =>
+    VENDORS.flatMap((vendor) =>
+      (vendor[category]?.models ?? [])
+        .filter(({ plan }) => tiers.has(plan))
+        .map(({ modelId }) => `${vendor.key}/${modelId}`),
+    );
+  return { llm: of("llm"), tts: of("tts"), stt: of("stt") };
 }
 
-/** What needs no key, and the smallest model of each hosted vendor but the premium voices. */
-const FREE_MODELS: ModelLists = {
-  llm: [
-    "ollama/llama3.2",
-    "ollama/llama3.1",
-    "ollama/qwen2.5",
-    "groq/llama-3.1-8b-instant",
-    "openai/gpt-4o-mini",
-  ],
-  tts: [
-    "edge/en-US-AriaNeural",
-    "edge/en-US-GuyNeural",
-    "edge/en-GB-SoniaNeural",
-    "edge/de-DE-KatjaNeural",
-    "edge/es-ES-ElviraNeural",
-    "edge/fr-FR-DeniseNeural",
-    "openai/tts-1",
-  ],
-  stt: ["deepgram/nova-3", "deepgram/nova-2"],
-};
-
-const STARTER_MODELS = withMore(FREE_MODELS, {
-  llm: ["groq/openai/gpt-oss-20b", "groq/llama-3.3-70b-versatile", "openai/gpt-4.1-mini"],
-  tts: ["openai/gpt-4o-mini-tts", "elevenlabs/eleven_flash_v2_5"],
-});
-
-const PRO_MODELS = withMore(STARTER_MODELS, {
-  llm: ["groq/openai/gpt-oss-120b", "openai/gpt-4o"],
-  tts: ["openai/tts-1-hd", "elevenlabs/eleven_turbo_v2_5", "elevenlabs/eleven_multilingual_v2"],
-});
-
-const ENTERPRISE_MODELS = withMore(PRO_MODELS, { llm: ["openai/gpt-4.1"] });
-
-/** Smallest first; each includes what the one before it has. Limits are the contract's, prices and models ours. */
+/** Smallest first; each includes what the one before it has. Limits are the contract's, prices ours, models as each vendor says. */
 export const STANDARD_PLANS: readonly StandardPlan[] = [
   {
     slug: "free",
@@ -61,7 +34,7 @@ export const STANDARD_PLANS: readonly StandardPlan[] = [
       maxCallDurationSec: 300,
       maxMonthlyMinutes: 60,
     },
-    models: FREE_MODELS,
+    models: modelsOf("free"),
     features: { customProviders: false, maxCustomProviders: 0 },
   },
   {
@@ -75,7 +48,7 @@ export const STANDARD_PLANS: readonly StandardPlan[] = [
       maxCallDurationSec: 1_800,
       maxMonthlyMinutes: 1_000,
     },
-    models: STARTER_MODELS,
+    models: modelsOf("starter"),
     features: { customProviders: true, maxCustomProviders: 1 },
   },
   {
@@ -89,7 +62,7 @@ export const STANDARD_PLANS: readonly StandardPlan[] = [
       maxCallDurationSec: 3_600,
       maxMonthlyMinutes: 10_000,
     },
-    models: PRO_MODELS,
+    models: modelsOf("pro"),
     features: { customProviders: true, maxCustomProviders: 5 },
   },
   {
@@ -103,7 +76,7 @@ export const STANDARD_PLANS: readonly StandardPlan[] = [
       maxCallDurationSec: 7_200,
       maxMonthlyMinutes: 100_000,
     },
-    models: ENTERPRISE_MODELS,
+    models: modelsOf("enterprise"),
     features: { customProviders: true, maxCustomProviders: 100 },
   },
 ];

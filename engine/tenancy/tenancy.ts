@@ -7,6 +7,7 @@ import { Accounts } from "./accounts.js";
 import { Agents } from "./agents.js";
 import { ApiKeys } from "./api-keys.js";
 import { AuditTrail } from "./audit-trail.js";
+import { DialTargets } from "./dial-targets.js";
 import { ModelSearch } from "./model-search.js";
 import { Organizations } from "./organizations.js";
 import { PhoneNumbers } from "./phone-numbers.js";
@@ -19,6 +20,8 @@ export interface TenancyOptions {
   readonly tokens: AccessTokens;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Lets organizations' own providers name private addresses. */
+  readonly allowPrivateAddresses: boolean;
   readonly log: Logger;
 }
 
@@ -30,6 +33,7 @@ export interface Tenancy {
   readonly auditTrail: AuditTrail;
   readonly modelSearch: ModelSearch;
   readonly organizations: Organizations;
+  readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly providers: Providers;
@@ -47,6 +51,7 @@ export function newTenancy(options: TenancyOptions): Tenancy {
     auditTrail: new AuditTrail(options),
     modelSearch: new ModelSearch(options),
     organizations: new Organizations({ ...options, accounts, apiKeys }),
+    dialTargets: new DialTargets(options),
     phoneNumbers: new PhoneNumbers(options),
     plans: new Plans(options),
     providers: new Providers(options),

@@ -1,11 +1,5 @@
 import type { Category, ProviderRecord } from "../../storage/records.js";
-
-/** Which vendor is taken where nobody has said, the first that there is. */
-const PREFERENCES: Readonly<Record<Category, readonly string[]>> = {
-  llm: ["openai", "groq", "ollama"],
-  tts: ["openai", "elevenlabs", "edge"],
-  stt: ["deepgram"],
-};
+import { VENDORS } from "../vendors/vendors.js";
 
 /** By provider key, the preferred first; what needs no key is there whether anybody runs it or not. */
 export type ConfiguredVendors = Readonly<
@@ -17,7 +11,7 @@ export function isSetUp({ orgId, sealedCredentials }: ProviderRecord): boolean {
   return orgId !== null || sealedCredentials !== null;
 }
 
-/** What was set up comes before what merely needs no key; then an organization's own, then the platform's by preference. */
+/** What was set up comes before what merely needs no key; then an organization's own, then the platform's in the order of `VENDORS`. */
 export function byPreference(one: ProviderRecord, other: ProviderRecord): number {
   return rank(one) - rank(other);
 }
@@ -37,8 +31,7 @@ export function configuredVendors(providers: readonly ProviderRecord[]): Configu
 
 function rank(provider: ProviderRecord): number {
   if (provider.orgId !== null) return -1;
-  const preferences = PREFERENCES[provider.category];
-  const place = preferences.indexOf(provider.providerKey);
-  const among = place < 0 ? preferences.length : place;
-  return isSetUp(provider) ? among : among + 100;
+  const place = VENDORS.findIndex(({ key }) => key === provider.providerKey);
+  const among = place < 0 ? VENDORS.length : place;
+  return isSetUp(provider) ? among : among + VENDORS.length;
 }

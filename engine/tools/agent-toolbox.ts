@@ -18,9 +18,20 @@ export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {
   });
 }
 
-/** The agent on a leg that nobody can hand on: its model is not told of a transfer, which would be a hang-up. */
-export function withoutTransfer(agent: AgentRecord): AgentRecord {
-  return { ...agent, tools: agent.tools.filter(({ type }) => type !== "transfer") };
+/**
+ * The agent on a leg, which somebody can hand on or nobody can, with those of its transfers that lead to where callers may
+ * be handed on: its model is not told of one that would be a hang-up or refused.
+ */
+export async function withTransfers(
+  agent: AgentRecord,
+  canTransfer: boolean,
+  mayReach: (target: string) => boolean | Promise<boolean>,
+): Promise<AgentRecord> {
+  const tools: AgentTool[] = [];
+  for (const tool of agent.tools) {
+    if (tool.type !== "transfer" || (canTransfer && (await mayReach(tool.to)))) tools.push(tool);
+  }
+  return { ...agent, tools };
 }
 
 function nameOf(tool: AgentTool): string {

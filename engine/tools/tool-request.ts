@@ -9,7 +9,7 @@ import { type AnswerHeaders, faultOfStatus, headerOf } from "../vendors/vendor-f
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Some 4,000 tokens: a model would read more only to the caller's boredom. The rest is cut off. */
-export const TOOL_ANSWER_MAX_BYTES = 16 * 1024;
+const TOOL_ANSWER_MAX_BYTES = 16 * 1024;
 /** How errors name the service that a tool reaches. */
 const VENDOR = "tool";
 /** The answer is cut much earlier; what comes in one piece with its end may be as large as a read of the socket. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../storage/records.js";
+import type { HeardFormat, Mp3Format, RawFormat } from "../audio/audio-format.js";
 
 /**
  * Every client keeps these promises: its signal aborts it at once and for good, and it calls nothing back after that.
@@ -91,6 +92,8 @@ export interface CompletionRequest {
   readonly temperature: number;
   readonly maxTokens: number;
   readonly tools?: readonly ToolDefinition[];
+  /** Told each time that some of a tool's call has come: until it is whole there may be no text. */
+  readonly onToolUse?: () => void;
 }
 
 export interface Completion {
@@ -112,11 +115,8 @@ export interface LanguageModel {
   warm(): void;
 }
 
-/**
- * `mp3` is MPEG audio at 24 kHz mono; `mulaw` is headerless µ-law at 8 kHz and `pcm24k` headerless PCM of 16 bits, low byte
- * first, at 24 kHz mono: the last two only from clients that list them.
- */
-export type SpeechFormat = "mp3" | "mulaw" | "pcm24k";
+/** A client is asked for what it lists: MP3, and often MULAW_8K and PCM_24K. */
+export type SpeechFormat = Mp3Format | RawFormat<"mulaw" | "pcm16">;
 
 export interface SpeechRequest {
   readonly text: string;
@@ -126,6 +126,15 @@ export interface SpeechRequest {
   /** BCP-47, for example `en-US`. */
   readonly language: string;
   readonly format: SpeechFormat;
+  /** Told where the words of the audio stand, as they come, by vendors that say so; nobody is told otherwise. */
+  readonly onWords?: (words: readonly SpokenWord[]) => void;
+}
+
+/** Times from the beginning of the sentence's audio. */
+export interface SpokenWord {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 export interface TextToSpeech {
@@ -142,9 +151,10 @@ export interface TextToSpeech {
 export interface ListenOptions {
   readonly language: string;
   readonly modelId: string;
-  readonly encoding: "linear16" | "mulaw";
-  readonly sampleRateHz: number;
+  readonly format: HeardFormat;
   readonly endpointingMs: number;
+  /** Where the recognizer decides turns: whether it is to say that one seems to be ending. */
+  readonly eagerTurns?: boolean;
 }
 
 export interface Transcript {
@@ -155,12 +165,30 @@ export interface Transcript {
   readonly speechFinal: boolean;
   /** Where the last word ends, in ms of audio since the stream was opened, reconnects included; undefined without words. */
   readonly lastWordEndMs: number | undefined;
+  /** Who heard these words tells by `onTurn` when the caller's turn ends: a pause after them means nothing. */
+  readonly decidesTurns?: true;
+  /** After so much silence it ends a turn in any case; left out where that is not known. */
+  readonly turnSilenceMaxMs?: number | undefined;
+}
+
+/**
+ * A turn of the caller, as a recognizer sees it that decides turns by itself: it starts, may seem to end (`eagerEndOfTurn`,
+ * after which it is resumed or ends in the same words), and ends.
+ */
+export type TurnMark = "startOfTurn" | "eagerEndOfTurn" | "turnResumed" | "endOfTurn";
+
+export interface TurnEvent {
+  readonly mark: TurnMark;
+  /** All words of the turn so far. */
+  readonly text: string;
 }
 
 export interface SpeechListener {
   onSpeechStarted(): void;
   onTranscript(transcript: Transcript): void;
   onUtteranceEnd(lastWordEndMs: number): void;
+  /** Only from recognizers that decide turns. The words of a turn are told by `onTranscript` before its end is. */
+  onTurn(turn: TurnEvent): void;
   /** The connection broke; audio is kept (the newest two seconds) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(deafMs: number): void;

@@ -1,51 +1,24 @@
-import type { Category } from "../../storage/records.js";
+import * as v from "valibot";
+import type { Category, JsonObject } from "../../storage/records.js";
+import type { FieldFault } from "../failure.js";
 import {
   type LanguageModel,
   type SpeechToText,
   type TextToSpeech,
   VendorError,
 } from "./contracts.js";
-import { Deepgram } from "./deepgram/deepgram.js";
-import { EdgeSpeech } from "./edge/edge.js";
-import { ElevenLabs } from "./elevenlabs/elevenlabs.js";
-import { groq } from "./groq/groq.js";
-import { Ollama } from "./ollama/ollama.js";
-import { openAi } from "./openai/openai-chat.js";
-import { OpenAiSpeech } from "./openai/openai-speech.js";
+import { address } from "./setting-fields.js";
+import type { Offer } from "./vendor.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
+import { vendorOf } from "./vendors.js";
 
-type Factory<Client> = (given: VendorSettings, context: VendorContext) => Client;
-
-interface VendorTable {
-  readonly llm: Readonly<Record<string, Factory<LanguageModel>>>;
-  readonly tts: Readonly<Record<string, Factory<TextToSpeech>>>;
-  readonly stt: Readonly<Record<string, Factory<SpeechToText>>>;
-}
-
-/** Every vendor that Parley can talk to, under the key that providers and plans name it by. */
-export const VENDORS: VendorTable = {
-  llm: {
-    ollama: (given, context) => new Ollama(given, context),
-    groq,
-    openai: openAi,
-  },
-  tts: {
-    edge: (given, context) => new EdgeSpeech(given, context),
-    elevenlabs: (given, context) => new ElevenLabs(given, context),
-    openai: (given, context) => new OpenAiSpeech(given, context),
-  },
-  stt: {
-    deepgram: (given, context) => new Deepgram(given, context),
-  },
-};
-
-/** @throws VendorError `refused` for a key that is not in the table or settings that do not fit, `unauthorized` without a key. */
+/** @throws VendorError `refused` for a vendor that there is not or settings that do not fit, `unauthorized` without a key. */
 export function languageModel(
   providerKey: string,
   given: VendorSettings,
   context: VendorContext,
 ): LanguageModel {
-  return factoryOf("llm", VENDORS.llm, providerKey)(given, context);
+  return offered("llm", providerKey, vendorOf(providerKey)?.llm).client(given, context);
 }
 
 /** @throws VendorError as `languageModel` does. */
@@ -54,7 +27,7 @@ export function textToSpeech(
   given: VendorSettings,
   context: VendorContext,
 ): TextToSpeech {
-  return factoryOf("tts", VENDORS.tts, providerKey)(given, context);
+  return offered("tts", providerKey, vendorOf(providerKey)?.tts).client(given, context);
 }
 
 /** @throws VendorError as `languageModel` does. */
@@ -63,15 +36,29 @@ export function speechToText(
   given: VendorSettings,
   context: VendorContext,
 ): SpeechToText {
-  return factoryOf("stt", VENDORS.stt, providerKey)(given, context);
+  return offered("stt", providerKey, vendorOf(providerKey)?.stt).client(given, context);
 }
 
-function factoryOf<Client>(
+/** The settings that the vendor's client would refuse, each with what is expected. Those that it does not know are left alone. */
+export function vendorSettingFaults(
   category: Category,
-  table: Readonly<Record<string, Factory<Client>>>,
   providerKey: string,
-): Factory<Client> {
-  const factory = Object.hasOwn(table, providerKey) ? table[providerKey] : undefined;
-  if (factory !== undefined) return factory;
+  settings: JsonObject,
+): readonly FieldFault[] {
+  const vendor = vendorOf(providerKey);
+  const entries = vendor?.[category]?.fields ?? {};
+  const baseUrl = v.optional(address(vendor?.address.protocols ?? []));
+  const schema = v.object({ ...entries, baseUrl });
+  const parsed = v.safeParse(schema, settings, { abortPipeEarly: true });
+  const issues = parsed.issues ?? [];
+  return issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
+}
+
+function offered<Client>(
+  category: Category,
+  providerKey: string,
+  offer: Offer<Client> | undefined,
+): Offer<Client> {
+  if (offer !== undefined) return offer;
   throw new VendorError(providerKey, "refused", `there is no ${category} vendor ${providerKey}`);
 }

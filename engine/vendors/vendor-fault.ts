@@ -6,6 +6,9 @@ const MESSAGE_MAX_CHARS = 300;
 /** A vendor that asks for a longer pause is, for a call, down. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
+/** The names that OpenSSL and Node give to certificates and handshakes that fail. */
+const TLS_CODE = /CERT|TLS|SSL|SIGNED|VERIFY_LEAF|HOSTNAME_MISMATCH/;
+
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a vendor's error body says, as far as it is understood; it must not hold what was said in the call. */
@@ -45,12 +48,18 @@ export function refusal(
   });
 }
 
-/** An error of the connection (undici, node:net, TLS, DNS) as a VendorError; a VendorError stays as it is. */
-export function connectionFault(vendor: string, cause: unknown): VendorError {
+/**
+ * An error of the connection (undici, node:net, TLS, DNS) as a VendorError; a VendorError stays as it is. `wasOpen` says that the
+ * handshake was over: what TLS complains of then has nothing to do with settings.
+ */
+export function connectionFault(vendor: string, cause: unknown, wasOpen = false): VendorError {
   if (cause instanceof VendorError) return cause;
   const code = codeOf(cause);
-  const words = code === undefined ? "connection failed" : `connection failed: ${code}`;
-  return new VendorError(vendor, faultOfCode(code), `${vendor}: ${words}`, { cause });
+  const isTls = code !== undefined && TLS_CODE.test(code);
+  const failed = isTls && !wasOpen ? "no TLS connection that can be trusted" : "connection failed";
+  const words = code === undefined ? failed : `${failed}: ${code}`;
+  const fault = isTls && wasOpen ? "disconnected" : faultOfCode(code);
+  return new VendorError(vendor, fault, `${vendor}: ${words}`, { cause });
 }
 
 /** One line, bounded, without the key. */
@@ -107,7 +116,7 @@ function faultOfCode(code: string | undefined): VendorFault {
     default:
       if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") return "badAnswer";
       // A certificate that does not fit is a setting to correct, not a fault that passes.
-      return /CERT|TLS|SSL|SIGNED/.test(code) ? "refused" : "disconnected";
+      return TLS_CODE.test(code) ? "refused" : "disconnected";
   }
 }
 

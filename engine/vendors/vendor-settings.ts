@@ -73,6 +73,11 @@ export function requireApiKey(vendor: string, given: VendorSettings): string {
   return given.apiKey;
 }
 
+/** The header that carries a key; none for a server that takes none. */
+export function bearer(apiKey: string | undefined): Readonly<Record<string, string>> {
+  return apiKey === undefined || apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -47,7 +47,7 @@ async function stored(customer: Customer): Promise<readonly string[]> {
   return transcript.map(({ role, text }) => `${role}: ${text}`);
 }
 
-test("README's page sends the microphone, and plays what the agent answers", async (context) => {
+test("the documented page sends the microphone, and plays what the agent answers", async (context) => {
   const file = join(folder, "microphone.wav");
   await writeMicrophoneFile(file, { text: "My name is Ada.", atSec: 6 }, 60);
   const { customer, page } = await call(context, [
@@ -69,7 +69,7 @@ test("README's page sends the microphone, and plays what the agent answers", asy
   assert.deepEqual(page.viewer.faults, []);
 });
 
-test("README's page falls silent when the caller interrupts, and plays the next reply", async (context) => {
+test("the documented page falls silent when the caller interrupts, and plays the next reply", async (context) => {
   const { customer, page } = await call(context, [], SPOKEN_MICROPHONE);
   const { viewer, played } = page;
   await viewer.untilText("#log", /connected/);

@@ -21,7 +21,7 @@ export interface TalkPageOptions {
   readonly scriptBefore?: string;
 }
 
-/** README's page, saved and opened as a reader does it, with a key put in and the call begun. */
+/** the documented page, saved and opened as a reader does it, with a key put in and the call begun. */
 export class TalkPage {
   readonly viewer: ViewerPage;
   /** What came out of the loudspeaker, word by word. */
@@ -64,6 +64,9 @@ export class TalkPage {
 function pageText(): string {
   const blocks = readPages().flatMap((page) => page.blocks);
   const page = blocks.find(({ fileName }) => fileName === PAGE_NAME);
-  assert.ok(page !== undefined && page.text.includes(DOCUMENTED_HOST), "README.md has the page");
+  assert.ok(
+    page !== undefined && page.text.includes(DOCUMENTED_HOST),
+    "docs/web-page.md has the page",
+  );
   return page.text;
 }

@@ -133,6 +133,6 @@ test("counts and qualities are told in words", () => {
   const stream = streamOf({});
   assert.ok(stream !== undefined);
   assert.equal(bestQuality(stream), "720p");
-  assert.equal(bestQuality({ ...stream, qualities: [{ name: "audio", height: 0 }] }), "Audio");
+  assert.equal(bestQuality({ ...stream, qualities: [{ name: "audio", height: 0 }] }), "Sound only");
   assert.equal(bestQuality({ ...stream, qualities: [] }), undefined);
 });

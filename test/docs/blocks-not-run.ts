@@ -17,21 +17,29 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "they run this test again, or write into the sources; CI runs check",
   },
   {
-    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy",
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose postgresql\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy\nnpm run test:postgres",
     reason: "installs Debian's packages; .ci/run does all of it",
   },
   {
-    text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench:gate\nnpm run bench:livestream",
+    text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench -- web phone --tls\nnpm run bench:gate\nnpm run bench:livestream",
     reason: "take a quiet machine and many minutes; .ci/run does bench:gate",
+  },
+  {
+    text: "npm run attack\nnpm run attack -- --only kill-rounds,tenants --minutes 2 --seed 7\nnpm run attack -- --sample",
+    reason: "the first takes ten minutes; .ci/run does the last",
   },
   {
     text: "npm run mutate -- --files engine/session --sample 200 --seed 1 --minutes 8",
     reason: "takes minutes; test/bench/mutation tests the parts",
   },
   {
-    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget\nnpm run livestream:local",
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg\nnpm run livestream:local",
     reason:
       "needs Debian's packages; test/livestream-system/local-command.test.ts runs the command",
+  },
+  {
+    text: "npm run admin -- copy --to postgres://parley@db.example.com/parley",
+    reason: "needs PostgreSQL; test/postgres-system/copy.test.ts runs the command",
   },
   {
     text: "docker compose -f deploy/livestream/compose.yaml up -d --build",

@@ -11,10 +11,21 @@ type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never
 export const PLAIN_SETTINGS: SessionSettings = {
   greeting: "Hello! How can I help you today?",
   apology: "I am sorry, I could not answer that just now.",
+  cannotTransfer: "I could not put you through.",
+  suspended: "This service is not available.",
   sensitivity: "medium",
+  language: "en",
+  agreementWords: "ignored",
+  earlyReply: false,
   silenceTimeoutMs: 700,
+  patienceMs: 1_500,
+  keypadDigits: 0,
+  phrases: undefined,
+  waitingWordMs: 0,
+  callerSilenceMs: 0,
   durationMaxMs: 1_800_000,
   isPaced: false,
+  isStreamed: false,
   tools: [],
   systemPromptChars: 100,
 };
@@ -27,6 +38,8 @@ export class RecordedCall {
   readonly effects: SessionEffect[] = [];
   readonly #timers = new Map<TimerName, CancelTimer>();
   #lines: string[] = [];
+  #voiceAtMs: number | undefined;
+  #isSpeaking = false;
 
   constructor(settings: SessionSettings, history: readonly HistoryMessage[] = []) {
     const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
@@ -41,6 +54,12 @@ export class RecordedCall {
 
   send(event: Unstamped<SessionEvent>): void {
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
+  }
+
+  /** The server hears a voice in the audio from now on, or no longer. */
+  hearVoice(isSpeaking: boolean): void {
+    this.#voiceAtMs = this.clock.monotonicMs();
+    this.#isSpeaking = isSpeaking;
   }
 
   /** The effects since the last look, a line each; what a timer did carries its moment. */
@@ -65,9 +84,14 @@ export class RecordedCall {
     const fire = () => {
       this.#timers.delete(timer);
       this.#lines.push(`-- at ${this.clock.monotonicMs()}: ${timer}`);
-      this.send({ type: "timerFired", timer });
+      this.send({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs });
     };
     this.#timers.set(timer, this.clock.after(delayMs, fire));
+  }
+
+  get voiceAgoMs(): number | undefined {
+    if (this.#voiceAtMs === undefined) return undefined;
+    return this.#isSpeaking ? 0 : this.clock.monotonicMs() - this.#voiceAtMs;
   }
 
   #cancelTimer(timer: TimerName): void {
@@ -85,10 +109,22 @@ function describe(effect: SessionEffect): string {
       const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
       return `ask model #${effect.turnId}: ${said}`;
     }
+    case "askEarly": {
+      const said = effect.history.map(({ role, content }) => `${role} "${content}"`).join(", ");
+      return `ask early #${effect.turnId}: ${said}`;
+    }
+    case "dropEarly":
+      return `drop early #${effect.turnId}, ${effect.tokens} tokens`;
     case "synthesize":
       return `synthesize #${effect.turnId}.${effect.index} "${effect.text}"`;
     case "cutSentence":
       return `cut #${effect.turnId}.${effect.index}`;
+    case "dropAudio":
+      return `drop audio from #${effect.turnId}.${effect.index}`;
+    case "playPhrase":
+      return `play phrase #${effect.turnId}.${effect.index} "${effect.text}"`;
+    case "preparePhrases":
+      return `prepare ${effect.texts.map((text) => `"${text}"`).join(", ")}`;
     case "play":
       return `play #${effect.turnId}.${effect.index}`;
     case "runTool":
@@ -97,8 +133,10 @@ function describe(effect: SessionEffect): string {
       return "hold audio";
     case "resumeAudio":
       return "resume audio";
+    case "transfer":
+      return `transfer #${effect.turnId} to ${effect.to}`;
     case "abortTurn":
-      return `abort turn #${effect.turnId}`;
+      return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":
       return `stop model #${effect.turnId}`;
     case "startTimer":

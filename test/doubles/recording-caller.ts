@@ -8,6 +8,9 @@ export class RecordingCaller implements CallerChannel {
   readonly sounds: (SentenceId & { readonly audio: Uint8Array; readonly isLast: boolean })[] = [];
   readonly endings: Ending[] = [];
   readonly digits: string[] = [];
+  readonly transfers: string[] = [];
+  /** Whether the vendor of the line takes calls on. */
+  takesTransfers = false;
   isHeld = false;
 
   send(message: ClientMessage): void {
@@ -29,6 +32,11 @@ export class RecordingCaller implements CallerChannel {
   sendDigits(digits: string): boolean {
     this.digits.push(digits);
     return true;
+  }
+
+  transfer(to: string): Promise<boolean> {
+    this.transfers.push(to);
+    return Promise.resolve(this.takesTransfers);
   }
 
   end(ending: Ending): void {

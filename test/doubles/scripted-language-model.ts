@@ -8,6 +8,7 @@ import { VendorError } from "../../engine/vendors/contracts.js";
 /** Says what a test has it say, when it says so. */
 export class ScriptedLanguageModel implements LanguageModel {
   readonly requests: CompletionRequest[] = [];
+  readonly signals: AbortSignal[] = [];
   #say: (text: string) => void = () => undefined;
   #finish: (completion: Completion) => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
@@ -18,6 +19,7 @@ export class ScriptedLanguageModel implements LanguageModel {
     signal: AbortSignal,
   ): Promise<Completion> {
     this.requests.push(request);
+    this.signals.push(signal);
     this.#say = onToken;
     return new Promise((resolve, reject) => {
       this.#finish = resolve;

@@ -1,3 +1,4 @@
+import { MP3 } from "../../engine/audio/audio-format.js";
 import {
   type SpeechRequest,
   type TextToSpeech,
@@ -14,7 +15,7 @@ interface Synthesis {
 
 /** Speaks what a test has it speak, when it does; `syntheses` are the requests in their order. */
 export class ScriptedVoice implements TextToSpeech {
-  readonly formats = ["mp3"] as const;
+  readonly formats = [MP3];
   readonly syntheses: Synthesis[] = [];
 
   synthesize(

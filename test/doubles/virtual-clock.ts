@@ -10,6 +10,7 @@ interface DueTimer {
 /** A clock that stands still until a test moves it; it steps from due time to due time, as real time would. */
 export class VirtualClock implements Clock {
   #nowMs: number;
+  #wallOffsetMs = 0;
   #order = 0;
   readonly #timers = new Set<DueTimer>();
 
@@ -18,11 +19,22 @@ export class VirtualClock implements Clock {
   }
 
   epochMs(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#wallOffsetMs;
   }
 
   monotonicMs(): number {
     return this.#nowMs;
+  }
+
+  /** Somebody sets the machine's clock, or the machine wakes up: no interval has passed, and no timer is due. */
+  stepWallClock(byMs: number): void {
+    this.#wallOffsetMs += byMs;
+  }
+
+  /** The process was stopped and goes on: the time has passed, and every timer that was due meanwhile is late. */
+  stall(durationMs: number): void {
+    this.#nowMs += durationMs;
+    this.advance(0);
   }
 
   get pendingTimerCount(): number {

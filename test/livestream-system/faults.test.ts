@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Publisher } from "../../bench/livestream/publisher.js";
@@ -7,6 +6,7 @@ import { StackProcess } from "../../bench/livestream/stack-process.js";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { eventually } from "../system/eventually.js";
 import { untilBarsAreSeen } from "./colour-bars.js";
+import { runningProcesses } from "./running-process.js";
 import { listedStreams, untilGone, untilListed } from "./stream-list.js";
 
 const KEY = "match";
@@ -74,13 +74,18 @@ test("a page that cannot reach the list says so, keeps what it knows, and takes 
 
 test("a killed transcoder: still listed with the same start, and the player goes on by itself", async () => {
   const before = await untilListed(stack.frontUrl, KEY);
-  const pidFile = join(await stack.folder(), "run", KEY, "ffmpeg.pid");
-  const pid = readFileSync(pidFile, "utf8").trim();
-  process.kill(Number(pid), "SIGKILL");
-  await eventually(
-    "another transcoder",
-    () => readFileSync(pidFile, "utf8").trim() !== pid || undefined,
-  );
+  const ladders = () =>
+    runningProcesses().filter(
+      ({ commandLine }) => commandLine.startsWith("ffmpeg") && commandLine.includes(hls),
+    );
+  const hls = join(await stack.folder(), "hls", KEY);
+  const [killed] = ladders();
+  assert.ok(killed !== undefined);
+  process.kill(killed.id, "SIGKILL");
+  await eventually("another transcoder", () => {
+    const [ladder] = ladders();
+    return (ladder !== undefined && ladder.id !== killed.id) || undefined;
+  });
   await untilPlayedOn(4);
   const [stream] = await listedStreams(stack.frontUrl);
   assert.equal(stream?.startedAt, before.startedAt);

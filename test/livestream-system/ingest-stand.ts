@@ -1,18 +1,18 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { findDebianParts } from "../../api/commands/livestream-local/debian-packages.js";
-import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { INGEST_FOLDER, rtmpIngest } from "../../api/commands/livestream-local/rtmp-ingest.js";
+import { rtmpIngest } from "../../api/commands/livestream-local/rtmp-ingest.js";
 import { type PartCommand, RunningPart } from "../../api/commands/livestream-local/running-part.js";
 import { stateApi } from "../../api/commands/livestream-local/state-api.js";
+import { transcoder } from "../../api/commands/livestream-local/transcoder.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
 import { Broadcaster, type Picture } from "./broadcaster.js";
-import { whenFolderChanges } from "./folder-watch.js";
 import { freePorts } from "./free-port.js";
 import { HlsFiles } from "./hls-files.js";
+import { inTime } from "./in-time.js";
 import { ListingWatch } from "./listing-watch.js";
 import { type RunningProcess, runningProcesses } from "./running-process.js";
 
@@ -28,8 +28,6 @@ export interface StandOptions {
   readonly onStateApi?: (url: string) => Promise<void>;
 }
 
-export const HOOKS = join(packageRoot(), INGEST_FOLDER);
-
 /** Everything small and soon: little CPU, and leases that tests can wait for. */
 export const FAST_HOOK: Settings = {
   SEGMENT_SECONDS: "1",
@@ -42,24 +40,30 @@ export const FAST_HOOK: Settings = {
   DEAD_SECONDS: "6",
   ENDED_KEEP_SECONDS: "3",
   DISK_FREE_MIN_KB: "1024",
+  // Not measured, and never too much.
+  ENCODE_MEGAPIXELS_MAX: "10000",
+  // The tests beside this one make every ladder slow.
+  SPEED_MIN_PERCENT: "0",
 };
 
-/** State API and stand-in ingest as processes of their own, as `npm run livestream:local` has them. */
+/** State API, transcoder and stand-in ingest as processes of their own, as `npm run livestream:local` has them. */
 export class IngestStand {
   readonly folder = mkdtempSync(join(tmpdir(), "parley-ingest-test-"));
   readonly hlsRoot = join(this.folder, "hls");
-  readonly logFile = join(this.folder, "hook.log");
   readonly stateApi: RunningPart;
   readonly ingest: RunningPart;
+  readonly transcoder: RunningPart;
   readonly stateApiPort: number;
   readonly rtmpPort: number;
   readonly statusPort: number;
+  readonly transcoderPort: number;
   readonly lines: string[] = [];
+  readonly #awaited = new Set<() => void>();
   readonly #processIds = new Map<string, number>();
 
   static async start(t: TestContext, options: StandOptions = {}): Promise<IngestStand> {
-    const [stateApiPort = 0, rtmpPort = 0, statusPort = 0] = await freePorts(3);
-    const stand = new IngestStand({ stateApiPort, rtmpPort, statusPort }, options);
+    const [stateApiPort = 0, rtmpPort = 0, statusPort = 0, transcoderPort = 0] = await freePorts(4);
+    const stand = new IngestStand({ stateApiPort, rtmpPort, statusPort, transcoderPort }, options);
     t.after(() => stand.#remove());
     stand.stateApi.start();
     await stand.untilStateApi();
@@ -68,17 +72,21 @@ export class IngestStand {
     stand.ingest.start();
     // Not kept running: the next one would un-list at once what the tests want to see a lease end.
     await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
+    stand.transcoder.start();
+    await stand.untilTranscoder();
+    stand.transcoder.keep();
     return stand;
   }
 
   private constructor(
-    ports: Pick<IngestStand, "stateApiPort" | "rtmpPort" | "statusPort">,
+    ports: Pick<IngestStand, "stateApiPort" | "rtmpPort" | "statusPort" | "transcoderPort">,
     options: StandOptions,
   ) {
     ({
       stateApiPort: this.stateApiPort,
       rtmpPort: this.rtmpPort,
       statusPort: this.statusPort,
+      transcoderPort: this.transcoderPort,
     } = ports);
     chmodSync(this.folder, 0o755);
     for (const name of ["hls", "run", "nginx"]) mkdirSync(join(this.folder, name));
@@ -98,27 +106,28 @@ export class IngestStand {
       rtmpIngest(debian, {
         user: "root",
         rtmpListen: `127.0.0.1:${ports.rtmpPort}`,
-        rtmpPort: ports.rtmpPort,
         statusPort: ports.statusPort,
         stateApiPort: ports.stateApiPort,
+        transcoderPort: ports.transcoderPort,
         arePublishKeysChecked: options.arePublishKeysChecked ?? false,
-        hooks: HOOKS,
+        tempFolder: join(this.folder, "nginx"),
+      }),
+    );
+    this.transcoder = this.#part(
+      transcoder({
+        ...ports,
+        port: ports.transcoderPort,
         hlsRoot: this.hlsRoot,
         runFolder: join(this.folder, "run"),
-        logFile: this.logFile,
-        tempFolder: join(this.folder, "nginx"),
+        ids: undefined,
         environment: { ...FAST_HOOK, ...hookSettings },
       }),
     );
   }
 
-  /** The hooks' log. */
+  /** The transcoder's log. */
   get log(): string {
-    try {
-      return readFileSync(this.logFile, "utf8");
-    } catch {
-      return "";
-    }
+    return this.lines.filter((line) => line.startsWith("transcoder: ")).join("\n");
   }
 
   broadcast(t: TestContext, streamKey: string, picture: Partial<Picture> = {}): Broadcaster {
@@ -138,10 +147,16 @@ export class IngestStand {
     return this.#untilAnswers(`http://127.0.0.1:${this.stateApiPort}/health`);
   }
 
-  untilLogged(pattern: RegExp): Promise<true> {
-    return whenFolderChanges(this.folder, `${pattern} in the hooks' log`, () =>
-      pattern.test(this.log) ? true : undefined,
-    );
+  untilTranscoder(): Promise<true> {
+    return this.#untilAnswers(`http://127.0.0.1:${this.transcoderPort}/`);
+  }
+
+  /** Resolves when the transcoder has logged it. */
+  async untilLogged(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.log)) {
+      const line = new Promise<void>((resolve) => this.#awaited.add(resolve));
+      await inTime(line, `${pattern} in the transcoder's log:\n${this.log}`);
+    }
   }
 
   files(streamKey: string): HlsFiles {
@@ -149,7 +164,7 @@ export class IngestStand {
   }
 
   /** The process that was started last as this part; throws when none was. */
-  processIdOf(part: "state API" | "ingest"): number {
+  processIdOf(part: "state API" | "ingest" | "transcoder"): number {
     const id = this.#processIds.get(part);
     if (id === undefined) throw new Error(`the ${part} was never started`);
     return id;
@@ -171,25 +186,20 @@ export class IngestStand {
     );
   }
 
-  /** The shells that watch over a key; not their short-lived children, and not those of another stand. */
-  hooks(streamKey: string): readonly RunningProcess[] {
-    const servers = new Set(this.childrenOf(this.processIdOf("ingest")).map(({ id }) => id));
-    return runningProcesses().filter(
-      ({ parentId, commandLine }) =>
-        servers.has(parentId) &&
-        commandLine.endsWith(`hls-ladder.sh publish ${streamKey} 127.0.0.1`),
-    );
-  }
-
   async #remove(): Promise<void> {
     await this.ingest.stop();
+    await this.transcoder.stop();
     await this.stateApi.stop();
     for (const { id } of this.processes()) process.kill(id, "SIGKILL");
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   #part(command: PartCommand): RunningPart {
-    const note = (line: string) => void this.lines.push(`${command.name}: ${line}`);
+    const note = (line: string) => {
+      this.lines.push(`${command.name}: ${line}`);
+      for (const wake of this.#awaited) wake();
+      this.#awaited.clear();
+    };
     return new RunningPart(
       command,
       {

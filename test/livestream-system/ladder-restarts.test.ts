@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 import { listedStreams } from "./listing-watch.js";
 
@@ -11,8 +12,8 @@ function areInOrder(segments: readonly number[]): boolean {
   );
 }
 
-function assertStayedListed({ log }: IngestStand, hooks = 1): void {
-  assert.equal(log.match(/demo listed/g)?.length, hooks, log);
+function assertStayedListed({ log }: IngestStand, transcoders = 1): void {
+  assert.equal(log.match(/"msg":"listed"/g)?.length, transcoders, log);
   assert.doesNotMatch(log, /un-listed/);
 }
 
@@ -29,7 +30,7 @@ test("ffmpeg is killed: the same playlists go on, and the stream stays listed as
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGKILL");
-  await stand.untilLogged(/demo ffmpeg ended with status 137; starts again in 0 s/);
+  await stand.untilLogged(/"reason":"ffmpeg was ended by SIGKILL","afterSec":0/);
   const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
   assert.equal(after.discontinuities, 1);
   assert.ok(areInOrder(after.segments), after.text);
@@ -47,7 +48,9 @@ test("ffmpeg is killed: the same playlists go on, and the stream stays listed as
 });
 
 test("ffmpeg stalls: it is started again in place", async (t) => {
-  const stand = await IngestStand.start(t, { hook: { STALL_SECONDS: "2" } });
+  const stand = await IngestStand.start(t, {
+    hook: { STALL_SECONDS: "2", DEAD_SECONDS: "20" },
+  });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
   await listing.until("added");
@@ -56,7 +59,7 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGSTOP");
-  await stand.untilLogged(/demo made no segment for 2 s; starts again in 0 s/);
+  await stand.untilLogged(/"reason":"made no segment for 2 s","afterSec":0/);
   const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 1);
   assert.ok(areInOrder(after.segments), after.text);
   assert.equal(stand.ladders("demo").length, 1);
@@ -64,7 +67,7 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   assertStayedListed(stand);
 });
 
-test("the hook is killed: the next one takes over session, start and playlists", async (t) => {
+test("the transcoder is killed: the next one takes over session, start and playlists", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "20" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
@@ -72,31 +75,31 @@ test("the hook is killed: the next one takes over session, start and playlists",
   const [listed] = await listedStreams(stand.stateApiPort);
   const files = stand.files("demo");
   const before = files.playlist("240p");
-  const [hook, ...others] = stand.hooks("demo");
-  assert.ok(hook !== undefined && others.length === 0, JSON.stringify([hook, ...others]));
-  process.kill(hook.id, "SIGKILL");
+  const killed = stand.processIdOf("transcoder");
+  const [orphan] = stand.ladders("demo");
+  process.kill(killed, "SIGKILL");
   const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 2);
   assert.ok(areInOrder(after.segments), after.text);
   const [ladder, ...more] = stand.ladders("demo");
   assert.ok(ladder !== undefined && more.length === 0, "one ladder is left");
-  assert.notEqual(stand.hooks("demo")[0]?.id, hook.id);
+  assert.notEqual(ladder.id, orphan?.id, "ffmpeg ends with who started it");
+  assert.notEqual(stand.processIdOf("transcoder"), killed);
   const [still] = await listedStreams(stand.stateApiPort);
   assert.deepEqual([still?.startedAt, still?.clientIp], [listed?.startedAt, listed?.clientIp]);
   await broadcaster.leave();
   assertStayedListed(stand, 2);
 });
 
-test("the hook is killed and its broadcaster leaves before the next one starts: un-listed at once", async (t) => {
+test("the transcoder is killed and its broadcaster leaves: the next one un-lists and clears up", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
   await listing.until("added");
-  const [hook] = stand.hooks("demo");
-  assert.ok(hook !== undefined);
-  process.kill(hook.id, "SIGKILL");
+  process.kill(stand.processIdOf("transcoder"), "SIGKILL");
   const isLeft = broadcaster.leave();
   await listing.until("removed");
   await isLeft;
+  await untilThere(stand.hlsRoot, "demo", false);
   assert.equal(stand.ladders("demo").length, 0);
 });
 
@@ -110,7 +113,7 @@ test("a broadcaster comes back: a new session that repeats no segment's name", a
   const isLeft = first.leave();
   await listing.until("removed");
   await isLeft;
-  await stand.untilLogged(/demo ended/);
+  await stand.untilLogged(/"msg":"broadcast ended"/);
   const last = files.playlist("240p").segments.at(-1) ?? 0;
   stand.broadcast(t, "demo");
   await listing.until("added");
@@ -128,7 +131,7 @@ test("the state API is killed: streams are listed again as they were", async (t)
   await listing.until("added");
   const [listed] = await listedStreams(stand.stateApiPort);
   process.kill(stand.processIdOf("state API"), "SIGKILL");
-  await stand.untilLogged(/demo not taken by the state API/);
+  await stand.untilLogged(/not taken by the state API/);
   await stand.untilStateApi();
   const again = await stand.watchListing(t);
   if (again.countAtOpen === 0) await again.until("added");

@@ -99,8 +99,29 @@ test("with publishing keys only those who know the secret are listed", async (co
   assert.doesNotMatch(stack.lines.join("\n"), /open-sesame/);
 });
 
+test("a second start says that one runs and how to stop it; killed hard, all its parts end, and the next start clears up", async (context) => {
+  const stack = await StackProcess.start();
+  const publisher = new Publisher({ url: stack.rtmpUrl("alpha") });
+  context.after(() => publisher.kill());
+  await untilListed(stack.frontUrl, "alpha");
+  const folder = await stack.folder();
+  const second = await runCommand({ HOST: "127.0.0.1", FRONT_PORT: new URL(stack.frontUrl).port });
+  assert.equal(second.status, 1);
+  const { pid } = stack;
+  assert.ok(
+    second.errors.includes(`it runs already, as process ${pid}: watch at ${stack.frontUrl}/`),
+  );
+  assert.ok(second.errors.includes(`kill ${pid}`));
+  await stack.stop("SIGKILL");
+  await eventually("the end of all parts", () => processesOf(folder).length === 0 || undefined);
+  assert.equal(existsSync(folder), true, "nobody was there to remove it");
+  const next = await StackProcess.start();
+  context.after(() => next.stop());
+  assert.equal(existsSync(folder), false);
+});
+
 test("a part that cannot start ends everything with its own words", async () => {
-  const [front = 0, rtmp = 0, stateApi = 0, status = 0] = await freePorts(4);
+  const [front = 0, rtmp = 0, stateApi = 0, status = 0, transcoder = 0] = await freePorts(5);
   const {
     status: exit,
     output,
@@ -111,6 +132,7 @@ test("a part that cannot start ends everything with its own words", async () => 
     RTMP_PORT: String(rtmp),
     LIVESTREAM_PORT: String(stateApi),
     INGEST_STATUS_PORT: String(status),
+    TRANSCODER_PORT: String(transcoder),
     PUBLISH_KEYS: "alpha=short",
   });
   assert.equal(exit, 1);
@@ -120,17 +142,18 @@ test("a part that cannot start ends everything with its own words", async () => 
 });
 
 test("a port that is taken is named by its setting", async (context) => {
-  const [port = 0, ...others] = await freePorts(4);
+  const [port = 0, ...others] = await freePorts(5);
   const taken = createServer().listen(port, "127.0.0.1");
   await once(taken, "listening");
   context.after(() => taken.close());
-  const [front = 0, stateApi = 0, status = 0] = others;
+  const [front = 0, stateApi = 0, status = 0, transcoder = 0] = others;
   const { status: exit, errors } = await runCommand({
     HOST: "127.0.0.1",
     FRONT_PORT: String(front),
     RTMP_PORT: String(port),
     LIVESTREAM_PORT: String(stateApi),
     INGEST_STATUS_PORT: String(status),
+    TRANSCODER_PORT: String(transcoder),
   });
   assert.equal(exit, 1);
   assert.match(errors, /^RTMP_PORT: expected a free port: .*EADDRINUSE/);

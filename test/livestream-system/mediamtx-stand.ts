@@ -1,144 +1,148 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { transcoder } from "../../api/commands/livestream-local/transcoder.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { eventually } from "../system/eventually.js";
 import { SMALL_PICTURE, sourceOf } from "./broadcaster.js";
-import { whenFolderChanges } from "./folder-watch.js";
+import { freePorts } from "./free-port.js";
 import { HlsFiles } from "./hls-files.js";
-import { inTime } from "./in-time.js";
-import { FAST_HOOK, HOOKS, type Settings } from "./ingest-stand.js";
+import { FAST_HOOK, type Settings } from "./ingest-stand.js";
+import { runningProcesses } from "./running-process.js";
 
 export interface MediaMtxOptions {
-  readonly hook?: Settings;
-  /** The tracks that the control API tells. */
-  readonly tracks?: readonly object[];
   readonly stateApiPort: number;
-  /** The hook runs with busybox's shell, as in the container, instead of Debian's. */
-  readonly isBusybox?: boolean;
-  readonly sourceId?: string;
-  /** The stand whose files this one shares, as hooks of one MediaMTX do. */
-  readonly beside?: MediaMtxStand;
+  readonly settings?: Settings;
 }
 
-const H264 = {
-  codec: "H264",
-  codecProps: { width: 320, height: 240, profile: "Baseline", level: "1.3" },
-};
-const AAC = { codec: "MPEG-4 Audio", codecProps: { sampleRate: 48000, channelCount: 1 } };
+const H264 = { codec: "H264", codecProps: { width: 320, height: 240, profile: "Baseline" } };
+const AAC = { codec: "MPEG-4 Audio", codecProps: { sampleRate: 48_000, channelCount: 1 } };
 
 /**
- * Does to the hook what MediaMTX does, as far as its source shows: an environment, a control API, a source to read, a
- * process group of its own, and SIGINT to that group. A test pattern takes the place of RTSP.
+ * Does to the transcoder what MediaMTX does, as far as its source shows: a control API, a source to read, and a ring when
+ * something changes. A test pattern takes the place of RTSP.
  */
 export class MediaMtxStand {
-  readonly folder: string;
-  readonly files: HlsFiles;
+  readonly folder = mkdtempSync(join(tmpdir(), "parley-mediamtx-test-"));
+  readonly files = new HlsFiles(join(this.folder, "hls"), "demo");
+  /** The paths of the control API that were asked. */
   readonly asked: string[] = [];
-  readonly #hook: ChildProcess;
-  readonly #ended: Promise<unknown[]>;
+  readonly lines: string[] = [];
+  readonly #port: number;
+  readonly #transcoder: RunningPart;
+  #control: HttpServer | undefined;
+  #publishers = new Map<string, readonly object[]>();
 
   static async start(t: TestContext, options: MediaMtxOptions): Promise<MediaMtxStand> {
-    const asked: string[] = [];
-    const api = await listening(t, controlApi(options.tracks ?? [H264, AAC], asked));
-    const source = await listening(t, testPattern());
-    const stand = new MediaMtxStand(options, { api, source }, asked);
+    const [port = 0] = await freePorts(1);
+    const control = createHttpServer();
+    const [api, source] = [await listening(t, control), await listening(t, testPattern())];
+    const stand = new MediaMtxStand(options, { api, source, port });
+    stand.#answer(control);
     t.after(() => stand.#remove());
+    stand.#transcoder.start();
+    await eventually("the transcoder", () => stand.ring().catch(() => undefined));
     return stand;
   }
 
   private constructor(
-    {
-      hook,
-      stateApiPort,
-      isBusybox = false,
-      beside,
-      sourceId = "5d1f0f0e-7c3b-4b7e-9a51-1f1b2f0f6c11",
-    }: MediaMtxOptions,
-    ports: { readonly api: number; readonly source: number },
-    asked: string[],
+    { stateApiPort, settings }: MediaMtxOptions,
+    ports: { readonly api: number; readonly source: number; readonly port: number },
   ) {
-    this.asked = asked;
-    this.folder = beside?.folder ?? mkdtempSync(join(tmpdir(), "parley-mediamtx-test-"));
-    for (const name of ["hls", "run", "bin"]) {
-      mkdirSync(join(this.folder, name), { recursive: true });
-    }
-    this.files = new HlsFiles(join(this.folder, "hls"), "demo");
-    const shell = isBusybox ? this.#busyboxShell() : "/bin/sh";
-    this.#hook = spawn(shell, [join(HOOKS, "hls-ladder.sh"), "publish"], {
-      detached: true,
-      stdio: "ignore",
-      env: {
-        PATH: isBusybox ? join(this.folder, "bin") : process.env["PATH"],
-        ...FAST_HOOK,
-        STATE_API_URL: `http://127.0.0.1:${stateApiPort}`,
-        HLS_ROOT: join(this.folder, "hls"),
-        RUN_DIR: join(this.folder, "run"),
-        LOG_FILE: join(this.folder, "hook.log"),
-        SOURCE_URL: `tcp://127.0.0.1:${ports.source}?KEY`,
-        MEDIAMTX_API_URL: `http://127.0.0.1:${ports.api}`,
-        MTX_PATH: "live/demo",
-        MTX_SOURCE_TYPE: "rtmpConn",
-        MTX_SOURCE_ID: sourceId,
-        ...hook,
-      },
+    for (const name of ["hls", "run"]) mkdirSync(join(this.folder, name));
+    this.#port = ports.port;
+    const { env, ...command } = transcoder({
+      stateApiPort,
+      rtmpPort: 9,
+      statusPort: 9,
+      port: ports.port,
+      hlsRoot: join(this.folder, "hls"),
+      runFolder: join(this.folder, "run"),
+      ids: undefined,
+      environment: { ...FAST_HOOK, ...settings },
     });
-    this.#ended = once(this.#hook, "exit");
-  }
-
-  get log(): string {
-    return readFileSync(join(this.folder, "hook.log"), "utf8");
-  }
-
-  untilLogged(pattern: RegExp): Promise<true> {
-    return whenFolderChanges(this.folder, `${pattern} in the hook's log`, () =>
-      pattern.test(this.log) ? true : undefined,
+    const own = {
+      NGINX_STAT_URL: "",
+      MEDIAMTX_API_URL: `http://127.0.0.1:${ports.api}`,
+      SOURCE_URL: `tcp://127.0.0.1:${ports.source}?KEY`,
+    };
+    const note = (line: string) => void this.lines.push(line);
+    this.#transcoder = new RunningPart(
+      { ...command, env: { ...env, ...own } },
+      {
+        onLine: note,
+        onStarted: () => undefined,
+        onEnded: note,
+        onGivenUp: () => note("given up"),
+      },
+      new SystemClock(),
     );
   }
 
-  /** Signals the hook's process group, as MediaMTX does when the broadcaster goes. */
-  signalGroup(signal: NodeJS.Signals): void {
-    process.kill(-this.#pid, signal);
+  /** Who publishes from now on under the key `demo`; nobody without an id. Resolves when the transcoder has been rung at. */
+  async publish(
+    sourceId: string | undefined,
+    tracks: readonly object[] = [H264, AAC],
+  ): Promise<void> {
+    this.#publishers = new Map(sourceId === undefined ? [] : [[sourceId, tracks]]);
+    await this.ring();
   }
 
-  signalHook(signal: NodeJS.Signals): void {
-    process.kill(this.#pid, signal);
+  async ring(): Promise<true> {
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/came`);
+    await answer.body?.cancel();
+    return true;
   }
 
-  /** Resolves with the hook's exit status. */
-  async untilEnded(): Promise<unknown> {
-    const [code] = await inTime(this.#ended, "the hook to end");
-    return code;
+  /** The words that each ffmpeg was started with. */
+  ladders(): readonly string[] {
+    return runningProcesses()
+      .map(({ commandLine }) => commandLine)
+      .filter((words) => words.startsWith("ffmpeg") && words.includes(this.folder));
   }
 
-  get #pid(): number {
-    if (this.#hook.pid === undefined) throw new Error("the hook has not started");
-    return this.#hook.pid;
+  closeControlApi(): void {
+    this.#control?.close();
+    this.#control?.closeAllConnections();
   }
 
-  /** Everything that the hook may call is busybox's, but for what Debian builds it without, and ffmpeg. */
-  #busyboxShell(): string {
-    const bin = join(this.folder, "bin");
-    const busybox = execFileSync("which", ["busybox"], { encoding: "utf8" }).trim();
-    const applets = execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n");
-    for (const applet of applets) symlinkSync(busybox, join(bin, applet));
-    for (const name of ["ffmpeg", "ffprobe", "flock"]) {
-      const path = execFileSync("which", [name], { encoding: "utf8" }).trim();
-      symlinkSync(path, join(bin, name));
-    }
-    chmodSync(bin, 0o755);
-    return join(bin, "sh");
+  stop(): Promise<void> {
+    return this.#transcoder.stop();
   }
 
-  #remove(): void {
-    try {
-      this.signalGroup("SIGKILL");
-    } catch {
-      // It has ended.
-    }
+  #answer(control: HttpServer): void {
+    this.#control = control;
+    control.on("request", ({ url = "" }, response) => {
+      this.asked.push(url);
+      response.setHeader("content-type", "application/json; charset=utf-8");
+      if (url.startsWith("/v3/rtmpconns/get/")) {
+        response.end(JSON.stringify({ remoteAddr: "[2001:db8::7]:50000", state: "publish" }));
+      } else if (url.startsWith("/v3/paths/list?")) {
+        const paths = Array.from(this.#publishers, ([id, tracks2]) => ({
+          name: "live/demo",
+          ready: true,
+          source: { type: "rtmpConn", id },
+          tracks: [],
+          tracks2,
+          readers: [],
+        }));
+        const janitor = { name: "_transcoder", ready: false, source: null, tracks2: [] };
+        response.end(JSON.stringify({ itemCount: 1, pageCount: 1, items: [janitor, ...paths] }));
+      } else {
+        response.statusCode = 404;
+        response.end();
+      }
+    });
+  }
+
+  async #remove(): Promise<void> {
+    await this.stop();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -150,25 +154,6 @@ async function listening(t: TestContext, server: Server | HttpServer): Promise<n
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was given");
   return address.port;
-}
-
-function controlApi(tracks2: readonly object[], asked: string[]): HttpServer {
-  return createHttpServer(({ url = "" }, response) => {
-    asked.push(url);
-    response.setHeader("content-type", "application/json; charset=utf-8");
-    if (url.startsWith("/v3/rtmpconns/get/")) {
-      response.end(
-        JSON.stringify({ id: url.slice(18), remoteAddr: "[2001:db8::7]:50000", state: "publish" }),
-      );
-    } else if (url === "/v3/paths/get/live/demo") {
-      response.end(
-        JSON.stringify({ name: "live/demo", ready: true, tracks: [], tracks2, readers: [] }),
-      );
-    } else {
-      response.statusCode = 404;
-      response.end();
-    }
-  });
 }
 
 /**

@@ -5,3 +5,4 @@ frontUnderTest.choice = "node";
 await import("../system/bad-input.test.js");
 await import("../system/hang-ups.test.js");
 await import("../system/refusals.test.js");
+await import("../system/web-stream.test.js");

@@ -8,3 +8,4 @@ await import("../api/http/cors.test.js");
 await import("../api/http/edge.test.js");
 await import("../api/http/edge-connections.test.js");
 await import("../api/http/paced-stream.test.js");
+await import("../api/http/request-framing.test.js");

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { HISTORY_MESSAGES_MAX } from "../../engine/session/state.js";
+import type { SaidMessage } from "../../engine/session/effects.js";
+import { HISTORY_MESSAGES_MAX } from "../../engine/session/kept-conversation.js";
+import type { SimulatedCaller } from "./simulated-caller.js";
 import type { SimulatedWorld } from "./simulated-world.js";
 
 /** What must hold at every moment of every call. */
@@ -22,20 +24,79 @@ export function assertSound(world: SimulatedWorld): void {
 export function assertToldTruly(world: SimulatedWorld): void {
   assertPlayedInOrder(world);
   assertOnlyHeardWasWritten(world);
+  assertHeardIsTold(world);
   assertEndedOnce(world);
+}
+
+/** By the voice's own pace an interrupted turn is told to the word, give or take these. */
+const WORDS_ASTRAY_MAX = 2;
+
+function assertHeardIsTold({ truths }: SimulatedWorld): void {
+  for (const { heard, told, hadSecondTry } of truths) {
+    const astrayMax = hadSecondTry ? 2 * WORDS_ASTRAY_MAX : WORDS_ASTRAY_MAX;
+    assert.ok(Math.abs(heard - told) <= astrayMax, `${heard} words heard, ${told} told`);
+  }
+}
+
+/** What must hold between what the caller said and heard, and what was written and asked. */
+export function assertUnderstood(world: SimulatedWorld, caller: SimulatedCaller): void {
+  const saved = world.effects.flatMap((effect) =>
+    effect.type === "saveTurn" || effect.type === "end" ? effect.save.messages : [],
+  );
+  const written = wordsBy("user", saved);
+  for (const word of caller.said) assert.ok(written.includes(word), `"${word}" was lost`);
+  for (const word of caller.said.filter(isCallersOwn)) {
+    assert.equal(written.filter((other) => other === word).length, 1, `"${word}" was said once`);
+  }
+  for (const word of caller.echoed) {
+    assert.ok(!written.includes(word), `"${word}" was said by the agent alone`);
+  }
+  for (const effect of world.effects) {
+    if (effect.type !== "askModel") continue;
+    const asked = effect.history.filter(({ role }) => role === "user");
+    const words = asked.flatMap(({ content }) => content.split(" ")).filter(isCallersOwn);
+    assert.equal(new Set(words).size, words.length, "the model is asked once");
+  }
+  assertHistoryWasTold(world, saved);
+}
+
+/** Words with numbers, which only one side says. */
+const isCallersOwn = (word: string): boolean =>
+  /^(?:pizza|train|doctor|garden|invoice)\d+$/.test(word);
+
+/** The transcript tells what was heard, and the model knows of nothing else. */
+function assertHistoryWasTold(world: SimulatedWorld, saved: readonly SaidMessage[]): void {
+  const told = new Set(wordsBy("assistant", saved));
+  for (const effect of world.effects) {
+    if (effect.type !== "askModel") continue;
+    const answers = effect.history.filter(({ role }) => role === "assistant");
+    for (const word of answers.flatMap(({ content }) => content.split(" "))) {
+      assert.ok(told.has(word), `"${word}" is in the history and not in the transcript`);
+    }
+  }
+}
+
+function wordsBy(role: SaidMessage["role"], messages: readonly SaidMessage[]): readonly string[] {
+  return messages.filter((said) => said.role === role).flatMap(({ text }) => text.split(" "));
 }
 
 function assertPlayedInOrder({ effects, asked }: SimulatedWorld): void {
   const nextByTurn = new Map<number, number>();
   const aborted = new Set<number>();
+  const dropped = new Map<number, number>();
   let newestTurn = 0;
   for (const effect of effects) {
     if (effect.type === "abortTurn") aborted.add(effect.turnId);
+    if (effect.type === "dropAudio") dropped.set(effect.turnId, effect.index);
     if (effect.type !== "play") continue;
     assert.ok(!aborted.has(effect.turnId), "nothing of an aborted turn is played");
     assert.ok(effect.turnId >= newestTurn, "an older turn never speaks again");
     newestTurn = effect.turnId;
-    assert.equal(effect.index, nextByTurn.get(effect.turnId) ?? 0, "sentences are played in order");
+    const from = dropped.get(effect.turnId);
+    dropped.delete(effect.turnId);
+    // The rest of a sentence that was cut has a number of its own, if the beginning was heard.
+    const next = from === undefined ? [nextByTurn.get(effect.turnId) ?? 0] : [from, from + 1];
+    assert.ok(next.includes(effect.index), "sentences are played in order");
     nextByTurn.set(effect.turnId, effect.index + 1);
     assert.ok(asked.get(effect.turnId)?.has(effect.index), "only what was synthesized is played");
   }
@@ -43,7 +104,8 @@ function assertPlayedInOrder({ effects, asked }: SimulatedWorld): void {
 
 function assertOnlyHeardWasWritten({ effects, asked }: SimulatedWorld): void {
   const generated = [...asked.values()].flatMap((sentences) => [...sentences.values()]);
-  const sayable = new Set(generated.flatMap((sentence) => sentence.split(/\s+/)));
+  const phrases = effects.flatMap((effect) => (effect.type === "playPhrase" ? [effect.text] : []));
+  const sayable = new Set([...generated, ...phrases].flatMap((sentence) => sentence.split(/\s+/)));
   for (const effect of effects) {
     if (effect.type !== "saveTurn" && effect.type !== "end") continue;
     for (const message of effect.save.messages) {

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN_SETTINGS } from "../doubles/recorded-call.js";
-import { assertSound, assertToldTruly } from "./call-invariants.js";
+import { assertSound, assertToldTruly, assertUnderstood } from "./call-invariants.js";
 import { SeededRandom } from "./seeded-random.js";
+import { SimulatedCaller } from "./simulated-caller.js";
 import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
 
 /** `SIMULATION_SEED=n` runs one call again; `SIMULATION_CALLS=n` runs more of them. */
-const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 3_000);
+const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 1_500);
 const FIRST_SEED = Number(process.env["SIMULATION_SEED"] ?? 1);
 const COUNT = process.env["SIMULATION_SEED"] === undefined ? CALLS : 1;
 
 const TOOLS = [
   { kind: "http", name: "weather" },
   { kind: "hangup", name: "hangup" },
+  { kind: "transfer", name: "transfer", to: "+15550001111" },
 ] as const;
 const WEATHER: Readonly<Record<string, FaultRates>> = {
   "with healthy vendors": { model: 0, speech: 0, stale: 0 },
@@ -30,21 +32,31 @@ function simulate(seed: number, faults: FaultRates): void {
   const random = new SeededRandom(seed * 7_919);
   const sensitivity = random.pick(["low", "medium", "high"] as const);
   const isPaced = random.chance(0.5);
-  const settings = { ...PLAIN_SETTINGS, sensitivity, isPaced, tools: TOOLS };
+  const earlyReply = random.chance(0.5);
+  const settings = {
+    ...PLAIN_SETTINGS,
+    sensitivity,
+    isPaced,
+    isStreamed: isPaced,
+    earlyReply,
+    tools: TOOLS,
+  };
   const world = new SimulatedWorld(seed, settings, faults);
+  const caller = new SimulatedCaller(world);
   try {
     world.send({ type: "opened", resumed: random.chance(0.3) });
     for (let step = random.whole(1, 8); step > 0; step -= 1) {
       world.clock.advance(random.whole(0, 6_000));
-      world.speak();
+      caller.act();
       assertSound(world);
     }
     if (random.chance(0.5)) assertComesToRest(world);
     if (random.chance(0.05)) world.send({ type: "listeningFailed" });
-    world.leave();
-    world.leave();
+    world.caller.leave();
+    world.caller.leave();
     world.clock.advance(60_000);
     assertToldTruly(world);
+    assertUnderstood(world, caller);
   } catch (error) {
     throw new Error(`SIMULATION_SEED=${seed} fails`, { cause: error });
   }
@@ -59,4 +71,8 @@ function assertComesToRest(world: SimulatedWorld): void {
   assert.equal(state.turn, undefined, "a turn was left hanging");
   assert.equal(state.unanswered, "", "the caller was left without an answer");
   assert.equal(state.hearing.finals, "", "words were left unheard");
+  assert.equal(state.doubtful, undefined, "words that may be an echo still wait");
+  assert.equal(state.early, undefined, "a reply was begun early and left");
+  assert.equal(state.heldAtMs, undefined, "the assistant was left standing still");
+  assert.notEqual(state.transfer?.isGivenUp, false, "the vendor's answer is still waited for");
 }

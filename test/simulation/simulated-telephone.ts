@@ -3,15 +3,22 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 interface Playing {
   readonly turnId: number;
   readonly index: number;
-  leftMs: number;
+  comeMs: number;
+  playedMs: number;
+  isWhole: boolean;
 }
 
-/** Plays one sentence after another on a clock, can stand still, and tells what was heard to its end. */
+/**
+ * Plays one sentence after another on a clock, as far as their audio has come, can stand still, and tells what was heard to
+ * its end.
+ */
 export class SimulatedTelephone {
   readonly #clock: Clock;
   readonly #onHeard: (turnId: number, index: number) => void;
+  readonly #heardMs = new Map<string, number>();
   #queue: Playing[] = [];
   #sinceMs = 0;
+  #isHeld = false;
   #cancel: CancelTimer | undefined;
 
   constructor(clock: Clock, onHeard: (turnId: number, index: number) => void) {
@@ -19,33 +26,78 @@ export class SimulatedTelephone {
     this.#onHeard = onHeard;
   }
 
-  play(turnId: number, index: number, durationMs: number): void {
-    this.#queue.push({ turnId, index, leftMs: durationMs });
-    if (this.#queue.length === 1) this.resume();
+  play(turnId: number, index: number, comeMs: number, isWhole: boolean): void {
+    this.#queue.push({ turnId, index, comeMs, playedMs: 0, isWhole });
+    if (this.#queue.length === 1) this.#go();
+  }
+
+  /** More of a sentence has come; one that is not being played is no matter. */
+  grow(turnId: number, index: number, comeMs: number, isWhole: boolean): void {
+    const growing = this.#queue.find((one) => one.turnId === turnId && one.index === index);
+    if (growing === undefined || growing.isWhole) return;
+    this.#stand();
+    growing.comeMs = comeMs;
+    growing.isWhole = isWhole;
+    this.#go();
+  }
+
+  /** No more of it comes. */
+  cut(turnId: number, index: number): void {
+    const cut = this.#queue.find((one) => one.turnId === turnId && one.index === index);
+    if (cut !== undefined) this.grow(turnId, index, cut.comeMs, true);
   }
 
   hold(): void {
-    const current = this.#queue[0];
-    if (current !== undefined) current.leftMs -= this.#clock.monotonicMs() - this.#sinceMs;
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.#stand();
+    this.#isHeld = true;
   }
 
   resume(): void {
-    const current = this.#queue[0];
-    if (current === undefined || this.#cancel !== undefined) return;
-    this.#sinceMs = this.#clock.monotonicMs();
-    this.#cancel = this.#clock.after(current.leftMs, () => {
-      this.#cancel = undefined;
-      this.#queue.shift();
-      this.#onHeard(current.turnId, current.index);
-      this.resume();
-    });
+    this.#isHeld = false;
+    this.#go();
   }
 
   clear(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.#stand();
+    this.#isHeld = false;
     this.#queue = [];
+  }
+
+  /** How much of a sentence the caller has heard. */
+  heardMs(turnId: number, index: number): number {
+    this.#stand();
+    this.#go();
+    return this.#heardMs.get(`${turnId}.${index}`) ?? 0;
+  }
+
+  #stand(): void {
+    const current = this.#queue[0];
+    if (current === undefined || this.#cancel === undefined) return;
+    this.#cancel();
+    this.#cancel = undefined;
+    const playedMs = current.playedMs + this.#clock.monotonicMs() - this.#sinceMs;
+    this.#note(current, Math.min(current.comeMs, playedMs));
+  }
+
+  #go(): void {
+    const current = this.#queue[0];
+    if (this.#isHeld || current === undefined || this.#cancel !== undefined) return;
+    const leftMs = current.comeMs - current.playedMs;
+    // What has not come yet cannot be played: the caller hears a gap.
+    if (leftMs <= 0 && !current.isWhole) return;
+    this.#sinceMs = this.#clock.monotonicMs();
+    this.#cancel = this.#clock.after(leftMs, () => {
+      this.#cancel = undefined;
+      this.#note(current, current.comeMs);
+      if (!current.isWhole) return;
+      this.#queue.shift();
+      this.#onHeard(current.turnId, current.index);
+      this.#go();
+    });
+  }
+
+  #note(current: Playing, playedMs: number): void {
+    current.playedMs = playedMs;
+    this.#heardMs.set(`${current.turnId}.${current.index}`, playedMs);
   }
 }

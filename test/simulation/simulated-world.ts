@@ -1,32 +1,27 @@
-import type { SessionEffect } from "../../engine/session/effects.js";
-import type { SessionEvent, TimerName } from "../../engine/session/events.js";
+import type { SessionEffect, TurnSave } from "../../engine/session/effects.js";
+import type { SessionEvent } from "../../engine/session/events.js";
+import { VOICE_QUIET_MAX_MS } from "../../engine/session/sentence-speaker.js";
 import { SessionActor } from "../../engine/session/session-actor.js";
 import { newSession, type SessionSettings } from "../../engine/session/state.js";
-import type { CancelTimer } from "../../engine/time/clock.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
+import { CallerWait } from "./caller-wait.js";
+import { heardWords, type Truth, truthOf } from "./loudspeaker-truth.js";
+import { NumberedWords } from "./numbered-words.js";
+import { SimulatedCaller } from "./recognized-caller.js";
 import { SeededRandom } from "./seeded-random.js";
+import { SimulatedBrowser } from "./simulated-browser.js";
+import { modelSteps } from "./simulated-model.js";
 import { SimulatedTelephone } from "./simulated-telephone.js";
+import { SimulatedTimers } from "./simulated-timers.js";
+import { MS_PER_CHARACTER, voiceSteps } from "./simulated-voice.js";
 
 type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
 
-const WORDS = [
-  "yes",
-  "no",
-  "maybe",
-  "a",
-  "table",
-  "for",
-  "two",
-  "please",
-  "Mr.",
-  "tomorrow",
-  "wait",
-  "3.50",
-];
-/** The names include a tool that was not offered: models make names up. */
-const TOOLS = ["weather", "weather", "weather", "hangup", "unknown"];
-const MS_PER_CHARACTER = 60;
-const MARKS = [".", "!", "?", ",", "", "", ""];
+interface Come {
+  ms: number;
+  isWhole: boolean;
+  readonly firstByteAtMs: number;
+}
 
 /** How often each thing goes wrong, from 0 to 1. */
 export interface FaultRates {
@@ -42,21 +37,37 @@ export interface FaultRates {
 export class SimulatedWorld {
   readonly clock = new VirtualClock(0);
   readonly random: SeededRandom;
+  readonly caller: SimulatedCaller;
   readonly effects: SessionEffect[] = [];
   readonly crashes: unknown[] = [];
   readonly actor: SessionActor;
-  readonly timers = new Map<TimerName, CancelTimer>();
+  readonly timers = new SimulatedTimers(this.clock, (timer) =>
+    this.send({ type: "timerFired", timer }),
+  );
   /** Sentences that were given to synthesis, by turn. */
   readonly asked = new Map<number, Map<number, string>>();
+  /** The audio of a sentence that has come, over all tries. */
+  readonly #come = new Map<string, Come>();
+  readonly truths: (Truth & { readonly hadSecondTry: boolean })[] = [];
+  readonly #secondTries = new Set<number>();
   readonly #aborted = new Set<number>();
+  /** How often a turn's audio was dropped: what was asked for before that never comes. */
+  readonly #drops = new Map<number, number>();
   readonly #faults: FaultRates;
-  readonly #telephone: SimulatedTelephone | undefined;
-  #wordEndMs = 0;
+  readonly telephone: SimulatedTelephone | undefined;
+  readonly #browser: SimulatedBrowser | undefined;
+  readonly #words: NumberedWords;
+  readonly callerWait = new CallerWait(this.clock);
+  readonly #ready = new Set<string>();
 
-  constructor(seed: number, settings: SessionSettings, faults: FaultRates) {
+  /** `reports`: half of the browsers tell what they have played, behind a buffer of their own. */
+  constructor(seed: number, settings: SessionSettings, faults: FaultRates, reports = true) {
     this.random = new SeededRandom(seed);
+    this.#words = new NumberedWords(this.random);
+    this.caller = new SimulatedCaller(this.random, this.clock, (event) => this.send(event));
     this.#faults = faults;
-    this.#telephone = settings.isPaced ? this.#newTelephone() : undefined;
+    this.telephone = settings.isPaced ? this.#newTelephone() : undefined;
+    this.#browser = settings.isPaced || !reports ? undefined : this.#newBrowser();
     const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
     this.actor = new SessionActor(newSession(settings, []), performer, (error) => {
       this.crashes.push(error);
@@ -64,78 +75,63 @@ export class SimulatedWorld {
   }
 
   send(event: Unstamped<SessionEvent>): void {
+    // Who speaks does not wait.
+    if (event.type === "speechStarted") this.callerWait.settle();
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
-  }
-
-  /** The caller says something, as a recognizer reports it: with or without its marks of the beginning and the end. */
-  speak(): void {
-    const { random } = this;
-    const words = Array.from({ length: random.whole(0, 5) }, () => random.pick(WORDS));
-    if (random.chance(0.1)) this.send({ type: "digit", digit: random.pick(["1", "5", "#"]) });
-    if (random.chance(0.8)) this.send({ type: "speechStarted" });
-    for (const [index] of words.entries()) {
-      this.clock.advance(random.whole(50, 400));
-      if (random.chance(0.6)) this.#hear(words.slice(0, index + 1).join(" "), false, false);
-    }
-    this.clock.advance(random.whole(10, 400));
-    const ending = random.fraction();
-    if (ending < 0.6) this.#hear(words.join(" "), true, true);
-    else if (ending < 0.8) this.#hear(words.join(" "), true, false);
-    if (random.chance(0.4)) {
-      this.clock.advance(random.whole(0, 1_200));
-      this.send({ type: "utteranceEnd", lastWordEndMs: this.#wordEndMs, endedAgoMs: 1_000 });
-    }
-  }
-
-  leave(): void {
-    const ending = {
-      reason: "callerLeft",
-      status: "completed",
-      message: "the caller hung up",
-    } as const;
-    this.send({ type: "endRequested", ending });
-  }
-
-  #hear(text: string, isFinal: boolean, speechFinal: boolean): void {
-    this.#wordEndMs = Math.max(this.#wordEndMs + 1, this.clock.monotonicMs());
-    const lastWordEndMs = text === "" ? undefined : this.#wordEndMs;
-    this.send({ type: "transcript", text, isFinal, speechFinal, lastWordEndMs, endedAgoMs: 50 });
   }
 
   #perform(effect: SessionEffect): void {
     this.effects.push(effect);
     switch (effect.type) {
       case "askModel":
+        this.callerWait.owe();
         return this.#think(effect.turnId);
+      case "askEarly":
+        return this.#think(effect.turnId);
+      case "dropEarly":
+        this.#aborted.add(effect.turnId);
+        return;
       case "synthesize":
         return this.#synthesize(effect.turnId, effect.index, effect.text);
       case "abortTurn":
         this.#aborted.add(effect.turnId);
         return;
       case "startTimer":
-        return this.#startTimer(effect.timer, effect.delayMs);
+        return this.timers.start(effect.timer, effect.delayMs);
       case "cancelTimer":
-        this.timers.get(effect.timer)?.();
-        this.timers.delete(effect.timer);
-        return;
+        return this.timers.stop(effect.timer);
+      case "playPhrase":
+        return this.#playPhrase(effect.turnId, effect.index, effect.text);
+      case "preparePhrases":
+        return this.#prepare(effect.texts);
+      case "saveTurn":
+        // What follows a reply that failed is still owed.
+        if (effect.save.report?.outcome !== "failed") this.callerWait.settle();
+        return this.#noteTruth(effect.save);
       case "end":
-        for (const cancel of this.timers.values()) cancel();
-        this.timers.clear();
-        return;
+        this.#noteTruth(effect.save);
+        return this.timers.stopAll();
       case "play":
         return this.#play(effect.turnId, effect.index);
       case "holdAudio":
-        return this.#telephone?.hold();
+        return this.telephone?.hold();
       case "resumeAudio":
-        return this.#telephone?.resume();
+        return this.telephone?.resume();
       case "runTool":
         return this.#useTool(effect.turnId, effect.call.id);
       case "send":
-        if (effect.message.type === "audioStop") this.#telephone?.clear();
+        if (effect.message.type !== "audioStop") return;
+        this.telephone?.clear();
+        this.#browser?.stop();
+        this.callerWait.stop();
         return;
+      case "dropAudio":
+        return this.#dropAudio(effect.turnId, effect.index);
       case "cutSentence":
+        return this.telephone?.cut(effect.turnId, effect.index);
+      case "transfer":
+        return this.#transfer(effect.turnId);
       case "stopModel":
-      case "saveTurn":
         return;
     }
   }
@@ -148,9 +144,58 @@ export class SimulatedWorld {
     });
   }
 
+  /** The words of the sentence that a telephone plays which were heard until now, in the order they were said. */
+  get heardWords(): readonly string[] {
+    const { turn } = this.actor.state;
+    const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
+    if (turn === undefined || sentences === undefined) return [];
+    const heardMs = (index: number) => this.telephone?.heardMs(turn.id, index) ?? 0;
+    return heardWords(sentences, heardMs);
+  }
+
+  /** Half of the browsers tell what they have played. */
+  #newBrowser(): SimulatedBrowser | undefined {
+    const bufferMs = this.random.whole(-1_500, 1_500);
+    const tell = (turnId: number, playedMs: number) =>
+      this.send({ type: "played", turnId, playedMs });
+    return bufferMs < 0 ? undefined : new SimulatedBrowser(this.clock, bufferMs, tell);
+  }
+
+  /** What the telephone's loudspeaker has said of a turn, beside what the call says of it. */
+  #noteTruth({ report, messages }: TurnSave): void {
+    if (this.telephone === undefined || report === undefined) return;
+    const { telephone } = this;
+    const told = messages.findLast(({ role }) => role === "assistant")?.text ?? "";
+    const sentences = this.asked.get(report.turn) ?? new Map<number, string>();
+    const heardMs = (index: number) => telephone.heardMs(report.turn, index);
+    const hadSecondTry = this.#secondTries.has(report.turn);
+    this.truths.push({ ...truthOf(sentences, heardMs, told), hadSecondTry });
+  }
+
   #play(turnId: number, index: number): void {
-    const text = this.asked.get(turnId)?.get(index) ?? "";
-    this.#telephone?.play(turnId, index, text.length * MS_PER_CHARACTER);
+    const { ms, isWhole } = this.#comeOf(turnId, index);
+    this.telephone?.play(turnId, index, ms, isWhole);
+    this.#browser?.play(turnId, ms);
+    this.callerWait.hear(
+      (this.asked.get(turnId)?.get(index) ?? "").length * MS_PER_CHARACTER,
+      this.actor.state.heldAtMs !== undefined,
+    );
+  }
+
+  #playPhrase(turnId: number, index: number, text: string): void {
+    const durationMs = text.length * MS_PER_CHARACTER;
+    this.telephone?.play(turnId, index, durationMs, true);
+    this.#browser?.play(turnId, durationMs);
+    this.callerWait.hear(durationMs, this.actor.state.heldAtMs !== undefined);
+  }
+
+  #prepare(texts: readonly string[]): void {
+    for (const [place, text] of texts.entries()) {
+      this.clock.after(300 * (place + 1), () => {
+        this.#ready.add(text);
+        this.send({ type: "phraseReady", text, durationMs: text.length * MS_PER_CHARACTER });
+      });
+    }
   }
 
   #useTool(turnId: number, callId: string): void {
@@ -161,49 +206,83 @@ export class SimulatedWorld {
     );
   }
 
+  /** The vendor takes the call, or does not, or never says; its answer comes whatever has become of the turn. */
+  #transfer(turnId: number): void {
+    const type = this.random.pick(["transferTaken", "transferRefused", "none"] as const);
+    const delayMs = this.random.whole(50, 8_000);
+    if (type !== "none") this.clock.after(delayMs, () => this.send({ type, turnId }));
+  }
+
   #think(turnId: number): void {
-    const { random } = this;
-    const tokenCount = random.chance(0.05) ? 0 : random.whole(1, 40);
-    const fault = random.chance(this.#faults.model)
-      ? random.pick(["fail", "refuse", "stall"])
-      : "none";
-    const breakAt = fault === "none" ? -1 : random.whole(0, tokenCount);
-    let delayMs = random.whole(50, 900);
-    for (let index = 0; index < tokenCount && index !== breakAt; index += 1) {
-      const text = `${random.pick(WORDS)}${random.pick(MARKS)} `;
-      this.#later(turnId, delayMs, () => this.send({ type: "replyToken", turnId, text }));
-      delayMs += random.whole(0, 60);
+    for (const { afterMs, event } of modelSteps(this.random, this.#words, this.#faults.model)) {
+      this.#later(turnId, afterMs, () => this.send({ ...event, turnId }));
     }
-    if (fault === "stall") return;
-    const tokens = random.whole(10, 80);
-    this.#later(turnId, delayMs, () => {
-      const toolCalls = random.chance(0.2)
-        ? [{ id: "t", name: random.pick(TOOLS), argumentsJson: "{}" }]
-        : [];
-      if (fault === "none") this.send({ type: "replyDone", turnId, tokens, toolCalls });
-      else this.send({ type: "replyFailed", turnId, retryable: fault === "fail" });
-    });
   }
 
   #synthesize(turnId: number, index: number, text: string): void {
     const { random } = this;
     const sentences = this.asked.get(turnId) ?? new Map<number, string>();
-    sentences.set(index, text);
+    // The rest of a sentence whose voice failed is part of what was asked for first.
+    if (sentences.has(index)) this.#secondTries.add(turnId);
+    if (!sentences.get(index)?.endsWith(text)) sentences.set(index, text);
     this.asked.set(turnId, sentences);
-    const durationMs = text.length * MS_PER_CHARACTER;
-    const delayMs = random.whole(30, 600);
-    if (random.chance(this.#faults.speech)) {
-      const fault = random.pick(["retry", "refuse", "stall"]);
-      if (fault === "stall") return;
-      this.#later(turnId, delayMs, () =>
-        this.send({ type: "sentenceFailed", turnId, index, retryable: fault === "retry" }),
-      );
-      return;
+    if (this.#ready.has(text)) {
+      return this.#audioCame(turnId, index, text.length * MS_PER_CHARACTER, true);
     }
-    this.#later(turnId, delayMs, () => {
-      const firstByteAtMs = this.clock.monotonicMs();
-      this.send({ type: "sentenceWhole", turnId, index, durationMs, firstByteAtMs });
+    const isStreamed = this.telephone !== undefined;
+    const drops = this.#drops.get(turnId);
+    let lastMs = 0;
+    let isOver = false;
+    for (const { afterMs, kind, pieceMs } of voiceSteps(text, {
+      random,
+      isStreamed,
+      faultRate: this.#faults.speech,
+    })) {
+      lastMs = Math.max(lastMs, afterMs);
+      isOver ||= kind !== "piece";
+      this.#later(turnId, afterMs, () => {
+        if (this.#drops.get(turnId) !== drops) return;
+        if (kind === "piece" || kind === "last")
+          this.#audioCame(turnId, index, pieceMs, kind === "last");
+        else this.send({ type: "sentenceFailed", turnId, index, retryable: kind === "failed" });
+      });
+    }
+    // A voice that gives nothing more is given up from outside, where an agent speaks for itself.
+    if (isOver || this.#ready.size === 0) return;
+    this.#later(turnId, lastMs + VOICE_QUIET_MAX_MS, () =>
+      this.send({ type: "sentenceFailed", turnId, index, retryable: true }),
+    );
+  }
+
+  #audioCame(turnId: number, index: number, pieceMs: number, isLast: boolean): void {
+    const come = this.#comeOf(turnId, index);
+    if (come.isWhole) return;
+    come.ms += pieceMs;
+    come.isWhole = isLast;
+    this.telephone?.grow(turnId, index, come.ms, isLast);
+    this.send({
+      type: isLast ? "sentenceWhole" : "sentenceGrew",
+      turnId,
+      index,
+      durationMs: come.ms,
+      firstByteAtMs: come.firstByteAtMs,
     });
+  }
+
+  #dropAudio(turnId: number, from: number): void {
+    this.#drops.set(turnId, (this.#drops.get(turnId) ?? 0) + 1);
+    for (const index of this.asked.get(turnId)?.keys() ?? []) {
+      if (index >= from) this.#come.delete(`${turnId}.${index}`);
+    }
+  }
+
+  #comeOf(turnId: number, index: number): Come {
+    const key = `${turnId}.${index}`;
+    const known = this.#come.get(key);
+    if (known !== undefined) return known;
+    const come = { ms: 0, isWhole: false, firstByteAtMs: this.clock.monotonicMs() };
+    this.#come.set(key, come);
+    return come;
   }
 
   /** What was aborted mostly stays away; now and then it was already under way. */
@@ -211,14 +290,5 @@ export class SimulatedWorld {
     this.clock.after(delayMs, () => {
       if (!this.#aborted.has(turnId) || this.random.chance(this.#faults.stale)) action();
     });
-  }
-
-  #startTimer(timer: TimerName, delayMs: number): void {
-    this.timers.get(timer)?.();
-    const fire = () => {
-      this.timers.delete(timer);
-      this.send({ type: "timerFired", timer });
-    };
-    this.timers.set(timer, this.clock.after(delayMs, fire));
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkDatabase } from "../../storage/database-check.js";
+import { checkDatabase } from "../../storage/sqlite/database-check.js";
 import {
   callRecord,
   insertOrganizations,
@@ -65,6 +65,35 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
     talking: NOON_MS + 8000,
     ahead: LATER_MS,
   });
+});
+
+test("it lasts as long as its run's own clock says, whatever was done to the machine's", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, usage } = database;
+  await insertOrganizations(database);
+  const turn = { messages: [], metrics: METRICS, turn: undefined };
+  const yearMs = 365 * 24 * 3_600_000;
+  await calls.start(callRecord({ id: "ahead" }), "ahead", 5_000);
+  await calls.heartbeat("ahead", NOON_MS + 10 * yearMs, 65_000);
+  await calls.start(callRecord({ id: "back" }), "back", 5_000);
+  await calls.heartbeat("back", NOON_MS - yearMs, 65_000);
+  await calls.start(callRecord({ id: "talking" }), "back", 50_000);
+  await calls.saveTurn("talking", { ...turn, atMs: NOON_MS + 18_000 });
+  await calls.start(callRecord({ id: "young" }), "back", 66_000);
+  await calls.closeAbandoned("new run", LATER_MS);
+  const { items } = await calls.list("org", { limit: 20, skip: 0 });
+  const ends = items.map((call) => [call.id, [call.endedAtMs, call.durationSec]] as const);
+  assert.deepEqual(Object.fromEntries(ends), {
+    ahead: [NOON_MS + 60_000, 60],
+    back: [NOON_MS + 60_000, 60],
+    talking: [NOON_MS + 18_000, 18],
+    young: [NOON_MS, 0],
+  });
+  const used = await usage.list("org", "2000-01-01", "2099-12-31");
+  assert.deepEqual(
+    used.map(({ date, minutes }) => ({ date, minutes })),
+    [{ date: "2026-03-01", minutes: (60 + 60 + 18) / 60 }],
+  );
 });
 
 test("calls of this run and calls that have ended are left alone", async (context) => {

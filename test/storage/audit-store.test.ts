@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kysely } from "kysely";
+import type { AuditRecord } from "../../storage/audit-record.js";
 import { auditPage, auditPurge, auditTotal } from "../../storage/audit-store.js";
-import type { AuditRecord } from "../../storage/records.js";
-import { Sqlite } from "../../storage/sqlite-library.js";
+import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
+import { Sqlite } from "../../storage/sqlite/sqlite-library.js";
 import type { Tables } from "../../storage/tables.js";
-import { ThreadDialect } from "../../storage/thread-dialect.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import {
   agentRecord,
@@ -17,8 +17,8 @@ import {
   providerRecord,
   userRecord,
 } from "./sample-records.js";
+import { temporaryThread } from "./sqlite/temporary-thread.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
-import { temporaryThread } from "./temporary-thread.js";
 
 const ROOM = 10;
 
@@ -177,7 +177,7 @@ test("no entry can be rewritten, not even in the file", async (context) => {
 
 test("pages and the removal of old entries follow an index, and no total counts entries", async (context) => {
   const client = await temporaryThread(context);
-  const db = new Kysely<Tables>({ dialect: new ThreadDialect(client) });
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
   const planOf = async (query: { compile(): { sql: string; parameters: readonly unknown[] } }) => {
     const { sql, parameters } = query.compile();
     const statement = { sql: `explain query plan ${sql}`, parameters };

@@ -4,10 +4,10 @@ import { Kysely } from "kysely";
 import { type CallPage, callCount, callPage } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallStatus } from "../../storage/records.js";
-import { Sqlite } from "../../storage/sqlite-library.js";
+import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
+import { Sqlite } from "../../storage/sqlite/sqlite-library.js";
+import { startDatabaseThread, ThreadClient } from "../../storage/sqlite/thread-client.js";
 import type { Tables } from "../../storage/tables.js";
-import { startDatabaseThread, ThreadClient } from "../../storage/thread-client.js";
-import { ThreadDialect } from "../../storage/thread-dialect.js";
 import {
   callRecord,
   insertOrganizations,
@@ -66,6 +66,43 @@ test("calls are listed newest first, page by page, with the number of all", asyn
   assert.deepEqual(await ids(database, {}), [["4", "3", "2", "1", "0"], 5]);
   assert.deepEqual(await ids(database, { limit: 2, skip: 1 }), [["3", "2"], 5]);
   assert.deepEqual(await ids(database, { limit: 20, skip: 9 }), [[], 5]);
+});
+
+test("a sieve finds what no index gives, among the latest calls, with their number", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  const { avgLatencyMs, interruptions } = METRICS;
+  const attention = { interruptionsMin: interruptions + 1, waitMinMs: avgLatencyMs + 1 };
+  assert.deepEqual(await ids(database, { sieve: { longerThanSec: 39 } }), [["2", "1", "0"], 3]);
+  assert.deepEqual(await ids(database, { sieve: { longerThanSec: 40 } }), [[], 0]);
+  assert.deepEqual(await ids(database, { sieve: { channel: "phone" } }), [[], 0]);
+  assert.deepEqual(await ids(database, { sieve: { attention } }), [["1"], 1]);
+  assert.deepEqual(
+    await ids(database, { sieve: { waitedMoreThanMs: avgLatencyMs - 1 }, limit: 1, skip: 1 }),
+    [["1"], 3],
+  );
+  assert.deepEqual(await ids(database, { agentId: "odd", sieve: { longerThanSec: 1 } }), [
+    ["1"],
+    1,
+  ]);
+});
+
+test("turns come with the moment of their call, and a call without turns is told too", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  const sinceMs = NOON_MS + MINUTE_MS;
+  const page = (skipCalls: number) =>
+    database.calls.turnsSince("org", { sinceMs, skipCalls, calls: 3 });
+  assert.deepEqual(
+    (await page(0)).map(({ startedAtMs, turn }) => [(startedAtMs - NOON_MS) / MINUTE_MS, turn]),
+    [
+      [3, {}],
+      [3, {}],
+      [2, { index: 0 }],
+    ],
+  );
+  assert.equal((await page(3)).length, 1);
+  assert.deepEqual(await page(4), []);
 });
 
 test("a list carries no transcript and no turns", async (context) => {
@@ -135,7 +172,7 @@ test("every list of calls follows an index, and no total counts calls", async (c
     onFailure: assert.ifError,
   });
   context.after(() => client.close());
-  const db = new Kysely<Tables>({ dialect: new ThreadDialect(client) });
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
   const filters = [
     [{}, "callsInOrder (orgId=?)"],
     [{ agentId: "a" }, "callsOfAgent (orgId=? AND agentId=?)"],

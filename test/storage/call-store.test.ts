@@ -53,17 +53,15 @@ test("a session has one call, of an organization that exists", async (context) =
   await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolation);
 });
 
-test("a saved turn adds messages, stages and history, and replaces the metrics", async (context) => {
+test("a saved turn adds messages and stages, and replaces the metrics", async (context) => {
   const database = await temporaryDatabase(context);
-  const { calls, history } = database;
+  const { calls } = database;
   await insertOrganizations(database);
   await calls.start(callRecord(), "run");
-  const messages = [{ role: "user", content: "Open today?" }] as const;
   await calls.saveTurn("call", {
     messages: [QUESTION, ANSWER],
     metrics: METRICS,
     turn: { index: 0, totalMs: 401.25 },
-    history: { orgId: "org", key: "key", messages },
     atMs: NOON_MS + 3,
   });
   await calls.saveTurn("call", {
@@ -76,7 +74,6 @@ test("a saved turn adds messages, stages and history, and replaces the metrics",
   assert.deepEqual(call?.transcript, [QUESTION, ANSWER]);
   assert.deepEqual(call?.metadata, { turns: [{ index: 0, totalMs: 401.25 }] });
   assert.deepEqual(call?.metrics, { ...METRICS, turnCount: 4 });
-  assert.deepEqual(await history.load("org", "key", NOON_MS + 3), messages);
 });
 
 test("a turn of a call that is not active is refused whole", async (context) => {
@@ -95,11 +92,10 @@ test("a turn of a call that is not active is refused whole", async (context) => 
 
 test("a call that ends keeps its end, its last turn and the usage of its day", async (context) => {
   const database = await temporaryDatabase(context);
-  const { calls, usage, history } = database;
+  const { calls, usage } = database;
   await insertOrganizations(database);
   await calls.start(callRecord({ metadata: { from: "lobby" } }), "run");
-  const kept = { orgId: "org", key: "key", messages: [] };
-  assert.equal(await calls.finish("call", { ...END, history: kept }), true);
+  assert.equal(await calls.finish("call", END), true);
   assert.deepEqual(
     await calls.findById("org", "call"),
     callRecord({
@@ -112,7 +108,6 @@ test("a call that ends keeps its end, its last turn and the usage of its day", a
     }),
   );
   assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
-  assert.deepEqual(await history.load("org", "key", END.endedAtMs), []);
 });
 
 test("what is learnt of a call later stands beside what was known, and of no call is nothing", async (context) => {

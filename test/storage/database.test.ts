@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { test } from "node:test";
 import { openDatabase } from "../../storage/database.js";
-import { otherProcess } from "./other-process.js";
 import { planRecord } from "./sample-records.js";
+import { otherProcess } from "./sqlite/other-process.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
 /** A commit writes one page at least. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Sqlite } from "../../storage/sqlite-library.js";
+import { Sqlite } from "../../storage/sqlite/sqlite-library.js";
 import {
   apiKeyRecord,
   insertOrganizations,

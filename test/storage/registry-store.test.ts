@@ -3,11 +3,13 @@ import { test } from "node:test";
 import { registryRecord } from "./sample-records.js";
 import { temporaryDatabase } from "./temporary-file.js";
 
-test("the catalog lists its entries in the order of insertion, each vendor once a category", async (context) => {
+test("the catalog lists its entries in the order of insertion, each vendor once a category, as last put", async (context) => {
   const { registry } = await temporaryDatabase(context);
-  assert.equal(await registry.insertIfAbsent(registryRecord()), true);
-  assert.equal(await registry.insertIfAbsent(registryRecord({ displayName: "Other" })), false);
+  const { createdAtMs } = registryRecord();
+  await registry.put(registryRecord());
   const speech = registryRecord({ category: "tts", requiresKey: false, settings: [] });
-  assert.equal(await registry.insertIfAbsent(speech), true);
-  assert.deepEqual(await registry.list(), [registryRecord(), speech]);
+  await registry.put(speech);
+  const newer = registryRecord({ displayName: "Other", models: [{ modelId: "m", label: "M" }] });
+  await registry.put({ ...newer, createdAtMs: createdAtMs + 1 });
+  assert.deepEqual(await registry.list(), [newer, speech]);
 });

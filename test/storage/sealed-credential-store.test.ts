@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditRecord } from "../../storage/records.js";
+import type { AuditRecord } from "../../storage/audit-record.js";
 import {
   agentRecord,
   insertOrganizations,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { openSqliteFile } from "../../storage/sqlite-file.js";
+import { openSqliteFile } from "../../storage/sqlite/sqlite-file.js";
 
 /** One folder for all tests of a file; when the process ends, whatever was open in it is closed. */
 const folder = mkdtempSync(join(tmpdir(), "parley-storage-"));
@@ -18,6 +18,15 @@ export function temporaryFile(): string {
   return join(folder, String(fileCount), "parley.db");
 }
 
+type Opener = () => Promise<Database>;
+
+let openAnother: Opener | undefined;
+
+/** From now on, tests that name no file get a database of this kind: see test/postgres-system. */
+export function useDatabases(open: Opener): void {
+  openAnother = open;
+}
+
 /**
  * The real thread on a real file, closed after the test; a failure of storage fails the test. A file of this test's own is
  * opened as it is, or created by the thread.
@@ -26,6 +35,11 @@ export async function temporaryDatabase(
   context: TestContext,
   existingPath?: string,
 ): Promise<Database> {
+  if (existingPath === undefined && openAnother !== undefined) {
+    const database = await openAnother();
+    context.after(() => database.close());
+    return database;
+  }
   const filePath = existingPath ?? temporaryFile();
   if (existingPath === undefined) await createDatabaseFile(filePath);
   const database = await openDatabase({ filePath, onFailure: rethrow });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { STREAM_TOKEN_LIFETIME_MS } from "../../engine/security/stream-token.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import {
@@ -14,6 +13,8 @@ import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
+
+const STREAM_TOKEN_LIFETIME_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const UUID_MAX_MS = 10_000;

@@ -72,6 +72,32 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     await second.hangUp();
   });
 
+  test("twice at the same time loses the words of neither", async () => {
+    const customer = await newCustomer();
+    const first = await server.call(customer);
+    await first.until(ended);
+    const sessionId = first.historyKey ?? "";
+    await first.hangUp();
+    await server.endedCalls(customer, 1);
+
+    const callers = [
+      await server.call(customer, { sessionId }),
+      await server.call(customer, { sessionId }),
+    ];
+    const words = ["my name is Ada", "the weather is fine"];
+    for (const [index, caller] of callers.entries()) await ask(caller, words[index] ?? "");
+    for (const caller of callers) await caller.hangUp();
+    await server.endedCalls(customer, 3);
+
+    const later = await server.call(customer, { sessionId });
+    assert.match(await ask(later, "what is my name"), /^Your name is Ada/);
+    await later.hangUp();
+    const orgId = customer.tenant.organization.id;
+    const kept = await server.database.history.load(orgId, sessionId, 0);
+    const said = kept?.map(({ content }) => content).join(" ") ?? "";
+    for (const each of words) assert.ok(said.includes(each), each);
+  });
+
   test("finds of an interrupted reply only what was heard", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
@@ -115,8 +141,8 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     const [old, young] = [crypto.randomUUID(), crypto.randomUUID()];
     const messages = [{ role: "user", content: "call me Ada" } as const];
     const { history } = server.database;
-    await history.save(orgId, old, messages, Date.now() - DAY_MS - 1_000);
-    await history.save(orgId, young, messages, Date.now() - DAY_MS + 60_000);
+    await history.replace({ orgId, key: old }, [], messages, Date.now() - DAY_MS - 1_000);
+    await history.replace({ orgId, key: young }, [], messages, Date.now() - DAY_MS + 60_000);
     await assertFresh(customer, old);
     const caller = await server.call(customer, { sessionId: young });
     assert.match(await ask(caller, "who am i"), /Ada/);

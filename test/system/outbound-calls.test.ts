@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
+import { heard } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
 
@@ -42,6 +43,8 @@ let lastNumber = 15_550_400_000;
 async function newNumber(on: TestServer, { email }: Customer): Promise<string> {
   lastNumber += 1;
   await on.tenancy.phoneNumbers.allow(email, `+${lastNumber}`);
+  await on.tenancy.dialTargets.allow(email, "+1555");
+  await on.tenancy.dialTargets.allow(email, TRANSFER_TO);
   return `+${lastNumber}`;
 }
 
@@ -70,6 +73,17 @@ test("a placed call is answered, talks, and is recorded under the id that was gi
   );
   assert.deepEqual(reports, ["ringing 204", "in-progress 204", "human 204", "completed 204"]);
   await answeredBy(customer, "human");
+});
+
+test("a call is placed only to where the operator allows the organization", async () => {
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer);
+  const from = await newNumber(server, customer);
+  for (const to of ["+4930901820", "+15540101000"]) {
+    const { status, answer } = await post(server, customer, { agentId, to, from });
+    assert.equal(status, 403, JSON.stringify(answer));
+    assert.match(JSON.stringify(answer), /to: expected a number that .* allowed/);
+  }
 });
 
 for (const [to, reason] of [
@@ -126,6 +140,23 @@ test("an agent's transfer redirects the call at the vendor before the stream is 
   assert.match(update?.get("Twiml") ?? "", /<Dial><Sip>sip:desk&amp;a@b\.example<\/Sip><\/Dial>/);
   const call = await server.endedCall(customer);
   assert.equal(call.metadata["endReason"], "transferred");
+});
+
+test("a transfer that the vendor refuses leaves the caller with the agent, who says so", async () => {
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  const agent = await server.agent(customer, { tools });
+  await place(customer, agent.id, "+15550102001");
+  const caller = await stand.of("+15550102001", "the answer", (call) => call.caller);
+  stand.faults.twilio = { fault: "serverError", times: 1 };
+  await caller.say("transfer me please");
+  await heard(caller, "I could not put you through.");
+  const { length } = caller.heard();
+  await caller.say("say hello");
+  while (caller.heard().length === length) await caller.until(() => true);
+  await caller.hangUp();
+  const { status, metadata } = await server.endedCall(customer);
+  assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
 });
 
 test("a ringing call holds a slot of the plan, and is hung up when the server stops", async () => {

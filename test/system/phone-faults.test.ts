@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { PhoneCaller, PhoneCallerOptions } from "../../engine/sandbox/phone-caller.js";
+import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import type { PhoneCallerOptions } from "../../engine/sandbox/phone-caller-options.js";
 import { phoneFrames } from "../../engine/sandbox/phone-speech.js";
 import type { CallRecord } from "../../storage/records.js";
 import { cleared, closeOfPhone, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";

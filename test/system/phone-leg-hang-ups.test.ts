@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
@@ -93,10 +93,11 @@ function plivoSignature(url: string, fields: Readonly<Record<string, string>>) {
   const query = [...new URL(url).searchParams].map((pair) => pair.join("=")).sort();
   const address = url.split("?", 1).join();
   const form = Object.entries(fields).flat().join("");
-  const signed = `${address}?${query.join("&")}${form === "" ? "" : "."}${form}.nonce`;
+  const nonce = randomUUID();
+  const signed = `${address}?${query.join("&")}${form === "" ? "" : "."}${form}.${nonce}`;
   return {
     "x-plivo-signature-v3": createHmac("sha256", KEY).update(signed).digest("base64"),
-    "x-plivo-signature-v3-nonce": "nonce",
+    "x-plivo-signature-v3-nonce": nonce,
   };
 }
 

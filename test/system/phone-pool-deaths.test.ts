@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
+import { MULAW_8K, PCM_24K } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
-import { type Conversion, STEPS_WAITING_MAX } from "../../engine/audio/conversion-queue.js";
+import { type Conversion } from "../../engine/audio/conversion-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
+
+const STEPS_WAITING_MAX = 1_000;
 
 /** A third of a second of speech. */
 const PIECE_BYTES = 16 * 1024;
@@ -99,7 +102,7 @@ function fillQueue(pool: AudioPool): () => void {
   const audio = new Uint8Array(PIECE_BYTES);
   const filling = new Set<Conversion>();
   const add = (): void => {
-    const conversion = pool.open({ from: "pcm24k", to: "mulaw" }, "speech", {
+    const conversion = pool.open({ from: PCM_24K, to: MULAW_8K }, "speech", {
       onAudio: () => {
         conversion.drop();
         filling.delete(conversion);
@@ -131,7 +134,7 @@ test("a first call on a cold pool leaves room for the next", async (context) => 
   const server = await TestServer.start({ clock, environment });
   context.after(() => server.close());
   const pool = server.parley.calls.audioPool();
-  const sentence = pool.convert(new Uint8Array(960), { from: "pcm24k", to: "mulaw" }, "speech");
+  const sentence = pool.convert(new Uint8Array(960), { from: PCM_24K, to: MULAW_8K }, "speech");
   // No thread starts within one turn of the event loop.
   clock.advance(500);
   await sentence;

@@ -5,11 +5,11 @@ import { TestServer } from "./test-server.js";
 
 const SENTENCE =
   "This is one long sentence that goes on and on until everybody knows how it is going to end.";
-/** Twice as fast as they are spoken, each in its own format: µ-law, MP3 and PCM at 24 kHz. */
+/** Each in its own format: µ-law, MP3 and PCM at 24 kHz. */
 const VOICES = [
-  { tts: "elevenlabs", knob: "elevenlabs", bytesPerSecond: 16_000 },
-  { tts: "edge", knob: "edge", bytesPerSecond: 12_000 },
-  { tts: "openai", knob: "openaiSpeech", bytesPerSecond: 96_000 },
+  { tts: "elevenlabs", knob: "elevenlabs" },
+  { tts: "edge", knob: "edge" },
+  { tts: "openai", knob: "openaiSpeech" },
 ] as const;
 
 let server: TestServer;
@@ -18,9 +18,8 @@ before(async () => {
 });
 after(() => server.close());
 
-for (const { tts, knob, bytesPerSecond } of VOICES) {
+for (const { tts, knob } of VOICES) {
   test(`on the telephone a sentence of ${tts} sounds before its voice has said its end`, async () => {
-    server.sandbox.faults[knob] = { bytesPerSecond };
     const customer = await server.customer();
     await server.agent(customer, { persona: { greeting: SENTENCE } }, { tts });
     const caller = await ring(server, customer);

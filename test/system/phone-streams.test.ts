@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
-import { STREAM_TOKEN_LIFETIME_MS } from "../../engine/security/stream-token.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS, type VendorStream } from "./phone-vendor-streams.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
+
+const STREAM_TOKEN_LIFETIME_MS = 60_000;
 
 const START_MAX_MS = 10_000;
 const HURRIED_MS = 50;

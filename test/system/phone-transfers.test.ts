@@ -36,13 +36,24 @@ after(async () => {
   api.close();
 });
 
-async function callWithTransfer(): Promise<{
+interface Talk {
   readonly customer: Customer;
   readonly call: VendorCall;
-}> {
+}
+
+async function callWithTransfer(): Promise<Talk> {
+  const talk = await talking(TRANSFER_TO);
+  talk.call.say("transfer me");
+  assert.equal(await talk.call.said(2), "One moment please, I will transfer you.");
+  return talk;
+}
+
+/** The greeting has been heard. */
+async function talking(reaches: string): Promise<Talk> {
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
   assert.ok(stream);
   const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, reaches);
   const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
   await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
   const url = webhookUrl(server, customer);
@@ -55,8 +66,6 @@ async function callWithTransfer(): Promise<{
   call.send(stream.start(token));
   assert.equal(await call.said(1), "Hello there.");
   call.play();
-  call.say("transfer me");
-  assert.equal(await call.said(2), "One moment please, I will transfer you.");
   return { customer, call };
 }
 
@@ -75,13 +84,30 @@ test("a caller is handed on at the vendor, and then the stream is closed", async
   assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
 });
 
-test("a vendor that does not take the call ends it, and the log says so without the number", async () => {
+test("callers are handed on only to where the operator allows the organization", async () => {
+  const { customer, call } = await talking("+4930");
+  call.say("transfer me");
+  const answer = await call.said(2);
+  assert.notEqual(answer, "One moment please, I will transfer you.");
+  call.drop();
+  const { metadata } = await server.endedCall(customer);
+  assert.equal(metadata["endReason"], "callerLeft");
+  assert.equal(api.requests.length, 0);
+});
+
+test("the caller of a call that the vendor does not take is told so, and talks on", async () => {
   api.answers.push([400, JSON.stringify({ code: 21220, message: `no ${TRANSFER_TO}` })]);
   const { customer, call } = await callWithTransfer();
   call.play();
-  assert.equal(await call.closed, 1000);
-  await server.endedCall(customer);
-  await server.changes.until("the line in the log", () => log.ofLevel("error")[0]);
+  assert.match(await call.said(3), /^I am sorry, I could not put you through\./);
+  call.play();
+  call.say("what is the weather");
+  assert.notEqual(await call.said(4), "");
+  assert.equal(api.requests.length, 1, "the telephone's call is not hung up");
+  call.drop();
+  const { metadata } = await server.endedCall(customer);
+  assert.equal(metadata["endReason"], "callerLeft");
+  assert.match(JSON.stringify(metadata), /"kind":"transferRefused"/);
   assert.deepEqual(
     log.ofLevel("error").map(({ message }) => message),
     ["a call could not be transferred"],
@@ -89,14 +115,21 @@ test("a vendor that does not take the call ends it, and the log says so without 
   assert.doesNotMatch(JSON.stringify(log.lines), /\+1555|the-vendors/);
 });
 
-test("a caller who hangs up while the vendor is asked leaves nothing behind", async () => {
-  const { customer, call } = await callWithTransfer();
-  const answer = api.hold();
-  call.play();
-  await api.asked(1);
-  call.drop();
-  const { metadata } = await server.endedCall(customer);
-  assert.equal(metadata["endReason"], "transferred");
-  answer();
-  await server.settled();
-});
+const CLOSED_STREAMS = [
+  ["takes the call was a transfer", 200, "transferred"],
+  ["has no such call any more was a hang-up", 404, "callerLeft"],
+] as const;
+for (const [what, status, endReason] of CLOSED_STREAMS) {
+  test(`a stream that closes while the vendor is asked, which ${what}`, async () => {
+    api.answers.push([status, "{}"]);
+    const { customer, call } = await callWithTransfer();
+    const answer = api.hold();
+    call.play();
+    await api.asked(1);
+    call.drop();
+    answer();
+    const { metadata } = await server.endedCall(customer);
+    assert.equal(metadata["endReason"], endReason);
+    await server.settled();
+  });
+}

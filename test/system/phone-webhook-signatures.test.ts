@@ -1,105 +1,38 @@
 import assert from "node:assert/strict";
-import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import webhooks from "twilio/lib/webhooks/webhooks.js";
+import {
+  KEY,
+  SIGNERS,
+  SIGNING_KEYS,
+  type SignedHeaders,
+} from "../../bench/attack/webhook-signers.js";
 import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const BASE = "https://calls.example.com";
-const KEY = "what the vendor signs with";
-const FORM = new URLSearchParams({ CallSid: "CA1", CallUUID: "c1", From: "+15550001111" });
-const JSON_BODY = JSON.stringify({ call_sid: "c1", uuid: "u1", from: "15550001111" });
-const telnyx = generateKeyPairSync("ed25519");
-const TELNYX_PUBLIC_KEY = telnyx.publicKey
-  .export({ format: "der", type: "spki" })
-  .subarray(-32)
-  .toString("base64");
-
-type Headers = Readonly<Record<string, string>>;
-
-interface Signer {
-  readonly body: string;
-  readonly sign: (url: string, body: string) => Headers;
-}
-
-const seconds = () => String(Math.floor(Date.now() / 1_000));
-const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-
-/** As each vendor's documentation says, apart from the code under test. */
-const SIGNERS: Readonly<Record<string, Signer>> = {
-  signalwire: {
-    body: FORM.toString(),
-    sign: (url, body) => ({
-      "x-signalwire-signature": webhooks.getExpectedTwilioSignature(
-        KEY,
-        url,
-        Object.fromEntries(new URLSearchParams(body)),
-      ),
-    }),
-  },
-  plivo: {
-    body: FORM.toString(),
-    sign: (url, body) => {
-      const query = [...new URL(url).searchParams].map((pair) => pair.join("=")).sort();
-      const fields = [...new URLSearchParams(body)].map((pair) => pair.join("")).sort();
-      const text = `${url.split("?")[0]}?${query.join("&")}.${fields.join("")}.nonce`;
-      return {
-        "x-plivo-signature-v3": createHmac("sha256", KEY).update(text).digest("base64"),
-        "x-plivo-signature-v3-nonce": "nonce",
-      };
-    },
-  },
-  telnyx: {
-    body: FORM.toString(),
-    sign: (_url, body) => {
-      const timestamp = seconds();
-      const signature = sign(null, Buffer.from(`${timestamp}|${body}`), telnyx.privateKey);
-      return {
-        "telnyx-timestamp": timestamp,
-        "telnyx-signature-ed25519": signature.toString("base64"),
-      };
-    },
-  },
-  vonage: {
-    body: JSON_BODY,
-    sign: (_url, body) => {
-      const payload_hash = createHash("sha256").update(body).digest("hex");
-      const claims = base64url({ iat: Number(seconds()), payload_hash });
-      const signed = `${base64url({ alg: "HS256" })}.${claims}`;
-      const signature = createHmac("sha256", KEY).update(signed).digest("base64url");
-      return { authorization: `Bearer ${signed}.${signature}` };
-    },
-  },
-  jambonz: {
-    body: JSON_BODY,
-    sign: (_url, body) => {
-      const timestamp = seconds();
-      const digest = createHmac("sha256", KEY).update(`${timestamp}.${body}`).digest("hex");
-      return { "jambonz-signature": `t=${timestamp},v1=${digest}` };
-    },
-  },
-};
-
 let server: TestServer;
 let customer: Customer;
+let agentId: string;
 before(async () => {
   server = await TestServer.start({
     environment: {
       PUBLIC_BASE_URL: BASE,
-      SIGNALWIRE_SIGNING_KEY: KEY,
-      PLIVO_AUTH_TOKEN: KEY,
-      TELNYX_PUBLIC_KEY,
-      VONAGE_SIGNATURE_SECRET: KEY,
-      JAMBONZ_WEBHOOK_SECRET: KEY,
+      ...SIGNING_KEYS,
     },
   });
   customer = await server.customer();
-  await server.agent(customer);
+  agentId = (await server.agent(customer)).id;
 });
 after(() => server.close());
 
-async function ask(vendor: string, body: string, headersFor: (url: string) => Headers) {
-  const url = webhookUrl(server, customer, { vendor });
+async function ask(
+  vendor: string,
+  body: string,
+  headersFor: (url: string) => SignedHeaders,
+  query: Readonly<Record<string, string>> = {},
+) {
+  const url = webhookUrl(server, customer, { vendor, ...query });
   const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
   const headers = { "content-type": type, ...headersFor(url.replace(server.url, BASE)) };
   const response = await fetch(url, { method: "POST", headers, body });
@@ -112,6 +45,32 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
       const answer = await ask(vendor, signer.body, (url) => signer.sign(url, signer.body));
       assert.equal(answer.status, 200, answer.text);
       assert.match(answer.text, /token/);
+    });
+
+    test("is told the same, and not of a second stream, when a signed request comes again", async () => {
+      const body = signer.body.replace("15550001111", "15550007777");
+      let signed: SignedHeaders = {};
+      const first = await ask(vendor, body, (url) => {
+        signed = signer.sign(url, body);
+        return signed;
+      });
+      for (const headers of [signed, respelled(signed)]) {
+        const again = await ask(vendor, body, () => headers);
+        assert.deepEqual(again, first);
+      }
+      const other = body.replace("15550007777", "15550008888");
+      const next = await ask(vendor, other, (url) => signer.sign(url, other));
+      assert.notEqual(next.text, first.text);
+    });
+
+    test("is believed an agent in the address only where it signs that", async () => {
+      const body = signer.body.replace("15550001111", "15550006666");
+      const answer = await ask(vendor, body, (url) => signer.sign(url, body), {
+        agent_id: agentId,
+      });
+      const signsQuery = ["signalwire", "plivo"].includes(vendor);
+      assert.equal(answer.status, signsQuery ? 200 : 400, answer.text);
+      if (!signsQuery) assert.match(answer.text, /agent_id: .* does not sign the address/);
     });
 
     test("is refused without a signature, with a wrong one, and with that of another body", async () => {
@@ -131,7 +90,20 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
   });
 }
 
-function spoilt(headers: Headers): Headers {
+/** What fits as well, to the letter of the vendor's rules. */
+function respelled(headers: SignedHeaders): SignedHeaders {
+  const { "x-plivo-signature-v3": plivo, "jambonz-signature": jambonz, authorization } = headers;
+  return {
+    ...headers,
+    ...(plivo === undefined ? {} : { "x-plivo-signature-v3": `nothing,${plivo}` }),
+    ...(jambonz === undefined ? {} : { "jambonz-signature": `${jambonz},v1=nothing` }),
+    ...(authorization === undefined
+      ? {}
+      : { authorization: authorization.replace("Bearer", "bearer") }),
+  };
+}
+
+function spoilt(headers: SignedHeaders): SignedHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}0`]));
 }
 

@@ -75,9 +75,9 @@ const DOCUMENTS: Readonly<Record<string, { type: RegExp; stream: RegExp }>> = {
   twilio: {
     type: /^text\/xml/,
     stream:
-      /^<\?xml version="1\.0" encoding="UTF-8"\?><Response><Connect><Stream url="([^"]+)"><Parameter name="token" value="[0-9a-f]+"\/><\/Stream><\/Connect><\/Response>$/,
+      /^<\?xml version="1\.0" encoding="UTF-8"\?><Response><Connect action="[^"]+\/api\/telephony\/continue\?token=[\w.-]+"><Stream url="([^"]+)"><Parameter name="token" value="[0-9a-f]+"\/><\/Stream><\/Connect><\/Response>$/,
   },
-  signalwire: { type: /^text\/xml/, stream: /<Connect><Stream url="([^"]+)">/ },
+  signalwire: { type: /^text\/xml/, stream: /<Connect action="[^"]+"><Stream url="([^"]+)">/ },
   telnyx: { type: /^text\/xml/, stream: /<Stream url="([^"]+)"[^>]* bidirectionalMode="rtp"/ },
   plivo: { type: /^text\/xml/, stream: /<Stream [^>]*bidirectional="true"[^>]*>([^<]+)<\/Stream>/ },
   vonage: { type: /^application\/json/, stream: /"type":"websocket","uri":"([^"]+)"/ },

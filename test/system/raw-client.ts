@@ -10,15 +10,19 @@ export interface RawClose {
 export class RawClient {
   readonly #socket: WebSocket;
   readonly texts: string[] = [];
+  /** Texts as they are, and the sizes of binary frames, in the order in which they came. */
+  readonly frames: (string | number)[] = [];
   readonly closed: Promise<RawClose>;
   readonly #opened: Promise<void>;
   readonly #onText = new Set<() => void>();
 
-  constructor(server: TestServer, { apiKey }: Customer) {
-    const url = `${server.url.replace("http", "ws")}/ws/voice?api_key=${apiKey}`;
+  /** `query` follows the key: `&audio=stream`. */
+  constructor(server: TestServer, { apiKey }: Customer, query = "") {
+    const url = `${server.url.replace("http", "ws")}/ws/voice?api_key=${apiKey}${query}`;
     const socket = new WebSocket(url, { perMessageDeflate: false });
     this.#socket = socket;
     socket.on("message", (data: Buffer, isBinary) => {
+      this.frames.push(isBinary ? data.byteLength : data.toString());
       if (!isBinary) this.texts.push(data.toString());
       for (const notice of this.#onText) notice();
     });

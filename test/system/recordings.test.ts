@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { decodeSpeech } from "../../engine/sandbox/tone-code.js";
-import type { CallRecord } from "../../storage/records.js";
 import { readStereoFile } from "../engine/calls/stereo-file.js";
+import { fetchRecording, recordedCall } from "./call-recordings.js";
 import { ended, spoke, stopped } from "./events.js";
 import { heard } from "./telephone-stand.js";
-import { type Customer, TestServer } from "./test-server.js";
+import { TestServer } from "./test-server.js";
 
 const SILENT_SECOND = Buffer.alloc(32_000);
 const RECORDING = { enabled: true, retentionDays: 7 };
@@ -17,18 +17,6 @@ before(async () => {
   server = await TestServer.start();
 });
 after(() => server.stop());
-
-function recordedCall(customer: Customer): Promise<CallRecord> {
-  return server.changes.until("the recording of the call", async () => {
-    const [call] = await server.calls(customer);
-    return call?.metadata["recording"] === undefined ? undefined : call;
-  });
-}
-
-function fetchRecording(callId: string, { apiKey }: Customer, headers = {}): Promise<Response> {
-  const url = `${server.url}/api/dashboard/calls/${callId}/recording`;
-  return fetch(url, { headers: { "x-api-key": apiKey, ...headers } });
-}
 
 test("a recording of a web call has the caller's words left, the agent's right, and stops where the caller interrupts", async () => {
   const customer = await server.customer();
@@ -46,8 +34,8 @@ test("a recording of a web call has the caller's words left, the agent's right, 
   await stop;
   await caller.until(ended);
   await caller.hangUp();
-  const call = await recordedCall(customer);
-  const answer = await fetchRecording(call.id, customer);
+  const call = await recordedCall(server, customer);
+  const answer = await fetchRecording(server, call.id, customer);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get("content-type"), "audio/wav");
   const file = Buffer.from(await answer.arrayBuffer());
@@ -80,8 +68,8 @@ test("a recording of a telephone call has both sides' words at 8 kHz", async () 
   await caller.say("say thank you");
   await heard(caller, "thank you");
   await caller.hangUp();
-  const call = await recordedCall(customer);
-  const file = Buffer.from(await (await fetchRecording(call.id, customer)).arrayBuffer());
+  const call = await recordedCall(server, customer);
+  const file = Buffer.from(await (await fetchRecording(server, call.id, customer)).arrayBuffer());
   const { rateHz, left, right } = readStereoFile(file);
   assert.equal(rateHz, 8_000);
   assert.equal(decodeSpeech(left, rateHz), "say thank you");
@@ -95,5 +83,5 @@ test("a call whose agent does not record leaves nothing behind", async () => {
   await caller.hangUp();
   const call = await server.endedCall(customer);
   assert.equal(call.metadata["recording"], undefined);
-  assert.equal((await fetchRecording(call.id, customer)).status, 404);
+  assert.equal((await fetchRecording(server, call.id, customer)).status, 404);
 });

@@ -110,16 +110,48 @@ describe("an agent that takes no calls", { concurrency: true }, () => {
       models: [{ modelId: "house", label: "House" }],
       settings: {},
     });
-    await server.agent(customer, { llmProviderId: id, llmModelId: "house" });
+    const agent = await server.agent(customer, { llmProviderId: id, llmModelId: "house" });
     await server.tenancy.providers.update(tenant, id, { active: false });
-    await assertRefused(server.dial(customer), 4004, /Ours/);
+    await assertRefused(server.dial(customer, { agentId: agent.id }), 4004, /Ours/);
+    await assertRefused(server.dial(customer), 4005, /no active agent/);
+  });
+
+  test("without an id, the first agent that can take a call takes it, however many before it are paused", async () => {
+    const customer = await server.customer("pro");
+    const { tenant } = customer;
+    const paused = await server.agent(customer, { name: "Off" });
+    await server.tenancy.agents.update(tenant, paused.id, { active: false });
+    const { id } = await server.tenancy.providers.create(tenant, {
+      category: "llm",
+      providerKey: "openai",
+      name: "Ours",
+      credentials: { apiKey: "sk-ours" },
+      models: [{ modelId: "house", label: "House" }],
+      settings: {},
+    });
+    await server.agent(customer, { name: "Dead", llmProviderId: id, llmModelId: "house" });
+    await server.tenancy.providers.update(tenant, id, { active: false });
+    const gold = await server.agent(customer, { name: "Gold", ttsModelId: "tts-1-hd" });
+    const fit = await server.agent(customer, { name: "Fit" }, { tts: "edge" });
+    for (const [index, plan] of ["starter", "pro"].entries()) {
+      await server.tenancy.organizations.changePlan(customer.email, plan);
+      await (await server.call(customer)).hangUp();
+      await server.endedCalls(customer, index + 1);
+    }
+    const calls = await server.calls(customer);
+    assert.deepEqual(
+      calls.map(({ agentId }) => agentId),
+      [fit.id, gold.id],
+    );
   });
 
   test("4003: an agent whose model is above the plan", async () => {
     const customer = await server.customer("pro");
-    await server.agent(customer, { ttsModelId: "eleven_flash_v2_5" }, { tts: "elevenlabs" });
+    const premium = { ttsModelId: "eleven_flash_v2_5" };
+    const { id: agentId } = await server.agent(customer, premium, { tts: "elevenlabs" });
     await server.tenancy.organizations.changePlan(customer.email, "free");
-    await assertRefused(server.dial(customer), 4003, /plan/);
+    await assertRefused(server.dial(customer, { agentId }), 4003, /plan/);
+    await assertRefused(server.dial(customer), 4005, /no active agent/);
   });
 
   test("4003: an agent beyond the number that the plan allows", async () => {

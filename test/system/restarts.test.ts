@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkDatabase } from "../../storage/database-check.js";
+import { checkDatabase } from "../../storage/sqlite/database-check.js";
 import { TestServer } from "./test-server.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -23,8 +23,14 @@ test("a server that is restarted often keeps nothing that only its earlier runs 
     assert.equal(rowsOf("sessionHistory"), start === 1 ? 0 : 1, "what can still be continued");
     const { tenant } = await server.customer();
     const { history } = server.database;
-    await history.save(tenant.organization.id, "yesterday's", said, Date.now() - 25 * HOUR_MS);
-    if (start === 1) await history.save(tenant.organization.id, "fresh", said, Date.now());
+    await history.replace(
+      { orgId: tenant.organization.id, key: "yesterday's" },
+      [],
+      said,
+      Date.now() - 25 * HOUR_MS,
+    );
+    if (start === 1)
+      await history.replace({ orgId: tenant.organization.id, key: "fresh" }, [], said, Date.now());
     await server.stop();
   }
 });

@@ -33,7 +33,11 @@ test("a backup of a running server, put into a new folder, takes the calls of th
 
   const restoredDir = await mkdtemp(join(folder, "restored-"));
   await copyFile(file, join(restoredDir, "parley.db"));
-  const restored = await TestServer.start({ dataDir: restoredDir, sandbox: server.sandbox });
+  const restored = await TestServer.start({
+    dataDir: restoredDir,
+    sandbox: server.sandbox,
+    environment: { DATABASE_START: "restored" },
+  });
   const caller = await restored.call(customer);
   await caller.say("say after");
   await caller.until(ended);

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { DATABASE_FILE } from "../../config.js";
 import { ended } from "./events.js";
 import { TestServer } from "./test-server.js";
 
@@ -19,5 +22,21 @@ test("a second server on the same folder is refused, and the calls of the first 
     call.transcript.map(({ text }) => text),
     ["say ok", "ok"],
   );
+  await server.stop();
+});
+
+test("a second server that finds no lock file leaves the calls of the first alone, and does not start", async () => {
+  const server = await TestServer.start();
+  const { dataDir, sandbox } = server;
+  const customer = await server.customer();
+  await server.agent(customer);
+  const caller = await server.call(customer);
+  await rm(join(dataDir, `${DATABASE_FILE}.lock`));
+  await assert.rejects(TestServer.start({ dataDir, sandbox }), /another server runs on/);
+  await caller.say("say ok");
+  await caller.until(ended);
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.equal(call.status, "completed");
   await server.stop();
 });

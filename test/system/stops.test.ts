@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
-import { readDemo } from "../../engine/tenancy/demo-organization.js";
+import { readDemo } from "../../engine/tenancy/demo-file.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";

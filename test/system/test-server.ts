@@ -6,11 +6,8 @@ import { parseConfig } from "../../config.js";
 import type { Logger } from "../../engine/log.js";
 import { Caller, type CallerOptions } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
-import { AccessTokens } from "../../engine/security/access-token.js";
-import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
-import { newTenancy, type Tenancy } from "../../engine/tenancy/tenancy.js";
-import type { Tenant } from "../../engine/tenancy/tenant.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { type Parley, startParley } from "../../main.js";
@@ -21,10 +18,18 @@ import { frontUnderTest } from "../doubles/front-under-test.js";
 import { PatientClock } from "../doubles/patient-clock.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { CallLog } from "./call-log.js";
+import {
+  type AgentVendorKeys,
+  type Customer,
+  ENCRYPTION_KEY,
+  JWT_SECRET,
+  TestCustomers,
+  tenancyOn,
+} from "./test-customers.js";
+
+export { type AgentVendorKeys, type Customer, JWT_SECRET, MODELS } from "./test-customers.js";
 
 export const VENDOR_KEY = "a-key-that-the-sandbox-takes";
-const JWT_SECRET = "j".repeat(32);
-const ENCRYPTION_KEY = "5a".repeat(32);
 
 export interface TestServerOptions {
   readonly log?: Logger;
@@ -36,25 +41,6 @@ export interface TestServerOptions {
   readonly dataDir?: string;
   readonly sandbox?: Sandbox;
 }
-
-/** An organization that may call, with its key. */
-export interface Customer {
-  readonly tenant: Tenant;
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-  readonly email: string;
-}
-
-export interface AgentVendorKeys {
-  readonly llm?: "openai" | "groq" | "ollama";
-  readonly tts?: "openai" | "elevenlabs" | "edge";
-}
-
-/** What the tests' agents use of each vendor. */
-export const MODELS = {
-  llm: { openai: "gpt-4o-mini", groq: "llama-3.1-8b-instant", ollama: "llama3.2" },
-  tts: { openai: "tts-1", elevenlabs: "eleven_flash_v2_5", edge: "en-US-AriaNeural" },
-} as const;
 
 interface TestServerParts {
   readonly parley: Parley;
@@ -72,6 +58,7 @@ export class TestServer {
   readonly dataDir: string;
   /** Changes of the log, of the sandbox that was started with the server, and of the stored calls. */
   readonly changes: Changes;
+  readonly #customers: TestCustomers;
   readonly #callLog: CallLog;
   readonly #options: TestServerOptions;
 
@@ -101,6 +88,7 @@ export class TestServer {
     this.changes = changes;
     this.#options = options;
     this.tenancy = tenancyOn(parley.database, options.clock ?? new SystemClock());
+    this.#customers = new TestCustomers(parley.database, this.tenancy);
   }
 
   get url(): string {
@@ -111,52 +99,20 @@ export class TestServer {
     return this.parley.database;
   }
 
-  /** An active organization with an API key for everything, without the slow hashing of a password. */
-  async customer(planSlug = "enterprise"): Promise<Customer> {
-    const plan = await this.database.plans.findBySlug(planSlug);
-    assert.ok(plan);
-    const id = crypto.randomUUID();
-    const email = `${id}@example.com`;
-    const times = { createdAtMs: Date.now(), updatedAtMs: Date.now() };
-    const organization = { id, name: "Customer", planId: plan.id, ownerEmail: email, ...times };
-    const owner = { id: crypto.randomUUID(), orgId: id, email, name: "Owner", passwordHash: "" };
-    await this.database.organizations.insertWithOwner(
-      { ...organization, status: "active" },
-      { ...owner, role: "admin", createdAtMs: times.createdAtMs },
-    );
-    const { rawKey, record } = await this.tenancy.apiKeys.create(id, { name: "Calls" });
-    const tenant = await this.tenancy.apiKeys.authenticate(rawKey);
-    assert.ok(tenant);
-    return { tenant, apiKey: rawKey, apiKeyId: record.id, email };
+  customer(planSlug?: string): Promise<Customer> {
+    return this.#customers.customer(planSlug);
   }
 
-  /** Says nothing by itself unless it is given a greeting, and ends a turn after a short silence. */
-  async agent(
-    { tenant }: Customer,
-    changes: Partial<AgentInput> = {},
-    { llm = "openai", tts = "openai" }: AgentVendorKeys = {},
+  agent(
+    customer: Customer,
+    changes?: Partial<AgentInput>,
+    keys?: AgentVendorKeys,
   ): Promise<AgentRecord> {
-    const { thresholds, persona, ...others } = changes;
-    return this.tenancy.agents.create(tenant, {
-      name: "Reception",
-      llmProviderId: await this.providerId("llm", llm),
-      llmModelId: MODELS.llm[llm],
-      ttsProviderId: await this.providerId("tts", tts),
-      ttsModelId: MODELS.tts[tts],
-      sttProviderId: await this.providerId("stt", "deepgram"),
-      ...others,
-      persona: { greeting: "", ...persona },
-      thresholds: { endpointingMs: 100, ...thresholds },
-    });
+    return this.#customers.agent(customer, changes, keys);
   }
 
-  async providerId(category: Category, providerKey: string): Promise<string> {
-    const providers = await this.database.providers.listVisible("");
-    const found = providers.find(
-      (each) => each.category === category && each.providerKey === providerKey,
-    );
-    assert.ok(found, `${category}/${providerKey} is seeded`);
-    return found.id;
+  providerId(category: Category, providerKey: string): Promise<string> {
+    return this.#customers.providerId(category, providerKey);
   }
 
   call(customer: Customer, options: Partial<CallerOptions> = {}): Promise<Caller> {
@@ -274,16 +230,4 @@ function tellOfWrites({ calls, recordings }: Database, { tell }: Changes): void 
   calls.annotate = told(calls.annotate.bind(calls));
   calls.saveSummary = told(calls.saveSummary.bind(calls));
   recordings.finish = told(recordings.finish.bind(recordings));
-}
-
-/** The services as the server makes them, on its database: what an administrator's command would do. */
-function tenancyOn(database: Database, clock: Clock): Tenancy {
-  return newTenancy({
-    database,
-    cipher: new CredentialCipher(ENCRYPTION_KEY),
-    tokens: new AccessTokens({ secret: JWT_SECRET, expiresIn: "1h", clock }),
-    clock,
-    newId: () => crypto.randomUUID(),
-    log: new SilentLogger(),
-  });
 }

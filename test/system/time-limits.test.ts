@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import type { SandboxFaults, SandboxVendor } from "../../engine/sandbox/faults.js";
+import { VOICE_QUIET_MAX_MS } from "../../engine/session/sentence-speaker.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";
@@ -161,19 +162,52 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("a voice that stalls on reply and apology is told in writing", async (context) => {
+  test("a voice that stalls twice is told in writing, where no apology is ready", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openaiSpeech: { fault: "stallBeforeFirstByte" } });
     const caller = await timed.server.call(await timed.customer());
     await caller.say("say ok");
     await caller.until(understood);
-    for (const requests of [1, 2, 3]) {
+    for (const requests of [1, 2]) {
       await timed.asked("openaiSpeech", requests);
-      timed.clock.advance(STALL_MS);
+      timed.clock.advance(VOICE_QUIET_MAX_MS);
     }
-    await caller.until(({ type }) => type === "error");
+    let isTold = false;
+    const told = caller.until(({ type }) => type === "error").then(() => (isTold = true));
+    await eventually("the error", () => {
+      timed.clock.advance(100);
+      return isTold ? true : undefined;
+    });
+    await told;
     assert.deepEqual(repliesOf(caller), []);
     await caller.hangUp();
+  });
+
+  test("a model that hangs is bridged in the agent's voice, and then apologized for", async (context) => {
+    const timed = await TimedServer.for(context);
+    timed.spoil({ openai: { fault: "stallBeforeFirstByte" } });
+    const customer = await timed.customer({ thresholds: { waitingWordMs: 1_500 } });
+    const caller = await timed.server.call(customer);
+    timed.clock.advance(1_000);
+    // Five phrases, one after the other, before they are needed.
+    await timed.asked("openaiSpeech", 5);
+    await caller.say("say ok");
+    await caller.until(understood);
+    await timed.asked("openai", 1);
+    timed.clock.advance(1_500);
+    await caller.until(spoke);
+    timed.clock.advance(STALL_MS);
+    await timed.asked("openai", 2);
+    timed.clock.advance(STALL_MS);
+    await eventually("the apology", () => {
+      timed.clock.advance(100);
+      return repliesOf(caller).includes(APOLOGY) ? true : undefined;
+    });
+    await caller.hangUp();
+    const call = await timed.server.endedCall(customer);
+    const said = call.transcript.map(({ text }) => text);
+    assert.match(said[1] ?? "", /^One moment\./);
+    assert.equal(said.at(-1), APOLOGY);
   });
 
   test("a recognizer that does not answer the call in time fails it", async (context) => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { Exchange } from "../../engine/sandbox/exchange.js";
+import { noFaults } from "../../engine/sandbox/faults.js";
 import type { TwilioCall } from "../../engine/sandbox/twilio-call.js";
 import { TwilioSimulator } from "../../engine/sandbox/twilio-simulator.js";
 import { eventually } from "./eventually.js";
@@ -11,7 +12,8 @@ export const AUTH_TOKEN = "the-vendors-auth-token";
 
 /** The telephony vendor on a socket, and a public address of the server that is known before the server's port. */
 export class TwilioStand {
-  readonly simulator = new TwilioSimulator();
+  readonly faults = noFaults();
+  readonly simulator = new TwilioSimulator({ faults: this.faults });
   readonly #api = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://twilio");
     void this.simulator.handleRequest(new Exchange(request, response, url));

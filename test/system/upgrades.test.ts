@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { checkDatabase } from "../../storage/database-check.js";
-import { SCHEMA_VERSION } from "../../storage/sqlite-file.js";
-import { makeOldDatabase } from "../storage/old-database.js";
+import { checkDatabase } from "../../storage/sqlite/database-check.js";
+import { SCHEMA_VERSION } from "../../storage/sqlite/sqlite-file.js";
+import { makeOldDatabase } from "../storage/sqlite/old-database.js";
 import { ended } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
 
@@ -37,7 +37,8 @@ for (let version = 1; version < SCHEMA_VERSION; version += 1) {
     const filePath = join(dataDir, "parley.db");
     await makeOldDatabase(join(today.dataDir, "parley.db"), filePath, version);
     const { sandbox } = today;
-    const server = await TestServer.start({ dataDir, sandbox });
+    const environment = { DATABASE_START: "restored" };
+    const server = await TestServer.start({ dataDir, sandbox, environment });
     const caller = await server.call(customer);
     await caller.say("say after");
     await caller.until(ended);

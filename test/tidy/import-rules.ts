@@ -15,15 +15,36 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
   ["main.ts", ["api/", "engine/", "storage/", "config.ts"]],
   [
     "config.ts",
-    ["engine/settings.ts", "engine/telephony/telephony-settings.ts", "api/http/address-blocks.ts"],
+    [
+      "engine/settings.ts",
+      "engine/telephony/telephony-settings.ts",
+      "engine/vendors/vendor-environment.ts",
+      "api/http/address-blocks.ts",
+    ],
   ],
   ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
   ["api/livestream/main.ts", ["api/", "engine/", "storage/", "config.ts"]],
+  ["api/console/", ["api/contract/", "api/client/"]],
   ["api/", ["engine/", "storage/"]],
   ["deploy/livestream/front/site/", []],
   ["engine/", ["storage/"]],
   ["storage/", []],
-  ["bench/", ["api/", "engine/", "storage/", "config.ts", "main.ts", "test/doubles/"]],
+  [
+    "bench/",
+    [
+      "api/",
+      "engine/",
+      "storage/",
+      "config.ts",
+      "main.ts",
+      "test/doubles/",
+      "test/storage/sqlite/rigs/",
+      "test/api/http/loopback-client.ts",
+      "test/simulation/seeded-random.ts",
+      "test/api/contract/contract-check.ts",
+      "test/api/contract/request-arbitrary.ts",
+    ],
+  ],
   [
     "test/",
     [
@@ -51,13 +72,19 @@ export const importDirection: FileRule = (file) => {
 /** The vendors' own clients judge the simulators; the product never leans on them. */
 const SDK_PLACES = ["test/engine/sandbox/"];
 
+/** The only part that has a page of React. */
+const CONSOLE = ["api/console/"];
+
 /** A package is imported only by the places that own it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "uWebSockets.js": ["api/http/"],
+  "ipaddr.js": ["api/http/"],
   undici: ["engine/vendors/", "test/engine/vendors/"],
   kysely: ["storage/", "test/storage/"],
-  "better-sqlite3": ["storage/", "test/storage/"],
+  "better-sqlite3": ["storage/sqlite/", "test/storage/"],
+  pg: ["storage/postgres/", "test/postgres-system/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
+  "node-forge": ["engine/sandbox/"],
   ws: ["api/http/", "engine/sandbox/", "bench/", "test/"],
   piscina: ["engine/audio/"],
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
@@ -68,6 +95,15 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "fast-check": ["test/", "bench/"],
   "playwright-core": ["bench/livestream/"],
   "hls.js": ["deploy/livestream/front/site/"],
+  react: CONSOLE,
+  "react-dom": CONSOLE,
+  "@tanstack/react-query": CONSOLE,
+  "@tanstack/react-virtual": CONSOLE,
+  wouter: CONSOLE,
+  uplot: CONSOLE,
+  "wavesurfer.js": CONSOLE,
+  "openapi-fetch": CONSOLE,
+  "lucide-react": CONSOLE,
   tinybench: ["bench/"],
   fastify: ["bench/"],
   "@ai-sdk/deepgram": SDK_PLACES,
@@ -75,6 +111,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@ai-sdk/groq": SDK_PLACES,
   "@ai-sdk/openai": SDK_PLACES,
   "@ai-sdk/openai-compatible": SDK_PLACES,
+  "@cartesia/cartesia-js": SDK_PLACES,
   "@deepgram/sdk": SDK_PLACES,
   "@elevenlabs/elevenlabs-js": SDK_PLACES,
   ai: SDK_PLACES,

@@ -16,7 +16,7 @@ const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export const fileNames: FileRule = ({ path }) => {
   const faults: Fault[] = [];
-  for (const part of path.replace(/(?:(?:\.contract)?\.test)?\.ts$/, "").split("/")) {
+  for (const part of path.replace(/(?:(?:\.contract)?\.test|\.d)?\.tsx?$/, "").split("/")) {
     if (!KEBAB_CASE.test(part))
       faults.push({ path, line: 1, message: `"${part}" is not kebab-case` });
     const banned = part.split("-").find((word) => BANNED_WORDS.has(word));
@@ -32,8 +32,10 @@ export const PLACES_OF_TIME = [
   "engine/time/clock.ts",
   "config.ts",
   "main.ts",
+  "api/client/client-clock.ts",
   "api/commands/",
   "api/livestream/main.ts",
+  "api/console/model/browser-clock.ts",
   "deploy/livestream/front/site/page-clock.ts",
   "engine/sandbox/",
   "bench/",
@@ -85,7 +87,7 @@ const BANS: readonly Ban[] = [
     within: "code",
     pattern: /(?<![.\w$])any\b(?!\s*[(:])/g,
     message: "`any` switches the types off",
-    except: ["storage/migrations/"],
+    except: ["storage/sqlite/migrations/"],
   },
   {
     within: "code",

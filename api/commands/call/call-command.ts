@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { Caller } from "../../../engine/sandbox/caller.js";
 import { readSandboxNote, type SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
 import { SANDBOX_TWILIO } from "../../../engine/sandbox/sandbox-telephony.js";
-import { readDemo } from "../../../engine/tenancy/demo-organization.js";
+import { readDemo } from "../../../engine/tenancy/demo-file.js";
 import type { Command } from "../command.js";
 import { CommandFault } from "../command-fault.js";
 import { type CommandSettings, readCommandSettings } from "../data-folder.js";
@@ -15,11 +15,12 @@ import { CallScreen } from "./call-screen.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
 import type { CallReport, Display } from "./display.js";
 import { JsonLines } from "./json-lines.js";
-import { type VoiceCall, WEB } from "./medium.js";
+import { type Medium, type VoiceCall, WEB } from "./medium.js";
 import { perform } from "./performance.js";
 import { awaitPlacedCall, dialAgent } from "./phone-dialing.js";
 import { TELEPHONE } from "./phone-medium.js";
 import { QuietScreen } from "./quiet-screen.js";
+import { STREAM_FORMAT, WEB_STREAM } from "./stream-medium.js";
 import { sayTypedLines } from "./typed-lines.js";
 
 const USAGE = `Usage: npm run call -- [options]
@@ -34,9 +35,10 @@ are simulated to be understood. Without --text and --interactive it plays a conv
   --key vk_…        an API key, else that of the demo organization in DATA_DIR
   --agent ID        else the organization's first active agent
   --session KEY     goes on with an earlier conversation
+  --stream          has the agent's voice streamed as it is made (audio=stream), instead of whole sentences
   --phone           calls as a telephone does: Twilio's webhook, token and media stream, 8 kHz in frames of 20 ms
   --placed          with --phone: the agent calls, over the sandbox's Twilio; --to +1555… says whom (…0001 is busy)
-  --save FILE       writes the agent's voice: the received MP3s, one after another; with --phone a WAV file
+  --save FILE       writes the agent's voice: the received MP3s, one after another; with --stream or --phone a WAV file
   --quiet           only the table at the end
   --json            one JSON object a line, for programs
 Exit code: 0 a reply was heard, 1 none was or the call failed, 2 not understood.`;
@@ -68,7 +70,7 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
       const conversation = await connect(
         {
           url,
-          medium: options.telephone === undefined ? WEB : TELEPHONE,
+          medium: mediumOf(options),
           dial: () => dial(dialling),
           sessionId: options.sessionId,
           patienceMs: surroundings.patienceMs,
@@ -93,6 +95,11 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
   };
 }
 
+function mediumOf({ telephone, isStreamed }: CallOptions): Medium {
+  if (telephone !== undefined) return TELEPHONE;
+  return isStreamed ? WEB_STREAM : WEB;
+}
+
 interface Dialling {
   readonly options: CallOptions;
   readonly url: string;
@@ -102,13 +109,14 @@ interface Dialling {
 }
 
 async function dial({ options, url, apiKey, settings, display }: Dialling): Promise<VoiceCall> {
-  const { agentId, sessionId, telephone } = options;
+  const { agentId, sessionId, telephone, isStreamed } = options;
   if (telephone === undefined) {
     return Caller.dial({
       url,
       apiKey,
       ...(agentId === undefined ? {} : { agentId }),
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(isStreamed ? { stream: STREAM_FORMAT } : {}),
     });
   }
   const phone = {

@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly sessionId: string | undefined;
   /** Undefined: on the web. */
   readonly telephone: Telephone | undefined;
+  /** On the web, the agent's voice comes in pieces instead of whole sentences. */
+  readonly isStreamed: boolean;
   readonly steps: readonly Step[];
   readonly isInteractive: boolean;
   readonly saveFile: string | undefined;
@@ -60,6 +62,7 @@ export function readCallOptions(args: readonly string[]): CallOptions {
       session: text,
       save: text,
       to: text,
+      stream: flag,
       phone: flag,
       placed: flag,
       interactive: flag,
@@ -71,6 +74,10 @@ export function readCallOptions(args: readonly string[]): CallOptions {
   if (quiet && json) throw new UsageFault("give either --quiet or --json");
   const isInteractive = interactive;
   const telephone = telephoneOf(values);
+  const isStreamed = values.stream;
+  if (isStreamed && telephone !== undefined) {
+    throw new UsageFault("--stream is for the web: a telephone is always streamed");
+  }
   const steps = tokens.flatMap((token): Step[] => {
     if (token.kind !== "option" || token.value === undefined) return [];
     if (token.name === "text") return [{ kind: "say", text: sayable(token.value) }];
@@ -86,6 +93,7 @@ export function readCallOptions(args: readonly string[]): CallOptions {
     agentId: agent,
     sessionId: session,
     telephone,
+    isStreamed,
     steps: steps.length > 0 || isInteractive ? steps : DEMONSTRATION,
     isInteractive,
     saveFile: save,

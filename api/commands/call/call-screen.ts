@@ -46,6 +46,9 @@ export class CallScreen implements Display {
       case "audio":
         this.#line(atNs, "audio", "dim", audioText(event.sound, turn));
         return;
+      case "audioStart":
+        this.#line(atNs, "audioStart", "dim", `${event.encoding} at ${event.sampleRateHz} Hz`);
+        return;
       case "audioStop":
         this.#line(atNs, "audioStop", "yellow", "the agent falls silent");
         return;
@@ -133,9 +136,9 @@ function framesText({ count, bytes, jitterMs, longestGapMs }: FrameMeasures): st
 
 function audioText(sound: Uint8Array, turn: Turn | undefined): string {
   const about =
-    turn?.frames === undefined
-      ? `${sizeText(sound.length)}, ${durationText(mp3DurationMs(sound))} of sound`
-      : "the agent is heard";
+    turn?.isStreamed === true
+      ? "the agent is heard"
+      : `${sizeText(sound.length)}, ${durationText(mp3DurationMs(sound))} of sound`;
   if (turn?.latencyMs === undefined || turn.pieces.length > 1) return about;
   return `${about}, the first ${durationText(turn.latencyMs)} after your last word`;
 }

@@ -199,6 +199,7 @@ export class Conversation {
         return this.#stop(event.atNs);
       case "audioEnd":
         return this.#finish(event.atNs);
+      case "audioStart":
       case "error":
       case "unreadable":
       case "closed":

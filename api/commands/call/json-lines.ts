@@ -30,6 +30,11 @@ export class JsonLines implements Display {
       case "error":
         this.#write(type, atNs, { payload: event.payload });
         return;
+      case "audioStart": {
+        const { turnId, encoding, sampleRateHz } = event;
+        this.#write(type, atNs, { turnId, encoding, sampleRateHz });
+        return;
+      }
       case "unreadable":
         this.#write(type, atNs, { text: event.text });
         return;

@@ -22,6 +22,8 @@ export interface Playback {
   readonly endsNs: bigint | undefined;
   /** The measures of the frames; undefined where sound does not come in frames. */
   readonly frames?: FrameMeasures;
+  /** Sound comes in pieces that say nothing by themselves. */
+  readonly isStreamed?: boolean;
   play(sound: Uint8Array, atNs: bigint): void;
   /** Silence at once; what waited is thrown away. */
   stop(atNs: bigint): void;

@@ -79,6 +79,10 @@ export class Turn {
     return this.#playback.frames;
   }
 
+  get isStreamed(): boolean {
+    return this.#playback.isStreamed === true;
+  }
+
   /** What the caller waited: from the last frame of the own words to the first of the reply. */
   get latencyMs(): number | undefined {
     if (this.#firstAudioNs === undefined || this.#utterance === undefined) return undefined;

@@ -21,14 +21,11 @@ export function findDebianParts(
   const nginx = findProgram("nginx", path, systemFolders);
   const ffmpeg = findProgram("ffmpeg", path, systemFolders);
   const ffprobe = findProgram("ffprobe", path, systemFolders);
-  // The hook's only way to the state API; slim images of Debian are without it.
-  const wget = findProgram("wget", path, systemFolders);
   const rtmpModule = firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK);
   if (
     nginx !== undefined &&
     ffmpeg !== undefined &&
     ffprobe !== undefined &&
-    wget !== undefined &&
     rtmpModule !== undefined
   ) {
     return { nginx, rtmpModule, ffmpeg };
@@ -37,7 +34,6 @@ export function findDebianParts(
   if (nginx === undefined) missing.push("nginx");
   if (rtmpModule === undefined) missing.push("libnginx-mod-rtmp");
   if (ffmpeg === undefined || ffprobe === undefined) missing.push("ffmpeg");
-  if (wget === undefined) missing.push("wget");
   return { missing };
 }
 

@@ -1,4 +1,5 @@
 import { SystemClock } from "../../../engine/time/clock.js";
+import { transcoderDefaults } from "../../livestream/transcoder/transcoder-config.js";
 import type { Command } from "../command.js";
 import { CommandFault, UsageFault } from "../command-fault.js";
 import type { Terminal } from "../terminal.js";
@@ -8,21 +9,24 @@ import { frontProxy } from "./front-proxy.js";
 import { type LocalFolders, makeLocalFolders, removeLocalFolders } from "./local-folders.js";
 import { type LocalSettings, parseLocalSettings } from "./local-settings.js";
 import { demandFreePort, untilReady } from "./readiness.js";
-import { hookSettingNames, rtmpIngest } from "./rtmp-ingest.js";
+import { rtmpIngest } from "./rtmp-ingest.js";
+import { demandNoOther, noteRunning } from "./running-copies.js";
 import { type PartCommand, RunningPart } from "./running-part.js";
 import { stateApi } from "./state-api.js";
+import { transcoder } from "./transcoder.js";
 
 const USAGE = `Usage: npm run livestream:local
 
-The live-stream component on this machine, without Docker: the state API, the front proxy, and an RTMP ingest made of Debian's nginx
-with libnginx-mod-rtmp. Stops everything at Ctrl-C. From the environment:
+The live-stream component on this machine, without Docker: the state API, the front proxy, a transcoder, and an RTMP ingest made of
+Debian's nginx with libnginx-mod-rtmp. Stops everything at Ctrl-C. From the environment:
 
   HOST                0.0.0.0   for broadcasters and viewers
   FRONT_PORT          8080      viewer page, HLS, /api/streams
   RTMP_PORT           1935
   LIVESTREAM_PORT     4000      state API, on loopback
   INGEST_STATUS_PORT  8936      of the ingest, on loopback
-Settings of the state API (PUBLISH_KEYS, MASK_CLIENT_IP, ...) and of the hook (SEGMENT_SECONDS, PRESET, LADDER, ...;
+  TRANSCODER_PORT     8937      of the transcoder, on loopback
+Settings of the state API (PUBLISH_KEYS, MASK_CLIENT_IP, ...) and of the transcoder (SEGMENT_SECONDS, PRESET, LADDER, ...;
 deploy/livestream/ingest/README.md) are passed on.`;
 
 /** The settings of the state API that are passed on; its others are set here. */
@@ -52,8 +56,11 @@ export function localCommand(surroundings: LocalSurroundings): Command {
         throw new UsageFault("no arguments are known; settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
       const debian = demandDebianParts(surroundings.environment["PATH"] ?? "");
+      const ports = [settings.frontPort, settings.rtmpPort, settings.stateApiPort];
+      demandNoOther(ports);
       await demandPorts(settings);
       const folders = makeLocalFolders();
+      noteRunning(folders.root, { pid: process.pid, ports, watchUrl: watchUrl(settings) });
       try {
         await new LocalStack(settings, debian, folders, surroundings, terminal).run();
       } finally {
@@ -61,6 +68,14 @@ export function localCommand(surroundings: LocalSurroundings): Command {
       }
     },
   };
+}
+
+function shownHostOf({ host }: LocalSettings): string {
+  return host === "0.0.0.0" ? "localhost" : host;
+}
+
+function watchUrl(settings: LocalSettings): string {
+  return `http://${shownHostOf(settings)}:${settings.frontPort}/`;
 }
 
 function demandDebianParts(path: string): DebianParts {
@@ -71,14 +86,15 @@ function demandDebianParts(path: string): DebianParts {
 }
 
 async function demandPorts(settings: LocalSettings): Promise<void> {
-  const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort } = settings;
+  const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort, transcoderPort } = settings;
   await demandFreePort("FRONT_PORT", host, frontPort);
   await demandFreePort("RTMP_PORT", host, rtmpPort);
   await demandFreePort("LIVESTREAM_PORT", "127.0.0.1", stateApiPort);
   await demandFreePort("INGEST_STATUS_PORT", "127.0.0.1", ingestStatusPort);
+  await demandFreePort("TRANSCODER_PORT", "127.0.0.1", transcoderPort);
 }
 
-/** The three parts, started in order and stopped in reverse. */
+/** The four parts, started in order and stopped in reverse. */
 class LocalStack {
   readonly #settings: LocalSettings;
   readonly #folders: LocalFolders;
@@ -138,11 +154,11 @@ class LocalStack {
   }
 
   #greet(): void {
-    const { host, frontPort, rtmpPort, arePublishKeysChecked } = this.#settings;
-    const shownHost = host === "0.0.0.0" ? "localhost" : host;
+    const { rtmpPort, arePublishKeysChecked } = this.#settings;
+    const shownHost = shownHostOf(this.#settings);
     const secret = arePublishKeysChecked ? "?secret=SECRET" : "";
     this.#terminal.print(`Broadcast to  rtmp://${shownHost}:${rtmpPort}/live/NAME${secret}`);
-    this.#terminal.print(`Watch at      http://${shownHost}:${frontPort}/`);
+    this.#terminal.print(`Watch at      ${watchUrl(this.#settings)}`);
     this.#terminal.print(`Files in      ${this.#folders.root}`);
     this.#terminal.print("Ready; Ctrl-C stops everything.");
   }
@@ -159,7 +175,7 @@ function partsOf(
   folders: LocalFolders,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly (readonly [PartCommand, healthUrl: string])[] {
-  const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort } = settings;
+  const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort, transcoderPort } = settings;
   const api = stateApi({
     port: stateApiPort,
     hlsRoot: folders.hls,
@@ -177,20 +193,26 @@ function partsOf(
   const ingest = rtmpIngest(debian, {
     user: folders.user,
     rtmpListen: `${host}:${rtmpPort}`,
-    rtmpPort,
     statusPort: ingestStatusPort,
     stateApiPort,
+    transcoderPort,
     arePublishKeysChecked: settings.arePublishKeysChecked,
-    hooks: folders.hooks,
+    tempFolder: folders.ingest,
+  });
+  const ladders = transcoder({
+    stateApiPort,
+    rtmpPort,
+    statusPort: ingestStatusPort,
+    port: transcoderPort,
     hlsRoot: folders.hls,
     runFolder: folders.run,
-    logFile: folders.hookLog,
-    tempFolder: folders.ingest,
-    environment: picked(environment, hookSettingNames()),
+    ids: folders.ids,
+    environment: picked(environment, Object.keys(transcoderDefaults())),
   });
   return [
     [api, `http://127.0.0.1:${stateApiPort}/health`],
     [front, `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${frontPort}/front-health`],
+    [ladders, `http://127.0.0.1:${transcoderPort}/`],
     [ingest, `http://127.0.0.1:${ingestStatusPort}/stat`],
   ];
 }

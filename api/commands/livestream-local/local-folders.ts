@@ -14,8 +14,8 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandFault } from "../command-fault.js";
-import { packageRoot } from "./package-root.js";
-import { INGEST_FOLDER } from "./rtmp-ingest.js";
+
+export const FOLDER_PREFIX = "parley-livestream-";
 
 /** A user without rights; nginx's parts that face the network run as one of these when started by root. */
 const QUIET_USERS = ["www-data", "nobody"];
@@ -25,13 +25,13 @@ export interface LocalFolders {
   readonly root: string;
   readonly front: string;
   readonly ingest: string;
-  readonly hooks: string;
   readonly hls: string;
   readonly run: string;
   readonly site: string;
-  readonly hookLog: string;
-  /** Who the hooks run as. */
+  /** Who nginx's workers and ffmpeg run as. */
   readonly user: string;
+  /** The user's and group's numbers; undefined where it is who runs this. */
+  readonly ids: readonly [user: number, group: number] | undefined;
 }
 
 const BUILT_SITE = fileURLToPath(new URL("../../../site", import.meta.url));
@@ -44,31 +44,28 @@ export function makeLocalFolders(): LocalFolders {
   if (!existsSync(join(BUILT_SITE, "index.html"))) {
     throw new CommandFault(`there is no viewer page in ${BUILT_SITE}: run npm run build`);
   }
-  const root = mkdtempSync(join(tmpdir(), "parley-livestream-"));
+  const root = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   chmodSync(root, 0o755);
   const folder = (name: string) => join(root, name);
-  for (const name of ["front", "ingest", "hls", "run", "log"]) {
+  for (const name of ["front", "ingest", "hls", "run"]) {
     mkdirSync(folder(name));
     chmodSync(folder(name), 0o755);
   }
   cpSync(BUILT_SITE, folder("site"), { recursive: true });
-  cpSync(join(packageRoot(), INGEST_FOLDER), folder("hooks"), { recursive: true });
   openToAll(folder("site"));
-  openToAll(folder("hooks"));
   const user = quietUser();
   if (user.ids !== undefined) {
-    for (const name of ["hls", "run", "log"]) chownSync(folder(name), ...user.ids);
+    chownSync(folder("hls"), ...user.ids);
   }
   return {
     root,
     front: folder("front"),
     ingest: folder("ingest"),
-    hooks: folder("hooks"),
     hls: folder("hls"),
     run: folder("run"),
     site: folder("site"),
-    hookLog: join(folder("log"), "hook.log"),
     user: user.name,
+    ids: user.ids,
   };
 }
 

@@ -16,6 +16,8 @@ export interface LocalSettings {
   readonly stateApiPort: number;
   /** Statistics and the check of publishers, on loopback. */
   readonly ingestStatusPort: number;
+  /** Where the ingest rings the transcoder, on loopback. */
+  readonly transcoderPort: number;
   readonly arePublishKeysChecked: boolean;
 }
 
@@ -27,6 +29,7 @@ const Settings = v.object({
   RTMP_PORT: port(1_935),
   LIVESTREAM_PORT: port(4_000),
   INGEST_STATUS_PORT: port(8_936),
+  TRANSCODER_PORT: port(8_937),
   PUBLISH_KEYS: v.optional(v.string()),
   PUBLISH_KEYS_FILE: v.optional(v.string()),
 });
@@ -44,6 +47,7 @@ export function parseLocalSettings(environment: Environment): LocalSettings {
     rtmpPort: env.RTMP_PORT,
     stateApiPort: env.LIVESTREAM_PORT,
     ingestStatusPort: env.INGEST_STATUS_PORT,
+    transcoderPort: env.TRANSCODER_PORT,
     arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
   };
 }

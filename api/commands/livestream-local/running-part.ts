@@ -57,7 +57,8 @@ export class RunningPart {
     const { file, args, env } = this.#command;
     this.#startedMs = this.#clock.monotonicMs();
     // A group of its own: Ctrl-C in the terminal reaches this process alone, which then stops all parts in order.
-    const child = spawn(file, args, {
+    // When this process is killed hard, the kernel asks the part to end in its stead.
+    const child = spawn("setpriv", ["--pdeathsig", "TERM", file, ...args], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,

@@ -10,6 +10,8 @@ import {
   type Simulator,
   type Upgrade,
 } from "../simulator.js";
+import { isUpgradeRefused } from "../voice-over-socket.js";
+import { AuraStream, answerSpeak, auraError, auraFormat } from "./aura.js";
 import {
   HANDSHAKE_FAULTS,
   keyOf,
@@ -19,10 +21,12 @@ import {
 } from "./deepgram-handshake.js";
 import { answerRest } from "./deepgram-rest.js";
 import { DeepgramStream } from "./deepgram-stream.js";
+import { readFluxOptions } from "./flux-options.js";
+import { FluxStream } from "./flux-stream.js";
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
-/** api.deepgram.com: speech to text over a WebSocket (`GET /v1/listen`), and its plain HTTP beside it. */
+/** api.deepgram.com: both ways over WebSockets (`/v1/listen`, Flux at `/v2/listen`, `/v1/speak`), and its plain HTTP beside it. */
 export class DeepgramSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #requestIds = new WeakMap<IncomingMessage, string>();
@@ -41,22 +45,31 @@ export class DeepgramSimulator implements Simulator {
 
   handleUpgrade(upgrade: Upgrade): void {
     const requestId = randomUUID();
+    if (upgrade.url.pathname === "/v1/speak") {
+      this.#speak(upgrade, requestId);
+      return;
+    }
     const fault = takeFault(this.#context.faults, "deepgram", HANDSHAKE_FAULTS);
     if (fault === "stallHandshake") return;
-    const options = readStreamOptions(upgrade.url.searchParams);
+    const { pathname, searchParams } = upgrade.url;
+    const isFlux = pathname === "/v2/listen";
+    const options = isFlux ? readFluxOptions(searchParams) : readStreamOptions(searchParams);
     const refusal = refusalOfFault(fault) ?? this.#refusalOf(upgrade);
     if (refusal !== undefined) refuse(upgrade, refusal, requestId);
     else if ("status" in options) refuse(upgrade, options, requestId);
     else {
       this.#requestIds.set(upgrade.request, requestId);
       this.#server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
-        new DeepgramStream(this.#context, socket, options, requestId).start();
+        if ("eotThreshold" in options) {
+          new FluxStream(this.#context, socket, options, requestId).start();
+        } else new DeepgramStream(this.#context, socket, options, requestId).start();
       });
     }
   }
 
   handleRequest(exchange: Exchange): Promise<void> {
-    return answerRest(this.#context, exchange);
+    const isSpeech = `${exchange.request.method} ${exchange.url.pathname}` === "POST /v1/speak";
+    return isSpeech ? answerSpeak(this.#context, exchange) : answerRest(this.#context, exchange);
   }
 
   close(): void {
@@ -64,8 +77,24 @@ export class DeepgramSimulator implements Simulator {
     this.#server.close();
   }
 
+  #speak(upgrade: Upgrade, requestId: string): void {
+    const { request, url } = upgrade;
+    const format = auraFormat(url.searchParams, true);
+    const key = keyOf(request);
+    if (isUpgradeRefused(this.#context, "deepgramSpeech", upgrade, key, auraError)) return;
+    if (typeof format === "string") {
+      refuseUpgrade(upgrade, 400, JSON.stringify(auraError(400, format)), { "dg-error": format });
+      return;
+    }
+    this.#requestIds.set(request, requestId);
+    this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+      const model = url.searchParams.get("model") ?? "";
+      new AuraStream(this.#context, socket, format, { requestId, model }).start();
+    });
+  }
+
   #refusalOf({ request, url }: Upgrade): Refusal | undefined {
-    if (url.pathname !== "/v1/listen") {
+    if (url.pathname !== "/v1/listen" && url.pathname !== "/v2/listen") {
       return { status: 404, code: "NOT_FOUND", message: "Not found." };
     }
     if (isGoodKey(this.#context, keyOf(request))) return undefined;

@@ -1,7 +1,8 @@
 import type { WebSocket } from "ws";
+import { DelayedEvents } from "../delayed-events.js";
 import { type DeepgramFault, takeFault } from "../faults.js";
+import { RawAudio } from "../raw-audio.js";
 import type { SandboxContext } from "../simulator.js";
-import { decodeMuLaw, samplesOf } from "../telephone-audio.js";
 import type { DeepgramStreamOptions } from "./deepgram-handshake.js";
 import { Recognizer, type RecognizerMessage } from "./recognizer.js";
 
@@ -19,16 +20,14 @@ export class DeepgramStream {
   readonly #requestId: string;
   readonly #journalId: number;
   readonly #recognizer: Recognizer;
+  readonly #audio: RawAudio;
+  readonly #events: DelayedEvents;
   readonly #openedMs = performance.now();
   #lastMessageMs = performance.now();
   #hasAudio = false;
   #isEnding = false;
-  #oddByte: number | undefined;
   #speechAtNs: bigint | undefined;
   #watchdog: NodeJS.Timeout | undefined;
-  /** No event may overtake one that was decided before it, though the latency is changed in between. */
-  #dueMs = 0;
-  readonly #waiting: (() => void)[] = [];
 
   constructor(
     context: SandboxContext,
@@ -41,6 +40,11 @@ export class DeepgramStream {
     this.#options = options;
     this.#requestId = requestId;
     this.#journalId = context.journal.nextRequest();
+    this.#audio = new RawAudio(options.encoding);
+    this.#events = new DelayedEvents(() => {
+      const { latencyMs = 0, fault } = context.faults.deepgram;
+      return latencyMs + (fault === "slow" ? SLOW_MS : 0);
+    });
     this.#recognizer = new Recognizer(options, {
       emit: (message) => this.#emit(message),
       takeFault: (...among) => this.#takeFault(among),
@@ -90,16 +94,7 @@ export class DeepgramStream {
       return;
     }
     const atNs = process.hrtime.bigint();
-    if (this.#recognizer.write(this.#samples(bytes))) this.#speechAtNs = atNs;
-  }
-
-  #samples(bytes: Buffer): Int16Array {
-    if (this.#options.encoding === "mulaw") return decodeMuLaw(bytes);
-    const whole =
-      this.#oddByte === undefined ? bytes : Buffer.concat([Buffer.of(this.#oddByte), bytes]);
-    const isOdd = whole.length % 2 === 1;
-    this.#oddByte = isOdd ? whole.at(-1) : undefined;
-    return samplesOf(isOdd ? whole.subarray(0, -1) : whole);
+    if (this.#recognizer.write(this.#audio.samples(bytes))) this.#speechAtNs = atNs;
   }
 
   #control(text: string): void {
@@ -126,7 +121,7 @@ export class DeepgramStream {
       duration: this.#recognizer.positionMs / 1000,
       channels: 1,
     };
-    this.#later(() => {
+    this.#events.later(() => {
       this.#socket.send(JSON.stringify(metadata));
       this.#socket.close(1000);
     });
@@ -143,12 +138,13 @@ export class DeepgramStream {
     if (isLast || message.type === "UtteranceEnd") this.#noteSpeech();
     const fault = this.#takeFault(["silent", "garbageJson", "unknownMessages"]);
     if (fault === "silent") return;
-    if (fault === "garbageJson") this.#later(() => this.#socket.send('{"type":"Results","chan'));
+    if (fault === "garbageJson")
+      this.#events.later(() => this.#socket.send('{"type":"Results","chan'));
     if (fault === "unknownMessages") {
-      this.#later(() => this.#socket.send('{"type":"Weather","sky":"blue"}'));
+      this.#events.later(() => this.#socket.send('{"type":"Weather","sky":"blue"}'));
     }
     const text = JSON.stringify(message.type === "Results" ? this.#withMetadata(message) : message);
-    this.#later(() => {
+    this.#events.later(() => {
       this.#socket.send(text);
       this.#context.journal.record("deepgram", "event", this.#journalId, label(message));
     });
@@ -170,18 +166,6 @@ export class DeepgramStream {
         model_uuid: "00000000-0000-4000-8000-000000000000",
       },
     };
-  }
-
-  #later(action: () => void): void {
-    const { latencyMs = 0, fault } = this.#context.faults.deepgram;
-    const nowMs = performance.now();
-    this.#dueMs = Math.max(this.#dueMs, nowMs + latencyMs + (fault === "slow" ? SLOW_MS : 0));
-    if (this.#dueMs <= nowMs && this.#waiting.length === 0) {
-      action();
-      return;
-    }
-    this.#waiting.push(action);
-    setTimeout(() => this.#waiting.shift()?.(), this.#dueMs - nowMs).unref();
   }
 
   #watch(): void {

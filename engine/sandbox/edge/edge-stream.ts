@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { chunksOf, firstByteDelayMs, noise } from "../audio-stream.js";
 import { type EdgeFault, takeFault } from "../faults.js";
-import { isSpeakable, speak } from "../simulated-voice.js";
+import { bytesPerSecondOf, isSpeakable, speak } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
 import { boundariesOf, type WantedBoundaries } from "./edge-boundaries.js";
 import {
@@ -130,9 +130,9 @@ export class EdgeStream {
     const fault = takeFault(faults, "edge", TURN_FAULTS);
     const streamId = randomUUID().replaceAll("-", "").toUpperCase();
     if (fault === "stallBeforeFirstByte") return;
-    const spoken = isSpeakable(ssml.text)
-      ? await speak(ssml.text, { codec: "mp3", sampleRateHz: 24_000, kbps, speed: ssml.speed })
-      : new Uint8Array();
+    const format = { codec: "mp3", sampleRateHz: 24_000, kbps, speed: ssml.speed } as const;
+    const spoken = isSpeakable(ssml.text) ? await speak(ssml.text, format) : new Uint8Array();
+    const bytesPerSecond = bytesPerSecondOf(format);
     await sleep(firstByteDelayMs(faults.edge, fault), undefined, { ref: false });
     if (fault === "disconnectBeforeFirstByte") {
       this.#socket.terminate();
@@ -144,13 +144,14 @@ export class EdgeStream {
     const isSilent = fault === "turnEndWithoutAudio";
     const audio = isSilent ? new Uint8Array() : fault === "garbage" ? noise() : spoken;
     let isFirst = true;
-    for await (const chunk of chunksOf(audio, () => faults.edge, fault)) {
+    for await (const chunk of chunksOf(audio, bytesPerSecond, () => faults.edge, fault)) {
       if (this.#socket.readyState !== this.#socket.OPEN) {
         journal.record("edge", "aborted", request);
         return;
       }
+      if (isFirst) journal.record("edge", "firstByte", request);
       this.#socket.send(edgeAudio(requestId, streamId, chunk));
-      if (isFirst) this.#afterFirst(requestId, request, ssml);
+      if (isFirst) this.#sendBoundaries(requestId, ssml);
       isFirst = false;
       if (this.#strike(fault)) return;
     }
@@ -160,8 +161,7 @@ export class EdgeStream {
     journal.record("edge", "lastByte", request);
   }
 
-  #afterFirst(requestId: string, request: number, ssml: SpokenSsml): void {
-    this.#context.journal.record("edge", "firstByte", request);
+  #sendBoundaries(requestId: string, ssml: SpokenSsml): void {
     for (const boundary of boundariesOf(ssml, this.#boundaries)) {
       this.#socket.send(edgeText(requestId, "audio.metadata", { Metadata: [boundary] }));
     }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
-import { speak, type VoiceFormat } from "../simulated-voice.js";
+import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
 import { answerTimed } from "./alignment.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
@@ -70,11 +70,12 @@ export async function answerSpeech(
       return;
     }
     const spoken = { ...format, speed: settings?.speed ?? 1 };
-    const audio = await speak(text, spoken);
+    const bytes = await speak(text, spoken);
+    const audio = { bytes, bytesPerSecond: bytesPerSecondOf(spoken) };
     const headers = headersOf(format, request, text);
     if (form === "bare") {
       await streamAudio(context, "elevenlabs", request, exchange, headers, audio, fault);
-    } else answerTimed(exchange, text, audio, spoken.speed, form === "timedLines");
+    } else answerTimed(exchange, text, bytes, spoken.speed, form === "timedLines");
   }
 }
 

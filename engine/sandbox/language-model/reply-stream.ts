@@ -11,6 +11,7 @@ const SLOW_FIRST_TOKEN_MS = 3000;
 const SLOW_TOKEN_INTERVAL_MS = 200;
 /** Where a fault of the stream strikes: late enough that something was said. */
 const FAULT_AT_TOKEN = 5;
+const SENTENCE_END = /[.!?]$/;
 
 /** Pieces of a few characters with the space before them, as a tokenizer would cut. */
 export function tokensOf(text: string): string[] {
@@ -136,8 +137,13 @@ export async function streamReply(
     fault === "fragmented" ? fragments(exchange, dialect) : exchange.write.bind(exchange);
   await write(dialect.opening());
   let sent = 0;
-  for (const { piece, isLast } of piecesOf(dialect, reply)) {
+  let isInFirstSentence = true;
+  for (const { piece, isLast, endsSentence } of piecesOf(dialect, reply)) {
     if (sent > 0) await exchange.pause(isSlow ? SLOW_TOKEN_INTERVAL_MS : intervalMs());
+    if (isInFirstSentence && endsSentence) {
+      journal.record(vendor, "firstSentence", request);
+      isInFirstSentence = false;
+    }
     await write(piece);
     if (sent === 0) journal.record(vendor, "firstByte", request);
     sent += 1;
@@ -154,20 +160,24 @@ export async function streamReply(
   }
 }
 
+interface StreamPiece {
+  readonly piece: string;
+  readonly isLast: boolean;
+  readonly endsSentence: boolean;
+}
+
 /** Pieces are written when their turn comes: a dialect may number what it writes. */
-function* piecesOf(
-  dialect: StreamDialect,
-  { tokens, toolCalls }: Reply,
-): Generator<{ readonly piece: string; readonly isLast: boolean }> {
+function* piecesOf(dialect: StreamDialect, { tokens, toolCalls }: Reply): Generator<StreamPiece> {
   for (const [position, token] of tokens.entries()) {
     const isLast = toolCalls.length === 0 && position === tokens.length - 1;
-    yield { piece: dialect.token(token), isLast };
+    yield { piece: dialect.token(token), isLast, endsSentence: SENTENCE_END.test(token) };
   }
   for (const [position, call] of toolCalls.entries()) {
     const pieces = dialect.toolCall(call, position);
     const isLastCall = position === toolCalls.length - 1;
     for (const [at, piece] of pieces.entries()) {
-      yield { piece, isLast: isLastCall && at === pieces.length - 1 };
+      const isLast = isLastCall && at === pieces.length - 1;
+      yield { piece, isLast, endsSentence: false };
     }
   }
 }

@@ -16,6 +16,8 @@ export function replyTo(messages: readonly ChatMessage[]): string {
     ({ content }) => /json/i.test(content) && /sentiment/i.test(content),
   );
   if (wantsSummary) return summarize(messages);
+  const rest = restOfReply(messages);
+  if (rest !== undefined) return rest;
   const results = aboutToolResults(messages);
   if (results !== undefined) return results;
   const said = messages.filter(({ role }) => role === "user").map(({ content }) => content.trim());
@@ -30,6 +32,17 @@ export function replyTo(messages: readonly ChatMessage[]): string {
     aboutEarlier(last, said) ??
     quote(last, said.length)
   );
+}
+
+/** A reply that broke off goes on with its last word, as it was asked to; one that it would not have given begins anew. */
+function restOfReply(messages: readonly ChatMessage[]): string | undefined {
+  const [begun, request] = messages.slice(-2);
+  if (begun?.role !== "assistant" || request?.role !== "user") return undefined;
+  if (!/^\[[^\]]*broke off[^\]]*\bgo on\b/i.test(request.content)) return undefined;
+  const whole = replyTo(messages.slice(0, -2));
+  const said = begun.content.trimEnd();
+  if (!whole.startsWith(said)) return whole;
+  return whole.slice(said.lastIndexOf(" ") + 1);
 }
 
 function repeatAfter(text: string): string | undefined {

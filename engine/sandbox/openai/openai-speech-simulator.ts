@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { type SpeechFault, takeFault } from "../faults.js";
-import { speak, type VoiceFormat } from "../simulated-voice.js";
+import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
 import { wavHeader } from "../wav-header.js";
 
@@ -78,8 +78,10 @@ export class OpenAiSpeechSimulator implements Simulator {
       return;
     }
     const codec: VoiceFormat["codec"] = format === "mp3" ? "mp3" : "pcm";
-    const spoken = await speak(input, { codec, sampleRateHz: SAMPLE_RATE_HZ, speed });
-    const audio = format === "wav" ? Buffer.concat([wavHeader(SAMPLE_RATE_HZ), spoken]) : spoken;
+    const voice: VoiceFormat = { codec, sampleRateHz: SAMPLE_RATE_HZ, speed };
+    const spoken = await speak(input, voice);
+    const bytes = format === "wav" ? Buffer.concat([wavHeader(SAMPLE_RATE_HZ), spoken]) : spoken;
+    const audio = { bytes, bytesPerSecond: bytesPerSecondOf(voice) };
     const type = format === "mp3" ? "audio/mpeg" : format === "wav" ? "audio/wav" : "audio/pcm";
     const headers = { "content-type": type, "x-request-id": `req_${request}` };
     await streamAudio(this.#context, "openaiSpeech", request, exchange, headers, audio, fault);

@@ -1,20 +1,29 @@
 import * as v from "valibot";
+import {
+  frameBytesOf,
+  MULAW_8K,
+  PCM_8K,
+  PCM_16K,
+  PCM_24K,
+  PHONE_RATE_HZ,
+  type RawFormat,
+} from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { frameBytesOf, MULAW_8K, wholeFrames } from "../phone-format.js";
-import type { PhoneFormat, PhoneWire, StreamStarted } from "../phone-wire.js";
+import { wholeFrames } from "../phone-format.js";
+import type { PhoneWire, StreamStarted } from "../phone-wire.js";
 import { Parameters, parseJson, type StreamMessage, WireNumber } from "../stream-message.js";
 
 /** Asterisk's own names of its codecs. */
-const FORMATS: ReadonlyMap<string, Omit<PhoneFormat, "endian">> = new Map([
-  ["ulaw", { codec: "mulaw", sampleRateHz: 8000 }],
-  ["alaw", { codec: "alaw", sampleRateHz: 8000 }],
-  ["slin", { codec: "linear16", sampleRateHz: 8000 }],
-  ["slin12", { codec: "linear16", sampleRateHz: 12_000 }],
-  ["slin16", { codec: "linear16", sampleRateHz: 16_000 }],
-  ["slin24", { codec: "linear16", sampleRateHz: 24_000 }],
-  ["slin32", { codec: "linear16", sampleRateHz: 32_000 }],
-  ["slin44", { codec: "linear16", sampleRateHz: 44_100 }],
-  ["slin48", { codec: "linear16", sampleRateHz: 48_000 }],
+const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
+  ["ulaw", MULAW_8K],
+  ["alaw", { encoding: "alaw", sampleRateHz: PHONE_RATE_HZ }],
+  ["slin", PCM_8K],
+  ["slin12", { encoding: "pcm16", sampleRateHz: 12_000 }],
+  ["slin16", PCM_16K],
+  ["slin24", PCM_24K],
+  ["slin32", { encoding: "pcm16", sampleRateHz: 32_000 }],
+  ["slin44", { encoding: "pcm16", sampleRateHz: 44_100 }],
+  ["slin48", { encoding: "pcm16", sampleRateHz: 48_000 }],
 ]);
 /** Asterisk hangs up on a larger message; nobody asks for such frames. */
 const FRAME_BYTES_MAX = 65_500;
@@ -71,18 +80,22 @@ function startOf(start: v.InferOutput<typeof StartMessage>): StreamMessage {
   if (format === undefined) return { kind: "start", started: undefined };
   const callId = start.channel_id === "" ? start.channel : start.channel_id;
   const ids = { streamId: start.connection_id, callId, parameters: start.channel_variables ?? {} };
-  return { kind: "start", started: { type: "started", ...ids, ...format, endian: "little" } };
+  return { kind: "start", started: { type: "started", ...ids, ...format } };
 }
 
 /** Commands go out in the form in which the events come in; in the plain one an id stands alone. */
-function asteriskVoice({ codec }: StreamStarted, frameBytes: number, isJson: boolean): StreamVoice {
+function asteriskVoice(
+  { encoding }: StreamStarted,
+  frameBytes: number,
+  isJson: boolean,
+): StreamVoice {
   const command = (name: string) => (isJson ? `{"command":"${name}"}` : name);
   const markOf = isJson
     ? (name: string) => `{"command":"MARK_MEDIA","correlation_id":"${name}"}`
     : (name: string) => `MARK_MEDIA ${name}`;
   return {
     frameBytes,
-    audio: (bytes) => wholeFrames(bytes, frameBytes, codec),
+    audio: (bytes) => wholeFrames(bytes, frameBytes, encoding),
     mark: markOf,
     clear: () => command("FLUSH_MEDIA"),
     hangUp: [command("HANGUP")],

@@ -1,5 +1,6 @@
-import { frameBytesOf, wholeFrames } from "../phone-format.js";
-import { ignored, type PhoneEvent, type PhoneFormat, type PhoneWire } from "../phone-wire.js";
+import { frameBytesOf, PHONE_RATE_HZ, type RawFormat } from "../../audio/audio-format.js";
+import { wholeFrames } from "../phone-format.js";
+import { ignored, type PhoneEvent, type PhoneWire } from "../phone-wire.js";
 
 export interface AudioSocketOptions {
   /** What the dialplan sends: 8000 for the AudioSocket() application. */
@@ -14,7 +15,7 @@ const DIGIT = 0x03;
 const ERROR = 0xff;
 /** The kinds from 0x10 on are signed linear audio of these rates. */
 const AUDIO = 0x10;
-const RATES_HZ = [8000, 12_000, 16_000, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000];
+const RATES_HZ = [PHONE_RATE_HZ, 12_000, 16_000, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000];
 const HEADER_BYTES = 3;
 const UUID_BYTES = 16;
 const DIGIT_FORMAT = /^[0-9A-D*#]$/i;
@@ -28,7 +29,7 @@ export class AudioSocketWire implements PhoneWire {
   readonly reorders = false;
   readonly clearDropsMarks = true;
   readonly closingHangsUp = true;
-  readonly format: PhoneFormat;
+  readonly format: RawFormat;
   readonly frameBytes: number;
   readonly #audioKind: number;
   readonly #rateOfKind: (kind: number) => number | undefined;
@@ -39,13 +40,13 @@ export class AudioSocketWire implements PhoneWire {
   #hasEnded = false;
 
   /** Throws a RangeError for a rate that AudioSocket does not know. */
-  constructor({ sampleRateHz = 8000, kind11RateHz = 12_000 }: AudioSocketOptions = {}) {
+  constructor({ sampleRateHz = PHONE_RATE_HZ, kind11RateHz = 12_000 }: AudioSocketOptions = {}) {
     const rates = RATES_HZ.with(1, kind11RateHz);
     const index = rates.indexOf(sampleRateHz);
     if (index < 0) throw new RangeError(`AudioSocket has no audio of ${sampleRateHz} Hz`);
     this.#rateOfKind = (kind) => rates[kind - AUDIO];
     this.#audioKind = AUDIO + index;
-    this.format = { codec: "linear16", sampleRateHz, endian: "little" };
+    this.format = { encoding: "pcm16", sampleRateHz };
     this.frameBytes = frameBytesOf(this.format);
   }
 
@@ -66,7 +67,7 @@ export class AudioSocketWire implements PhoneWire {
 
   audio(bytes: Uint8Array): readonly Uint8Array[] {
     if (!this.#hasStarted) return [];
-    return wholeFrames(bytes, this.frameBytes, "linear16").map((payload) => {
+    return wholeFrames(bytes, this.frameBytes, "pcm16").map((payload) => {
       const frame = new Uint8Array(HEADER_BYTES + payload.length);
       frame[0] = this.#audioKind;
       frame[1] = payload.length >> 8;

@@ -1,7 +1,11 @@
+import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
 
 /** Raw samples both ways: without `streaming` Jambonz would want every reply as one message. */
-export function jambonzConnect(target: StreamTarget, sampleRateHz: 8000 | 16_000 = 8000): string {
+export function jambonzConnect(
+  target: StreamTarget,
+  sampleRateHz: 8000 | 16_000 = PHONE_RATE_HZ,
+): string {
   const listen = {
     verb: "listen",
     url: plainAddress(target.url),

@@ -1,14 +1,13 @@
 import * as v from "valibot";
+import { PCM_8K, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { phoneFormat } from "../phone-format.js";
-import type { PhoneFormat, PhoneWire } from "../phone-wire.js";
+import type { PhoneWire } from "../phone-wire.js";
 import { parametersOf, parseJson, type StreamMessage, WireNumber } from "../stream-message.js";
-
-const LINEAR_8K: PhoneFormat = { codec: "linear16", sampleRateHz: 8000, endian: "little" };
 
 /** The first text frame has no type: it tells of the call, and what our document's `metadata` said. */
 const Metadata = v.pipe(
-  v.looseObject({ callSid: v.string(), sampleRate: v.optional(WireNumber, 8000) }),
+  v.looseObject({ callSid: v.string(), sampleRate: v.optional(WireNumber, PHONE_RATE_HZ) }),
   v.check((message) => !("type" in message) && !("event" in message)),
   v.transform(({ callSid, sampleRate, ...others }): StreamMessage => {
     const format = phoneFormat("l16", sampleRate);
@@ -48,7 +47,7 @@ const VOICE: StreamVoice = {
 
 const JAMBONZ: StreamDialect = {
   traits: { needsPacing: false, reorders: false, clearDropsMarks: false, closingHangsUp: true },
-  format: LINEAR_8K,
+  format: PCM_8K,
   audioIn: "binary",
   read: (text) => {
     const message = v.safeParse(Message, parseJson(text));

@@ -1,7 +1,8 @@
-import { PHONE_RATE_HZ } from "../../audio/phone-encoding.js";
+import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
+import { bodyHash } from "../body-hash.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { isJambonzSignature } from "./jambonz-signature.js";
+import { isJambonzSignature, jambonzTimestamp } from "./jambonz-signature.js";
 import { jambonzConnect, jambonzSayAndHangUp } from "./jambonz-verbs.js";
 import { jambonzWire } from "./jambonz-wire.js";
 
@@ -20,5 +21,10 @@ export const JAMBONZ: PhoneVendor = {
     headerNames: ["jambonz-signature"],
     check: (key, { body, nowMs, header }) =>
       isJambonzSignature(key, { body, signature: header("jambonz-signature"), nowMs }),
+    signsQuery: false,
+    identity: ({ body, header }) => ({
+      id: `${jambonzTimestamp(header("jambonz-signature"))}|${bodyHash(body)}`,
+      isUnique: true,
+    }),
   },
 };

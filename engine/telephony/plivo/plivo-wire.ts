@@ -1,8 +1,15 @@
 import * as v from "valibot";
+import {
+  bytesPerSample,
+  MULAW_8K,
+  type PcmEncoding,
+  PHONE_RATE_HZ,
+  type RawFormat,
+} from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { MULAW_8K, phoneFormat } from "../phone-format.js";
-import type { PhoneFormat, PhoneWire } from "../phone-wire.js";
+import { phoneFormat } from "../phone-format.js";
+import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
   DigitMessage,
@@ -17,7 +24,7 @@ import {
 
 export interface PlivoOptions {
   /** The byte order of `audio/x-l16`, which Plivo does not state. */
-  readonly endian?: "little" | "big";
+  readonly pcm?: PcmEncoding;
 }
 
 const StartMessage = v.object({
@@ -28,7 +35,7 @@ const StartMessage = v.object({
     streamId: v.optional(v.string()),
     mediaFormat: v.optional(v.object({ encoding: v.string(), sampleRate: WireNumber }), {
       encoding: "audio/x-mulaw",
-      sampleRate: 8000,
+      sampleRate: PHONE_RATE_HZ,
     }),
   }),
   extra_headers: v.optional(v.unknown()),
@@ -44,12 +51,12 @@ const ClearedMessage = v.pipe(
   v.transform((): StreamMessage => ({ kind: "cleared" })),
 );
 
-function plivoMessage(endian: "little" | "big") {
+function plivoMessage(pcm: PcmEncoding) {
   return v.variant("event", [
     ConnectedMessage,
     v.pipe(
       StartMessage,
-      v.transform((message) => startOf(message, endian)),
+      v.transform((message) => startOf(message, pcm)),
     ),
     MediaMessage,
     DigitMessage,
@@ -59,12 +66,9 @@ function plivoMessage(endian: "little" | "big") {
   ]);
 }
 
-function startOf(
-  message: v.InferOutput<typeof StartMessage>,
-  endian: "little" | "big",
-): StreamMessage {
+function startOf(message: v.InferOutput<typeof StartMessage>, pcm: PcmEncoding): StreamMessage {
   const { start } = message;
-  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, endian);
+  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, pcm);
   const streamId = start.streamId ?? message.streamId ?? "";
   const parameters = extraHeaders(message.extra_headers);
   const ids = { streamId, callId: start.callId, parameters };
@@ -97,9 +101,9 @@ function withoutPrefix(
   return Object.fromEntries(entries.map(([name, value]) => [name.replace(/^X-PH-/i, ""), value]));
 }
 
-function plivoVoice(streamId: string, { codec, sampleRateHz }: PhoneFormat): StreamVoice {
+function plivoVoice(streamId: string, { encoding, sampleRateHz }: RawFormat): StreamVoice {
   const id = JSON.stringify(streamId);
-  const contentType = codec === "linear16" ? "audio/x-l16" : "audio/x-mulaw";
+  const contentType = bytesPerSample(encoding) === 2 ? "audio/x-l16" : "audio/x-mulaw";
   const media = `"contentType":"${contentType}","sampleRate":${sampleRateHz}`;
   const audioHead = `{"event":"playAudio","media":{${media},"payload":"`;
   const markHead = `{"event":"checkpoint","streamId":${id},"name":"`;
@@ -114,8 +118,8 @@ function plivoVoice(streamId: string, { codec, sampleRateHz }: PhoneFormat): Str
 }
 
 /** One call over Plivo's bidirectional `<Stream>`. It tells no reliable end: the socket's close is it. */
-export function plivoWire({ endian = "little" }: PlivoOptions = {}): PhoneWire {
-  const schema = plivoMessage(endian);
+export function plivoWire({ pcm = "pcm16" }: PlivoOptions = {}): PhoneWire {
+  const schema = plivoMessage(pcm);
   const dialect: StreamDialect = {
     traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: false },
     format: MULAW_8K,

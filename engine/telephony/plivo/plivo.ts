@@ -21,6 +21,8 @@ export const PLIVO: PhoneVendor = {
       const signatures = `${ours},${header("x-plivo-signature-ma-v3")}`;
       return isPlivoSignature(key, { url, fields: formOf(body), nonce, signatures });
     },
+    signsQuery: true,
+    identity: ({ header }) => ({ id: header("x-plivo-signature-v3-nonce"), isUnique: true }),
   },
   callControl: ({ plivo }, context) => {
     const { authId, authToken } = plivo;

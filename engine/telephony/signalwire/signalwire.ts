@@ -1,7 +1,8 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { isTwilioWebhook } from "../twilio/twilio-signature.js";
-import { sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
+import { hangUp, sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
+import type { SignedWebhook } from "../webhook-signature.js";
 import { signalwireWire } from "./signalwire-wire.js";
 
 /** SignalWire speaks Twilio's language, with ids in fewer places. */
@@ -11,6 +12,7 @@ export const SIGNALWIRE: PhoneVendor = {
     contentType: XML_DOCUMENT,
     connect: (target) => signalwireConnect(target),
     farewell: sayAndHangUp,
+    hangUp,
   },
   callIdField: "CallSid",
   signature: {
@@ -18,8 +20,14 @@ export const SIGNALWIRE: PhoneVendor = {
     header: "X-SignalWire-Signature",
     headerNames: ["x-signalwire-signature", "x-twilio-signature"],
     check: (key, { url, body, header }) => {
-      const signature = header("x-signalwire-signature") || header("x-twilio-signature");
+      const signature = signatureIn(header);
       return isTwilioWebhook(key, { url, body, signature });
     },
+    signsQuery: true,
+    identity: ({ header }) => ({ id: signatureIn(header), isUnique: false }),
   },
 };
+
+function signatureIn(header: SignedWebhook["header"]): string {
+  return header("x-signalwire-signature") || header("x-twilio-signature");
+}

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { MULAW_8K, type PcmEncoding, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { MULAW_8K, phoneFormat } from "../phone-format.js";
+import { phoneFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
@@ -18,7 +19,7 @@ import {
 
 export interface TelnyxOptions {
   /** The byte order of `L16` audio: big in RFC 2586, and not stated by Telnyx. */
-  readonly endian?: "little" | "big";
+  readonly pcm?: PcmEncoding;
 }
 
 /** As a list of names and values, or as an object; an array would pass for an object as well, so it comes first. */
@@ -41,7 +42,7 @@ const StartMessage = v.object({
     custom_parameters: v.fallback(v.optional(v.nullable(CustomParameters)), undefined),
     media_format: v.optional(v.object({ encoding: v.string(), sample_rate: WireNumber }), {
       encoding: "PCMU",
-      sample_rate: 8000,
+      sample_rate: PHONE_RATE_HZ,
     }),
   }),
 });
@@ -51,12 +52,12 @@ const ErrorMessage = v.pipe(
   v.transform((): StreamMessage => ({ kind: "vendorError" })),
 );
 
-function telnyxMessage(endian: "little" | "big") {
+function telnyxMessage(pcm: PcmEncoding) {
   return v.variant("event", [
     ConnectedMessage,
     v.pipe(
       StartMessage,
-      v.transform((message) => startOf(message, endian)),
+      v.transform((message) => startOf(message, pcm)),
     ),
     MediaMessage,
     DigitMessage,
@@ -68,10 +69,10 @@ function telnyxMessage(endian: "little" | "big") {
 
 function startOf(
   { stream_id: streamId, start }: v.InferOutput<typeof StartMessage>,
-  endian: "little" | "big",
+  pcm: PcmEncoding,
 ): StreamMessage {
   const { encoding, sample_rate: sampleRateHz } = start.media_format;
-  const format = phoneFormat(encoding, sampleRateHz, endian);
+  const format = phoneFormat(encoding, sampleRateHz, pcm);
   const parameters = { ...clientState(start.client_state), ...start.custom_parameters };
   const ids = { streamId, callId: start.call_control_id, parameters };
   return { kind: "start", started: format && { type: "started", ...ids, ...format } };
@@ -97,8 +98,8 @@ const VOICE: StreamVoice = {
 };
 
 /** One call over Telnyx's media streaming. Whether a `clear` gives marks back is not documented: do not wait for them. */
-export function telnyxWire({ endian = "big" }: TelnyxOptions = {}): PhoneWire {
-  const schema = telnyxMessage(endian);
+export function telnyxWire({ pcm = "pcm16be" }: TelnyxOptions = {}): PhoneWire {
+  const schema = telnyxMessage(pcm);
   const dialect: StreamDialect = {
     traits: { needsPacing: false, reorders: true, clearDropsMarks: true, closingHangsUp: false },
     format: MULAW_8K,

@@ -1,3 +1,4 @@
+import { bodyHash } from "../body-hash.js";
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { sayAndHangUp, telnyxConnect } from "../twilio/twiml.js";
@@ -20,6 +21,11 @@ export const TELNYX: PhoneVendor = {
       const signature = header("telnyx-signature-ed25519");
       return isTelnyxSignature(key, { body, timestamp, signature, nowMs });
     },
+    signsQuery: false,
+    identity: ({ body, header }) => ({
+      id: `${header("telnyx-timestamp")}|${bodyHash(body)}`,
+      isUnique: true,
+    }),
   },
   callControl: ({ telnyx }, context) => {
     const { apiKey } = telnyx;

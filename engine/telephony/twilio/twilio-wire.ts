@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { MULAW_8K, type PcmEncoding, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { MULAW_8K, phoneFormat } from "../phone-format.js";
+import { phoneFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
@@ -23,19 +24,19 @@ const StartMessage = v.object({
     callSid: v.optional(v.string(), ""),
     mediaFormat: v.optional(v.object({ encoding: v.string(), sampleRate: WireNumber }), {
       encoding: "audio/x-mulaw",
-      sampleRate: 8000,
+      sampleRate: PHONE_RATE_HZ,
     }),
     customParameters: v.optional(v.nullable(Parameters)),
   }),
 });
 
 /** Twilio's messages, and those of vendors that send the same. */
-export function twilioMessage(endian: "little" | "big" = "little") {
+export function twilioMessage(pcm: PcmEncoding = "pcm16") {
   return v.variant("event", [
     ConnectedMessage,
     v.pipe(
       StartMessage,
-      v.transform((message) => startOf(message, endian)),
+      v.transform((message) => startOf(message, pcm)),
     ),
     MediaMessage,
     DigitMessage,
@@ -46,9 +47,9 @@ export function twilioMessage(endian: "little" | "big" = "little") {
 
 function startOf(
   { streamSid, start }: v.InferOutput<typeof StartMessage>,
-  endian: "little" | "big",
+  pcm: PcmEncoding,
 ): StreamMessage {
-  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, endian);
+  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, pcm);
   const streamId = start.streamSid ?? streamSid ?? "";
   const parameters = start.customParameters ?? {};
   const ids = { streamId, callId: start.callSid, parameters };

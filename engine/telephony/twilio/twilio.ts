@@ -3,11 +3,16 @@ import type { PhoneVendor } from "../phone-vendor.js";
 import { twilioCalls } from "./twilio-calls.js";
 import { isTwilioWebhook } from "./twilio-signature.js";
 import { twilioWire } from "./twilio-wire.js";
-import { dialOn, sayAndHangUp, twilioConnect } from "./twiml.js";
+import { dialOn, hangUp, sayAndHangUp, twilioConnect } from "./twiml.js";
 
 export const TWILIO: PhoneVendor = {
   newWire: twilioWire,
-  documents: { contentType: XML_DOCUMENT, connect: twilioConnect, farewell: sayAndHangUp },
+  documents: {
+    contentType: XML_DOCUMENT,
+    connect: twilioConnect,
+    farewell: sayAndHangUp,
+    hangUp,
+  },
   callIdField: "CallSid",
   alwaysNamesCall: true,
   signature: {
@@ -18,6 +23,8 @@ export const TWILIO: PhoneVendor = {
       const signature = header("x-twilio-signature");
       return isTwilioWebhook(key, { url, body, signature });
     },
+    signsQuery: true,
+    identity: ({ header }) => ({ id: header("x-twilio-signature"), isUnique: false }),
   },
   callControl: (settings, context) => {
     const calls = twilioCalls(settings, context);

@@ -28,6 +28,10 @@ export function telnyxConnect(target: StreamTarget): string {
   return connect(target, attributes, element("Hangup", {}));
 }
 
+export function hangUp(): string {
+  return xmlDocument(element("Response", {}, element("Hangup", {})));
+}
+
 /** Twilio, SignalWire and Telnyx all understand this document. */
 export function sayAndHangUp({ text, language }: Farewell): string {
   const say = element("Say", { language }, escapeText(text));
@@ -46,5 +50,6 @@ function connect(target: StreamTarget, attributes: StreamAttributes, afterwards 
     .join("");
   const own = { url: plainAddress(target.url), statusCallback: target.statusUrl };
   const stream = element("Stream", { ...own, ...attributes }, parameters);
-  return xmlDocument(element("Response", {}, element("Connect", {}, stream) + afterwards));
+  const connected = element("Connect", { action: target.continueUrl }, stream);
+  return xmlDocument(element("Response", {}, connected + afterwards));
 }

@@ -1,10 +1,9 @@
 import * as v from "valibot";
+import { frameBytesOf, PCM_16K, type RawFormat } from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { frameBytesOf, phoneFormat, wholeFrames } from "../phone-format.js";
-import type { PhoneFormat, PhoneWire } from "../phone-wire.js";
+import { phoneFormat, wholeFrames } from "../phone-format.js";
+import type { PhoneWire } from "../phone-wire.js";
 import { parametersOf, parseJson, type StreamMessage } from "../stream-message.js";
-
-const LINEAR_16K: PhoneFormat = { codec: "linear16", sampleRateHz: 16_000, endian: "little" };
 
 const ConnectedMessage = v.pipe(
   v.looseObject({ event: v.literal("websocket:connected"), "content-type": v.string() }),
@@ -46,11 +45,11 @@ function startOf(message: Readonly<Record<string, unknown>>): StreamMessage {
   return { kind: "start", started: format && { type: "started", ...ids, ...format } };
 }
 
-function vonageVoice(format: PhoneFormat): StreamVoice {
+function vonageVoice(format: RawFormat): StreamVoice {
   const frameBytes = frameBytesOf(format);
   return {
     frameBytes,
-    audio: (bytes) => wholeFrames(bytes, frameBytes, format.codec),
+    audio: (bytes) => wholeFrames(bytes, frameBytes, format.encoding),
     mark: (name) => `{"action":"notify","payload":{"id":"${name}"}}`,
     clear: () => '{"action":"clear"}',
     hangUp: [],
@@ -59,7 +58,7 @@ function vonageVoice(format: PhoneFormat): StreamVoice {
 
 const VONAGE: StreamDialect = {
   traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: true },
-  format: LINEAR_16K,
+  format: PCM_16K,
   audioIn: "binary",
   read: (text) => {
     const message = v.safeParse(Message, parseJson(text));

@@ -1,4 +1,4 @@
-import { PHONE_RATE_HZ } from "../../audio/phone-encoding.js";
+import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { vonageConnect, vonageSayAndHangUp } from "./vonage-ncco.js";
@@ -21,5 +21,11 @@ export const VONAGE: PhoneVendor = {
     headerNames: ["authorization"],
     check: (key, { body, nowMs, header }) =>
       isVonageSignature(key, { body, authorization: header("authorization"), nowMs }),
+    signsQuery: false,
+    // The token without its signature, whose last character has several spellings.
+    identity: ({ header }) => ({
+      id: header("authorization").split(" ")[1]?.split(".").slice(0, 2).join(".") ?? "",
+      isUnique: true,
+    }),
   },
 };

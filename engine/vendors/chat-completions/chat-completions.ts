@@ -10,7 +10,12 @@ import { HttpVendor } from "../transport/http-vendor.js";
 import { ServerSentEvents } from "../transport/server-sent-events.js";
 import { OverlongLineError } from "../transport/text-lines.js";
 import { parseAnswer, unreadable } from "../vendor-json.js";
-import { requireApiKey, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+import {
+  bearer,
+  requireApiKey,
+  type VendorContext,
+  type VendorSettings,
+} from "../vendor-settings.js";
 import { openAiMessages, promptCharsOf, toolsOffered } from "./chat-messages.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
 import { estimateTokens } from "./token-estimate.js";
@@ -74,6 +79,7 @@ const chunkSchema = v.object({
 export interface ChatDialect {
   readonly vendor: string;
   readonly publicUrl: string;
+  readonly isKeyOptional?: true;
   /** The request's body without `model`, `messages`, `tools` and `stream`. */
   readonly parameters: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
 }
@@ -81,12 +87,13 @@ export interface ChatDialect {
 export class ChatCompletions implements LanguageModel {
   readonly #dialect: ChatDialect;
   readonly #vendor: HttpVendor;
-  readonly #apiKey: string;
+  readonly #apiKey: string | undefined;
 
   constructor(dialect: ChatDialect, given: VendorSettings, context: VendorContext) {
     this.#dialect = dialect;
     this.#vendor = new HttpVendor(dialect.vendor, given, dialect.publicUrl, context);
-    this.#apiKey = requireApiKey(dialect.vendor, given);
+    this.#apiKey =
+      dialect.isKeyOptional === true ? given.apiKey : requireApiKey(dialect.vendor, given);
   }
 
   async complete(
@@ -95,12 +102,12 @@ export class ChatCompletions implements LanguageModel {
     signal: AbortSignal,
   ): Promise<Completion> {
     const { vendor, parameters } = this.#dialect;
-    const reply = new ChatReply(vendor, this.#apiKey, onToken);
+    const reply = new ChatReply(vendor, this.#apiKey, onToken, request.onToolUse);
     await this.#vendor.post(
       {
         path: "/chat/completions",
         headers: {
-          authorization: `Bearer ${this.#apiKey}`,
+          ...bearer(this.#apiKey),
           "content-type": "application/json",
           accept: "text/event-stream",
         },
@@ -128,8 +135,9 @@ export class ChatCompletions implements LanguageModel {
 /** The state of one answer while its events come in. */
 class ChatReply {
   readonly #vendor: string;
-  readonly #apiKey: string;
+  readonly #apiKey: string | undefined;
   readonly #onToken: (text: string) => void;
+  readonly #onToolUse: (() => void) | undefined;
   readonly #events: ServerSentEvents;
   readonly #toolCalls: ToolCalls;
   #done = false;
@@ -139,7 +147,13 @@ class ChatReply {
   #completionTokens: number | undefined;
   #chars = 0;
 
-  constructor(vendor: string, apiKey: string, onToken: (text: string) => void) {
+  constructor(
+    vendor: string,
+    apiKey: string | undefined,
+    onToken: (text: string) => void,
+    onToolUse: (() => void) | undefined,
+  ) {
+    this.#onToolUse = onToolUse;
     this.#vendor = vendor;
     this.#apiKey = apiKey;
     this.#onToken = onToken;
@@ -190,6 +204,7 @@ class ChatReply {
     const choice = chunk.choices?.[0];
     if (choice?.finish_reason != null) this.#finishReason = finishReasonOf(choice.finish_reason);
     for (const call of choice?.delta?.tool_calls ?? []) {
+      this.#onToolUse?.();
       this.#toolCalls.addFragment({
         index: call.index ?? undefined,
         id: call.id ?? "",

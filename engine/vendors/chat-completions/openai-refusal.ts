@@ -21,7 +21,7 @@ interface OpenAiError extends RefusalDetail {
 /** Reads the error bodies of OpenAI and of those who speak its protocol. */
 export function refuseOpenAi(
   vendor: string,
-  apiKey: string,
+  apiKey: string | undefined,
 ): (answer: RefusedAnswer) => VendorError {
   return (answer) => {
     const error = parseBody(answer.body);
@@ -31,7 +31,11 @@ export function refuseOpenAi(
 }
 
 /** An error that came inside a stream which had begun well. */
-export function streamedError(vendor: string, given: unknown, apiKey: string): VendorError {
+export function streamedError(
+  vendor: string,
+  given: unknown,
+  apiKey: string | undefined,
+): VendorError {
   const error = readError(given);
   const fault =
     faultOfError(error) ?? (error.type === "invalid_request_error" ? "refused" : "unavailable");

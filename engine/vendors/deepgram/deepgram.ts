@@ -1,107 +1,63 @@
-import * as v from "valibot";
-import type { ListenOptions, SpeechListener, SpeechStream, SpeechToText } from "../contracts.js";
-import { VendorError } from "../contracts.js";
-import { DEEPGRAM_FIELDS, WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
-import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
-import { faultOfStatus, headerOf, refusal } from "../vendor-fault.js";
-import { tryParse } from "../vendor-json.js";
-import {
-  type Endpoint,
-  endpointOf,
-  parseSettings,
-  requireApiKey,
-  type VendorContext,
-  type VendorSettings,
-} from "../vendor-settings.js";
-import { audioFormatOf } from "./audio-format.js";
-import { DeepgramStream } from "./deepgram-stream.js";
+import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import { BASE_URL, setting, type Vendor } from "../vendor.js";
+import { DEEPGRAM_URL, VENDOR } from "./deepgram-access.js";
+import { DeepgramAura } from "./deepgram-aura.js";
+import { deepgramFlux, FLUX_FIELDS, isFlux } from "./deepgram-flux.js";
+import { deepgramNova, NOVA_FIELDS } from "./deepgram-nova.js";
 
-const VENDOR = "deepgram";
-
-const OPEN_TIMEOUT_MS = 5_000;
-
-const refusalSchema = v.object({
-  err_code: v.optional(v.string()),
-  err_msg: v.optional(v.string()),
-});
-
-/** Deepgram's live transcription, version 1 of its protocol. */
-export class Deepgram implements SpeechToText {
-  readonly #context: VendorContext;
-  readonly #endpoint: Endpoint;
-  readonly #apiKey: string;
-  readonly #clientOwned: boolean;
-  readonly #utteranceEndMs: number;
-
-  constructor(given: VendorSettings, context: VendorContext) {
-    this.#context = context;
-    this.#endpoint = endpointOf(VENDOR, given, "wss://api.deepgram.com", WEB_SOCKET_PROTOCOLS);
-    this.#apiKey = requireApiKey(VENDOR, given);
-    this.#clientOwned = given.clientOwned;
-    this.#utteranceEndMs = parseSettings(VENDOR, DEEPGRAM_FIELDS, given).utteranceEndMs;
-  }
-
-  async open(
-    options: ListenOptions,
-    listener: SpeechListener,
-    signal: AbortSignal,
-  ): Promise<SpeechStream> {
-    const connect = (until: AbortSignal) => this.#connect(options, until);
-    const socket = await connect(signal);
-    if (signal.aborted) {
-      socket.destroy();
-      throw new VendorError(VENDOR, "aborted", `${VENDOR}: aborted`);
-    }
-    return new DeepgramStream(
+export const DEEPGRAM: Vendor = {
+  key: VENDOR,
+  apiKey: { isRequired: true, variable: "DEEPGRAM_API_KEY" },
+  address: {
+    variable: "DEEPGRAM_URL",
+    publicUrl: DEEPGRAM_URL,
+    protocols: WEB_SOCKET_PROTOCOLS,
+  },
+  tts: {
+    displayName: "Deepgram Aura",
+    models: [
+      { modelId: "aura-2-thalia-en", label: "Thalia (English)", plan: "starter" },
+      { modelId: "aura-2-apollo-en", label: "Apollo (English)", plan: "starter" },
+      { modelId: "aura-2-celeste-es", label: "Celeste (Spanish)", plan: "starter" },
+    ],
+    fields: {},
+    settings: [BASE_URL],
+    client: (given, context) => new DeepgramAura(given, context),
+  },
+  stt: {
+    displayName: "Deepgram",
+    models: [
+      { modelId: "nova-3", label: "Nova 3", plan: "free" },
+      { modelId: "nova-2", label: "Nova 2", plan: "free" },
       {
-        clock: this.#context.clock,
-        format: audioFormatOf(options),
-        endpointingMs: options.endpointingMs,
-        listener,
-        apiKey: this.#apiKey,
-        connect,
+        modelId: "flux-general-en",
+        label: "Flux (English)",
+        description: "Decides by itself when the caller's turn ends",
+        plan: "free",
+        decidesTurns: true,
       },
-      socket,
-      signal,
-    );
-  }
-
-  #connect(options: ListenOptions, signal: AbortSignal): Promise<VendorSocket> {
-    const query = new URLSearchParams({
-      model: options.modelId,
-      language: options.language,
-      encoding: options.encoding,
-      sample_rate: String(options.sampleRateHz),
-      channels: "1",
-      interim_results: "true",
-      endpointing: String(options.endpointingMs),
-      utterance_end_ms: String(this.#utteranceEndMs),
-      vad_events: "true",
-    });
-    const url = `${this.#endpoint.origin}${this.#endpoint.path}/v1/listen?${query.toString()}`;
-    return openSocket(
       {
-        vendor: VENDOR,
-        url,
-        headers: { Authorization: `Token ${this.#apiKey}` },
-        dispatcher: this.#context.connections.forSocket(url, this.#clientOwned),
-        clock: this.#context.clock,
-        openTimeoutMs: OPEN_TIMEOUT_MS,
-        offersCompression: false,
-        refuse: (answer) => this.#refusal(answer),
+        modelId: "flux-general-multi",
+        label: "Flux (multilingual)",
+        description: "Decides by itself when the caller's turn ends",
+        plan: "free",
+        decidesTurns: true,
       },
-      signal,
-    );
-  }
-
-  #refusal(answer: RefusedUpgrade): VendorError {
-    const body = tryParse(refusalSchema, answer.body)?.value;
-    const detail = {
-      code: body?.err_code,
-      message: headerOf(answer.headers, "dg-error") ?? body?.err_msg,
-    };
-    const nowMs = this.#context.clock.epochMs();
-    const fault = faultOfStatus(answer.status);
-    return refusal(VENDOR, fault, { ...answer, nowMs }, detail, this.#apiKey);
-  }
-}
+    ],
+    fields: { ...NOVA_FIELDS, ...FLUX_FIELDS },
+    settings: [
+      setting("utteranceEndMs", "Silence that ends an utterance, ms (Nova)", "number"),
+      setting("eotThreshold", "How sure that a turn is over, 0.5 to 0.9 (Flux)", "number"),
+      setting("eotTimeoutMs", "Silence that ends a turn in any case, ms (Flux)", "number"),
+      BASE_URL,
+    ],
+    client: (given, context) => {
+      const nova = deepgramNova(given, context);
+      const flux = deepgramFlux(given, context);
+      return {
+        open: (options, listener, signal) =>
+          (isFlux(options.modelId) ? flux : nova).open(options, listener, signal),
+      };
+    },
+  },
+};

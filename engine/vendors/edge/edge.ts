@@ -1,9 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type * as v from "valibot";
+import * as v from "valibot";
+import { MP3 } from "../../audio/audio-format.js";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
-import { EDGE_FIELDS, WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import { choice, header, name, text, WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import { speakTurn, type TurnReader } from "../socket-voice/spoken-turn.js";
 import type { SocketPool } from "../transport/socket-pools.js";
 import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
+import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { faultOfStatus, headerOf, refusal } from "../vendor-fault.js";
 import {
   type Endpoint,
@@ -12,10 +15,9 @@ import {
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
-import { configFrame, ssmlFrame } from "./edge-frames.js";
+import { audioOf, configFrame, pathOf, ssmlFrame } from "./edge-frames.js";
 import { ssmlPieces } from "./edge-text.js";
 import { edgeToken } from "./edge-token.js";
-import { speakTurn } from "./edge-turn.js";
 import { edgeVoice } from "./edge-voices.js";
 
 const VENDOR = "edge";
@@ -24,9 +26,52 @@ const PUBLIC_URL = "wss://speech.platform.bing.com/consumer/speech/synthesize/re
 
 const OPEN_TIMEOUT_MS = 10_000;
 
+const MP3_FORMATS = ["audio-24khz-48kbitrate-mono-mp3", "audio-24khz-96kbitrate-mono-mp3"] as const;
+
+/** The service changes what it expects now and then, so every constant of it can be set. */
+const EDGE_FIELDS = {
+  voice: v.optional(name()),
+  pitch: v.optional(text(/^[+-]\d{1,4}Hz$/, "a pitch such as +10Hz"), "+0Hz"),
+  volume: v.optional(text(/^[+-]\d{1,3}%$/, "a volume such as -20%"), "+0%"),
+  /** Only these of its formats are MPEG audio at 24 kHz. */
+  outputFormat: v.optional(choice(MP3_FORMATS), MP3_FORMATS[0]),
+  /** Public, and the same in every browser. */
+  trustedClientToken: v.optional(header(), "6A5AA1D4EAFF4E9FB37E23D68491D6F4"),
+  secMsGecVersion: v.optional(
+    text(/^1-\d+\.[\d.]+$/, "a version such as 1-143.0.3650.75"),
+    "1-143.0.3650.75",
+  ),
+  userAgent: v.optional(header()),
+  origin: v.optional(header(), "chrome-extension://jdiccldimpdaibmpdkjnbmckianbfold"),
+};
+
+export const EDGE: Vendor = {
+  key: VENDOR,
+  apiKey: { isRequired: false },
+  address: { variable: "EDGE_TTS_URL", publicUrl: PUBLIC_URL, protocols: WEB_SOCKET_PROTOCOLS },
+  tts: {
+    displayName: "Edge voices",
+    models: [
+      { modelId: "en-US-AriaNeural", label: "Aria (English, US)", plan: "free" },
+      { modelId: "en-US-GuyNeural", label: "Guy (English, US)", plan: "free" },
+      { modelId: "en-GB-SoniaNeural", label: "Sonia (English, UK)", plan: "free" },
+      { modelId: "de-DE-KatjaNeural", label: "Katja (German)", plan: "free" },
+      { modelId: "es-ES-ElviraNeural", label: "Elvira (Spanish)", plan: "free" },
+      { modelId: "fr-FR-DeniseNeural", label: "Denise (French)", plan: "free" },
+    ],
+    fields: EDGE_FIELDS,
+    settings: [
+      setting("pitch", "Pitch, for example +10Hz", "string"),
+      setting("volume", "Volume, for example -20%", "string"),
+      BASE_URL,
+    ],
+    client: (given, context) => new EdgeSpeech(given, context),
+  },
+};
+
 /** Microsoft's read-aloud service, without a key and without a promise: keep another vendor to fall back on. */
 export class EdgeSpeech implements TextToSpeech {
-  readonly formats = ["mp3"] as const;
+  readonly formats = [MP3];
   readonly #context: VendorContext;
   readonly #endpoint: Endpoint;
   readonly #clientOwned: boolean;
@@ -58,7 +103,7 @@ export class EdgeSpeech implements TextToSpeech {
     if (pieces.length === 0) return;
     const socket = this.#pool.take() ?? (await this.#open(signal));
     try {
-      for (const text of pieces) {
+      for (const piece of pieces) {
         const frame = ssmlFrame({
           requestId: newHexId(),
           epochMs: this.#nowMs(),
@@ -67,9 +112,19 @@ export class EdgeSpeech implements TextToSpeech {
           pitch: this.#settings.pitch,
           volume: this.#settings.volume,
           speed: request.speed,
-          text,
+          text: piece,
         });
-        await speakTurn(this.#context.clock, socket, frame, onChunk, signal);
+        const { clock } = this.#context;
+        const reader = EDGE_READER;
+        await speakTurn({
+          vendor: VENDOR,
+          clock,
+          socket,
+          frames: [frame],
+          reader,
+          onChunk,
+          signal,
+        });
       }
     } catch (error) {
       // There is no message that cancels a turn, and the rest of it must not reach the next one.
@@ -149,6 +204,14 @@ export class EdgeSpeech implements TextToSpeech {
     return this.#context.clock.epochMs() + this.#pool.clockSkewMs;
   }
 }
+
+const EDGE_READER: TurnReader = {
+  text: (message) => (pathOf(message) === "turn.end" ? [{ kind: "done" }] : []),
+  binary: (bytes) => {
+    const audio = audioOf(bytes);
+    return audio === undefined ? [] : [{ kind: "audio", bytes: audio }];
+  },
+};
 
 /** The service refused the token; thrown on when its own time did not help. */
 class SkewedClockError extends VendorError {

@@ -8,15 +8,54 @@ import {
   type LanguageModel,
   VendorError,
 } from "../contracts.js";
-import { OLLAMA_FIELDS } from "../setting-fields.js";
+import { HTTP_PROTOCOLS, text, wholeNumber } from "../setting-fields.js";
 import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { LineSplitter, OverlongLineError } from "../transport/text-lines.js";
+import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { faultOfStatus, refusal, safeText } from "../vendor-fault.js";
 import { parseAnswer, tryParse, unreadable } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 
 const VENDOR = "ollama";
+const PUBLIC_URL = "http://127.0.0.1:11434";
+
+const CONTEXT_TOKENS_MIN = 256;
+/** Ten times what the largest model takes. */
+const CONTEXT_TOKENS_MAX = 10_000_000;
+const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const DURATION_WORDS = 'a duration such as "10m", or a number of seconds';
+
+const OLLAMA_FIELDS = {
+  /** How long the model stays in memory after a reply, in Ollama's notation; unloading costs the next caller seconds. */
+  keepAlive: v.optional(
+    v.union([text(DURATION, DURATION_WORDS), v.number()], `expected ${DURATION_WORDS}`),
+    "10m",
+  ),
+  contextTokens: v.optional(wholeNumber(CONTEXT_TOKENS_MIN, CONTEXT_TOKENS_MAX)),
+};
+
+export const OLLAMA: Vendor = {
+  key: VENDOR,
+  apiKey: { isRequired: false },
+  address: { variable: "OLLAMA_BASE_URL", publicUrl: PUBLIC_URL, protocols: HTTP_PROTOCOLS },
+  llm: {
+    displayName: "Ollama",
+    models: [
+      {
+        modelId: "llama3.2",
+        label: "Llama 3.2 3B",
+        description: "Runs on a laptop",
+        plan: "free",
+      },
+      { modelId: "llama3.1", label: "Llama 3.1 8B", plan: "free" },
+      { modelId: "qwen2.5", label: "Qwen 2.5 7B", plan: "free" },
+    ],
+    fields: OLLAMA_FIELDS,
+    settings: [setting("contextTokens", "Size of the context, tokens", "number"), BASE_URL],
+    client: (given, context) => new Ollama(given, context),
+  },
+};
 
 /** The first request loads the model, without a byte meanwhile; giving up would break the load off, for ever. */
 const FIRST_BYTE_TIMEOUT_MS = 180_000;
@@ -60,12 +99,12 @@ const lineSchema = v.object({
 const refusalSchema = v.object({ error: v.string() });
 
 /** A local model runner; no key. */
-export class Ollama implements LanguageModel {
+class Ollama implements LanguageModel {
   readonly #vendor: HttpVendor;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof OLLAMA_FIELDS, undefined>>;
 
   constructor(given: VendorSettings, context: VendorContext) {
-    this.#vendor = new HttpVendor(VENDOR, given, "http://127.0.0.1:11434", context);
+    this.#vendor = new HttpVendor(VENDOR, given, PUBLIC_URL, context);
     this.#settings = parseSettings(VENDOR, OLLAMA_FIELDS, given);
   }
 
@@ -155,10 +194,10 @@ class OllamaReply {
       const argumentsJson = JSON.stringify(called.arguments);
       this.#toolCalls.addWhole({ id, name: called.name, argumentsJson });
     }
-    const text = parsed.message?.content ?? "";
-    if (text !== "") {
-      this.#chars += text.length;
-      this.#onToken(text);
+    const words = parsed.message?.content ?? "";
+    if (words !== "") {
+      this.#chars += words.length;
+      this.#onToken(words);
     }
     if (parsed.done) this.#last = parsed;
     return parsed.done;

@@ -1,11 +1,18 @@
+import * as v from "valibot";
 import {
   ChatCompletions,
   type ChatDialect,
   REASONING_HEADROOM_TOKENS,
 } from "../chat-completions/chat-completions.js";
 import type { CompletionRequest, LanguageModel } from "../contracts.js";
-import { OPENAI_FIELDS } from "../setting-fields.js";
+import { choice } from "../setting-fields.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+
+export const OPENAI_URL = "https://api.openai.com/v1";
+
+export const OPENAI_FIELDS = {
+  reasoningEffort: v.optional(choice(["none", "minimal", "low", "medium", "high"]), "low"),
+};
 
 /** Families that think before they speak: they refuse a temperature other than their own. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*chat))/;
@@ -14,7 +21,7 @@ export function openAi(given: VendorSettings, context: VendorContext): LanguageM
   const { reasoningEffort } = parseSettings("openai", OPENAI_FIELDS, given);
   const dialect: ChatDialect = {
     vendor: "openai",
-    publicUrl: "https://api.openai.com/v1",
+    publicUrl: OPENAI_URL,
     parameters: (request) => ({
       stream_options: { include_usage: true },
       ...(REASONING_MODEL.test(request.modelId)

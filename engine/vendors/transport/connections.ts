@@ -3,6 +3,7 @@ import { Agent, buildConnector, Client, type Dispatcher } from "undici";
 import type { Clock } from "../../time/clock.js";
 import { isPrivateAddress, lookupPublic, PrivateAddressError } from "./private-addresses.js";
 import { SocketPools } from "./socket-pools.js";
+import { keepSessions, trust } from "./tls-trust.js";
 
 /** A vendor that has not taken the connection by then is not going to answer in time for a caller either. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -23,6 +24,8 @@ export interface ConnectionsOptions {
   readonly clock: Clock;
   /** Lets the providers of organizations reach private addresses: an operator's decision. */
   readonly allowPrivateAddresses: boolean;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly authorities?: readonly string[];
 }
 
 /** Every connection of this process to vendors: shared by all calls, kept alive between requests, closed together. */
@@ -33,10 +36,11 @@ export class Connections {
   readonly #platform: Agent;
   readonly #clientOwned: Agent;
 
-  constructor(options: ConnectionsOptions) {
-    this.socketPools = new SocketPools(options.clock);
-    this.#connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
-    this.#connectPublic = options.allowPrivateAddresses ? this.#connect : publicConnector();
+  constructor({ clock, allowPrivateAddresses, authorities = [] }: ConnectionsOptions) {
+    this.socketPools = new SocketPools(clock);
+    const means = { timeout: CONNECT_TIMEOUT_MS, secureContext: trust(authorities) };
+    this.#connect = keepSessions(buildConnector(means));
+    this.#connectPublic = allowPrivateAddresses ? this.#connect : publicConnector(means);
     this.#platform = newAgent(this.#connect, undefined);
     this.#clientOwned = newAgent(this.#connectPublic, CLIENT_ORIGINS_MAX);
   }
@@ -88,8 +92,8 @@ function newAgent(connect: buildConnector.connector, maxOrigins: number | undefi
   });
 }
 
-function publicConnector(): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic });
+function publicConnector(means: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = keepSessions(buildConnector({ ...means, lookup: lookupPublic }));
   return (options, callback) => {
     // An address that is written as numbers is connected to without a look-up.
     const host = options.hostname.replace(/^\[|\]$/g, "");

@@ -32,7 +32,7 @@ export interface StreamRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly limits: StreamLimits;
   /** Turns a status other than 2xx into an error. */
   readonly refuse: (answer: RefusedAnswer) => VendorError;
@@ -42,7 +42,7 @@ export interface StreamRequest {
 
 export interface MethodRequest extends Omit<StreamRequest, "body"> {
   readonly method: "GET" | "POST" | "DELETE";
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 /** Posts; otherwise as `requestStream`. */
@@ -188,7 +188,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled === "done") this.#cancelTimer();
     // A status that came says more than the break after it.
     if (this.#refused !== undefined) this.fail(this.#refusal(this.#refused));
-    else this.fail(connectionFault(this.#request.vendor, error));
+    else this.fail(connectionFault(this.#request.vendor, error, this.#controller !== undefined));
   }
 
   #complete(): void {

@@ -60,6 +60,16 @@ export function isPrivateAddress(address: string): boolean {
   return privateNetworks.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
+/**
+ * Whether a URL says by itself that it leads to a private address: a number in any of its forms, or a name of this machine.
+ * What other names lead to is only known when they are connected to.
+ */
+export function namesPrivateHost({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (isIP(host) !== 0) return isPrivateAddress(host);
+  return host === "localhost" || host.endsWith(".localhost");
+}
+
 type LookupCallback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],

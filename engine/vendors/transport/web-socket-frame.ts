@@ -5,6 +5,8 @@ import { randomFillSync } from "node:crypto";
 const MASK_POOL_BYTES = 8 * 1024;
 
 const MASK_KEY_BYTES = 4;
+/** The header with its key, for any message that is short enough to have kept memory. */
+const HEADER_MAX_BYTES = 4 + MASK_KEY_BYTES;
 
 /** Where lengths that do not fit the header's seven bits, or its sixteen, begin (RFC 6455, section 5.2). */
 const SHORT_LENGTH_MAX = 125;
@@ -25,16 +27,35 @@ export interface FrameConnection {
   write(frame: Uint8Array): unknown;
 }
 
-/** A frame of 20 ms is made in the same memory as the one before, unless the system has not taken that yet. */
-const SCRATCH_BYTES = 2 * 1024;
-let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+/** A larger message, of which a call has few, has memory of its own. */
+const KEPT_MAX_BYTES = 2 * 1024;
 
-/** Writes one whole message; the payload may be reused afterwards. Nearly always without new memory. */
-export function writeBinaryFrame(connection: FrameConnection, payload: Uint8Array): void {
-  const frame = binaryFrame(payload, scratch);
-  connection.write(frame);
-  const isTaken = connection.writableLength === 0;
-  if (!isTaken && frame.buffer === scratch.buffer) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+/**
+ * Writes the binary messages of one connection, each whole. A frame of 20 ms is made in the memory of the one before it, unless the
+ * system has not taken that yet. The memory is the connection's own because TLS takes a frame only after the turn of the event
+ * loop: of one memory for all, every frame of every call would need its own; a pool that write callbacks fill was no faster.
+ */
+export class FrameWriter {
+  readonly #connection: FrameConnection;
+  #memory: Buffer | undefined;
+
+  constructor(connection: FrameConnection) {
+    this.#connection = connection;
+  }
+
+  /** The payload may be reused afterwards. */
+  write(payload: Uint8Array): void {
+    this.#connection.write(binaryFrame(payload, this.#freeMemory(payload.length)));
+  }
+
+  #freeMemory(payloadBytes: number): Buffer | undefined {
+    const sizeBytes = payloadBytes + HEADER_MAX_BYTES;
+    if (this.#connection.writableLength > 0 || sizeBytes > KEPT_MAX_BYTES) return undefined;
+    if (this.#memory === undefined || this.#memory.length < sizeBytes) {
+      this.#memory = Buffer.allocUnsafeSlow(sizeBytes);
+    }
+    return this.#memory;
+  }
 }
 
 /** A whole client-to-server binary message, masked as section 5.3 wants it: in `memory` if it fits, else in its own. */

@@ -3,7 +3,7 @@ import { type Dispatcher, WebSocket } from "undici";
 import type { Clock } from "../../time/clock.js";
 import { VendorError } from "../contracts.js";
 import { type AnswerHeaders, connectionFault } from "../vendor-fault.js";
-import { writeBinaryFrame } from "./web-socket-frame.js";
+import { FrameWriter } from "./web-socket-frame.js";
 
 /** The refusal's reason is one JSON object; more is not read. */
 const REFUSAL_MAX_BYTES = 4 * 1024;
@@ -39,11 +39,13 @@ export interface SocketRequest {
 export class VendorSocket {
   readonly #webSocket: WebSocket;
   readonly #connection: Duplex;
+  readonly #frames: FrameWriter;
   #listener: SocketListener | undefined;
 
   constructor(webSocket: WebSocket, connection: Duplex) {
     this.#webSocket = webSocket;
     this.#connection = connection;
+    this.#frames = new FrameWriter(connection);
     webSocket.addEventListener("message", ({ data }: { readonly data: unknown }) => {
       if (typeof data === "string") this.#listener?.onText(data);
       else if (data instanceof ArrayBuffer) this.#listener?.onBinary(new Uint8Array(data));
@@ -81,7 +83,7 @@ export class VendorSocket {
    * twice as long, and fifty frames a second are the largest part of what a call costs.
    */
   sendBinary(bytes: Uint8Array): void {
-    if (this.isOpen && !this.#connection.destroyed) writeBinaryFrame(this.#connection, bytes);
+    if (this.isOpen && !this.#connection.destroyed) this.#frames.write(bytes);
   }
 
   /** Breaks the connection at once; the listener hears nothing more. */
@@ -147,6 +149,7 @@ class UpgradeWatch {
   readonly #request: SocketRequest;
   #refused: { status: number; headers: AnswerHeaders; body: Buffer } | undefined;
   #error: Error | undefined;
+  #wasOpen = false;
 
   constructor(request: SocketRequest) {
     this.#request = request;
@@ -157,7 +160,7 @@ class UpgradeWatch {
       const { status, headers, body } = this.#refused;
       return this.#request.refuse({ status, headers, body: body.toString() });
     }
-    return connectionFault(this.#request.vendor, this.#error);
+    return connectionFault(this.#request.vendor, this.#error, this.#wasOpen);
   }
 
   intercept(dispatch: Dispatcher["dispatch"]): Dispatcher["dispatch"] {
@@ -174,7 +177,10 @@ class UpgradeWatch {
       handler.onResponseError?.(controller, error);
     };
     return {
-      onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+      onRequestStart: (controller, context) => {
+        this.#wasOpen = true;
+        handler.onRequestStart?.(controller, context);
+      },
       onRequestUpgrade: (controller, status, headers, socket) => {
         this.connection = socket;
         handler.onRequestUpgrade?.(controller, status, headers, socket);

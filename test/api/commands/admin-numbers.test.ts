@@ -36,6 +36,21 @@ test("numbers are allowed, listed and revoked beside a running server", async ()
   assert.equal(await server.tenancy.phoneNumbers.isAllowed(orgId, "+15550300001"), false);
 });
 
+test("whom agents may reach is allowed, listed and taken away beside a running server", async () => {
+  assert.match((await admin("number", "targets")).output, /^No organization may call anybody yet/);
+  const { email, tenant } = await server.customer();
+  const orgId = tenant.organization.id;
+  assert.match((await admin("number", "reach", email, "+49")).output, /may now reach \+49/);
+  assert.match((await admin("number", "reach", email, "+49")).output, /may reach \+49 already/);
+  assert.equal(await server.tenancy.dialTargets.mayReach(orgId, "+4930901820"), true);
+  assert.match((await admin("number", "targets")).output, new RegExp(`${email} +Customer +\\+49`));
+  assert.match((await admin("number", "unreach", email, "+49")).output, /no longer reach \+49/);
+  assert.equal(await server.tenancy.dialTargets.mayReach(orgId, "+4930901820"), false);
+  const wrong = await admin("number", "reach", email, "49");
+  assert.equal(wrong.exitCode, 1);
+  assert.match(wrong.errors, /^target: expected a number/);
+});
+
 test("what cannot be done is told in one line", async () => {
   const [one, other] = [await server.customer(), await server.customer()];
   await admin("number", "allow", one.email, "+15550300002");

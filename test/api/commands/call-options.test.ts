@@ -39,6 +39,7 @@ test("what cannot be meant is refused before anybody is called", () => {
     [["--phone", "--to", "+15550101000"], /--to goes with --phone --placed/],
     [["--phone", "--placed", "--to", "5550101000"], /--to: expected a number/],
     [["--phone", "--session", "k"], /leave out --session/],
+    [["--phone", "--stream"], /--stream is for the web/],
   ];
   for (const [args, message] of wrong) {
     assert.throws(() => readCallOptions(args), { name: UsageFault.name, message });

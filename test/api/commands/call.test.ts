@@ -7,6 +7,8 @@ import * as v from "valibot";
 import { type CallCommandOptions, callCommand } from "../../../api/commands/call/call-command.js";
 import { runCommand } from "../../../api/commands/command.js";
 import { recognizeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
+import { samplesOf } from "../../../engine/sandbox/telephone-audio.js";
+import { decodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { type Customer, TestServer } from "../../system/test-server.js";
 import { RecordingTerminal } from "./recording-terminal.js";
 
@@ -27,6 +29,7 @@ const Ended = v.object({
 /** The server sends 10 s ahead of what has been played, some 23 numbers: later ones come after some listening. */
 const LISTENED = /agent … .*Number 24\./;
 
+const WAV_HEADER_BYTES = 44;
 /** More would keep each other from hearing in time on a machine with other work. */
 const CALLS_AT_ONCE = 4;
 /** What is waited for comes, however busy the machine is. */
@@ -99,6 +102,21 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.match(table[4] ?? "", /npm run call -- --session [0-9a-f-]{36}$/);
     assert.match(table[5] ?? "", /^The agent's voice is in \S+reply\.mp3 \(\d+(\.\d)? kB\)\.$/);
     assert.equal(await recognizeMp3(await readFile(file)), "Hi. thank you.");
+  });
+
+  test("with --stream hears the agent's voice in pieces, and keeps it as a WAV file", async () => {
+    const file = join(folder, "reply.wav");
+    const { terminal, exit } = call(asCustomer("--stream", "--text", "Say so.", "--save", file));
+    assert.equal(await exit, 0, terminal.errors);
+    const told = terminal.lines.map((line) => line.slice(10).trim());
+    assert.ok(told.includes("audioStart  pcm24k at 24000 Hz"), terminal.output);
+    assert.equal(told.filter((line) => line.startsWith("audio  ")).length, 2, "one line a reply");
+    assert.match(
+      terminal.output,
+      /audio +the agent is heard, the first \S+ m?s after your last word/,
+    );
+    const wav = await readFile(file);
+    assert.equal(decodeSpeech(samplesOf(wav.subarray(WAV_HEADER_BYTES)), 24_000), "Hi. so.");
   });
 
   test("is only a table with --quiet", async () => {

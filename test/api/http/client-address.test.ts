@@ -33,7 +33,7 @@ test("a client is one client, whether its proxy writes IPv4 inside IPv6 or not",
   }
   assert.equal(addresses.resolve("10.1.2.3", "::ffff:0.0.0.0"), "0.0.0.0");
   assert.equal(addresses.resolve("10.1.2.3", "::ffff:1.2.3.4%eth0"), "1.2.3.4");
-  assert.equal(addresses.resolve("10.1.2.3", "::fffe:1.2.3.4"), "::fffe:1.2.3.4");
+  assert.equal(addresses.resolve("10.1.2.3", "::fffe:1.2.3.4"), "::fffe:102:304");
   assert.equal(addresses.resolve("10.1.2.3", "1.1.1.1, ::ffff:10.9.9.9"), "1.1.1.1");
 });
 
@@ -64,13 +64,45 @@ test("addresses of sockets are written as text", () => {
   const ipv6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
   assert.equal(formatAddress(Uint8Array.from([127, 0, 0, 1])), "127.0.0.1");
   assert.equal(formatAddress(Uint8Array.from(mapped)), "127.0.0.1");
-  assert.equal(formatAddress(Uint8Array.from(ipv6)), "2001:db8:0:0:0:0:0:1");
+  assert.equal(formatAddress(Uint8Array.from(ipv6)), "2001:db8::1");
   assert.equal(formatAddress(new Uint8Array(0)), "unknown");
 });
 
-test("all addresses of one IPv6 network count as one client", () => {
-  assert.equal(addressGroup("2001:db8:0:1:a:b:c:d"), "2001:db8:0:1::/64");
-  assert.equal(addressGroup("2001:db8:0:1::9"), "2001:db8:0:1::/64");
-  assert.equal(addressGroup("::1"), "0:0:0:0::/64");
-  assert.equal(addressGroup("203.0.113.9"), "203.0.113.9");
+test("all addresses of one IPv6 network count as one client, in any spelling", () => {
+  const network = addressGroup("2001:db8:0:1::9");
+  for (const address of [
+    "2001:db8:0:1:a:b:c:d",
+    "2001:0db8:0000:0001:0000:0000:0000:0001",
+    "2001:DB8:0:1::",
+    "2001:db8:0:1::192.0.2.1",
+    "2001:db8:0:1::9%eth0",
+  ]) {
+    assert.equal(addressGroup(address), network, address);
+  }
+  assert.notEqual(addressGroup("2001:db8:0:2::9"), network);
+  assert.notEqual(addressGroup("2001:db8:1:1::9"), network);
+});
+
+test("an IPv4 address counts as itself, also where an IPv6 address carries it", () => {
+  for (const address of [
+    "203.0.113.9",
+    "::ffff:203.0.113.9",
+    "::FFFF:cb00:7109",
+    "0:0:0:0:0:ffff:203.0.113.9",
+    "64:ff9b::203.0.113.9",
+    "::ffff:0:203.0.113.9",
+    "2002:cb00:7109:5::1",
+    "2002:cb00:7109:6::1",
+  ]) {
+    assert.equal(addressGroup(address), "203.0.113.9", address);
+  }
+  assert.notEqual(addressGroup("64:ff9b::203.0.113.10"), "203.0.113.9");
+  assert.equal(addressGroup("unknown"), "unknown");
+});
+
+test("a client has one address in the log, whatever its proxy writes", () => {
+  const addresses = new ClientAddresses(["10.0.0.0/8"]);
+  for (const hop of ["2001:DB8:0:0::7", "[2001:0db8::7]:4711", "2001:db8:0:0:0:0:0:7%eth0"]) {
+    assert.equal(addresses.resolve("10.1.2.3", hop), "2001:db8::7", hop);
+  }
 });

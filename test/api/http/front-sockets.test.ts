@@ -111,6 +111,36 @@ testFronts("a client that vanishes is told as 1006", doorOn, async ({ front, por
   assert.match(door.closes.join(), /^1006/);
 });
 
+testFronts(
+  "a door is told when what a slow client left unread is taken",
+  doorOn,
+  async ({ front, port }) => {
+    const { client, socket } = await dial(front, port);
+    const door = doorOf(front);
+    let receivedBytes = 0;
+    const whole = new Promise<void>((resolve) => {
+      client.on("message", (data: Buffer, isBinary) => {
+        if (isBinary) receivedBytes += data.byteLength;
+        else resolve();
+      });
+    });
+    client.pause();
+    let sentBytes = 0;
+    const piece = new Uint8Array(100_000);
+    while (socket.getBufferedAmount() < 1_000_000) {
+      socket.send(piece, true);
+      sentBytes += piece.byteLength;
+      await new Promise(setImmediate);
+    }
+    const drainedBefore = door.drainedCount;
+    client.resume();
+    await door.until(() => door.drainedCount > drainedBefore && socket.getBufferedAmount() === 0);
+    socket.send("that was all", false);
+    await whole;
+    assert.equal(receivedBytes, sentBytes);
+  },
+);
+
 testFronts("a message that is too large breaks the connection", doorOn, async ({ front, port }) => {
   const { client, closed } = await dial(front, port);
   client.send(new Uint8Array(MESSAGE_BYTES_MAX + 1));

@@ -17,11 +17,13 @@ import { CallReports } from "../../../engine/calls/call-reports.js";
 import { Recordings } from "../../../engine/calls/recordings.js";
 import { Failure } from "../../../engine/failure.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
+import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { Accounts } from "../../../engine/tenancy/accounts.js";
 import { Agents } from "../../../engine/tenancy/agents.js";
 import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
+import { ClientAccess } from "../../../engine/tenancy/client-access.js";
 import { ModelSearch } from "../../../engine/tenancy/model-search.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
@@ -29,9 +31,11 @@ import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
 import { Providers } from "../../../engine/tenancy/providers.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding.js";
 import { type PlatformUrls, VendorClients } from "../../../engine/tenancy/vendor-clients.js";
+import { Breakers } from "../../../engine/vendors/chain/breakers.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
+import { chainsOf } from "../../doubles/chains-of.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -130,6 +134,7 @@ export class LoopbackPlatform {
       newId: randomUUID,
       isDraining: options.isDraining ?? (() => false),
       isReady: options.isReady ?? (() => true),
+      storeRefusal: () => undefined,
       metricsText: options.metricsText ?? (() => ""),
       ...(options.extend === undefined ? {} : { extend: options.extend }),
     });
@@ -207,7 +212,7 @@ async function buildServices({
   };
   const apiKeys = new ApiKeys({ ...parts, onBackgroundError });
   const agents = new Agents(parts);
-  const providers = new Providers(parts);
+  const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
   const audioPool = () => {
     throw new Error("nothing is converted here");
@@ -217,13 +222,18 @@ async function buildServices({
     apiKeys,
     agentChats: new AgentChats({
       agents,
-      llmOf: (forCall) => agentLlm(forCall, clients),
+      llmOf: (forCall) => agentLlm(forCall, chainsOf(clients, clock)),
       clock,
       log,
     }),
     agents,
     auditTrail: new AuditTrail(parts),
+    breakers: new Breakers(clock),
     callReports: new CallReports(parts),
+    clientAccess: new ClientAccess({
+      database,
+      clientTokens: new ClientTokens({ secret: "s".repeat(32), clock }),
+    }),
     recordings: new Recordings({ ...parts, dataDir, store: database.recordings, audioPool, log }),
     outboundCalls: {
       place: async (tenant, { agentId }) => {

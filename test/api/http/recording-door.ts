@@ -18,6 +18,7 @@ export class RecordingDoor implements SocketDoor<Visitor> {
   readonly messages: string[] = [];
   /** Code and reason. */
   readonly closes: string[] = [];
+  drainedCount = 0;
   readonly #onChange = new Set<() => void>();
   #sockets: FrontSocket<Visitor>[] = [];
 
@@ -38,6 +39,11 @@ export class RecordingDoor implements SocketDoor<Visitor> {
   message(_socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void {
     const bytes = Buffer.from(message);
     this.messages.push(isBinary ? `bytes ${bytes.toString("hex")}` : `text ${bytes.toString()}`);
+    this.#changed();
+  }
+
+  drained(): void {
+    this.drainedCount += 1;
     this.#changed();
   }
 

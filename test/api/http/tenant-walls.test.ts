@@ -40,6 +40,7 @@ before(async () => {
     ["signIn", { email: victim.email, password: "a wrong guess" }],
     ["renameOrganization", { name: "Mine now" }],
     ["createApiKey", { name: "Mine" }],
+    ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
@@ -138,7 +139,13 @@ test("whatever a stranger asks, nothing of another organization shows or changes
       if (auth !== "user" || headers === stranger.byToken) statuses.set(id, answer.status);
     }
   }
-  const refused = { signUp: 409, signIn: 401, createAgent: 400, placeCall: 404 };
+  const refused = {
+    signUp: 409,
+    signIn: 401,
+    createAgent: 400,
+    createClientToken: 404,
+    placeCall: 404,
+  };
   for (const [id, { success }] of withoutId) {
     // The second of two providers has the name of the first.
     const expected = id === "createProvider" ? 409 : success.status;

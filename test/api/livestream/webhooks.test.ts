@@ -24,7 +24,14 @@ test("a stream is listed from on-publish to on-unpublish", async (t) => {
   const unpublished = await api.unpublish("alice");
   assert.deepEqual(
     [unpublished.status, unpublished.body],
-    [200, { success: true, data: { outcome: "removed", streamKey: "alice", removed: true } }],
+    [
+      200,
+      {
+        success: true,
+        removed: true,
+        data: { outcome: "removed", streamKey: "alice", removed: true },
+      },
+    ],
   );
   assert.deepEqual((await api.client.get("/streams")).body, {
     success: true,
@@ -68,6 +75,7 @@ test("a broadcaster who comes back under a new session takes the place of the ol
   const late = await api.unpublish("alice", { session: "one" });
   assert.deepEqual(late.body, {
     success: true,
+    removed: false,
     data: { outcome: "otherSession", streamKey: "alice", removed: false },
   });
   assert.deepEqual(await api.keys(), ["alice"]);
@@ -88,7 +96,14 @@ test("on-unpublish of a key that is not live is answered, and removes nothing", 
   const { status, body } = await api.unpublish("bob");
   assert.deepEqual(
     [status, body],
-    [200, { success: true, data: { outcome: "unknown", streamKey: "bob", removed: false } }],
+    [
+      200,
+      {
+        success: true,
+        removed: false,
+        data: { outcome: "unknown", streamKey: "bob", removed: false },
+      },
+    ],
   );
   assert.deepEqual(await api.keys(), ["alice"]);
 });

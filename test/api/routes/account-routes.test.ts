@@ -88,6 +88,28 @@ test("every field of a sign-up is checked and named", async () => {
   assert.match(none.text, /name: expected .*email: expected .*password: expected/);
 });
 
+test("a password of blanks alone or with control characters is refused", async () => {
+  const passwords = [
+    " ".repeat(8),
+    "\t".repeat(8),
+    "\u00a0\u2003".repeat(8),
+    "correct\u0000horse",
+    "correct\nhorse",
+    "correct\u007fhorse",
+    "correct\u0085horse",
+  ];
+  for (const password of passwords) {
+    const { status, text } = await platform.client.post("/api/auth/signup", { ...ADA, password });
+    assert.equal(status, 400, JSON.stringify(password));
+    assert.match(text, /password: .*not only blanks, without control characters/);
+  }
+  for (const [index, password] of ["correct horse", " 🐎 battery ", "pässwört"].entries()) {
+    const email = `typeable${index}@example.com`;
+    const { status } = await platform.client.post("/api/auth/signup", { ...ADA, email, password });
+    assert.equal(status, 201, password);
+  }
+});
+
 test("a body that is none, or not JSON, is refused", async () => {
   const { client } = platform;
   const path = "/api/auth/signup";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { CHATS_OF_ORGANIZATION_MAX } from "../../../engine/calls/agent-chats.js";
 import { noFaults } from "../../../engine/sandbox/faults.js";
 import { type Sandbox, startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { systemMessage } from "../../../engine/speech/prompt.js";
@@ -10,6 +9,8 @@ import { ScriptedWebServer } from "../../engine/vendors/scripted-web-server.js";
 import { readEvents, type StreamedEvent } from "../contract/event-stream-reader.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
+
+const CHATS_OF_ORGANIZATION_MAX = 5;
 
 const AGENTS = "/api/dashboard/agents";
 const HELLO = [{ role: "user", content: "My name is Anna." }];

@@ -49,6 +49,23 @@ test("a key can be given one scope only", async () => {
   assert.match(refused.text, /scope/);
 });
 
+test("a key gives at most its own scopes", async () => {
+  const { byKey } = await platform.newTenancy("pro", "active", ["dashboard"]);
+  const make = (body: object) => platform.client.post(KEYS, { name: "Child", ...body }, byKey);
+  for (const scopes of [["voice"], ["voice", "dashboard"]]) {
+    const { status, text } = await make({ scopes });
+    assert.equal(status, 403, text);
+    assert.match(text, /scopes: expected no .*voice.*which the API key that asks lacks/);
+  }
+  for (const body of [{ scopes: ["dashboard"] }, {}]) {
+    const answer = await make(body);
+    assert.equal(answer.status, 201);
+    assert.deepEqual(v.parse(CreatedApiKey, answer.body).scopes, ["dashboard"]);
+  }
+  const keys = await platform.client.get(KEYS, byKey);
+  assert.equal(v.parse(v.array(ApiKey), keys.body).length, 3, "a refused key is not made");
+});
+
 test("wrong names and scopes are refused", async () => {
   const wrong = [
     {},

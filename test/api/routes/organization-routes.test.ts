@@ -55,7 +55,10 @@ test("models are searched, those of the plan first, with the plan that has the o
   assert.ok(
     items.slice(firstGated).every((model) => !model.allowed && model.requiredPlan !== null),
   );
-  const found = await platform.client.get(`${SEARCH}?category=llm&query=GPT-4o%20MINI`, free.byKey);
+  const found = await platform.client.get(
+    `${SEARCH}?category=llm&query=GPT-4o%20MINI&limit=1`,
+    free.byKey,
+  );
   assert.deepEqual(
     v.parse(FoundModels, found.body).items.map(({ modelId }) => modelId),
     ["gpt-4o-mini"],

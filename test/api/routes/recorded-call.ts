@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { PCM_8K } from "../../../engine/audio/audio-format.js";
 import type { RecordingKey } from "../../../storage/recording-store.js";
 import type { LoopbackPlatform } from "../http/loopback-platform.js";
 
-const FORMAT = { sampleRateHz: 8_000, encoding: "linear16", speech: "l16" } as const;
+const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
 
 /** Gives a call that is stored a recording of so many seconds. */
 export async function recordCall(

@@ -27,10 +27,11 @@ test("health tells whether the server takes calls, and which version it is", asy
   assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", ...about }]);
 });
 
-test("the bare address leads to the documentation", async () => {
+test("the bare address leads to the console, and the documentation is where it was", async () => {
   const bare = await platform.client.get("/");
   assert.equal(bare.status, 302);
-  assert.equal(bare.headers["location"], "/api/docs");
+  assert.equal(bare.headers["location"], "/console");
+  assert.equal((await platform.client.get("/console")).status, 200);
   assert.equal((await platform.client.get("/api/docs")).status, 200);
 });
 
@@ -70,7 +71,7 @@ test("the four standard plans are public, with the contract's limits", async () 
 });
 
 test("set-up is complete with an active organization and a provider of each kind", async () => {
-  const providers = { llm: 3, tts: 3, stt: 1 };
+  const providers = { llm: 7, tts: 6, stt: 3 };
   const before = await platform.client.get("/api/setup/status");
   assert.deepEqual(before.body, { setupComplete: false, hasOrganization: false, providers });
   await platform.newTenancy("free", "pending");

@@ -84,6 +84,7 @@ test("a developer gets a banner with the version and the first call", () => {
     `  version     ${VERSION}, Node ${process.version}`,
     "  vendors     simulated, since no vendor key is set",
     "  data        data",
+    "  console     http://127.0.0.1:8080/console",
     "  API         http://127.0.0.1:8080/api/docs",
     "  sandbox     http://127.0.0.1:9100/sandbox/faults",
     "  first call  npm run call",

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LegSession, PhoneLeg } from "../../../api/voice/phone-leg.js";
-import { FRAME_MS, Pacer } from "../../../engine/audio/pacer.js";
+import { FRAME_MS } from "../../../engine/audio/audio-format.js";
+import { Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { StreamEncoding } from "../../../api/voice/audio-mode.js";
 import { WebLeg } from "../../../api/voice/web-leg.js";
 import { CALLER_LEFT, type Ending, SPEECH_FAILED } from "../../../engine/session/ending.js";
 import { RecordingSocket } from "../../doubles/recording-socket.js";
 
 const FRAME_BYTES_MAX = 64 * 1024;
 const UNREAD_BYTES_MAX = 1024 * 1024;
+const FIRST = { turnId: 1, index: 0 };
 
 /** A session that ends as the real one does: first a message, then the leg. */
 class EndingSession {
   readonly heard: Buffer[] = [];
   readonly endings: Ending[] = [];
+  readonly reports: string[] = [];
   readonly #leg: WebLeg;
 
   constructor(leg: WebLeg) {
@@ -21,6 +24,10 @@ class EndingSession {
     this.heard.push(Buffer.from(audio));
   }
 
+  played(turnId: number, playedMs: number): void {
+    this.reports.push(`${playedMs} ms of turn ${turnId}`);
+  }
+
   end(ending: Ending): void {
     if (this.endings.push(ending) > 1) return;
     this.#leg.send({ type: "error", message: ending.message });
@@ -28,9 +35,9 @@ class EndingSession {
   }
 }
 
-function connected() {
+function connected(encoding?: StreamEncoding) {
   const socket = new RecordingSocket();
-  const leg = new WebLeg(socket);
+  const leg = new WebLeg(socket, encoding);
   const session = new EndingSession(leg);
   leg.connect(session);
   return { socket, leg, session };
@@ -40,7 +47,7 @@ test("messages and sentences go out as they come, with what was announced", () =
   const { socket, leg } = connected();
   leg.announce({ agentName: "Ada", historyKey: "key" });
   leg.send({ type: "connected" });
-  leg.sendAudio(Uint8Array.of(1, 2));
+  leg.sendAudio(Uint8Array.of(1, 2), FIRST);
   leg.send({ type: "audioEnd" });
   assert.deepEqual(socket.sent, [
     '{"type":"connected","agentName":"Ada","historyKey":"key"}',
@@ -78,7 +85,7 @@ test("nothing is sent on a leg that is closed, by either side", () => {
     const leg = new WebLeg(socket);
     close(leg);
     leg.send({ type: "audioEnd" });
-    leg.sendAudio(Uint8Array.of(1));
+    leg.sendAudio(Uint8Array.of(1), FIRST);
     leg.end(SPEECH_FAILED);
     leg.receive(Buffer.alloc(FRAME_BYTES_MAX + 1));
     assert.deepEqual(socket.sent, []);
@@ -119,10 +126,10 @@ test("a connection that the library broke over a frame's size is recorded as tha
 test("up to 1 MiB may be unread, one byte more ends the call", () => {
   const { socket, leg, session } = connected();
   socket.unreadBytes = UNREAD_BYTES_MAX;
-  leg.sendAudio(Uint8Array.of(1));
+  leg.sendAudio(Uint8Array.of(1), FIRST);
   assert.equal(session.endings.length, 0);
   socket.unreadBytes += 1;
-  leg.sendAudio(Uint8Array.of(1));
+  leg.sendAudio(Uint8Array.of(1), FIRST);
   assert.equal(session.endings[0]?.reason, "callerTooSlow");
   assert.equal(socket.ended?.code, 1013);
 });
@@ -132,4 +139,57 @@ test("ticks without a frame are counted, and a frame of any size starts anew", (
   assert.deepEqual([leg.countSilence(), leg.countSilence(), leg.countSilence()], [1, 2, 3]);
   leg.receive(new Uint8Array(0));
   assert.equal(leg.countSilence(), 1);
+});
+
+test("a text frame means nothing to a leg of whole sentences", () => {
+  const { socket, leg, session } = connected();
+  leg.sendAudio(Uint8Array.of(1, 2), FIRST);
+  leg.receiveText(Buffer.from('{"type":"played","turnId":1,"ms":0}'));
+  leg.receiveText(Buffer.from("hello"));
+  leg.drained();
+  assert.deepEqual(session.reports, []);
+  assert.deepEqual(socket.sent, [Uint8Array.of(1, 2)]);
+});
+
+test("a streamed leg sends pieces as they come, and tells the session what was played of them", () => {
+  const { socket, leg, session } = connected("mulaw");
+  leg.sendAudio(new Uint8Array(240), FIRST);
+  leg.sendAudio(new Uint8Array(0), FIRST);
+  leg.receiveText(Buffer.from('{"type":"played","turnId":1,"ms":30}'));
+  leg.receiveText(Buffer.from('{"type":"played","turnId":1,"ms":31}'));
+  leg.receiveText(Buffer.from('{"type":"played","turnId":1,"ms":500}'));
+  leg.send({ type: "audioEnd" });
+  assert.deepEqual(session.reports, ["30 ms of turn 1", "30 ms of turn 1"]);
+  assert.deepEqual(socket.sent, [
+    '{"type":"audioStart","turnId":1,"encoding":"mulaw","sampleRateHz":8000}',
+    new Uint8Array(240),
+    '{"type":"error","payload":{"message":"ms: expected at most the 30 ms that were sent of turn 1"}}',
+    '{"type":"audioEnd"}',
+  ]);
+});
+
+test("an interruption passes what waits for a slow client, which never leaves", () => {
+  const { socket, leg } = connected("pcm24k");
+  socket.unreadBytes = 100_000;
+  leg.sendAudio(new Uint8Array(48_000), FIRST);
+  leg.send({ type: "audioEnd" });
+  assert.deepEqual(socket.sent, []);
+  leg.send({ type: "audioStop" });
+  socket.unreadBytes = 0;
+  leg.drained();
+  assert.deepEqual(socket.sent, ['{"type":"audioStop"}']);
+});
+
+test("a streamed client that does not read ends the call before its audio fills the memory", () => {
+  const { socket, leg, session } = connected("pcm24k");
+  socket.unreadBytes = 100_000;
+  for (let second = 0; second < 70; second += 1) leg.sendAudio(new Uint8Array(48_000), FIRST);
+  assert.equal(session.endings[0]?.reason, "callerTooSlow");
+  assert.equal(socket.ended?.code, 1013);
+  socket.unreadBytes = 0;
+  leg.drained();
+  leg.receiveText(Buffer.from("hello"));
+  assert.deepEqual(socket.sent, [
+    '{"type":"error","payload":{"message":"the client does not read what it is sent"}}',
+  ]);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { packageRoot } from "../../../api/commands/livestream-local/package-root.js";
 import { parseLiveStreamConfig } from "../../../api/livestream/livestream-config.js";
 import { compose, deployed, FOLDER, keysCompose, mediaMtx } from "./deployed-files.js";
 
@@ -107,39 +108,46 @@ test("images are pinned and built from files that are there", () => {
       assert.ok(existsSync(join(FOLDER, "../..", folder)), source);
     }
   }
-  assert.match(ingestImage, /^FROM bluenviron\/mediamtx:1\.20\.1-ffmpeg$/m);
+  assert.match(ingestImage, /^FROM bluenviron\/mediamtx:1\.20\.1 AS mediamtx$/m);
 });
 
-test("MediaMTX runs the hooks that the image has, under the names that every 1.x knows", () => {
-  const place = /COPY deploy\/livestream\/ingest\/\*\.sh (\S+)\//.exec(ingestImage)?.[1];
+test("MediaMTX starts the transcoder that the image has, and rings at it", () => {
+  const ring = `curl -s -o /dev/null http://127.0.0.1:${imageVariable(ingestImage, "TRANSCODER_PORT")}`;
+  const program = "dist/api/commands/livestream-transcoder.js";
   assert.deepEqual(mediaMtx.paths, {
-    "~^live/[A-Za-z0-9_-]{1,64}$": {
-      runOnReady: `${place}/hls-ladder.sh publish`,
-      runOnReadyRestart: true,
-      runOnNotReady: `${place}/hls-ladder.sh unpublish`,
+    "~^live/[A-Za-z0-9_-]{1,64}$": { runOnReady: `${ring}/came`, runOnNotReady: `${ring}/gone` },
+    _transcoder: {
+      runOnInit: `node --enable-source-maps /parley/${program}`,
+      runOnInitRestart: true,
     },
-    _janitor: { runOnInit: `${place}/hls-janitor.sh`, runOnInitRestart: true },
   });
+  assert.ok(existsSync(join(packageRoot(), program)));
+  assert.match(ingestImage, /^WORKDIR \/parley$/m);
+  assert.match(ingestImage, /install .* ffmpeg curl /);
   assert.equal(imageVariable(ingestImage, "MTX_MOQ"), "false");
 });
 
-test("viewers read nothing from the ingest itself", () => {
+test("anybody may publish under a free key and watch, and only the transcoder may ask who publishes", () => {
   const [anyone, own, ...others] = mediaMtx.authInternalUsers;
   assert.deepEqual(others, []);
   assert.deepEqual(
     anyone?.permissions.map(({ action }) => action),
-    ["publish"],
+    ["publish", "read"],
   );
   assert.deepEqual(own?.ips, ["127.0.0.1", "::1"]);
   assert.deepEqual(
     own.permissions.map(({ action }) => action),
     ["read", "api"],
   );
+  assert.equal(mediaMtx.pathDefaults.overridePublisher, false, "a live key is not taken over");
 });
 
 test("publishing keys are turned on for both services or for none", () => {
   const [name = ""] = keysCompose.services["state-api"].secrets;
-  assert.deepEqual(keysCompose.services.ingest.environment, { MTX_AUTHMETHOD: "http" });
+  assert.deepEqual(keysCompose.services.ingest.environment, {
+    MTX_AUTHMETHOD: "http",
+    MTX_PATHDEFAULTS_OVERRIDEPUBLISHER: "true",
+  });
   assert.deepEqual(keysCompose.services["state-api"].environment, {
     PUBLISH_KEYS_FILE: `/run/secrets/${name}`,
   });

@@ -51,6 +51,7 @@ const MediaMtx = v.looseObject({
   rtspTransports: v.array(v.string()),
   webrtcAddress: v.string(),
   webrtcLocalUDPAddress: v.string(),
+  pathDefaults: v.looseObject({ overridePublisher: v.boolean() }),
   hls: v.literal(false),
   srt: v.literal(false),
   paths: v.record(v.string(), v.record(v.string(), v.union([v.string(), v.boolean()]))),

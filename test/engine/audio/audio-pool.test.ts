@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
+import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { type AudioFault, AudioPool } from "../../../engine/audio/audio-pool.js";
-import { AudioPoolClosed, BATCH_DEADLINE_MS } from "../../../engine/audio/conversion-queue.js";
+import { AudioPoolClosed } from "../../../engine/audio/conversion-queue.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
-import { encodePcm } from "../../../engine/audio/phone-encoding.js";
+import { encodePcm } from "../../../engine/audio/sample-coding.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { DIE, HANG, THROW } from "./failing-audio-worker.js";
 import { converted } from "./whole-audio.js";
 
+const BATCH_DEADLINE_MS = 10_000;
+
 const FAILING_WORKER = new URL("./failing-audio-worker.js", import.meta.url);
-const TO_MULAW = { from: "pcm24k", to: "mulaw" } as const;
+const TO_MULAW = { from: PCM_24K, to: MULAW_8K };
 
 function startPool(t: TestContext, worker?: URL, clock: Clock = new SystemClock()) {
   const faults = new EventEmitter<{ fault: [AudioFault] }>();

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MP3, MULAW_8K } from "../../../engine/audio/audio-format.js";
 import type { ConversionBatch, ConversionResult } from "../../../engine/audio/conversion-batch.js";
 import {
   AudioPoolClosed,
   AudioPoolOverloaded,
-  BACKGROUND_STEPS_WAITING_MAX,
-  BATCH_DEADLINE_MS,
   type ConversionPriority,
   ConversionQueue,
-  STEPS_WAITING_MAX,
 } from "../../../engine/audio/conversion-queue.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const FORMAT = { from: "mp3", to: "mulaw" } as const;
+const BACKGROUND_STEPS_WAITING_MAX = 5_000;
+const BATCH_DEADLINE_MS = 10_000;
+const STEPS_WAITING_MAX = 1_000;
+
+const FORMAT = { from: MP3, to: MULAW_8K };
 
 interface Task {
   readonly batch: ConversionBatch;

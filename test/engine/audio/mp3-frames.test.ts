@@ -119,6 +119,7 @@ test("tags and information frames are no audio", () => {
   const cases = {
     "ID3v2 in front": [id3v2(300), SPEECH],
     "ID3v2 with a footer": [id3v2(300, 0x10), SPEECH],
+    "ID3v2 with every other flag": [id3v2(300, 0xef), SPEECH],
     "two ID3v2": [id3v2(200), id3v2(1_000), SPEECH],
     "ID3v1 behind": [SPEECH, id3v1()],
     both: [id3v2(5), SPEECH, id3v1()],

@@ -1,5 +1,8 @@
-import { FRAME_MS, type PacedStream, Pacer, SEND_AHEAD_MS } from "../../../engine/audio/pacer.js";
+import { FRAME_MS } from "../../../engine/audio/audio-format.js";
+import { type PacedStream, Pacer } from "../../../engine/audio/pacer.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const SEND_AHEAD_MS = 160;
 
 export const FORMAT = { frameBytes: 160, silence: 0xff };
 export const AHEAD_FRAMES = SEND_AHEAD_MS / FRAME_MS;

@@ -80,3 +80,17 @@ test("8 kHz stays as it is, and half hertz are refused", () => {
   assert.deepEqual(resampled(pcm, 8_000), pcm);
   assert.throws(() => resampled(pcm, 8_000.5), RangeError);
 });
+
+test("what is equally loud all the time stays so, to the bit, at every place between two samples", () => {
+  for (const [rateHz, targetHz] of [
+    [11_025, 8_000],
+    [22_050, 16_000],
+    [44_100, 8_000],
+    [8_000, 16_000],
+  ] as const) {
+    const steady = resampled(new Int16Array(rateHz).fill(30_000), rateHz, targetHz);
+    const middle = steady.subarray(200, -200);
+    assert.ok(middle.every((sample) => sample === 30_000));
+    assert.equal(steady.length, targetHz);
+  }
+});

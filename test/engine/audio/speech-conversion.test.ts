@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMp3Encoder } from "wasm-media-encoders";
+import { MP3, MULAW_8K, PCM_8K, PCM_16K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { mp3Stream } from "../../../engine/audio/mp3-frames.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
-import {
-  decodePhoneAudio,
-  encodePcm,
-  type PhoneEncoding,
-} from "../../../engine/audio/phone-encoding.js";
+import { decodeSamples, encodePcm } from "../../../engine/audio/sample-coding.js";
 import { SpeechConversion } from "../../../engine/audio/speech-conversion.js";
 import { decodeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { amplitudeAt, decibels, sine } from "./measured-sound.js";
 import { converted } from "./whole-audio.js";
 
-const TO_MULAW = { from: "mp3", to: "mulaw" } as const;
+const TO_MULAW = { from: MP3, to: MULAW_8K };
 
 async function mp3Of(
   pcm: ArrayLike<number>,
@@ -49,9 +46,12 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
 
 test("what is said in MP3 is heard in every encoding of a line", async () => {
   const mp3 = await mp3Of(encodeSpeech("The next train leaves at noon.", 24_000), 24_000);
-  for (const to of ["mulaw", "alaw", "l16", "l16be"] satisfies PhoneEncoding[]) {
-    const line = await converted(mp3, { from: "mp3", to });
-    assert.equal(decodeSpeech(decodePhoneAudio(line, to), 8_000), "The next train leaves at noon.");
+  for (const encoding of ["mulaw", "alaw", "pcm16", "pcm16be"] as const) {
+    const line = await converted(mp3, { from: MP3, to: { encoding, sampleRateHz: 8_000 } });
+    assert.equal(
+      decodeSpeech(decodeSamples(line, encoding), 8_000),
+      "The next train leaves at noon.",
+    );
   }
 });
 
@@ -72,12 +72,15 @@ test("nothing of one sentence is heard in the next", async () => {
 test("PCM is converted without a delay and without a change of length", async () => {
   const pcm = new Int16Array(2_400);
   pcm[1_200] = 30_000;
-  const line = await converted(encodePcm(pcm, true), { from: "pcm24k", to: "l16" });
-  const heard = decodePhoneAudio(line, "l16");
+  const line = await converted(encodePcm(pcm, true), { from: PCM_24K, to: PCM_8K });
+  const heard = decodeSamples(line, "pcm16");
   assert.equal(heard.length, 800);
   assert.equal(heard.indexOf(Math.max(...heard)), 400);
-  const same = await converted(encodePcm(pcm, true), { from: "pcm8k", to: "l16be" });
-  assert.deepEqual(decodePhoneAudio(same, "l16be"), pcm);
+  const same = await converted(encodePcm(pcm, true), {
+    from: PCM_8K,
+    to: { encoding: "pcm16be", sampleRateHz: 8_000 },
+  });
+  assert.deepEqual(decodeSamples(same, "pcm16be"), pcm);
 });
 
 test("what holds no MP3 is refused, and the next sentence is converted", async () => {
@@ -94,16 +97,27 @@ test("a sentence that comes in pieces is the whole sentence, bit for bit, in eve
   const pcm = encodeSpeech("Piece by piece.", 24_000);
   const mp3 = await mp3Of(pcm, 24_000);
   const odd = await mp3Of(encodeSpeech("Piece by piece.", 44_100), 44_100);
-  for (const to of ["mulaw", "l16", "pcm16k"] as const) {
+  for (const to of [MULAW_8K, PCM_8K, PCM_16K, PCM_24K]) {
     for (const [audio, from] of [
-      [mp3, "mp3"],
-      [odd, "mp3"],
-      [encodePcm(pcm, true), "pcm24k"],
+      [mp3, MP3],
+      [odd, MP3],
+      [encodePcm(pcm, true), PCM_24K],
     ] as const) {
       const whole = await converted(audio, { from, to });
       for (const pieceBytes of [61, 600, 4_001]) {
         assert.deepEqual(await converted(audio, { from, to }, pieceBytes), whole);
       }
+    }
+  }
+});
+
+test("browsers are given the rate that they asked for, from whatever the voice gives", async () => {
+  const text = "For a browser.";
+  for (const sourceHz of [22_050, 24_000, 44_100] as const) {
+    const mp3 = await mp3Of(encodeSpeech(text, sourceHz), sourceHz);
+    for (const to of [PCM_16K, PCM_24K]) {
+      const pcm = decodeSamples(await converted(mp3, { from: MP3, to }), "pcm16");
+      assert.equal(decodeSpeech(pcm, to.sampleRateHz), text, `${sourceHz} to ${to.sampleRateHz}`);
     }
   }
 });

@@ -1,5 +1,8 @@
 import { newResampler } from "../../../engine/audio/resampler.js";
-import { SpeechConversion, type SpeechFormat } from "../../../engine/audio/speech-conversion.js";
+import {
+  type ConversionFormats,
+  SpeechConversion,
+} from "../../../engine/audio/speech-conversion.js";
 
 /** A whole recording at another rate. */
 export function resampled(pcm: Int16Array, rateHz: number, targetHz = 8_000): Int16Array {
@@ -10,7 +13,7 @@ export function resampled(pcm: Int16Array, rateHz: number, targetHz = 8_000): In
 /** A whole sentence, given in pieces of so many bytes, in another format. */
 export async function converted(
   audio: Uint8Array,
-  format: SpeechFormat,
+  format: ConversionFormats,
   pieceBytes = audio.byteLength + 1,
 ): Promise<Uint8Array> {
   const conversion = await SpeechConversion.open(format);

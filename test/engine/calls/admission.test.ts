@@ -5,11 +5,12 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 function box(limits: Partial<AdmissionLimits> = {}) {
   const clock = new VirtualClock();
-  const load = { calls: 0, eventLoopDelayMs: 1, audioPoolWaitMs: 1 };
+  const load = { calls: 0, othersTake: false, eventLoopDelayMs: 1, audioPoolWaitMs: 1 };
   const admission = new Admission(
     { callsMax: 0, eventLoopDelayMaxMs: 50, ...limits },
     {
       callCount: () => load.calls,
+      othersTake: () => load.othersTake,
       takeEventLoopDelayMs: () => load.eventLoopDelayMs,
       audioPoolWaitMs: () => load.audioPoolWaitMs,
     },
@@ -79,5 +80,15 @@ test("what is exactly as late as allowed is not too late", () => {
   assert.equal(admission.refusal, undefined);
   load.eventLoopDelayMs = 51;
   clock.advance(2_000);
+  assert.match(admission.refusal ?? "", /too busy/);
+});
+
+test("a late process refuses nobody while another one of the box takes calls", () => {
+  const { admission, clock, load } = box();
+  load.eventLoopDelayMs = 80;
+  clock.advance(2_000);
+  load.othersTake = true;
+  assert.deepEqual([admission.isLate, admission.refusal], [true, undefined]);
+  load.othersTake = false;
   assert.match(admission.refusal ?? "", /too busy/);
 });

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  AgentChats,
-  CHAT_REPLY_MAX_MS,
-  CHATS_MAX,
-  CHATS_OF_ORGANIZATION_MAX,
-  ChatFailed,
-} from "../../../engine/calls/agent-chats.js";
+import { AgentChats, ChatFailed } from "../../../engine/calls/agent-chats.js";
 import { Failure } from "../../../engine/failure.js";
 import { type AgentForCall, AgentUnavailable } from "../../../engine/tenancy/agents.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
@@ -21,6 +15,10 @@ import {
   planRecord,
   providerRecord,
 } from "../../storage/sample-records.js";
+
+const CHAT_REPLY_MAX_MS = 60_000;
+const CHATS_MAX = 50;
+const CHATS_OF_ORGANIZATION_MAX = 5;
 
 const HELLO = [{ role: "user", content: "Hello" } as const];
 const COMPLETION = { finishReason: "stop", promptTokens: 7, completionTokens: 3 } as const;
@@ -41,6 +39,7 @@ const FOR_CALL: AgentForCall = {
   tts: providerRecord(),
   stt: providerRecord(),
   sttModelId: "nova-3",
+  fallbacks: { llm: [], tts: [], stt: [] },
 };
 
 class Trial {

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { CallJournal } from "../../../engine/calls/call-journal.js";
-import { CallSummaries } from "../../../engine/calls/call-summaries.js";
-import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
-import { Metrics } from "../../../engine/metrics/metrics.js";
 import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
 import type { CallRecord } from "../../../storage/records.js";
-import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
-import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { insertOrganizations, METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
-import { temporaryDatabase } from "../../storage/temporary-file.js";
+import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
+import { temporaryJournal } from "./temporary-journal.js";
 
 const START = {
   callId: "call",
@@ -32,33 +26,27 @@ const TURN: TurnSave = {
   ],
   metrics: METRICS,
   report: { turn: 1, kind: "reply", outcome: "played", totalMs: 300 },
-  history: HISTORY,
+  added: HISTORY,
 };
-const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, history: [] };
+const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
+
+const SILENT_LLM = {
+  vendor: "scripted",
+  modelId: "small",
+  systemPrompt: "",
+  temperature: 1,
+  client: new ScriptedLanguageModel(),
+  maxTokens: 1,
+};
 
 async function journalFor(context: TestContext) {
-  const database = await temporaryDatabase(context);
-  await insertOrganizations(database);
-  const clock = new VirtualClock(NOON_MS);
-  const log = new RecordingLogger();
-  const { calls } = database;
-  const metrics = new Metrics({
-    callsActive: () => 0,
-    storageRequestsWaiting: () => 0,
-    speechCacheBytes: () => 0,
-    summariesWaiting: () => 0,
-    isReady: () => true,
-    diskFreeBytes: async () => undefined,
-    eventLoopDelay: new EventLoopDelay(),
-  });
-  const summaries = new CallSummaries(calls, clock, log);
-  const journal = new CallJournal({ calls, summaries, metrics, clock, log, runId: "run" });
+  const parts = await temporaryJournal(context);
   async function stored(): Promise<CallRecord> {
-    const call = await calls.findById("org", "call");
+    const call = await parts.database.calls.findById("org", "call");
     assert.ok(call);
     return call;
   }
-  return { database, clock, log, metrics, summaries, journal, stored };
+  return { ...parts, stored };
 }
 
 test("a call is stored as active before it begins", async (context) => {
@@ -88,6 +76,7 @@ test("the end is stored with its reason, its length and the day's usage", async 
   const { database, clock, journal, stored } = await journalFor(context);
   const entry = await journal.begin(START);
   clock.advance(90_000);
+  entry.attach(SILENT_LLM, () => 12_500, 300_000);
   entry.wasDeaf(1_200.6);
   entry.ended(SPEECH_FAILED, { ...TURN, report: undefined });
   await journal.stored();
@@ -102,8 +91,13 @@ test("the end is stored with its reason, its length and the day's usage", async 
   );
   const [usage] = await database.usage.list("org", "2026-03-01", "2026-03-01");
   assert.deepEqual(
-    { calls: usage?.calls, minutes: usage?.minutes, tokens: usage?.llmTokens },
-    { calls: 1, minutes: 1.5, tokens: METRICS.totalTokens },
+    {
+      calls: usage?.calls,
+      minutes: usage?.minutes,
+      tokens: usage?.llmTokens,
+      heardSec: usage?.sttSeconds,
+    },
+    { calls: 1, minutes: 1.5, tokens: METRICS.totalTokens, heardSec: 12.5 },
   );
 });
 
@@ -123,25 +117,56 @@ test("only the first ending counts", async (context) => {
 
 test("a call that fails before its first word leaves the earlier conversation alone", async (context) => {
   const { database, journal } = await journalFor(context);
-  await database.history.save("org", "key", [...HISTORY], NOON_MS);
+  await database.history.replace({ orgId: "org", key: "key" }, [], [...HISTORY], NOON_MS);
   const entry = await journal.begin(START);
   entry.ended(SPEECH_FAILED, NOTHING);
   await journal.stored();
   assert.deepEqual(await database.history.load("org", "key", 0), HISTORY);
 });
 
-test("a clock that was set back does not end a call before its start", async (context) => {
-  const { database, log, metrics, summaries } = await journalFor(context);
-  const clock = { ...systemOf(NOON_MS), epochMs: () => times.shift() ?? NOON_MS };
-  const times = [NOON_MS, NOON_MS - 60_000];
-  const { calls } = database;
-  const journal = new CallJournal({ calls, summaries, metrics, clock, log, runId: "run" });
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const CLOCK_STEPS: readonly (readonly [string, number])[] = [
+  ["a clock that was set 26 hours ahead", 26 * HOUR_MS],
+  ["a clock that was set ten years ahead", 3_653 * DAY_MS],
+  ["a clock that was set back by a minute", -60_000],
+  ["a clock that was set back by a day", -DAY_MS],
+  ["a machine that slept for a night", 8 * HOUR_MS],
+];
+for (const [what, stepMs] of CLOCK_STEPS) {
+  test(`${what} neither lengthens nor shortens a call`, async (context) => {
+    const { database, clock, journal, stored } = await journalFor(context);
+    const entry = await journal.begin(START);
+    clock.advance(60_000);
+    clock.stepWallClock(stepMs);
+    entry.turnSaved(TURN);
+    clock.advance(30_000);
+    entry.ended(CALLER_LEFT, NOTHING);
+    await journal.stored();
+    const { startedAtMs, endedAtMs, durationSec } = await stored();
+    assert.deepEqual(
+      { startedAtMs, endedAtMs, durationSec },
+      { startedAtMs: NOON_MS, endedAtMs: NOON_MS + 90_000, durationSec: 90 },
+    );
+    const usage = await database.usage.list("org", "2000-01-01", "2099-12-31");
+    assert.deepEqual(
+      usage.map(({ date, minutes }) => ({ date, minutes })),
+      [{ date: "2026-03-01", minutes: 1.5 }],
+    );
+  });
+}
+
+test("a call that its process slept through lasts no longer than it was allowed to", async (context) => {
+  const { clock, journal, stored } = await journalFor(context);
   const entry = await journal.begin(START);
+  const client = new ScriptedLanguageModel();
+  const model = { vendor: "scripted", modelId: "small", systemPrompt: "", temperature: 1 };
+  entry.attach({ ...model, client, maxTokens: 1 }, () => 0, 300_000);
+  clock.stall(8 * HOUR_MS);
   entry.ended(CALLER_LEFT, NOTHING);
   await journal.stored();
-  const call = await calls.findById("org", "call");
-  assert.equal(call?.endedAtMs, NOON_MS);
-  assert.equal(call?.durationSec, 0);
+  const { endedAtMs, durationSec } = await stored();
+  assert.deepEqual({ endedAtMs, durationSec }, { endedAtMs: NOON_MS + 300_000, durationSec: 300 });
 });
 
 test("a write that fails is logged with the call's id, and breaks nothing", async (context) => {
@@ -163,7 +188,7 @@ test("a summary is asked for once the end is stored", async (context) => {
   const entry = await journal.begin(START);
   const client = new ScriptedLanguageModel();
   const model = { vendor: "scripted", modelId: "small", systemPrompt: "", temperature: 1 };
-  entry.attach({ ...model, client, maxTokens: 1 }, () => 0);
+  entry.attach({ ...model, client, maxTokens: 1 }, () => 0, 60_000);
   entry.turnSaved(TURN);
   entry.ended(CALLER_LEFT, NOTHING);
   assert.equal(client.requests.length, 0);
@@ -171,12 +196,3 @@ test("a summary is asked for once the end is stored", async (context) => {
   while (client.requests.length === 0) await new Promise(setImmediate);
   assert.match(client.requests[0]?.messages.at(-1)?.content ?? "", /hello/);
 });
-
-function systemOf(epochMs: number) {
-  const clock = new VirtualClock(epochMs);
-  return {
-    monotonicMs: () => clock.monotonicMs(),
-    after: (delayMs: number, action: () => void) => clock.after(delayMs, action),
-    every: (periodMs: number, action: () => void) => clock.every(periodMs, action),
-  };
-}

@@ -54,6 +54,50 @@ test("a call is announced before it is connected, and is alive until it ends", a
   assert.equal(opening.caller.endings.length, 1);
 });
 
+test("a conversation of the last day is continued, an older one begins anew", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const orgId = customer.tenant.organization.id;
+  const said = [{ role: "user", content: "hi" }] as const;
+  const hour = 60 * 60 * 1_000;
+  await server.database.history.replace(
+    { orgId, key: "recent" },
+    [],
+    [...said],
+    Date.now() - 23 * hour,
+  );
+  await server.database.history.replace(
+    { orgId, key: "old" },
+    [],
+    [...said],
+    Date.now() - 25 * hour,
+  );
+  for (const [key, isContinued] of [
+    ["recent", true],
+    ["old", false],
+  ] as const) {
+    const opening = new Opening(customer, key);
+    (await opening.result).hangUp();
+    assert.equal(opening.announced[0]?.historyKey === key, isContinued, key);
+  }
+});
+
+test("calls that are ready and calls that are refused are measured", async () => {
+  const told = async (line: RegExp) =>
+    Number(line.exec(await server.parley.calls.metrics.text())?.[1] ?? 0);
+  const readyCount = () => told(/^parley_call_setup_seconds_count (\d+)$/m);
+  const refusedCount = () => told(/^parley_calls_refused_total\{reason="agentNotFound"\} (\d+)$/m);
+  const before = [await readyCount(), await refusedCount()];
+  const customer = await server.customer();
+  await assert.rejects(new Opening(customer).result, refused("agentNotFound"));
+  await server.agent(customer);
+  (await new Opening(customer).result).hangUp();
+  assert.deepEqual(
+    [await readyCount(), await refusedCount()],
+    before.map((count) => count + 1),
+  );
+});
+
 test("what is refused leaves neither a slot nor a live call, and announces nothing", async () => {
   const customer = await server.customer();
   const opening = new Opening(customer);

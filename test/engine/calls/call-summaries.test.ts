@@ -118,7 +118,10 @@ test("a model that does not answer is given up after half a minute", async (cont
   const model = new ScriptedLanguageModel();
   summaries.add(taskOf("call", model));
   await until(() => model.requests.length > 0);
-  clock.advance(30_000);
+  clock.advance(29_999);
+  await new Promise(setImmediate);
+  assert.equal(log.lines.length, 0);
+  clock.advance(1);
   await until(() => log.lines.length > 0);
   assert.equal(log.lines[0]?.message, "the call could not be summarized");
   assert.equal(clock.pendingTimerCount, 0);
@@ -154,4 +157,55 @@ test("closing waits as long as it may, then gives up what is left and says how m
   assert.equal(log.lines[0]?.fields["count"], 1);
   summaries.add(taskOf("late", model));
   assert.equal(model.requests.length, AT_ONCE_MAX, "nothing is asked for any more");
+});
+
+test("closing waits for all that can still be summed up, and not longer", async (context) => {
+  const { clock, database, log, summaries } = await summariesFor(context);
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  await storeCalls(database, ...ids);
+  const models = ids.map(() => new ScriptedLanguageModel());
+  for (const [n, id] of ids.entries()) summaries.add(taskOf(id, models[n] ?? new EagerModel("")));
+  const closed = summaries.close(5_000);
+  for (const model of models) {
+    await until(() => model.requests.length > 0);
+    model.say('{"summary": "Ordered a cake."}');
+    model.finish(DONE);
+  }
+  await closed;
+  const calls = await Promise.all(ids.map((id) => database.calls.findById("org", id)));
+  assert.ok(calls.every((call) => call?.summary === "Ordered a cake."));
+  assert.deepEqual([clock.pendingTimerCount, log.lines], [0, []]);
+});
+
+test("a call that is still being looked up when the time is over asks no model", async (context) => {
+  const { clock, database, log, summaries } = await summariesFor(context);
+  await storeCalls(database, "call");
+  const model = new ScriptedLanguageModel();
+  summaries.add(taskOf("call", model));
+  const closed = summaries.close(0);
+  clock.advance(0);
+  await closed;
+  assert.equal((await database.calls.findById("org", "call"))?.summary, null);
+  assert.equal(clock.pendingTimerCount, 0);
+  const lines = log.lines.map(({ message, fields }) => [message, String(fields["error"])]);
+  assert.deepEqual(lines, [["the call could not be summarized", "VendorError: scripted: aborted"]]);
+});
+
+test("of an answer without end no more than its first eight thousand characters are looked at", async (context) => {
+  const { database, log, summaries } = await summariesFor(context);
+  const summed = async (id: string, preambleChars: number) => {
+    await storeCalls(database, id);
+    const model = new ScriptedLanguageModel();
+    summaries.add(taskOf(id, model));
+    await until(() => model.requests.length > 0);
+    model.say(" ".repeat(preambleChars));
+    model.say('{"summary": "Ordered a cake."}');
+    model.finish(DONE);
+    await until(() => log.lines.length > 0 || summaries.waitingCount === 0);
+  };
+  await summed("soon", 7_999);
+  await summed("late", 8_000);
+  await summaries.close(5_000);
+  assert.equal((await database.calls.findById("org", "soon"))?.summary, "Ordered a cake.");
+  assert.equal((await database.calls.findById("org", "late"))?.summary, null);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MULAW_8K, PCM_8K } from "../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../engine/audio/mulaw.js";
 import {
   type RecordedFormat,
@@ -10,11 +11,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const RATE_HZ = 8_000;
 const FRAME = 160;
-const FORMAT: RecordedFormat = {
-  sampleRateHz: RATE_HZ,
-  encoding: "linear16",
-  speech: "l16",
-};
+const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
 const MINUTE_MS = 60_000;
 
 /** Keeps where each channel was loud, not the hours of it. */
@@ -50,6 +47,9 @@ function newRecording(changes: Partial<RecordingSurroundings> = {}, format = FOR
   const recording = new Recording(format, sink, {
     clock,
     decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
+    openConversion: () => {
+      throw new Error("nothing here has another rate");
+    },
     onBroken: (reason) => story.push(`broken: ${reason}`),
     onSentenceLost: () => story.push("lost"),
     onWhole: () => story.push("whole"),
@@ -255,7 +255,7 @@ test("more of the agent's speech than a call can have ahead ends the recording",
 });
 
 test("µ-law of the caller is recorded as the sound that it is", () => {
-  const { clock, sink, recording } = newRecording({}, { ...FORMAT, encoding: "mulaw" });
+  const { clock, sink, recording } = newRecording({}, { ...FORMAT, heard: MULAW_8K });
   clock.advance(100);
   recording.caller(encodeMulaw(new Int16Array(FRAME).fill(1_000)));
   recording.end();

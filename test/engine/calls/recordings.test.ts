@@ -3,8 +3,9 @@ import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { PCM_8K } from "../../../engine/audio/audio-format.js";
 import type { RecordedFormat } from "../../../engine/calls/recording.js";
-import { FILE_BACKLOG_BYTES_MAX, RecordingFile } from "../../../engine/calls/recording-file.js";
+import { RecordingFile } from "../../../engine/calls/recording-file.js";
 import { Recordings } from "../../../engine/calls/recordings.js";
 import { Failure } from "../../../engine/failure.js";
 import type { CallAudioTap } from "../../../engine/session/call-audio-tap.js";
@@ -14,9 +15,11 @@ import { callRecord, insertProviders } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 import { readStereoFile } from "./stereo-file.js";
 
+const FILE_BACKLOG_BYTES_MAX = 1_048_576;
+
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const KEY = { orgId: "org", callId: "call" };
-const FORMAT: RecordedFormat = { sampleRateHz: 8_000, encoding: "linear16", speech: "l16" };
+const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
 const FRAME = new Uint8Array(new Int16Array(160).fill(1_000).buffer);
 
@@ -28,7 +31,12 @@ async function stand(context: TestContext) {
   await database.calls.start(callRecord({ id: KEY.callId, orgId: KEY.orgId }), "run");
   const clock = new VirtualClock();
   const log = new RecordingLogger();
-  const audioPool = () => ({ convert: () => Promise.reject(new Error("no MP3 here")) });
+  const audioPool = () => ({
+    convert: () => Promise.reject(new Error("no MP3 here")),
+    open: () => {
+      throw new Error("nothing here has another rate");
+    },
+  });
   const options = { dataDir, store: database.recordings, audioPool, clock, log };
   const path = join(dataDir, "recordings", KEY.orgId, `${KEY.callId}.wav`);
   const factsOf = async () =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decodePcm } from "../../../engine/audio/phone-encoding.js";
+import { decodePcm } from "../../../engine/audio/sample-coding.js";
 
 export interface StereoFile {
   readonly rateHz: number;

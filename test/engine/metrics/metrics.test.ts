@@ -12,6 +12,7 @@ const SOURCES: MetricsSources = {
   isReady: () => true,
   eventLoopDelay: new EventLoopDelay(),
   diskFreeBytes: async () => 5,
+  troubledVendors: () => [],
 };
 
 async function lines(changes: Partial<MetricsSources> = {}): Promise<readonly string[]> {
@@ -24,6 +25,20 @@ test("gauges are read when they are asked for", async () => {
   assert.ok(told.includes("parley_ready 1"));
   assert.ok(told.includes("parley_disk_free_bytes 5"));
   assert.ok((await lines({ isReady: () => false })).includes("parley_ready 0"));
+});
+
+test("credentials that calls keep away from are counted by category and vendor, as they are now", async () => {
+  const openai = { category: "llm", vendor: "openai" };
+  let troubled = [openai, openai, { category: "stt", vendor: "deepgram" }];
+  const metrics = new Metrics({ ...SOURCES, troubledVendors: () => troubled });
+  const told = async () =>
+    (await metrics.text()).split("\n").filter((line) => line.startsWith("parley_vendor_breakers"));
+  assert.deepEqual(await told(), [
+    'parley_vendor_breakers_open{category="llm",vendor="openai"} 2',
+    'parley_vendor_breakers_open{category="stt",vendor="deepgram"} 1',
+  ]);
+  troubled = [];
+  assert.deepEqual(await told(), []);
 });
 
 test("what cannot be told is left out, and is not zero", async () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
-import { PhoneCaller, type PhoneCallerOptions } from "../../../engine/sandbox/phone-caller.js";
+import { PhoneCaller } from "../../../engine/sandbox/phone-caller.js";
+import type { PhoneCallerOptions } from "../../../engine/sandbox/phone-caller-options.js";
 import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import { AUTH_TOKEN, BarePhoneService, type ServedCall } from "./phone-service.js";
 

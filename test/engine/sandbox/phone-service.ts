@@ -116,7 +116,14 @@ export class BarePhoneService {
       return;
     }
     const callerRef = form.get("CallSid") ?? "";
-    const claims = { vendor: "twilio", orgId: "org-1", agentId: "ag-1", callerRef };
+    const claims = {
+      vendor: "twilio",
+      orgId: "org-1",
+      agentId: "ag-1",
+      callerRef,
+      callKey: "",
+      attempt: 0,
+    };
     const parameters = { token: this.#tokens.mint(claims), agentId: "ag-1" };
     const document =
       this.refusal === undefined

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { STREAM_TOKEN_LIFETIME_MS } from "../../../engine/security/stream-token.js";
-import {
-  STREAM_UUIDS_MAX,
-  STREAM_UUIDS_OF_ONE_MAX,
-  StreamUuids,
-} from "../../../engine/security/stream-uuid.js";
+import { StreamUuids } from "../../../engine/security/stream-uuid.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const STREAM_UUIDS_MAX = 10_000;
+const STREAM_UUIDS_OF_ONE_MAX = 500;
+
+const STREAM_TOKEN_LIFETIME_MS = 60_000;
 
 const claimsOf = (orgId: string) => ({
   vendor: "audiosocket",
   orgId,
   agentId: "agent",
   callerRef: "",
+  callKey: "",
+  attempt: 0,
 });
 
 test("a UUID leads to its claims once", () => {

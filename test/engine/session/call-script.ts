@@ -1,3 +1,4 @@
+import { stockPhrases } from "../../../engine/speech/stock-phrases.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** The recognizer counts audio, which began before the call's own clock. */
@@ -8,10 +9,17 @@ const AUDIO_AHEAD_MS = 1_000;
  * back with the answers as they are now.
  *
  *     set sensitivity low                  before `open`: a setting of the agent
+ *     set phrases en                       the agent speaks for itself, in that language
  *     open | open resumed                  the caller is connected
  *     voice                                the recognizer notices a voice
+ *     speaks | is-quiet                    the server hears a voice in the audio, whatever the recognizer says; or no longer
  *     interim WORDS                        words that may still change
  *     final WORDS | speech-final WORDS     words that stay; the second also ends the turn
+ *     turn-words WORDS                     as `interim`, of a recognizer that decides turns itself
+ *     turn-guess WORDS                     as `turn-words`, without a time, as Deepgram Flux does
+ *     turn-ending | turn-resumed           it thinks that the turn is ending, or takes that back
+ *     turn-over WORDS                      the turn ends in these words
+ *     early-refused                        a reply that was begun early may not be
  *     utterance-end                        the recognizer heard no word for a while
  *     token TEXT                           the model goes on; a vertical bar stands for a space at the end
  *     reply TEXT                           the whole reply, and its end
@@ -20,12 +28,15 @@ const AUDIO_AHEAD_MS = 1_000;
  *     spoken INDEX MS                      a sentence is whole
  *     mute INDEX | mute-for-good INDEX     it could not be
  *     heard INDEX                          the telephone says that this sentence was heard
+ *     played MS                            the client says how much of the turn it has played
+ *     ready MS TEXT                        a phrase of the agent's stock can be played at once
  *     key KEY                              the caller presses a key
  *     tool NAME JSON                       the model ends by asking for a tool, whose call is named as the tool
  *     tool-says NAME TEXT                  what came of it
  *     tool-speaks NAME TEXT                it is to be said as it is
+ *     transfer-taken | transfer-refused    what the vendor says to the newest transfer
  *     stale                                answers to a turn that is over
- *     deaf | leave | wait MS
+ *     deaf | leave | suspend | wait MS
  */
 export function playScript(script: string): string {
   const blocks = script.split(/\n\n+/).filter((block) => block.trim() !== "");
@@ -40,7 +51,9 @@ export function playScript(script: string): string {
     }
     if (command.startsWith("set ")) {
       const [, name = "", ...value] = command.split(" ");
-      Object.assign(settings, { [name]: parsedValue(value.join(" ")) });
+      const given = valueOf(name, value.join(" "));
+      // A telephone always plays what comes.
+      Object.assign(settings, { [name]: given, ...(name === "isPaced" && { isStreamed: given }) });
       played.push(command);
       continue;
     }
@@ -56,23 +69,53 @@ export function playScript(script: string): string {
 function perform(call: RecordedCall, command: string): void {
   const [verb = "", ...rest] = command.split(" ");
   const text = rest.join(" ");
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const { turn, early } = call.actor.state;
+  const turnId = turn?.id ?? early?.turnId ?? 0;
   const index = Number(rest[0]);
-  const hear = (isFinal: boolean, speechFinal: boolean) => {
+  const hear = (isFinal: boolean, speechFinal: boolean, decided?: { decidesTurns: true }) => {
     const lastWordEndMs = call.clock.monotonicMs() + AUDIO_AHEAD_MS - 100;
-    call.send({ type: "transcript", text, isFinal, speechFinal, lastWordEndMs, endedAgoMs: 100 });
+    const heard = { text, isFinal, speechFinal, lastWordEndMs, endedAgoMs: 100, ...decided };
+    call.send({ type: "transcript", ...heard });
   };
   switch (verb) {
     case "open":
       return call.send({ type: "opened", resumed: text === "resumed" });
     case "voice":
       return call.send({ type: "speechStarted" });
+    case "speaks":
+      return call.hearVoice(true);
+    case "is-quiet":
+      return call.hearVoice(false);
     case "interim":
       return hear(false, false);
     case "final":
       return hear(true, false);
     case "speech-final":
       return hear(true, true);
+    case "turn-words":
+      return hear(false, false, { decidesTurns: true });
+    case "turn-guess": {
+      const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined } as const;
+      const { voiceAgoMs } = call;
+      return call.send({
+        type: "transcript",
+        ...guess,
+        endedAgoMs: 0,
+        decidesTurns: true,
+        voiceAgoMs,
+      });
+    }
+    case "turn-ending":
+      return call.send({ type: "callerTurnEnding" });
+    case "turn-resumed":
+      return call.send({ type: "callerTurnResumed" });
+    case "early-refused":
+      return call.send({ type: "earlyRefused", turnId });
+    case "turn-over":
+      hear(true, false, { decidesTurns: true });
+      return call.send({ type: "callerTurnEnded" });
+    case "turn-over-without-words":
+      return call.send({ type: "callerTurnEnded" });
     case "utterance-end": {
       const lastWordEndMs = call.clock.monotonicMs() + AUDIO_AHEAD_MS;
       return call.send({ type: "utteranceEnd", lastWordEndMs, endedAgoMs: 1_000 });
@@ -101,6 +144,12 @@ function perform(call: RecordedCall, command: string): void {
       return call.send({ type: "sentenceFailed", turnId, index, retryable: false });
     case "heard":
       return call.send({ type: "sentenceHeard", turnId, index });
+    case "played":
+      return call.send({ type: "played", turnId, playedMs: index });
+    case "ready": {
+      const [, ...words] = rest;
+      return call.send({ type: "phraseReady", text: words.join(" "), durationMs: index });
+    }
     case "key":
       return call.send({ type: "digit", digit: text });
     case "tool": {
@@ -116,6 +165,11 @@ function perform(call: RecordedCall, command: string): void {
       const [callId = "", ...words] = rest;
       return call.send({ type: "toolDone", turnId, callId, content: words.join(" ") });
     }
+    case "transfer-taken":
+    case "transfer-refused": {
+      const type = verb === "transfer-taken" ? "transferTaken" : "transferRefused";
+      return call.send({ type, turnId: call.actor.state.transfer?.turnId ?? 0 });
+    }
     case "stale":
       call.send({ type: "replyToken", turnId: turnId - 1, text: "Too late." });
       call.send({ type: "replyDone", turnId: turnId - 1, tokens: 5 });
@@ -127,6 +181,11 @@ function perform(call: RecordedCall, command: string): void {
         type: "endRequested",
         ending: { reason: "callerLeft", status: "completed", message: "the caller hung up" },
       });
+    case "suspend":
+      return call.send({
+        type: "endRequested",
+        ending: { reason: "suspended", status: "completed", message: "suspended" },
+      });
     case "wait":
       return call.clock.advance(index);
     default:
@@ -134,6 +193,7 @@ function perform(call: RecordedCall, command: string): void {
   }
 }
 
-function parsedValue(value: string): unknown {
+function valueOf(name: string, value: string): unknown {
+  if (name === "phrases") return stockPhrases(value);
   return /^[\d[{tf]/.test(value) ? JSON.parse(value) : value;
 }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
 import { speak } from "../../../engine/sandbox/simulated-voice.js";
 import { EffectRunner } from "../../../engine/session/effect-runner.js";
 import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import type { SessionEvent } from "../../../engine/session/events.js";
 import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
+import { PhraseKeeper } from "../../../engine/session/phrase-keeper.js";
 import { PlayoutDelays } from "../../../engine/session/playout-delay.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { EMPTY_TOOLBOX } from "../../../engine/session/toolbox.js";
@@ -17,7 +19,7 @@ import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { NO_METRICS } from "../../storage/sample-records.js";
 
-const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, history: [] };
+const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
 class Trial {
@@ -61,7 +63,10 @@ class Trial {
     const cache = new SpeechCache(0);
     const toolbox = EMPTY_TOOLBOX;
     const playoutDelays = new PlayoutDelays();
-    const around = { clock, llm, tts, toolbox, cache, playoutDelays, caller, recorder, log };
+    const phrases = new PhraseKeeper(clock);
+    const voice = { tts, cache, playoutDelays, phrases };
+    const earlyReplies = new EarlyReplyBudget(100, clock).of("org");
+    const around = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
     this.runner = new EffectRunner(around, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);
@@ -103,6 +108,27 @@ test("the model is asked with the system prompt, and its words come back under t
   trial.model.finish({ finishReason: "stop", promptTokens: 7, completionTokens: 3 });
   const { type, atMs } = await done;
   assert.deepEqual({ type, atMs }, { type: "replyDone", atMs: 40 });
+});
+
+test("a vendor that hung has failed, though nobody waits for its answer any more", () => {
+  const trial = new Trial();
+  trial.ask(1);
+  trial.perform({ type: "abortTurn", turnId: 1, hung: "llm" });
+  trial.perform({ type: "abortTurn", turnId: 2 });
+  assert.equal(trial.model.signals[0]?.aborted, true);
+  assert.deepEqual(trial.failures, ["llm timeout"]);
+});
+
+test("a reply is begun early while the organization has wasted little, and is stopped when it is dropped", () => {
+  const trial = new Trial();
+  const history = [{ role: "user", content: "hi" } as const];
+  trial.perform({ type: "askEarly", turnId: 1, history });
+  assert.equal(trial.model.requests.length, 1);
+  trial.perform({ type: "dropEarly", turnId: 1, tokens: 100 });
+  assert.equal(trial.model.signals[0]?.aborted, true);
+  trial.perform({ type: "askEarly", turnId: 2, history });
+  assert.equal(trial.model.requests.length, 1);
+  assert.deepEqual(trial.events, [{ type: "earlyRefused", turnId: 2, atMs: 0 }]);
 });
 
 test("a model that fails is noted, with whether another try may help", async () => {
@@ -183,7 +209,9 @@ test("a timer that is started again starts over, and fires once", () => {
   trial.clock.advance(60);
   assert.deepEqual(trial.events, []);
   trial.clock.advance(40);
-  assert.deepEqual(trial.events, [{ type: "timerFired", timer: "silence", atMs: 160 }]);
+  assert.deepEqual(trial.events, [
+    { type: "timerFired", timer: "silence", voiceAgoMs: undefined, atMs: 160 },
+  ]);
   assert.equal(trial.clock.pendingTimerCount, 0);
 });
 

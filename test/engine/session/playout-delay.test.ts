@@ -16,13 +16,22 @@ test("a voice that nobody has heard yet is held back a little, one that is quick
   assert.equal(delay.of(2_000), 0);
 });
 
-test("an uneven voice is held back as long as its worst sentence of late would have needed", () => {
+test("an uneven voice is held back as long as its poor sentences of late would have needed", () => {
   const delay = new PlayoutDelay();
   delay.observe({ durationMs: 2_000, elapsedMs: 1_400, deficitMs: 55 });
   delay.observe(PROMPT);
   assert.equal(delay.of(10_000), 55, "however long the sentence is");
-  for (let count = 0; count < 16; count += 1) delay.observe(PROMPT);
+  for (let count = 0; count < 32; count += 1) delay.observe(PROMPT);
   assert.equal(delay.of(2_000), 0, "and is forgiven");
+});
+
+test("a sentence that stalled among many that did not holds nobody back", () => {
+  const delay = new PlayoutDelay();
+  for (let count = 0; count < 15; count += 1) delay.observe(PROMPT);
+  delay.observe({ durationMs: 2_000, elapsedMs: 3_000, deficitMs: 1_200 });
+  assert.equal(delay.of(2_000), 0);
+  delay.observe({ durationMs: 2_000, elapsedMs: 3_000, deficitMs: 1_000 });
+  assert.equal(delay.of(2_000), 1_000, "two of seventeen are no accident");
 });
 
 test("what comes slower than it plays is held back the longer, the longer it lasts, up to a bound", () => {

@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MP3 } from "../../../engine/audio/audio-format.js";
 import { speak } from "../../../engine/sandbox/simulated-voice.js";
 import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
-import { type AgentTts, speakSentence } from "../../../engine/session/sentence-speaker.js";
+import {
+  type AgentTts,
+  speakSentence,
+  VOICE_QUIET_MAX_MS,
+} from "../../../engine/session/sentence-speaker.js";
 import { SpeechCache } from "../../../engine/session/speech-cache.js";
 import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
 import { RecordingDelivery } from "../../doubles/recording-delivery.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
+const MP3_SOUND = { codec: "mp3", sampleRateHz: 24_000 } as const;
 const SENTENCE_BYTES_MAX = 960_000;
 
 class Trial {
@@ -29,7 +34,7 @@ class Trial {
 
   async say(text: string): Promise<RecordingDelivery> {
     const delivery = new RecordingDelivery(this.clock);
-    await speakSentence(this.tts, text, this.cache, delivery, this.abort.signal);
+    await speakSentence(this.tts, text, this.cache, delivery, this.abort.signal, this.clock);
     return delivery;
   }
 
@@ -52,14 +57,14 @@ function fault(expected: VendorFault) {
 
 test("a sentence is asked for as the agent speaks, and put together from its pieces", async () => {
   const trial = new Trial();
-  const mp3 = await speak("hello", MP3);
+  const mp3 = await speak("hello", MP3_SOUND);
   const spoken = trial.say("hello");
   assert.deepEqual(trial.synthesis.request, {
     text: "hello",
     modelId: "aria",
     speed: 1.25,
     language: "en-US",
-    format: "mp3",
+    format: MP3,
   });
   trial.clock.advance(80);
   for (let at = 0; at < mp3.length; at += 100) trial.synthesis.give(mp3.subarray(at, at + 100));
@@ -74,7 +79,7 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
 
 test("a sentence said twice is not asked for again", async () => {
   const trial = new Trial();
-  const mp3 = await speak("hello", MP3);
+  const mp3 = await speak("hello", MP3_SOUND);
   const ask = () => {
     const spoken = trial.say("hello");
     trial.synthesis.give(mp3);
@@ -115,7 +120,7 @@ test("an answer without an end is a bad answer, and is not held in memory", asyn
 test("what the vendor says of its failure is passed on, and nothing is kept", async () => {
   const trial = new Trial();
   const spoken = trial.say("hello");
-  trial.synthesis.give(await speak("hello", MP3));
+  trial.synthesis.give(await speak("hello", MP3_SOUND));
   trial.synthesis.fail(new VendorError("scripted", "rateLimited", "slow down"));
   await assert.rejects(spoken, fault("rateLimited"));
   trial.assertNothingKept();
@@ -133,7 +138,7 @@ test("of a voice that fails in mid-sentence nothing is converted any more", asyn
   const signals: AbortSignal[] = [];
   const format: AgentTts["format"] = {
     name: "mulaw",
-    request: "mp3",
+    request: MP3,
     isStreamed: true,
     open: (_listener, signal) => {
       signals.push(signal);
@@ -141,12 +146,31 @@ test("of a voice that fails in mid-sentence nothing is converted any more", asyn
     },
   };
   const delivery = new RecordingDelivery(trial.clock);
-  const { tts, cache, abort } = trial;
-  const spoken = speakSentence({ ...tts, format }, "hello", cache, delivery, abort.signal);
+  const { tts, cache, abort, clock } = trial;
+  const spoken = speakSentence({ ...tts, format }, "hello", cache, delivery, abort.signal, clock);
   trial.synthesis.give(new Uint8Array(100));
   assert.equal(signals[0]?.aborted, false);
   trial.synthesis.fail(new VendorError("scripted", "disconnected", "gone"));
   await assert.rejects(spoken, fault("disconnected"));
   assert.equal(signals[0]?.aborted, true);
   assert.equal(abort.signal.aborted, false);
+});
+
+test("a voice that gives nothing for four seconds has failed, before its first byte and in the middle", async () => {
+  for (const given of [0, 1]) {
+    const trial = new Trial();
+    const spoken = trial.say("hello");
+    const rejected = assert.rejects(spoken, fault("timeout"));
+    const mp3 = await speak("hello", MP3_SOUND);
+    trial.clock.advance(VOICE_QUIET_MAX_MS - 500);
+    if (given === 1) {
+      trial.synthesis.give(mp3.subarray(0, 300));
+      trial.clock.advance(VOICE_QUIET_MAX_MS - 1);
+    }
+    assert.ok(!trial.synthesis.signal.aborted);
+    trial.clock.advance(500);
+    await rejected;
+    assert.ok(trial.synthesis.signal.aborted);
+    assert.equal(trial.clock.pendingTimerCount, 0);
+  }
 });

@@ -14,7 +14,7 @@ function charactersThat(isOne: (code: number) => boolean): string {
 }
 
 test("exactly these characters can end a sentence", () => {
-  assert.equal(charactersThat(isTerminator), "\n!.?؟۔।…‼⁇⁈⁉。！？｡");
+  assert.equal(charactersThat(isTerminator), "\n!.?։؟۔।။።។…‼⁇⁈⁉。！？｡");
 });
 
 test("exactly these end one, or a clause, without a space after them", () => {

@@ -69,3 +69,64 @@ test("a very long monologue is judged by its end, in no time", () => {
   assert.ok(!isDictating(`555 1234 ${"and so on ".repeat(50_000)}`, ""));
   assert.ok(!isDictating("@".repeat(100_000).concat(" ok then"), "phone number?"));
 });
+
+/** What the agent asked, and what the caller has said at each pause between the groups. */
+const DICTATED: Readonly<Record<string, readonly [question: string, pauses: readonly string[]]>> = {
+  "a card number": [
+    "What is the card number?",
+    ["4242", "4242 4242", "it's four two four two", "four two four two five five"],
+  ],
+  "a telephone number": [
+    "Your phone number?",
+    ["oh seven nine", "plus four nine", "zwei einundzwanzig"],
+  ],
+  "an IBAN": ["And your IBAN?", ["DE89", "DE89 3704", "D E eight nine"]],
+  "a spelled name": [
+    "Could you spell your last name?",
+    [
+      "S M",
+      "S as in Sam M as in Mike",
+      "M for Mike",
+      "it's sierra mike",
+      "double L",
+      "S wie Siegfried",
+    ],
+  ],
+  "an e-mail address": [
+    "What is your e-mail address?",
+    ["jane", "jane dot", "jane dot doe", "jane at", "it's jane at example", "jane@example"],
+  ],
+  "a postal address": [
+    "What is your address?",
+    ["twelve Baker Street", "12 Main Street apartment 4B", "12 Main Street Springfield"],
+  ],
+  "a date of birth": [
+    "What is your date of birth?",
+    ["the fifth", "the fifth of March", "March 5", "5", "der fünfte März", "March fifth nineteen"],
+  ],
+  "a number nobody asked for": [
+    "How can I help you?",
+    ["my order number is 4 5", "account number 77"],
+  ],
+  "an e-mail nobody asked for": ["How can I help?", ["my e-mail is jane at example"]],
+  "Japanese digits": ["電話番号をお願いします。", ["〇九〇", "090"]],
+};
+
+for (const [what, [question, pauses]] of Object.entries(DICTATED)) {
+  test(`a pause in ${what} is not its end`, () => {
+    for (const heard of pauses) assert.ok(isDictating(heard, question), heard);
+  });
+}
+
+test("a date of birth is over with its year, an e-mail address with its last part", () => {
+  for (const [heard, question] of [
+    ["the fifth of March 1984", "What is your date of birth?"],
+    ["March fifth nineteen eighty-four", "What is your date of birth?"],
+    ["it is jane at example dot nl", "What is your e-mail address?"],
+    ["I'd rather not say", "What is your address?"],
+    ["why do you need that", "What is your address?"],
+    ["the payment is due", "What is your account number?"],
+  ] as const) {
+    assert.ok(!isDictating(heard, question), heard);
+  }
+});

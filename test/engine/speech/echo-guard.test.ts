@@ -1,24 +1,63 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isEcho } from "../../../engine/speech/echo-guard.js";
+import { type Echo, echoOf, type PlayedWord } from "../../../engine/speech/echo-guard.js";
+import { wordsOf } from "../../../engine/speech/spoken-words.js";
 
+const WORD_MS = 300;
 const SPEAKING =
   "Sure! We have a table for two at eight, or you could come on Friday. Don't wait too long.";
 
-test("the agent's own words coming back are an echo", () => {
+/** What was played, evenly, from the call's beginning on. */
+function played(text: string): readonly PlayedWord[] {
+  const sentences = text.split(/(?<=[.!?。，])\s*/).map(wordsOf);
+  let endsAtMs = 0;
+  return sentences.flatMap((words) =>
+    words.map((word, index) => {
+      endsAtMs += WORD_MS;
+      const isLast = index === words.length - 1;
+      return { word, endsAtMs, beginsSentence: index === 0, endsSentence: isLast };
+    }),
+  );
+}
+
+/** As heard so long after the last of the words was played. */
+function heard(words: string, lagMs: number, text = SPEAKING): Echo {
+  const all = played(text);
+  const last = wordsOf(words).at(-1);
+  const at = all.findLast(({ word }) => word === last)?.endsAtMs ?? all.at(-1)?.endsAtMs ?? 0;
+  return echoOf(words, at + lagMs, all);
+}
+
+test("the agent's own words that come back at once are an echo", () => {
   for (const words of [
     "we have a table",
     "Table for two at eight",
     "have a table for two at ate or you could",
-    "you could come friday",
-    "sure we have",
+    "could come on friday",
+    "sure we have a",
     "DONT WAIT TOO LONG",
+    "too long",
   ]) {
-    assert.ok(isEcho(words, SPEAKING), words);
+    assert.equal(heard(words, 150), "certain", words);
   }
 });
 
-test("the caller's own words are not", () => {
+test("a few of them may be an answer, and so may more after the time it takes to say them", () => {
+  for (const words of ["friday", "a table for two", "two at eight"]) {
+    assert.equal(heard(words, 600), "possible", words);
+  }
+  for (const words of ["a table for two at eight", "don't wait too long"]) {
+    assert.equal(heard(words, 1_900), "possible", words);
+  }
+});
+
+test("words with one that the agent did not say may be a correction", () => {
+  const said = "Shall I book it for Tuesday at four with Doctor Miller?";
+  assert.equal(heard("Tuesday at three with Doctor Miller", 300, said), "possible");
+  assert.equal(heard("Tuesday at three", 300, said), "none");
+});
+
+test("the caller's own words are none", () => {
   for (const words of [
     "",
     "stop",
@@ -27,34 +66,38 @@ test("the caller's own words are not", () => {
     "no wait",
     "stop stop stop",
     "hold on a minute",
-    "friday",
     "I would rather come on Monday",
     "can we have it outside",
     "a table for six please",
     "eight two for",
     "friday come could you",
   ]) {
-    assert.ok(!isEcho(words, SPEAKING), words);
+    assert.equal(heard(words, 300), "none", words);
   }
 });
 
+test("words that were not played yet, and those of long ago, are the caller's", () => {
+  assert.equal(heard("a table for two at eight", -1_700), "none");
+  assert.equal(heard("a table for two at eight", 2_700), "none");
+});
+
 test("words of interruption are never an echo, even while the agent says them", () => {
-  assert.ok(!isEcho("wait a moment", "Please wait a moment while I look."));
-  assert.ok(!isEcho("no stop", "There is no stop here."));
-  assert.ok(!isEcho("espere un momento", "Espere un momento, por favor."));
+  assert.equal(heard("wait a moment", 200, "Please wait a moment while I look."), "none");
+  assert.equal(heard("no stop", 200, "There is no stop here."), "none");
+  assert.equal(heard("espere un momento", 200, "Espere un momento, por favor."), "none");
 });
 
 test("in silence nothing is an echo", () => {
-  assert.ok(!isEcho("we have a table", ""));
+  assert.equal(echoOf("we have a table", 0, []), "none");
 });
 
 test("scripts without spaces are compared by characters", () => {
-  assert.ok(isEcho("我们有一张", "好的，我们有一张两人的桌子。"));
-  assert.ok(!isEcho("我不要了", "好的，我们有一张两人的桌子。"));
+  assert.equal(heard("我们有一张", 150, "好的，我们有一张两人的桌子。"), "certain");
+  assert.equal(heard("我不要了", 150, "好的，我们有一张两人的桌子。"), "none");
 });
 
 test("only the newest words of very long texts are compared", () => {
-  const long = "word ".repeat(100_000);
-  assert.ok(isEcho(long, long));
-  assert.ok(!isEcho("this is the beginning", `this is the beginning ${long}`));
+  const long = "word ".repeat(20_000);
+  assert.equal(heard(long, 150, long), "certain");
+  assert.equal(heard("this is the beginning", 150, `this is the beginning ${long}`), "none");
 });

@@ -7,14 +7,18 @@ import {
 } from "../../../engine/speech/sentence-splitter.js";
 import { pieces, split } from "./streamed-text.js";
 
-test("a long first sentence is cut at the end of a clause, a later one is not", () => {
+test("a long first sentence is cut at the end of a clause, a later one once enough is ahead of the caller", () => {
   const long =
     "When you have found the little red box behind the door of the office, please open it and take the keys.";
   assert.deepEqual(split(pieces(long, 4)), [
     "When you have found the little red box behind the door of the office,",
     "please open it and take the keys.",
   ]);
-  assert.deepEqual(split(pieces(`Of course. ${long}`, 4)), ["Of course.", long]);
+  const soon = split(pieces(`Of course. ${long}`, 4));
+  assert.deepEqual(soon[0], "Of course.");
+  assert.ok(soon.length > 2, "the second would leave a hole after so short a first");
+  const ahead = "This is a sentence of some length that the caller is hearing. ".repeat(5).trim();
+  assert.deepEqual(split(pieces(`${ahead} ${long}`, 4)).at(-1), long);
 });
 
 test("a clause is cut at a semicolon, a dash, a conjunction and the wide marks, never inside a number", () => {

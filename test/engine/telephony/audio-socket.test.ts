@@ -85,3 +85,16 @@ test("a UUID of the wrong length starts nothing", () => {
   const [event] = wire.fromWire(tlv(0x01, Buffer.alloc(15)).data);
   assert.deepEqual(event, { type: "ignored", reason: "unreadable message" });
 });
+
+test("half a sample at the end of a frame is not heard", () => {
+  const wire = new AudioSocketWire();
+  wire.fromWire(START);
+  const heard = (bytes: Buffer) => wire.fromWire(tlv(0x10, bytes).data).map(kept);
+  assert.deepEqual(heard(Buffer.of(1, 2, 3)), [
+    { type: "audio", bytes: Uint8Array.of(1, 2), sequence: undefined },
+  ]);
+  assert.deepEqual(heard(Buffer.of(1)), [{ type: "ignored", reason: "audio is empty" }]);
+  assert.deepEqual(heard(Buffer.of(1, 2, 3, 4)), [
+    { type: "audio", bytes: Uint8Array.of(1, 2, 3, 4), sequence: undefined },
+  ]);
+});

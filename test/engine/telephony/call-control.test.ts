@@ -39,6 +39,18 @@ test("a vendor that refuses is not asked again, nor one that is out twice, and t
   }
 });
 
+test("where a vendor has no account, or the call no id, nobody is asked, and the log says so once", async () => {
+  const { control, hungUp, messages } = phoneVendor();
+  await control.hangUp("other", "CA1");
+  await control.hangUp("other", "CA2");
+  const words =
+    "calls are hung up by the end of their streams only: no account, or calls without an id";
+  assert.deepEqual(messages(), [words]);
+  await control.hangUp("acme", "");
+  assert.deepEqual(messages(), [words, words]);
+  assert.deepEqual(hungUp, []);
+});
+
 test("whoever waits for what was asked for waits until it is answered", async () => {
   let answer = () => {};
   const hangUp = () =>

@@ -133,6 +133,41 @@ test("Vonage gets a call control object", () => {
   ]);
 });
 
+test("what just fits is passed on", () => {
+  const longest = { a: "b".repeat(510) };
+  assert.match(plivoConnect({ ...TARGET, parameters: longest }), /extraHeaders="a=b{510}"/);
+  const headers = { a: "b".repeat(512 - '{"a":""}'.length) };
+  assert.equal(
+    JSON.parse(vonageConnect({ ...TARGET, parameters: headers }))[0].endpoint[0].headers.a,
+    headers.a,
+  );
+  const longer = { a: `${headers.a}b` };
+  assert.throws(() => vonageConnect({ ...TARGET, parameters: longer }), /at most 512 bytes/);
+  assert.deepEqual(JSON.parse(vonageSayAndHangUp({ text: "Bye", language: "en-US" })), [
+    { action: "talk", text: "Bye", language: "en-US" },
+  ]);
+  assert.equal(JSON.parse(vonageConnect(TARGET))[0].eventUrl, undefined);
+});
+
+test("Jambonz listens to the caller alone, is told of keys, and talks at 8 kHz unless it is asked", () => {
+  assert.deepEqual(JSON.parse(jambonzConnect(TARGET)), [
+    {
+      verb: "listen",
+      url: URL_OF_STREAM,
+      sampleRate: 8_000,
+      mixType: "mono",
+      passDtmf: true,
+      bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 8_000 },
+      metadata: TARGET.parameters,
+    },
+    { verb: "hangup" },
+  ]);
+  assert.deepEqual(JSON.parse(jambonzSayAndHangUp({ text: "Bye" })), [
+    { verb: "say", text: "Bye" },
+    { verb: "hangup" },
+  ]);
+});
+
 test("Jambonz gets verbs, and streams both ways", () => {
   const [listen, end] = JSON.parse(jambonzConnect(TARGET, 16_000));
   assert.equal(listen.url, URL_OF_STREAM);

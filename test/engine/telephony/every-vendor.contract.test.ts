@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { FRAME_BYTES_MAX } from "../../../engine/telephony/media-stream.js";
-import { MARKS_PENDING_MAX } from "../../../engine/telephony/pending-marks.js";
-import { frameBytesOf } from "../../../engine/telephony/phone-format.js";
+import { frameBytesOf } from "../../../engine/audio/audio-format.js";
 import type { PhoneWire } from "../../../engine/telephony/phone-wire.js";
 import { binaryFrame, receive, textFrame, VENDORS, type Vendor } from "./vendor-wires.js";
+
+const FRAME_BYTES_MAX = 65_536;
+
+const MARKS_PENDING_MAX = 256;
 
 /** The slowest takes 60 ms; one that looks at every pair of characters takes four seconds. */
 const READ_MAX_US = 1_000_000;

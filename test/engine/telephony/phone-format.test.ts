@@ -14,7 +14,7 @@ test("rates are whole numbers from 8 to 192 kHz, both included", () => {
 });
 
 test("only samples of two bytes have an order of bytes", () => {
-  assert.equal(phoneFormat("audio/l16", 8_000, "big")?.endian, "big");
-  assert.equal(phoneFormat("PCMU", 8_000, "big")?.endian, "little");
+  assert.equal(phoneFormat("audio/l16", 8_000, "pcm16be")?.encoding, "pcm16be");
+  assert.equal(phoneFormat("PCMU", 8_000, "pcm16be")?.encoding, "mulaw");
   assert.equal(phoneFormat("audio/opus", 48_000), undefined);
 });

@@ -1,9 +1,84 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PHONE_VENDOR_NAMES, phoneVendor } from "../../../engine/telephony/phone-vendors.js";
+import { phoneVendor, SIGNATURE_HEADERS } from "../../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
 
 test("a stream without a call's name is refused of exactly the vendors that always name it", () => {
   const naming = PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.alwaysNamesCall === true);
   assert.deepEqual(new Set(naming), new Set(["twilio", "telnyx", "plivo", "vonage", "jambonz"]));
   assert.equal(phoneVendor("nobody"), undefined);
+});
+
+/** By vendor: the field that names the call, the header with the signature, and what kind of document is wanted. */
+const WEBHOOKS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  twilio: ["CallSid", "X-Twilio-Signature", "text/xml; charset=utf-8"],
+  telnyx: ["CallSid", "telnyx-signature-ed25519", "text/xml; charset=utf-8"],
+  signalwire: ["CallSid", "X-SignalWire-Signature", "text/xml; charset=utf-8"],
+  plivo: ["CallUUID", "X-Plivo-Signature-V3", "text/xml; charset=utf-8"],
+  vonage: ["uuid", "Authorization", "application/json; charset=utf-8"],
+  jambonz: ["call_sid", "Jambonz-Signature", "application/json; charset=utf-8"],
+  asterisk: [undefined, undefined, "text/plain; charset=utf-8"],
+  audiosocket: [undefined, undefined, "text/plain; charset=utf-8"],
+};
+
+test("each vendor's webhook is read and answered in its own way", () => {
+  const found = PHONE_VENDOR_NAMES.map((name) => {
+    const vendor = phoneVendor(name);
+    const { contentType } = vendor?.documents ?? {};
+    return [name, [vendor?.callIdField, vendor?.signature?.header, contentType]];
+  });
+  assert.deepEqual(Object.fromEntries(found), WEBHOOKS);
+});
+
+test("only Vonage has to be told the call's id, and only Asterisk's address may have a token", () => {
+  const having = (trait: "passesCallId" | "hasTokenInAddress") =>
+    PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.[trait] === true);
+  assert.deepEqual(having("passesCallId"), ["vonage"]);
+  assert.deepEqual(having("hasTokenInAddress"), ["asterisk"]);
+});
+
+test("a signature is checked with the vendor's own key, by headers that every door keeps", async () => {
+  const keys = {
+    twilio: "1",
+    signalwire: "2",
+    plivo: "3",
+    telnyx: Buffer.alloc(32).toString("base64"),
+    vonage: "5",
+    jambonz: "6",
+  };
+  for (const name of PHONE_VENDOR_NAMES) {
+    const signature = phoneVendor(name)?.signature;
+    if (signature === undefined) continue;
+    const key = signature.keyOf(keys);
+    assert.equal(key, Object.entries(keys).find(([vendor]) => vendor === name)?.[1]);
+    const asked = new Set<string>();
+    const header = (header: string) => {
+      asked.add(header);
+      return "";
+    };
+    const webhook = { url: "https://a.example/x", body: Buffer.from("{}"), nowMs: 0, header };
+    assert.equal(await signature.check(key ?? "", webhook), false);
+    assert.deepEqual(asked, new Set(signature.headerNames), name);
+    for (const one of asked) assert.ok(SIGNATURE_HEADERS.includes(one));
+    assert.ok(asked.has(signature.header.toLowerCase()), name);
+  }
+});
+
+/** What a leg may expect of the wire: pacing, order, marks after a clear, and whether closing the socket hangs up. */
+test("each wire has the traits of its vendor", () => {
+  const traits = PHONE_VENDOR_NAMES.flatMap((name) => {
+    const wire = phoneVendor(name)?.newWire?.();
+    if (wire === undefined) return [];
+    const { needsPacing, reorders, clearDropsMarks, closingHangsUp } = wire;
+    return [[name, needsPacing, reorders, clearDropsMarks, closingHangsUp]];
+  });
+  assert.deepEqual(traits, [
+    ["twilio", false, false, false, true],
+    ["telnyx", false, true, true, false],
+    ["signalwire", false, false, false, true],
+    ["plivo", false, false, true, false],
+    ["vonage", false, false, true, true],
+    ["jambonz", false, false, false, true],
+    ["asterisk", false, false, true, true],
+  ]);
 });

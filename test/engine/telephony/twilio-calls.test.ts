@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
 import { type TestContext, test } from "node:test";
 import twilio from "twilio";
 import { Exchange } from "../../../engine/sandbox/exchange.js";
@@ -9,6 +8,7 @@ import { TwilioCalls } from "../../../engine/telephony/twilio/twilio-calls.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { httpService } from "../../doubles/http-service.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const ACCOUNT = { accountSid: `AC${"1".repeat(32)}`, authToken: "the-auth-token" };
@@ -24,21 +24,8 @@ const CALL = {
   ringTimeoutSec: 30,
 };
 
-async function serve(context: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert.ok(address !== null && typeof address !== "string");
-  return `http://127.0.0.1:${address.port}`;
-}
-
 function simulate(context: TestContext, simulator: TwilioSimulator): Promise<string> {
-  return serve(context, (request, response) => {
+  return httpService(context, (request, response) => {
     const url = new URL(request.url ?? "/", "http://twilio");
     void simulator.handleRequest(new Exchange(request, response, url));
   });
@@ -89,7 +76,7 @@ test("a refusal names the vendor's code, and neither the number nor the token", 
 
 test("an answer that is no call, and one that is too large, are bad answers", async (t) => {
   for (const body of ['{"sid":"../x"}', "<html>", `{"sid":"${"a".repeat(70_000)}"}`]) {
-    const baseUrl = await serve(t, (_request, response) => response.writeHead(201).end(body));
+    const baseUrl = await httpService(t, (_request, response) => response.writeHead(201).end(body));
     await assert.rejects(client(t, baseUrl).place(CALL), { fault: "badAnswer" });
   }
 });
@@ -97,7 +84,7 @@ test("an answer that is no call, and one that is too large, are bad answers", as
 test("a vendor that does not answer is given up after ten seconds", async (t) => {
   const clock = new VirtualClock();
   const asked = new EventEmitter();
-  const baseUrl = await serve(t, () => asked.emit("request"));
+  const baseUrl = await httpService(t, () => asked.emit("request"));
   const request = once(asked, "request");
   const placing = assert.rejects(client(t, baseUrl, clock).place(CALL), { fault: "timeout" });
   await request;

@@ -16,7 +16,7 @@ function startedBy(wire: PhoneWire, message: unknown): StreamStarted {
   return event;
 }
 
-const MULAW = { type: "started", codec: "mulaw", sampleRateHz: 8000, endian: "little" };
+const MULAW = { type: "started", encoding: "mulaw", sampleRateHz: 8000 };
 test("Twilio: a start in a shape that is not quite the documented one is understood", () => {
   const bare = { event: "start", streamSid: "MZ1", start: {} };
   const parameters = { a: "1", b: 2, c: true, d: { e: 1 }, f: null };
@@ -71,7 +71,7 @@ test("SignalWire: wider codecs, and samples in the order that the operator says"
   const mediaFormat = { encoding: "audio/x-L16", sampleRate: 24_000, channels: 1 };
   const start = { event: "start", start: { streamSid: "s", mediaFormat } };
   const wire = signalwireWire();
-  const wide = { codec: "linear16", sampleRateHz: 24_000, endian: "little" };
+  const wide = { encoding: "pcm16", sampleRateHz: 24_000 };
   assert.deepEqual(startedBy(wire, start), {
     type: "started",
     streamId: "s",
@@ -80,7 +80,7 @@ test("SignalWire: wider codecs, and samples in the order that the operator says"
     ...wide,
   });
   assert.deepEqual(wire.format, wide);
-  assert.equal(startedBy(signalwireWire({ endian: "big" }), start).endian, "big");
+  assert.equal(startedBy(signalwireWire({ pcm: "pcm16be" }), start).encoding, "pcm16be");
   const [audio] = receive(wire, textFrame({ event: "media", media: { payload: "AQID" } }));
   assert.deepEqual(audio, { type: "audio", bytes: Uint8Array.of(1, 2), sequence: undefined });
 });
@@ -103,8 +103,8 @@ test("Telnyx: parameters come as an object, as a list, or in the client state", 
   }
   const media_format = { encoding: "L16", sample_rate: 16_000 };
   const wide = { event: "start", start: { media_format } };
-  assert.equal(startedBy(telnyxWire(), wide).endian, "big");
-  assert.equal(startedBy(telnyxWire({ endian: "little" }), wide).endian, "little");
+  assert.equal(startedBy(telnyxWire(), wide).encoding, "pcm16be");
+  assert.equal(startedBy(telnyxWire({ pcm: "pcm16" }), wide).encoding, "pcm16");
   const fault = textFrame({ event: "error", payload: { code: 100_000, title: "x" } });
   assert.deepEqual(receive(telnyxWire(), fault), [{ type: "ignored", reason: "vendor error" }]);
 });
@@ -212,20 +212,25 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
 
 test("Asterisk: every codec of its, and when it wants no more audio", () => {
   const rows = [
+    ["ulaw", "mulaw", 8000, 160],
     ["alaw", "alaw", 8000, 160],
-    ["slin", "linear16", 8000, 320],
-    ["slin16", "linear16", 16_000, 640],
-    ["slin48", "linear16", 48_000, 1920],
+    ["slin", "pcm16", 8000, 320],
+    ["slin12", "pcm16", 12_000, 480],
+    ["slin16", "pcm16", 16_000, 640],
+    ["slin24", "pcm16", 24_000, 960],
+    ["slin32", "pcm16", 32_000, 1280],
+    ["slin44", "pcm16", 44_100, 1764],
+    ["slin48", "pcm16", 48_000, 1920],
   ] as const;
-  for (const [format, codec, rateHz, frameBytes] of rows) {
+  for (const [format, encoding, rateHz, frameBytes] of rows) {
     const wire = asteriskWire();
     const event = startedBy(
       wire,
       `MEDIA_START connection_id:c1 channel:WebSocket/x format:${format}`,
     );
     assert.deepEqual(
-      [event.codec, event.sampleRateHz, wire.frameBytes],
-      [codec, rateHz, frameBytes],
+      [event.encoding, event.sampleRateHz, wire.frameBytes],
+      [encoding, rateHz, frameBytes],
     );
     assert.equal(event.callId, "WebSocket/x");
   }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PARAMETERS, startedStream, VENDORS } from "./vendor-wires.js";
 
-const MULAW = { type: "started", codec: "mulaw", sampleRateHz: 8000, endian: "little" };
-const LINEAR = { type: "started", codec: "linear16", sampleRateHz: 8000, endian: "little" };
+const MULAW = { type: "started", encoding: "mulaw", sampleRateHz: 8000 };
+const LINEAR = { type: "started", encoding: "pcm16", sampleRateHz: 8000 };
 
 test("what a vendor's start tells", () => {
   const rows: Readonly<Record<string, object>> = {

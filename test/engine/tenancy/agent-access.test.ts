@@ -138,7 +138,8 @@ test("speech is recognized by the provider's first model that the plan has", () 
 });
 
 test("an own speech provider that lists no model gets the vendor's current one", () => {
-  assert.equal(sttModelId(PLAN, provider("stt", { models: [], orgId: "org" })), "nova-3");
+  const own = { models: [], orgId: "org", providerKey: "deepgram" };
+  assert.equal(sttModelId(PLAN, provider("stt", own)), "nova-3");
 });
 
 test("a request's faults and the plan's are told apart", () => {

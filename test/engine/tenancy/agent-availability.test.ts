@@ -82,8 +82,12 @@ test("an agent pauses while its provider is switched off, says which, and comes 
   assert.equal(paused.status, "paused_provider");
   assert.match(paused.pauseReason ?? "", /"Our models" is not active/);
   await assert.rejects(
-    platform.agents.forCall(tenant, undefined),
+    platform.agents.forCall(tenant, id),
     unavailable("paused_provider", /"Our models"/),
+  );
+  await assert.rejects(
+    platform.agents.forCall(tenant, undefined),
+    unavailable("notFound", /no active agent/),
   );
 
   await platform.providers.update(tenant, own.id, { active: true });

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogFields, Logger } from "../../../engine/log.js";
 import { actorOf, changedFields } from "../../../engine/tenancy/audit-entry.js";
-import { AUDIT_RETENTION_MS, AuditTrail } from "../../../engine/tenancy/audit-trail.js";
+import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import type { Database } from "../../../storage/database.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
+
+const AUDIT_RETENTION_MS = 400 * 24 * 60 * 60 * 1_000;
 
 const sharedPlatform = platformOfFile();
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { CredentialRotation } from "../../../engine/tenancy/credential-rotation.js";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
 import type { SealedCredential } from "../../../storage/sealed-credential-store.js";
 import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
 
@@ -10,8 +11,8 @@ const OLD_KEY = "5a".repeat(32);
 const NEW_KEY = "a5".repeat(32);
 const OLDEST_KEY = "0f".repeat(32);
 const ROOT = { type: "administrator", id: "root" } as const;
-/** Five of the sandbox's seven global providers have a key. */
-const GLOBAL_COUNT = 5;
+/** The sandbox's global providers that have a key. */
+const GLOBAL_COUNT = VENDOR_CATALOG.filter(({ requiresKey }) => requiresKey).length;
 
 function rotationOf(
   { database, clock, newId }: SeededPlatform,

@@ -3,7 +3,8 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Demo, ensureDemo, readDemo } from "../../../engine/tenancy/demo-organization.js";
+import { type Demo, readDemo } from "../../../engine/tenancy/demo-file.js";
+import { ensureDemo } from "../../../engine/tenancy/demo-organization.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { openPlatform, type SeededPlatform } from "./seeded-platform.js";
 
@@ -101,10 +102,11 @@ test("an agent that nobody has changed leaves what needs no key for what has one
   const vendorKeys = { ...DEEPGRAM, openai: "sk-real" };
   await platform.seed({ vendorKeys, sandbox: false });
   const demo = await demoOn(platform, dataDir);
+  // Deepgram's key had given it a voice already.
   assert.deepEqual((await vendorsOf(platform, demo)).slice(0, 3), [
     "openai",
     "gpt-4o-mini",
-    "openai",
+    "deepgram",
   ]);
 });
 

@@ -107,7 +107,7 @@ test("initial set-up is complete with an active organization and a provider of e
   assert.deepEqual(await platform.organizations.setupStatus(), {
     setupComplete: true,
     hasOrganization: true,
-    providers: { llm: 1, tts: 1, stt: 1 },
+    providers: { llm: 1, tts: 2, stt: 1 },
   });
 
   await platform.organizations.suspend(organization.ownerEmail);

@@ -42,7 +42,8 @@ test("the list has the platform's providers first, then the organization's; on r
   const tenant = await platform.tenantOn("starter");
   const own = await platform.providers.create(tenant, ownLlm());
   const all = await platform.providers.list(tenant, { clientOnly: false });
-  assert.equal(all.length, 8);
+  const globals = await platform.database.providers.listVisible("");
+  assert.equal(all.length, globals.length + 1);
   assert.ok(all.slice(0, 7).every((each) => each.orgId === null));
   assert.deepEqual(all.at(-1), own);
   assert.deepEqual(await platform.providers.list(tenant, { clientOnly: true }), [own]);
@@ -120,7 +121,7 @@ test("a vendor that is not in the registry for that category is refused by name"
   await assert.rejects(
     platform.providers.create(tenant, ownLlm({ providerKey: "elevenlabs" })),
     (error) => {
-      assert.match(String(error), /groq, ollama, openai|ollama, groq, openai/);
+      assert.match(String(error), /: openai, groq, .*ollama/);
       return refusal("invalid", "providerKey")(error);
     },
   );

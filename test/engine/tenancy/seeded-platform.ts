@@ -61,7 +61,13 @@ export class SeededPlatform {
       newId,
     });
     this.plans = new Plans({ database, clock, newId });
-    this.providers = new Providers({ database, cipher, clock, newId });
+    this.providers = new Providers({
+      database,
+      cipher,
+      clock,
+      newId,
+      allowPrivateAddresses: false,
+    });
     this.agents = new Agents({ database, cipher, clock, newId });
     this.modelSearch = new ModelSearch({ database });
   }
@@ -132,7 +138,7 @@ export class SeededPlatform {
   }
 }
 
-type Seed = Pick<SeedOptions, "vendorKeys" | "sandbox">;
+type Seed = Pick<SeedOptions, "vendorKeys" | "vendorUrls" | "sandbox">;
 const SANDBOX: Seed = { vendorKeys: {}, sandbox: true };
 
 /**

@@ -6,6 +6,16 @@ test("every vendor needs a key but those that run at home or ask for none", () =
   const keyless = VENDOR_CATALOG.filter(({ requiresKey }) => !requiresKey);
   assert.deepEqual(
     keyless.map(({ category, providerKey }) => `${category} ${providerKey}`),
-    ["llm ollama", "tts edge"],
+    [
+      "llm ollama",
+      "llm vllm",
+      "llm llama-cpp",
+      "llm openai-compatible",
+      "tts kokoro",
+      "tts openai-compatible",
+      "tts edge",
+      "stt whisper",
+      "stt openai-compatible",
+    ],
   );
 });

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type HttpToolResult, runHttpTool } from "../../../engine/tools/http-tool.js";
-import { TOOL_ANSWER_MAX_BYTES } from "../../../engine/tools/tool-request.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { HttpTool } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { never } from "../vendors/sandboxed-vendors.js";
 import { ScriptedWebServer } from "../vendors/scripted-web-server.js";
+
+const TOOL_ANSWER_MAX_BYTES = 16_384;
 
 const ORDER = {
   type: "object",

@@ -17,7 +17,13 @@ import {
   startSandboxedVendors,
 } from "./sandboxed-vendors.js";
 
-const VENDORS = ["openai", "groq", "ollama"] as const;
+const VENDORS = [
+  { vendor: "openai", knob: "openai" },
+  { vendor: "groq", knob: "groq" },
+  { vendor: "ollama", knob: "ollama" },
+  // Stands for all that speak OpenAI's protocol.
+  { vendor: "mistral", knob: "openai" },
+] as const;
 
 const TOOLS = ["find_order", "hold", "hangup"].map((name) => ({
   name,
@@ -33,7 +39,7 @@ function asking(said: string, maxTokens = 200): CompletionRequest {
   return { modelId: "some-model", messages, temperature: 0.4, maxTokens };
 }
 
-for (const vendor of VENDORS) {
+for (const { vendor, knob } of VENDORS) {
   describe(`language model: ${vendor}`, () => {
     let clock: VirtualClock;
     let vendors: SandboxedVendors;
@@ -45,7 +51,7 @@ for (const vendor of VENDORS) {
     });
 
     beforeEach(() => {
-      vendors.sandbox.faults[vendor] = {};
+      vendors.sandbox.faults[knob] = {};
       model = languageModel(vendor, vendors.settingsFor(vendor), vendors.context);
     });
 
@@ -65,7 +71,7 @@ for (const vendor of VENDORS) {
     }
 
     async function failureUnder(fault: ChatFault): Promise<VendorError> {
-      vendors.sandbox.faults[vendor] = { fault };
+      vendors.sandbox.faults[knob] = { fault };
       const error: unknown = await tokensOf("say one two three four five six").catch((e) => e);
       assert.ok(error instanceof VendorError, String(error));
       assert.equal(error.vendor, vendor);
@@ -88,7 +94,7 @@ for (const vendor of VENDORS) {
     });
 
     it("reads characters that are cut between chunks, comments and empty pieces", async () => {
-      vendors.sandbox.faults[vendor] = { fault: "fragmented" };
+      vendors.sandbox.faults[knob] = { fault: "fragmented" };
       const text = "Grüße, 你好 und 🎉 zum Schluß.";
       const tokens = await tokensOf(`say ${text}`);
       assert.equal(tokens.join(""), text);
@@ -96,9 +102,9 @@ for (const vendor of VENDORS) {
     });
 
     it("takes an empty reply and one of 10,000 words", async () => {
-      vendors.sandbox.faults[vendor] = { fault: "emptyReply" };
+      vendors.sandbox.faults[knob] = { fault: "emptyReply" };
       assert.deepEqual(await tokensOf("hello"), []);
-      vendors.sandbox.faults[vendor] = { fault: "longReply" };
+      vendors.sandbox.faults[knob] = { fault: "longReply" };
       assert.equal((await tokensOf("hello")).join("").split(" ").length, 10_000);
     });
 
@@ -148,7 +154,7 @@ for (const vendor of VENDORS) {
       });
 
       it("calls are read however they are cut", async () => {
-        vendors.sandbox.faults[vendor] = { fault: "fragmented" };
+        vendors.sandbox.faults[knob] = { fault: "fragmented" };
         const said = 'use find_order with {"order":"🎉 ü"}';
         const { completion } = await askedWithTools([{ role: "user", content: said }]);
         const [call] = completion.toolCalls ?? [];
@@ -161,7 +167,7 @@ for (const vendor of VENDORS) {
         ["garbageJson", "badAnswer"],
       ] as const) {
         it(`half a call is none: ${fault}`, async () => {
-          vendors.sandbox.faults[vendor] = { fault };
+          vendors.sandbox.faults[knob] = { fault };
           const said = 'use find_order with {"order":"a long one, in many pieces"}';
           await assert.rejects(askedWithTools([{ role: "user", content: said }]), {
             fault: expected,
@@ -194,7 +200,7 @@ for (const vendor of VENDORS) {
     }
 
     it("gives up on a vendor that never begins to answer", async () => {
-      vendors.sandbox.faults[vendor] = { fault: "stallBeforeFirstByte" };
+      vendors.sandbox.faults[knob] = { fault: "stallBeforeFirstByte" };
       const timersBefore = clock.pendingTimerCount;
       const requests = vendors.sandbox.journal.length;
       const completion = tokensOf("hello");
@@ -205,7 +211,7 @@ for (const vendor of VENDORS) {
     });
 
     it("gives up on a reply that stalls, after handing over what had come", async () => {
-      vendors.sandbox.faults[vendor] = { fault: "stallMidStream" };
+      vendors.sandbox.faults[knob] = { fault: "stallMidStream" };
       const tokens: string[] = [];
       const onToken = (token: string) => {
         tokens.push(token);
@@ -219,7 +225,7 @@ for (const vendor of VENDORS) {
     });
 
     it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
-      vendors.sandbox.faults[vendor] = { tokenIntervalMs: 1 };
+      vendors.sandbox.faults[knob] = { tokenIntervalMs: 1 };
       const ending = new AbortController();
       const tokens: string[] = [];
       const completion = model.complete(

@@ -1,4 +1,9 @@
-import type { SpeechListener, Transcript, VendorError } from "../../../engine/vendors/contracts.js";
+import type {
+  SpeechListener,
+  Transcript,
+  TurnEvent,
+  VendorError,
+} from "../../../engine/vendors/contracts.js";
 import { Changes } from "../../doubles/changes.js";
 
 /** Keeps what a speech stream reports, in order. */
@@ -6,6 +11,7 @@ export class RecordingListener implements SpeechListener {
   readonly #changes: Changes;
   readonly events: string[] = [];
   readonly transcripts: Transcript[] = [];
+  readonly turns: TurnEvent[] = [];
   readonly utteranceEndsMs: number[] = [];
   readonly lost: VendorError[] = [];
   readonly deafMs: number[] = [];
@@ -41,6 +47,12 @@ export class RecordingListener implements SpeechListener {
   onUtteranceEnd(lastWordEndMs: number): void {
     this.events.push("utteranceEnd");
     this.utteranceEndsMs.push(lastWordEndMs);
+    this.#changes.tell();
+  }
+
+  onTurn(turn: TurnEvent): void {
+    this.events.push(turn.mark);
+    this.turns.push(turn);
     this.#changes.tell();
   }
 

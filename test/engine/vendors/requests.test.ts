@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { MP3 } from "../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { languageModel, speechToText, textToSpeech } from "../../../engine/vendors/registry.js";
@@ -41,7 +42,7 @@ describe("what a vendor is asked", () => {
   async function bodyOfSpeech(vendor: string, modelId: string, speed: number, settings = {}) {
     server.answer = (response) => response.end("audio");
     const speech = textToSpeech(vendor, given(settings), context);
-    const request = { text: "Hi.", modelId, speed, language: "de-DE", format: "mp3" } as const;
+    const request = { text: "Hi.", modelId, speed, language: "de-DE", format: MP3 } as const;
     await speech.synthesize(request, () => undefined, never());
     return JSON.parse(server.requests.at(-1)?.body ?? "");
   }
@@ -202,7 +203,7 @@ describe("what a vendor is asked", () => {
         modelId: "m",
         speed: 1,
         language: "en",
-        format: "mp3",
+        format: MP3,
       } as const;
       const error: unknown = await speech
         .synthesize(request, () => undefined, never())
@@ -217,7 +218,7 @@ describe("what a vendor is asked", () => {
     server.answer = (response) =>
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     const speech = textToSpeech("openai", given(), context);
-    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
+    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: MP3 } as const;
     await assert.rejects(
       speech.synthesize(request, () => undefined, never()),
       { fault: "badAnswer" },
@@ -228,7 +229,7 @@ describe("what a vendor is asked", () => {
     server.answer = (response) => response.end("audio");
     const settings = { baseUrl: `${server.url}/own` };
     const speech = textToSpeech("openai", { ...given(settings), baseUrl: undefined }, context);
-    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
+    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: MP3 } as const;
     await speech.synthesize(request, () => undefined, never());
     assert.equal(server.requests[0]?.url, "/own/audio/speech");
   });

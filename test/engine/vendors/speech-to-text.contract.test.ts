@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { MULAW_8K, PCM_16K } from "../../../engine/audio/audio-format.js";
 import type { DeepgramFault } from "../../../engine/sandbox/faults.js";
 import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
 import {
@@ -19,13 +20,12 @@ const FRAME_BYTES = 640;
 const OPTIONS: ListenOptions = {
   language: "en-US",
   modelId: "nova-3",
-  encoding: "linear16",
-  sampleRateHz: 16_000,
+  format: PCM_16K,
   endpointingMs: 200,
 };
 
 function spoken(text: string): Uint8Array {
-  const pcm = encodeSpeech(text, OPTIONS.sampleRateHz);
+  const pcm = encodeSpeech(text, OPTIONS.format.sampleRateHz);
   return new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
 }
 
@@ -105,7 +105,7 @@ for (const vendor of VENDORS) {
     });
 
     it("hears µ-law from the telephone", async () => {
-      const stream = await open(never(), { ...OPTIONS, encoding: "mulaw", sampleRateHz: 8_000 });
+      const stream = await open(never(), { ...OPTIONS, format: MULAW_8K });
       stream.write(new Uint8Array(16_000).fill(0xff));
       await stream.finish();
       assert.deepEqual(listener.failed, []);
@@ -132,7 +132,10 @@ for (const vendor of VENDORS) {
     }
 
     it("tells the operator which parameter the vendor refuses", async () => {
-      const refused = open(never(), { ...OPTIONS, sampleRateHz: 11_025 });
+      const refused = open(never(), {
+        ...OPTIONS,
+        format: { encoding: "pcm16", sampleRateHz: 11_025 },
+      });
       await assert.rejects(refused, { fault: "refused", status: 400, message: /sample_rate/ });
     });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { MP3 } from "../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import type { Completion } from "../../../engine/vendors/contracts.js";
 import { languageModel, textToSpeech } from "../../../engine/vendors/registry.js";
@@ -45,7 +46,7 @@ test("ElevenLabs says what does not fit, without the text that was sent", async 
   const detail = [{ msg: "field required", input: "Hi." }, {}, { msg: "too long" }];
   const body = JSON.stringify({ detail });
   const { given, parts } = await vendorThatAnswers(context, 422, body);
-  const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
+  const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: MP3 } as const;
   const speech = textToSpeech("elevenlabs", given, parts);
   await assert.rejects(
     speech.synthesize(request, () => undefined, never()),

@@ -39,6 +39,7 @@ export class HlsPlayer {
   #repairedMs = 0;
   #seenTime = -1;
   #movedMs = 0;
+  #hasSound = true;
 
   constructor(video: HTMLVideoElement, events: PlayerEvents, clock: PageClock) {
     this.#video = video;
@@ -81,6 +82,11 @@ export class HlsPlayer {
     if (position !== undefined && position !== null) this.#video.currentTime = position;
   }
 
+  /** False only where the pieces that are played are known to have none. */
+  hasSound(): boolean {
+    return this.#hasSound;
+  }
+
   /** Seconds behind what is being broadcast; 0 where the browser does not tell. */
   behindLiveSec(): number {
     const live = this.#hls?.liveSyncPosition;
@@ -105,6 +111,10 @@ export class HlsPlayer {
     hls.on(Events.MANIFEST_PARSED, (_, { levels }) => {
       this.#events.onQualities(qualitiesOf(levels));
       this.#start();
+    });
+    this.#hasSound = true;
+    hls.on(Events.BUFFER_CODECS, (_, { audio, audiovideo }) => {
+      this.#hasSound = audio !== undefined || audiovideo !== undefined;
     });
     hls.on(Events.LEVEL_SWITCHED, (_, { level }) => {
       const played = hls.levels[level];

@@ -8,6 +8,8 @@ const LOOK_PERIOD_MS = 1_000;
 export interface PlayerSwitches {
   readonly jumpToLive: () => void;
   readonly behindLiveSec: () => number;
+  /** False only where it is known that there is none. */
+  readonly hasSound: () => boolean;
 }
 
 /** The buttons of the stage, and their keys. */
@@ -53,8 +55,11 @@ export class PlayerControls {
   #show(): void {
     const { paused, muted, volume } = this.#video;
     label(this.#pause, paused ? "Play" : "Pause");
-    label(this.#mute, muted ? "Unmute" : "Mute");
-    this.#unmute.hidden = !muted || paused;
+    const hasSound = this.#switches.hasSound();
+    this.#unmute.hidden = !muted || paused || !hasSound;
+    this.#mute.disabled = !hasSound;
+    label(this.#mute, hasSound ? (muted ? "Unmute" : "Mute") : "This stream has no sound");
+    this.#volume.disabled = !hasSound;
     this.#volume.value = String(muted ? 0 : volume);
     const isBehind = paused || this.#switches.behindLiveSec() > BEHIND_SEC_MAX;
     this.#toLive.dataset["behind"] = String(isBehind);

@@ -4,7 +4,7 @@ import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
 import { PlayerControls } from "./player-controls.js";
 import { QualityMenu } from "./quality-menu.js";
-import { bestQuality, liveForText, titleOf } from "./wording.js";
+import { bestQuality, isSoundAlone, liveForText, titleOf } from "./wording.js";
 
 const SINCE_PERIOD_MS = 15_000;
 
@@ -47,6 +47,7 @@ export class WatchView {
     const controls = {
       jumpToLive: () => this.#player.jumpToLive(),
       behindLiveSec: () => this.#player.behindLiveSec(),
+      hasSound: () => this.#player.hasSound(),
     };
     new PlayerControls(controls).start(clock);
     clock.every(SINCE_PERIOD_MS, () => this.#tellFacts());
@@ -89,9 +90,8 @@ export class WatchView {
     this.#wasLive = true;
     this.#badge.hidden = false;
     this.#tellFacts();
-    if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath) {
-      this.#player.play(stream.playlistPath);
-    }
+    this.#stage.dataset["kind"] = isSoundAlone(stream) ? "sound" : "picture";
+    if (isAnother(before, stream)) this.#player.play(stream.playlistPath);
   }
 
   #tell(state: PlayerState): void {
@@ -117,4 +117,12 @@ export class WatchView {
     const since = liveForText(stream.startedMs, this.#clock.epochMs());
     say(this.#facts, best === undefined ? since : `${since} · ${best}`);
   }
+}
+
+/** Another broadcast, or one whose qualities have changed: a player that reads a playlist that is gone would wait for it in vain. */
+function isAnother(before: LiveStream | undefined, stream: LiveStream): boolean {
+  if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath)
+    return true;
+  const kept = new Set(stream.qualities.map(({ name }) => name));
+  return before.qualities.some(({ name }) => !kept.has(name));
 }

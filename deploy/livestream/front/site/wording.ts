@@ -37,7 +37,12 @@ function durationText(passedMs: number): string {
 export function bestQuality({ qualities }: LiveStream): string | undefined {
   const best = qualities[0];
   if (best === undefined) return undefined;
-  return best.height > 0 ? best.name : "Audio";
+  return best.height > 0 ? best.name : "Sound only";
+}
+
+/** Known to have no picture. */
+export function isSoundAlone({ qualities }: LiveStream): boolean {
+  return qualities.length > 0 && qualities.every(({ height }) => height === 0);
 }
 
 export function countText(count: number): string {

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { findDebianParts } from "../../../../api/commands/livestream-local/debian-packages.js";
 import { filledTemplate } from "../../../../api/commands/livestream-local/filled-template.js";
 import { parseLocalSettings } from "../../../../api/commands/livestream-local/local-settings.js";
-import { hookSettingNames } from "../../../../api/commands/livestream-local/rtmp-ingest.js";
 
 test("a template is filled in wholly or not at all", () => {
   assert.equal(filledTemplate("listen ${PORT}; $host ${PORT}", { PORT: "1" }), "listen 1; $host 1");
@@ -24,8 +23,8 @@ test("missing programs and modules are named by their packages", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-parts-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const find = () => findDebianParts(folder, [folder], []);
-  assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg", "wget"] });
-  for (const name of ["nginx", "ffmpeg", "ffprobe", "wget", "ngx_rtmp_module.so"]) {
+  assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg"] });
+  for (const name of ["nginx", "ffmpeg", "ffprobe", "ngx_rtmp_module.so"]) {
     writeFileSync(join(folder, name), "");
     chmodSync(join(folder, name), 0o755);
   }
@@ -36,8 +35,6 @@ test("missing programs and modules are named by their packages", (context) => {
   });
   rmSync(join(folder, "ffprobe"));
   assert.deepEqual(find(), { missing: ["ffmpeg"] });
-  rmSync(join(folder, "wget"));
-  assert.deepEqual(find(), { missing: ["ffmpeg", "wget"] });
 });
 
 test("the settings have the ports of the specification, and every wrong one is named", () => {
@@ -47,6 +44,7 @@ test("the settings have the ports of the specification, and every wrong one is n
     rtmpPort: 1_935,
     stateApiPort: 4_000,
     ingestStatusPort: 8_936,
+    transcoderPort: 8_937,
     arePublishKeysChecked: false,
   });
   assert.equal(parseLocalSettings({ PUBLISH_KEYS: "a=b" }).arePublishKeysChecked, true);
@@ -54,9 +52,4 @@ test("the settings have the ports of the specification, and every wrong one is n
     () => parseLocalSettings({ FRONT_PORT: "80a", RTMP_PORT: "0", HOST: "a; evil" }),
     /FRONT_PORT.*RTMP_PORT|RTMP_PORT.*FRONT_PORT/s,
   );
-});
-
-test("the hook's settings are known from its nginx, which lets no other through", () => {
-  const names = hookSettingNames();
-  for (const name of ["SEGMENT_SECONDS", "PRESET", "LADDER"]) assert.ok(names.includes(name), name);
 });

@@ -110,8 +110,12 @@ test("a program that is not there is told, not thrown", async () => {
     new VirtualClock(),
   );
   part.start();
-  await events.changes.until("the fault", () => events.endings.length === 1);
-  assert.match(events.endings[0] ?? "", /ENOENT/);
+  await events.changes.until(
+    "the fault",
+    () => events.endings.length === 1 && events.lines.length === 1,
+  );
+  assert.match(events.endings[0] ?? "", /ended with exit status 127/);
+  assert.match(events.lines[0] ?? "", /\/no\/such\/program/);
   await part.stop();
 });
 

@@ -199,7 +199,7 @@ test("parameters that the vendor refuses are refused", async () => {
     assert.equal(refused.status, 400, query);
     assert.ok(refused.headers["dg-error"], query);
   }
-  assert.equal((await refusedUpgrade(`${sandbox.urls.deepgram}/v2/listen?x`, token)).status, 404);
+  assert.equal((await refusedUpgrade(`${sandbox.urls.deepgram}/v3/listen?x`, token)).status, 404);
 });
 
 test("a browser may give its key as a subprotocol", async () => {

@@ -49,6 +49,73 @@ test("words sent as tones come back as a transcript, live", async () => {
   assert.deepEqual(story, ["SpeechStarted", "Where is my order?", "Metadata"]);
 });
 
+test("Flux tells the SDK the caller's turns, and takes other thresholds in between", async () => {
+  const socket = await client.listen.v2.connect({
+    model: "flux-general-en",
+    encoding: "linear16",
+    sample_rate: 16_000,
+    eager_eot_threshold: 0.4,
+    reconnectAttempts: 0,
+  });
+  const story: string[] = [];
+  const closed = new Promise<void>((resolve) => {
+    socket.on("close", () => resolve());
+  });
+  const configured = new Promise<void>((resolve) => {
+    socket.on("message", (message) => {
+      if (message.type === "ConfigureSuccess") resolve();
+      if (message.type !== "TurnInfo") story.push(message.type);
+      else if (message.event !== "Update") story.push(`${message.event}: ${message.transcript}`);
+    });
+  });
+  socket.connect();
+  await socket.waitForOpen();
+  socket.sendConfigure({ type: "Configure", thresholds: { eot_timeout_ms: 3000 } });
+  await configured;
+  for (const frame of speechFrames("Where is my order")) socket.sendMedia(frame);
+  socket.sendMedia(new Uint8Array(16_000 * 2));
+  socket.sendCloseStream({ type: "CloseStream" });
+  await closed;
+
+  assert.deepEqual(story, [
+    "Connected",
+    "ConfigureSuccess",
+    "StartOfTurn: Where",
+    "EagerEndOfTurn: Where is my order",
+    "EndOfTurn: Where is my order",
+  ]);
+});
+
+test("Aura speaks to the SDK over a WebSocket, and clears what was not flushed", async () => {
+  const socket = await client.speak.v1.connect({
+    model: "aura-2-thalia-en",
+    encoding: "linear16",
+    sample_rate: "24000",
+    reconnectAttempts: 0,
+  });
+  const story: string[] = [];
+  let receivedBytes = 0;
+  const flushed = new Promise<void>((resolve) => {
+    socket.on("message", (message) => {
+      if (message instanceof Blob) receivedBytes += message.size;
+      else if (message instanceof ArrayBuffer) receivedBytes += message.byteLength;
+      else if (typeof message === "object") story.push(message.type);
+      if (story.at(-1) === "Flushed") resolve();
+    });
+  });
+  socket.connect();
+  await socket.waitForOpen();
+  socket.sendText({ type: "Speak", text: "Never mind." });
+  socket.sendClear({ type: "Clear" });
+  socket.sendText({ type: "Speak", text: "Your table is booked." });
+  socket.sendFlush({ type: "Flush" });
+  await flushed;
+  socket.close();
+
+  assert.deepEqual(story, ["Metadata", "Cleared", "Flushed"]);
+  assert.ok(receivedBytes > 24_000);
+});
+
 test("a recording is transcribed, with its words in their places", async () => {
   const request = { model: "nova-3", smart_format: true, utterances: true };
   const heard = await client.listen.v1.media.transcribeFile(wavOf("Where is my order?"), request);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { GARBAGE_MESSAGES_MAX } from "../../../../engine/vendors/deepgram/deepgram-stream.js";
+import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
+import { GARBAGE_MESSAGES_MAX } from "../../../../engine/vendors/recognizer-stream/recognizer-stream.js";
 import { bytesOf } from "../scripted-socket-server.js";
 import {
   FRAME_BYTES,
@@ -46,7 +47,7 @@ describe("Deepgram's stream", () => {
   });
 
   it("sends some silence first, then the audio as it is, and never an empty frame", async () => {
-    const stream = await scripted.open({ ...LISTENING, encoding: "mulaw", sampleRateHz: 8_000 });
+    const stream = await scripted.open({ ...LISTENING, format: MULAW_8K });
     stream.write(new Uint8Array(0));
     stream.write(Uint8Array.of(1, 2, 3));
     const peer = await server.peer(0);

@@ -1,6 +1,11 @@
+import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import type { CancelTimer } from "../../../../engine/time/clock.js";
-import type { ListenOptions, SpeechStream } from "../../../../engine/vendors/contracts.js";
-import { Deepgram } from "../../../../engine/vendors/deepgram/deepgram.js";
+import type {
+  ListenOptions,
+  SpeechStream,
+  SpeechToText,
+} from "../../../../engine/vendors/contracts.js";
+import { deepgramNova } from "../../../../engine/vendors/deepgram/deepgram-nova.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { Changes } from "../../../doubles/changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
@@ -11,8 +16,7 @@ import { ScriptedSocketServer } from "../scripted-socket-server.js";
 export const LISTENING: ListenOptions = {
   language: "en-US",
   modelId: "nova-3",
-  encoding: "linear16",
-  sampleRateHz: 16_000,
+  format: PCM_16K,
   endpointingMs: 200,
 };
 
@@ -46,9 +50,9 @@ export class ScriptedDeepgram {
   readonly listener = new RecordingListener(this.changes);
   readonly connections = new Connections({ clock: this.clock, allowPrivateAddresses: false });
 
-  client(settings = {}): Deepgram {
+  client(settings = {}): SpeechToText {
     const given = { baseUrl: this.server.url, apiKey: "dg-key", settings, clientOwned: false };
-    return new Deepgram(given, this);
+    return deepgramNova(given, this);
   }
 
   open(options = LISTENING): Promise<SpeechStream> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { MP3 } from "../../../../engine/audio/audio-format.js";
 import { EdgeSpeech } from "../../../../engine/vendors/edge/edge.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { SocketPool } from "../../../../engine/vendors/transport/socket-pools.js";
@@ -17,7 +18,7 @@ const REQUEST = {
   modelId: "edge-neural",
   speed: 1,
   language: "en-US",
-  format: "mp3",
+  format: MP3,
 } as const;
 
 describe("Edge", () => {

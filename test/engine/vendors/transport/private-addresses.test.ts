@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { MP3, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../../engine/time/clock.js";
 import { languageModel, speechToText, textToSpeech } from "../../../../engine/vendors/registry.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -200,13 +201,12 @@ describe("a provider that an organization owns", () => {
     const context = { clock: new SystemClock(), connections };
     const http = owned(`http://${baseHost}:${port}`, clientOwned);
     const ws = owned(`ws://${baseHost}:${port}`, clientOwned);
-    const speech = { text: "Hi", modelId: "m", speed: 1, language: "en", format: "mp3" } as const;
+    const speech = { text: "Hi", modelId: "m", speed: 1, language: "en", format: MP3 } as const;
     const chat = { modelId: "m", messages: [], temperature: 0, maxTokens: 1 };
     const listening = {
       language: "en",
       modelId: "m",
-      encoding: "linear16",
-      sampleRateHz: 16_000,
+      format: PCM_16K,
       endpointingMs: 200,
     } as const;
     const ignore = () => undefined;

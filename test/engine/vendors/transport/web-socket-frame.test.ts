@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import {
   binaryFrame,
   type FrameConnection,
-  writeBinaryFrame,
+  FrameWriter,
 } from "../../../../engine/vendors/transport/web-socket-frame.js";
 
 /** Takes a frame apart as RFC 6455, section 5.2, describes it. */
@@ -42,29 +42,55 @@ describe("a binary WebSocket frame", () => {
   });
 
   it("that the system has not taken is not overwritten by the next", () => {
-    const written: Uint8Array[] = [];
-    const slow: FrameConnection = {
-      writableLength: 1,
-      write: (frame) => written.push(frame),
-    };
-    for (const value of [1, 2, 3]) writeBinaryFrame(slow, new Uint8Array(640).fill(value));
+    const { connection, written } = recording(true);
+    const writer = new FrameWriter(connection);
+    for (const value of [1, 2, 3]) writer.write(new Uint8Array(640).fill(value));
     const payloads = written.map((frame) => unmask(Buffer.from(frame))[0]);
     assert.deepEqual(payloads, [1, 2, 3]);
   });
 
-  it("that the system has taken gives its memory to the next", () => {
-    const written: Uint8Array[] = [];
-    const fast: FrameConnection = { writableLength: 0, write: (frame) => written.push(frame) };
-    for (const value of [1, 2]) writeBinaryFrame(fast, new Uint8Array(640).fill(value));
+  it("that the system took at once gives its memory to the next", () => {
+    const { connection, written } = recording(false);
+    const writer = new FrameWriter(connection);
+    for (const value of [1, 2]) writer.write(new Uint8Array(640).fill(value));
     assert.equal(written[0]?.buffer, written[1]?.buffer);
     assert.deepEqual(unmask(Buffer.from(written[1] ?? [])), Buffer.alloc(640, 2));
   });
 
-  it("larger than the shared memory has its own", () => {
-    const written: Uint8Array[] = [];
-    const fast: FrameConnection = { writableLength: 0, write: (frame) => written.push(frame) };
-    writeBinaryFrame(fast, new Uint8Array(5_000).fill(1));
-    writeBinaryFrame(fast, new Uint8Array(5_000).fill(2));
+  it("that the system took later gives its memory to the next too", () => {
+    const { connection, written } = recording(true);
+    const writer = new FrameWriter(connection);
+    for (const value of [1, 2, 3]) {
+      writer.write(new Uint8Array(640).fill(value));
+      connection.writableLength = 0;
+    }
+    assert.equal(new Set(written.map(({ buffer }) => buffer)).size, 1);
+  });
+
+  it("that is longer than those before it has room", () => {
+    const { connection, written } = recording(false);
+    const writer = new FrameWriter(connection);
+    for (const length of [160, 640]) writer.write(new Uint8Array(length).fill(length & 0xff));
+    assert.deepEqual(unmask(Buffer.from(written[1] ?? [])), Buffer.alloc(640, 640 & 0xff));
+  });
+
+  it("larger than the memory that is kept has its own", () => {
+    const { connection, written } = recording(false);
+    const writer = new FrameWriter(connection);
+    for (const value of [1, 2]) writer.write(new Uint8Array(5_000).fill(value));
     assert.deepEqual(unmask(Buffer.from(written[0] ?? [])), Buffer.alloc(5_000, 1));
   });
 });
+
+/** A connection that keeps the frames; one that is slow takes none until its `writableLength` is set to zero. */
+function recording(isSlow: boolean) {
+  const written: Uint8Array[] = [];
+  const connection = {
+    writableLength: 0,
+    write(frame: Uint8Array) {
+      written.push(frame);
+      if (isSlow) connection.writableLength += frame.length;
+    },
+  } satisfies FrameConnection;
+  return { connection, written };
+}

@@ -1,0 +1,40 @@
+import type { LimitName } from "../../engine/box/box-questions.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { RateLimiter } from "../http/rate-limiter.js";
+
+const MINUTE_MS = 60_000;
+
+export interface LimitSettings {
+  readonly authRequestsPerMinute: number;
+  readonly requestsPerMinute: number;
+  readonly vendorRequestsPerMinute: number;
+  readonly voiceConnectionsPerMinute: number;
+}
+
+/** How often each thing that is limited may be done in a minute, by its key. */
+export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitName, number>> {
+  return {
+    auth: settings.authRequestsPerMinute,
+    general: settings.requestsPerMinute,
+    vendor: settings.vendorRequestsPerMinute,
+    voice: settings.voiceConnectionsPerMinute,
+    webhook: settings.requestsPerMinute,
+  };
+}
+
+/** What counts the uses of a whole box. */
+export function boxLimits(
+  settings: LimitSettings,
+  clock: Clock,
+): Readonly<Record<LimitName, RateLimiter>> {
+  const uses = usesPerMinute(settings);
+  const limiter = (name: LimitName) =>
+    new RateLimiter({ usesMax: uses[name], windowMs: MINUTE_MS }, clock);
+  return {
+    auth: limiter("auth"),
+    general: limiter("general"),
+    vendor: limiter("vendor"),
+    voice: limiter("voice"),
+    webhook: limiter("webhook"),
+  };
+}

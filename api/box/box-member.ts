@@ -1,0 +1,169 @@
+import { BoxPlacedCalls } from "../../engine/box/box-placed-calls.js";
+import type {
+  BoxState,
+  LimitName,
+  MemberQuestions,
+  MemberState,
+  OwnerQuestions,
+} from "../../engine/box/box-questions.js";
+import { BoxSlots } from "../../engine/box/box-slots.js";
+import { BoxStreamTokens } from "../../engine/box/box-tokens.js";
+import { Link, type Parcel } from "../../engine/box/link.js";
+import type { SharedBox } from "../../engine/calls/call-center.js";
+import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
+import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { Logger } from "../../engine/log.js";
+import type { Metrics } from "../../engine/metrics/metrics.js";
+import type { OutboundTokens } from "../../engine/security/outbound-token.js";
+import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
+import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import type { TokenUseDesk, UsedToken } from "../../engine/security/token-uses.js";
+import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import type { UseLimiter } from "../http/rate-limiter.js";
+import type { BoxSide } from "./box-side.js";
+import type { SessionServer } from "./session-server.js";
+
+/** How soon the others learn that this process is late, or no longer. */
+const LOOK_MS = 250;
+
+export interface BoxMemberOptions {
+  /** This process's among those of its box. */
+  readonly name: number;
+  readonly post: (parcel: Parcel) => void;
+  readonly jwtSecret: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stop: (drainTimeoutMs: number) => Promise<void>;
+  readonly endAll: () => void;
+}
+
+/** A session process's side of the box: what must be one for all of them it asks of the owner. */
+export class BoxMember implements BoxSide {
+  readonly shared: SharedBox;
+  readonly streamTokens: StreamTokenDesk;
+  readonly streamUuids: StreamUuidDesk;
+  readonly answeredWebhooks: WebhookAnswers;
+  readonly tokenUses: TokenUseDesk;
+  readonly owner: Link<OwnerQuestions, MemberQuestions>;
+  readonly #options: BoxMemberOptions;
+  readonly #slots: BoxSlots;
+  #box: BoxState = { callCount: 0, taking: [] };
+  #state: MemberState = { isServing: false, isLate: false };
+  #placedCalls: BoxPlacedCalls | undefined;
+  #liveCalls: LiveCalls | undefined;
+  #metrics: Metrics | undefined;
+  #stopLooking: CancelTimer | undefined;
+
+  constructor(options: BoxMemberOptions) {
+    const { jwtSecret: secret, clock, log, post } = options;
+    this.#options = options;
+    this.owner = new Link<OwnerQuestions, MemberQuestions>(post, this.#handlers(), log);
+    this.#slots = new BoxSlots(this.owner);
+    this.shared = this.#sharedBox();
+    this.streamTokens = new BoxStreamTokens(new StreamTokens({ secret, clock }), this.owner);
+    this.streamUuids = {
+      mint: (claims) => this.owner.ask("mintUuid", claims),
+      redeem: (uuid) => this.owner.ask("redeemUuid", uuid),
+    };
+    this.tokenUses = {
+      take: (token, historyKey) => this.owner.ask("takeToken", { ...usedPart(token), historyKey }),
+      opened: (token, historyKey) =>
+        this.owner.tell("tokenOpened", { ...usedPart(token), historyKey }),
+      giveBack: (token) => this.owner.tell("giveTokenBack", usedPart(token)),
+    };
+    this.answeredWebhooks = {
+      answerTo: ({ id, isUnique }, make) =>
+        this.owner.ask("answerWebhook", { id, isUnique, answer: make() }),
+    };
+  }
+
+  limiterOf(limit: LimitName): UseLimiter {
+    return { take: (key) => this.owner.ask("use", { limit, key }) };
+  }
+
+  placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls {
+    const { owner } = this;
+    this.#placedCalls = new BoxPlacedCalls({ own, tokens, slots: this.#slots, owner });
+    return this.#placedCalls;
+  }
+
+  liveCalls(own: LiveCalls): Pick<LiveCalls, "find"> {
+    this.#liveCalls = own;
+    const elsewhere = (callId: string): LiveCall => ({
+      callId,
+      end: (ending) => this.owner.tell("endCall", { callId, ending }),
+    });
+    return { find: (callId) => own.find(callId) ?? elsewhere(callId) };
+  }
+
+  /** The metrics of the whole box. */
+  metricsText(): Promise<string> {
+    return this.owner.ask("metrics", undefined);
+  }
+
+  /** The server listens: from now on the others are told how it fares, and a late one leaves connections to them. */
+  began({ port, calls, http }: SessionServer): void {
+    const { clock, log } = this.#options;
+    this.#metrics = calls.metrics;
+    const look = () => {
+      this.#tell({ isServing: calls.isServing, isLate: calls.isLate });
+      http.takeConnections(!calls.isLate || !this.shared.othersTake).catch((error: unknown) => {
+        log.error({ error }, "the port could not be listened on again");
+      });
+    };
+    this.#stopLooking = clock.every(LOOK_MS, look);
+    this.owner.tell("started", port);
+    look();
+  }
+
+  close(): void {
+    this.#stopLooking?.();
+  }
+
+  #tell(state: MemberState): void {
+    const { isServing, isLate } = this.#state;
+    if (state.isServing === isServing && state.isLate === isLate) return;
+    this.#state = state;
+    this.owner.tell("state", state);
+  }
+
+  #sharedBox(): SharedBox {
+    const box = () => this.#box;
+    const { name } = this.#options;
+    return {
+      slots: this.#slots,
+      get callCount() {
+        return box().callCount;
+      },
+      get othersTake() {
+        return box().taking.some((other) => other !== name);
+      },
+    };
+  }
+
+  #handlers() {
+    const { stop, endAll } = this.#options;
+    return {
+      isRinging: (callId: string) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
+      handOver: (call: MemberQuestions["handOver"]["asks"]) =>
+        this.#placedCalls?.handlers.handOver(call),
+      report: (report: MemberQuestions["report"]["asks"]) =>
+        this.#placedCalls?.handlers.report(report),
+      endCall: ({ callId, ending }: MemberQuestions["endCall"]["asks"]) =>
+        this.#liveCalls?.find(callId)?.end(ending),
+      metrics: async () => (await this.#metrics?.page()) ?? [],
+      box: (box: BoxState) => {
+        this.#box = box;
+      },
+      stop,
+      endAll,
+    };
+  }
+}
+
+/** What a page has put into its token stays in this process. */
+function usedPart({ nonce, expiresAtMs }: UsedToken): UsedToken {
+  return { nonce, expiresAtMs };
+}

@@ -1,0 +1,43 @@
+import type { LimitName } from "../../engine/box/box-questions.js";
+import type { SharedBox } from "../../engine/calls/call-center.js";
+import type { LiveCalls } from "../../engine/calls/live-calls.js";
+import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { Metrics } from "../../engine/metrics/metrics.js";
+import type { OutboundTokens } from "../../engine/security/outbound-token.js";
+import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
+import { type StreamUuidDesk, StreamUuids } from "../../engine/security/stream-uuid.js";
+import { type TokenUseDesk, TokenUses } from "../../engine/security/token-uses.js";
+import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { type RateLimit, RateLimiter, type UseLimiter } from "../http/rate-limiter.js";
+
+/** What must be one for the box, as the server of a session process uses it. */
+export interface BoxSide {
+  /** Undefined where this process has the box for itself. */
+  readonly shared: SharedBox | undefined;
+  readonly streamTokens: StreamTokenDesk;
+  readonly streamUuids: StreamUuidDesk;
+  readonly answeredWebhooks: WebhookAnswers;
+  readonly tokenUses: TokenUseDesk;
+  limiterOf(name: LimitName, limit: RateLimit): UseLimiter;
+  placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls;
+  /** The calls of the box; one that nobody has is there too, and its end does nothing. */
+  liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
+  metricsText(own: Metrics): Promise<string>;
+}
+
+/** For a box with one session process, which is its own owner: every answer is there at once. */
+export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
+  return {
+    shared: undefined,
+    streamTokens: new StreamTokens({ secret: jwtSecret, clock }),
+    streamUuids: new StreamUuids(clock),
+    answeredWebhooks: new AnsweredWebhooks(clock),
+    tokenUses: new TokenUses(clock),
+    limiterOf: (_name, limit) => new RateLimiter(limit, clock),
+    placedCalls: (own) => own,
+    liveCalls: (own) => own,
+    metricsText: (own) => own.text(),
+  };
+}

@@ -1,0 +1,198 @@
+import { AgentChats } from "../../engine/calls/agent-chats.js";
+import { agentLlm } from "../../engine/calls/agent-vendors.js";
+import { CallCenter } from "../../engine/calls/call-center.js";
+import { CallReports } from "../../engine/calls/call-reports.js";
+import { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import { missingSettings, outboundTelephony } from "../../engine/calls/outbound-telephony.js";
+import type { ChainPatience } from "../../engine/calls/vendor-chains.js";
+import type { Logger } from "../../engine/log.js";
+import { ClientTokens } from "../../engine/security/client-token.js";
+import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import { OutboundTokens } from "../../engine/security/outbound-token.js";
+import { CallControl } from "../../engine/telephony/call-control.js";
+import { callControlApis } from "../../engine/telephony/phone-vendors.js";
+import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { AgentForCall } from "../../engine/tenancy/agents.js";
+import { ClientAccess } from "../../engine/tenancy/client-access.js";
+import { ProviderChecks } from "../../engine/tenancy/provider-check.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
+import { VendorClients } from "../../engine/tenancy/vendor-clients.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
+import { Breakers } from "../../engine/vendors/chain/breakers.js";
+import { Connections } from "../../engine/vendors/transport/connections.js";
+import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
+import type { Database } from "../../storage/database.js";
+import type { LimiterOf } from "../http/rate-limiter.js";
+import type { HttpServer } from "../http/server.js";
+import { type HttpConfig, startServer } from "../http/start-server.js";
+import { localUrl } from "../start-up/local-url.js";
+import { openVoiceDoors } from "../voice/voice-doors.js";
+import type { BoxSide } from "./box-side.js";
+
+/** REST requests in flight when the server stops. */
+const LAST_REQUESTS_MAX_MS = 5_000;
+const MINUTE_MS = 60_000;
+
+/** What a session server is told, as plain values: it may be in another process than who has read the environment. */
+export interface SessionSettings
+  extends TelephonySettings,
+    Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort"> {
+  readonly dataDir: string;
+  readonly publicBaseUrl: string | undefined;
+  readonly jwtSecret: string;
+  readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
+  readonly allowPrivateProviders: boolean;
+  readonly authRequestsPerMinute: number;
+  readonly requestsPerMinute: number;
+  readonly vendorRequestsPerMinute: number;
+  readonly voiceConnectionsPerMinute: number;
+  readonly callsMax: number;
+  readonly eventLoopDelayMaxMs: number;
+  readonly speechCacheBytes: number;
+  readonly chainPatience: ChainPatience;
+  readonly earlyReplyWasteTokensPerHour: number;
+  readonly platformUrls: VendorUrls;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly authorities: readonly string[];
+  readonly isSandboxed: boolean;
+  /** The simulated vendor calls this machine back. */
+  readonly isTwilioSimulated: boolean;
+}
+
+export interface SessionParts {
+  readonly settings: SessionSettings;
+  readonly database: Database;
+  readonly cipher: CredentialCipher;
+  readonly tenancy: Tenancy;
+  readonly box: BoxSide;
+  /** Whether it is the first of its box, which has to put right what an earlier run has left. */
+  readonly isFirst: boolean;
+  readonly leavesAudioSocket?: boolean;
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+export interface SessionServer {
+  readonly port: number;
+  readonly calls: CallCenter;
+  readonly http: HttpServer;
+  /** Drains, then takes its parts down in reverse; the database stays open. */
+  stop(drainTimeoutMs: number): Promise<void>;
+}
+
+/** Builds all that carries calls, and serves. Rejects when one of the parts cannot start. */
+export async function startSessionServer(parts: SessionParts): Promise<SessionServer> {
+  const { clock } = parts;
+  let port = 0;
+  const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
+  const { calls, callControl, connections } = carrier;
+  await (parts.isFirst ? calls.recover() : calls.join());
+  const { server: http, port: given, closeDoors } = await serve(parts, carrier);
+  port = given;
+  const stop = async (drainTimeoutMs: number) => {
+    await calls.drain(drainTimeoutMs);
+    await closeDoors();
+    await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
+    await calls.close();
+    await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
+    await connections.close();
+    http.close();
+  };
+  return { port, calls, http, stop };
+}
+
+type Carrier = ReturnType<typeof newCarrier>;
+
+/** `localBaseUrl`: of this server for a vendor on the same machine, once it listens. */
+function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
+  const { settings, database, cipher, tenancy, box, runId, clock, newId, log } = parts;
+  const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;
+  const connections = new Connections({ clock, allowPrivateAddresses, authorities });
+  const context = { clock, connections };
+  const hasLocalVendor = settings.isTwilioSimulated;
+  const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
+  const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
+  const breakers = new Breakers(clock);
+  const chains = { clients, breakers, patience: settings.chainPatience, clock };
+  const vendors = { chains, cipher, context };
+  const { agents } = tenancy;
+  const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
+  const around = { dialTargets, clock, newId, log };
+  const shared = { ...around, database, agents, vendors, box: box.shared, runId };
+  const calls = new CallCenter({ ...settings, ...shared });
+  const callControl = new CallControl(callControlApis(reachable, context), log);
+  const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
+  const { opener, slots, liveCalls, journal } = calls;
+  const outboundCalls = new OutboundCalls({
+    ...around,
+    telephony: outboundTelephony(reachable, context),
+    missing: missingSettings(reachable),
+    tokens,
+    phoneNumbers: isSandboxed ? undefined : tenancy.phoneNumbers,
+    opener,
+    slots,
+    liveCalls,
+    journal,
+  });
+  const placedCalls = box.placedCalls(outboundCalls, tokens);
+  const made = { connections, reachable, clients, breakers, chains };
+  return { ...made, calls, callControl, outboundCalls, placedCalls };
+}
+
+async function serve(parts: SessionParts, carrier: Carrier) {
+  const { settings, database, tenancy, box, clock, newId, log } = parts;
+  const { reachable, clients, breakers, chains } = carrier;
+  const { calls, callControl, outboundCalls, placedCalls } = carrier;
+  const { agents } = tenancy;
+  const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
+  const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
+  const clientAccess = new ClientAccess({ database, clientTokens });
+  const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
+  let closeDoors = () => Promise.resolve();
+  const running = await startServer({
+    config: httpConfig(settings, box),
+    services: {
+      ...tenancy,
+      breakers,
+      clientAccess,
+      callReports: new CallReports({ database, clock }),
+      recordings: calls.recordings,
+      outboundCalls,
+      agentChats: new AgentChats({ agents, llmOf, clock, log }),
+      providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
+    },
+    logger: log,
+    clock,
+    newId,
+    isDraining: () => calls.isStopping,
+    isReady: () => calls.isReady,
+    storeRefusal: () => calls.storeRefusal,
+    metricsText: () => box.metricsText(calls.metrics),
+    limiterOf,
+    extend: async (server, edge) => {
+      const { streamTokens, streamUuids, answeredWebhooks, tokenUses } = box;
+      const liveCalls = box.liveCalls(calls.liveCalls);
+      const tokens = { streamTokens, streamUuids, answeredWebhooks, tokenUses };
+      const asked = { ...tokens, liveCalls, limiterOf, placedCalls };
+      const { leavesAudioSocket = false } = parts;
+      const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
+      const doors = { ...reachable, ...asked, ...own };
+      closeDoors = await openVoiceDoors({ ...doors, server, edge, clock, log });
+    },
+  });
+  return { ...running, closeDoors };
+}
+
+function httpConfig(settings: SessionSettings, { shared }: BoxSide): HttpConfig {
+  const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
+  return {
+    ...config,
+    sharesPort: shared !== undefined,
+    authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
+    generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
+    vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },
+  };
+}

@@ -1,0 +1,259 @@
+import { Announcer } from "./announcer.js";
+import { type CallTarget, type Credential, callAddress } from "./call-address.js";
+import type { CallEvents, CallState } from "./call-events.js";
+import { CallFault } from "./call-fault.js";
+import { CallConnection, type CallSocketClass } from "./call-socket.js";
+import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
+import { Dialogue } from "./dialogue.js";
+import { levelOf, rmsOf, VoiceSense } from "./loudness.js";
+import { Reconnection } from "./reconnection.js";
+import { type ServerMessage, serverMessage } from "./server-message.js";
+import type { Sound } from "./sound.js";
+
+export interface AgentCallOptions extends CallTarget {
+  /** A client token, or how to get one: asked for again when the connection has to be made anew. */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** Never in a page: whoever opens it could read the key. */
+  readonly apiKey?: string | undefined;
+  /** A conversation to go on with: the `historyKey` of an earlier call. */
+  readonly sessionId?: string | undefined;
+  /** Left out, `pcm24k`; `mulaw` is not for this client. */
+  readonly encoding?: "pcm24k" | "pcm16k" | undefined;
+  readonly sound: Sound;
+  /** Left out, the environment's own, which Node has from version 22 on. */
+  readonly WebSocket?: CallSocketClass | undefined;
+  readonly clock?: ClientClock | undefined;
+  readonly chance?: (() => number) | undefined;
+}
+
+/** A caller sees no difference between quicker ones. */
+const LEVELS_PERIOD_MS = 60;
+const CONNECT_MAX_MS = 15_000;
+const NORMAL_END = 1000;
+
+/** A call with an agent: from `start` to its event `ended`. */
+export class AgentCall {
+  readonly #options: AgentCallOptions;
+  readonly #sound: Sound;
+  readonly #clock: ClientClock;
+  readonly #events = new Announcer<CallEvents>();
+  readonly #dialogue: Dialogue;
+  readonly #voiceSense = new VoiceSense();
+  readonly #reconnection: Reconnection;
+  #connection: CallConnection | undefined;
+  #cancelConnect: CancelTimer | undefined;
+  #historyKey: string | undefined;
+  #lastError = "";
+  /** The server counts anew with each connection. */
+  #turns: { server: number; own: number } | undefined;
+  #levels = { caller: 0, agent: 0, toldAtMs: 0 };
+  #isMuted = false;
+
+  constructor(options: AgentCallOptions) {
+    this.#options = options;
+    this.#sound = options.sound;
+    this.#clock = options.clock ?? ownClock;
+    this.#dialogue = new Dialogue(this.#events, this.#clock);
+    this.#reconnection = new Reconnection(this.#clock, options.chance ?? chance);
+  }
+
+  get state(): CallState {
+    return this.#dialogue.state;
+  }
+
+  /** Good as `sessionId` of another call; undefined before `connected`. */
+  get historyKey(): string | undefined {
+    return this.#historyKey;
+  }
+
+  get isMuted(): boolean {
+    return this.#isMuted;
+  }
+
+  /** Answers how not to be told any more. */
+  on<Name extends keyof CallEvents>(
+    name: Name,
+    listener: (event: CallEvents[Name]) => void,
+  ): () => void {
+    return this.#events.on(name, listener);
+  }
+
+  /** Opens microphone and connection. To be called in a click. Rejects with the CallFault that `fault` tells too. */
+  async start(): Promise<void> {
+    if (this.state !== "idle") throw new CallFault("protocol", "a call can be started once");
+    this.#dialogue.enter("connecting");
+    try {
+      await this.#sound.open({
+        frame: (samples) => this.#frame(samples),
+        sounding: (turn) => this.#dialogue.turnSounds(turn),
+        played: (turn, ms) => this.#played(turn, ms),
+        agentLoudness: (rms) => this.#tellLevels({ agent: levelOf(rms) }),
+        microphone: (change) => this.#events.tell("microphone", change),
+        fault: (fault) => this.#events.tell("fault", fault),
+      });
+    } catch (error) {
+      const fault = asFault(error, "soundFailed", "the sound of this device cannot be used");
+      this.#events.tell("fault", fault);
+      this.#end(NORMAL_END, fault.message);
+      throw fault;
+    }
+    if (this.#dialogue.state === "connecting") await this.#connect();
+  }
+
+  setMuted(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+    this.#sound.setMuted(isMuted);
+  }
+
+  /** From 0 to 1. */
+  setVolume(volume: number): void {
+    this.#sound.setVolume(Math.min(1, Math.max(0, volume)));
+  }
+
+  hangUp(): void {
+    this.#end(NORMAL_END, "you hung up");
+  }
+
+  /** The system says that the network is gone: the connection is made anew at once. */
+  networkLost(): void {
+    this.#connection?.breakOff();
+  }
+
+  async #connect(): Promise<void> {
+    let credential: Credential;
+    try {
+      credential = await this.#credential();
+    } catch (error) {
+      this.#events.tell("fault", asFault(error, "tokenFailed", "no token could be had"));
+      return this.#lost(1006, "no token could be had");
+    }
+    if (this.state !== "connecting" && this.state !== "reconnecting") return;
+    const { encoding = "pcm24k", sessionId } = this.#options;
+    const key = this.#historyKey ?? sessionId;
+    const address = callAddress(this.#options, credential, encoding, key);
+    const socketClass = this.#options.WebSocket ?? ownSocketClass();
+    this.#lastError = "";
+    const connection = new CallConnection(socketClass, address, {
+      text: (message) => this.#take(serverMessage(message)),
+      audio: (bytes) => this.#sound.play(new Int16Array(bytes)),
+      closed: (code, reason) => {
+        if (this.#connection === connection) this.#lost(code, reason);
+      },
+    });
+    this.#connection = connection;
+    this.#cancelConnect = this.#clock.after(CONNECT_MAX_MS, () => connection.breakOff());
+  }
+
+  async #credential(): Promise<Credential> {
+    const { token, apiKey } = this.#options;
+    return { apiKey, token: typeof token === "function" ? await token() : token };
+  }
+
+  #take(message: ServerMessage | undefined): void {
+    switch (message?.type) {
+      case "connected":
+        return this.#connected(message.agentName, message.historyKey);
+      case "transcript":
+        if (message.role === "user") this.#dialogue.callerWords(message.text, message.isFinal);
+        else this.#dialogue.agentWords(message.text, message.isFinal);
+        return;
+      case "audioStart": {
+        const own = this.#dialogue.turnBegun();
+        this.#turns = { server: message.turnId, own };
+        return this.#sound.begin(own, message.sampleRateHz);
+      }
+      case "audioStop":
+        this.#sound.stop();
+        return this.#dialogue.turnInterrupted();
+      case "audioEnd":
+        this.#sound.finish();
+        return this.#dialogue.turnFinished();
+      case "error":
+        this.#lastError = message.message;
+        this.#events.tell("fault", new CallFault("server", message.message));
+        return;
+      case undefined:
+        return;
+    }
+  }
+
+  #connected(agentName: string, historyKey: string): void {
+    this.#cancelConnect?.();
+    const isAgain = this.#reconnection.isOn;
+    this.#reconnection.succeeded();
+    this.#historyKey = historyKey;
+    this.#dialogue.enter("listening");
+    this.#events.tell("connected", { agentName, historyKey, isAgain });
+  }
+
+  #lost(code: number, reason: string): void {
+    this.#cancelConnect?.();
+    this.#connection = undefined;
+    if (this.state === "ended") return;
+    this.#sound.stop();
+    this.#dialogue.brokenOff();
+    const delayMs = this.#historyKey === undefined ? undefined : this.#reconnection.delayMs(code);
+    if (delayMs === undefined) return this.#givenUp(code, reason);
+    if (this.state !== "reconnecting") {
+      this.#dialogue.enter("reconnecting");
+      this.#events.tell("fault", new CallFault("connectionLost", "the connection was lost"));
+    }
+    this.#reconnection.retry(delayMs, () => void this.#connect());
+  }
+
+  #givenUp(code: number, reason: string): void {
+    const words = reason || this.#lastError;
+    if (code === 1006 || code === 1005) {
+      this.#events.tell("fault", new CallFault("cannotConnect", "the server cannot be reached"));
+    } else if (code !== NORMAL_END && this.#lastError === "") {
+      this.#events.tell("fault", new CallFault("refused", words || `closed with ${code}`));
+    }
+    this.#end(code, words);
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.state === "ended") return;
+    this.#cancelConnect?.();
+    this.#reconnection.stop();
+    this.#sound.stop();
+    this.#dialogue.brokenOff();
+    this.#dialogue.enter("ended");
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.close();
+    this.#sound.close();
+    this.#events.tell("ended", { code, reason });
+  }
+
+  #frame(samples: Int16Array<ArrayBuffer>): void {
+    const rms = rmsOf(samples);
+    if (this.#voiceSense.isVoice(rms)) this.#dialogue.voiceHeard();
+    this.#tellLevels({ caller: levelOf(rms) });
+    this.#connection?.sendAudio(samples);
+  }
+
+  #played(turn: number, ms: number): void {
+    if (this.#turns?.own !== turn) return;
+    const report = { type: "played", turnId: this.#turns.server, ms };
+    this.#connection?.sendText(JSON.stringify(report));
+  }
+
+  #tellLevels(change: { readonly caller?: number; readonly agent?: number }): void {
+    const nowMs = this.#clock.monotonicMs();
+    Object.assign(this.#levels, change);
+    if (nowMs - this.#levels.toldAtMs < LEVELS_PERIOD_MS) return;
+    this.#levels.toldAtMs = nowMs;
+    const { caller, agent } = this.#levels;
+    this.#events.tell("levels", { caller, agent });
+  }
+}
+
+function asFault(error: unknown, code: "soundFailed" | "tokenFailed", message: string): CallFault {
+  return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
+}
+
+function ownSocketClass(): CallSocketClass {
+  const found: { WebSocket?: CallSocketClass } = globalThis;
+  if (found.WebSocket !== undefined) return found.WebSocket;
+  throw new CallFault("protocol", "this environment has no WebSocket: give one as an option");
+}

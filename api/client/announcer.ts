@@ -1,0 +1,26 @@
+type Listener<Event> = (event: Event) => void;
+
+/** Tells whoever wants to know, by the names of `Events`. */
+export class Announcer<Events extends object> {
+  readonly #listeners: { [Name in keyof Events]?: Set<Listener<Events[Name]>> } = {};
+
+  /** Answers how not to be told any more. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
+    const listeners = (this.#listeners[name] ??= new Set());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /** A listener that throws keeps no other from being told: what it threw is an uncaught error of the page. */
+  tell<Name extends keyof Events>(name: Name, event: Events[Name]): void {
+    for (const listener of this.#listeners[name] ?? []) {
+      try {
+        listener(event);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}

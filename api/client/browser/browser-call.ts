@@ -1,0 +1,51 @@
+import { AgentCall, type AgentCallOptions } from "../agent-call.js";
+import { BrowserSound } from "./browser-sound.js";
+
+declare global {
+  /** Put in by the build: the path whose name says what is in the file. */
+  var PARLEY_WORKLET_PATH: string | undefined;
+}
+
+/** On every server, whatever its version. */
+const WORKLET_PATH = "/client/audio-worklet.js";
+
+export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "server"> {
+  /** Such as `https://voice.example.com`; left out, the server that the page came from. */
+  readonly server?: string | undefined;
+  readonly microphoneId?: string | undefined;
+  /** Where a page of another site serves the AudioWorklet itself; left out, the server does. */
+  readonly workletUrl?: string | undefined;
+}
+
+/** A call with the page's microphone and loudspeaker. */
+export class BrowserCall extends AgentCall {
+  /** For the choice of devices. */
+  readonly sound: BrowserSound;
+
+  constructor(options: BrowserCallOptions) {
+    const server = options.server ?? globalThis.location.origin;
+    const path = typeof PARLEY_WORKLET_PATH === "string" ? PARLEY_WORKLET_PATH : WORKLET_PATH;
+    const workletUrl = options.workletUrl ?? new URL(path, server).href;
+    const { microphoneId, clock } = options;
+    const sound = new BrowserSound({ workletUrl, microphoneId, clock });
+    super({ ...options, server, sound });
+    this.sound = sound;
+    const onOffline = () => this.networkLost();
+    globalThis.addEventListener("offline", onOffline);
+    this.on("ended", () => globalThis.removeEventListener("offline", onOffline));
+  }
+}
+
+export interface SoundDevices {
+  readonly microphones: readonly MediaDeviceInfo[];
+  readonly loudspeakers: readonly MediaDeviceInfo[];
+}
+
+/** What can be chosen. The labels are empty until the page was given a microphone once. */
+export async function soundDevices(): Promise<SoundDevices> {
+  const devices = (await globalThis.navigator.mediaDevices?.enumerateDevices()) ?? [];
+  return {
+    microphones: devices.filter(({ kind }) => kind === "audioinput"),
+    loudspeakers: devices.filter(({ kind }) => kind === "audiooutput"),
+  };
+}

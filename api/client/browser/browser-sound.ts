@@ -1,0 +1,196 @@
+import type { MicrophoneChange } from "../call-events.js";
+import { CallFault } from "../call-fault.js";
+import { type ClientClock, ownClock } from "../client-clock.js";
+import type { Sound, SoundListener } from "../sound.js";
+import { Microphone } from "./microphone.js";
+import {
+  LOUDSPEAKER_PROCESSOR,
+  type LoudspeakerCommand,
+  type LoudspeakerReport,
+  MICROPHONE_PROCESSOR,
+} from "./worklet-message.js";
+
+export interface BrowserSoundOptions {
+  /** The address of the file with the AudioWorklet. */
+  readonly workletUrl: string;
+  /** The `deviceId` to begin with; left out, the system's own choice. */
+  readonly microphoneId?: string | undefined;
+  readonly clock?: ClientClock | undefined;
+}
+
+/** Chromium and Safari have it, Firefox does not yet. */
+interface SelectableOutput {
+  setSinkId?(deviceId: string): Promise<void>;
+}
+
+/** The microphone and the loudspeaker of a page. */
+export class BrowserSound implements Sound {
+  readonly #options: BrowserSoundOptions;
+  readonly #clock: ClientClock;
+  #context: AudioContext | undefined;
+  #gain: GainNode | undefined;
+  #loudspeaker: AudioWorkletNode | undefined;
+  #microphone: Microphone | undefined;
+  #listener: SoundListener | undefined;
+  #isLost = false;
+  #volume = 1;
+  #isMuted = false;
+  /** Reports from before the last stop are dropped. */
+  #stops = 0;
+
+  constructor(options: BrowserSoundOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? ownClock;
+  }
+
+  async open(listener: SoundListener): Promise<void> {
+    this.#listener = listener;
+    // Before anything is waited for: a context that is made in a click may sound.
+    const context = new AudioContext({ latencyHint: "interactive" });
+    this.#context = context;
+    context.onstatechange = () => this.#watchContext();
+    void context.resume().catch(() => {});
+    await this.#loadWorklet(context);
+    if (context !== this.#context) return;
+    const ears = new AudioWorkletNode(context, MICROPHONE_PROCESSOR, {
+      numberOfInputs: 1,
+      numberOfOutputs: 1,
+      channelCount: 1,
+      channelCountMode: "explicit",
+    });
+    ears.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => listener.frame(data);
+    this.#openLoudspeaker(context);
+    // Its output is silent: a worklet that leads nowhere is not run by every browser.
+    ears.connect(context.destination);
+    this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
+    this.#microphone.setMuted(this.#isMuted);
+    await this.#microphone.open(this.#options.microphoneId);
+    navigator.mediaDevices.addEventListener("devicechange", this.#devicesChanged);
+    this.#watchContext();
+  }
+
+  begin(turn: number, rateHz: number): void {
+    this.#command({ type: "begin", turn, rateHz });
+  }
+
+  play(samples: Int16Array<ArrayBuffer>): void {
+    this.#command({ type: "play", samples }, [samples.buffer]);
+  }
+
+  finish(): void {
+    this.#command({ type: "finish" });
+  }
+
+  stop(): void {
+    this.#stops += 1;
+    this.#command({ type: "stop" });
+  }
+
+  setMuted(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+    this.#microphone?.setMuted(isMuted);
+  }
+
+  setVolume(volume: number): void {
+    this.#volume = volume;
+    if (this.#gain !== undefined) this.#gain.gain.value = volume;
+  }
+
+  /** Changes the microphone, also in the middle of a call. Rejects with a CallFault. */
+  async useMicrophone(deviceId: string): Promise<void> {
+    await this.#microphone?.open(deviceId);
+  }
+
+  /** Changes the loudspeaker. Rejects with a CallFault where the browser has no choice. */
+  async useLoudspeaker(deviceId: string): Promise<void> {
+    const context: (AudioContext & SelectableOutput) | undefined = this.#context;
+    if (context === undefined) return;
+    if (context.setSinkId === undefined) {
+      throw new CallFault("soundFailed", "this browser has no choice of loudspeakers");
+    }
+    await context.setSinkId(deviceId);
+  }
+
+  close(): void {
+    const context = this.#context;
+    this.#context = undefined;
+    this.#listener = undefined;
+    this.#microphone?.close();
+    globalThis.navigator.mediaDevices?.removeEventListener("devicechange", this.#devicesChanged);
+    this.#awaitGesture(false);
+    if (context !== undefined && context.state !== "closed") void context.close().catch(() => {});
+  }
+
+  async #loadWorklet(context: AudioContext): Promise<void> {
+    try {
+      await context.audioWorklet.addModule(this.#options.workletUrl);
+    } catch (error) {
+      const message = "the file of the sound worklet could not be loaded";
+      throw new CallFault("soundFailed", message, { cause: error });
+    }
+  }
+
+  #openLoudspeaker(context: AudioContext): void {
+    const loudspeaker = new AudioWorkletNode(context, LOUDSPEAKER_PROCESSOR, {
+      numberOfInputs: 0,
+      numberOfOutputs: 1,
+      outputChannelCount: [1],
+    });
+    loudspeaker.port.onmessage = ({ data }: MessageEvent<LoudspeakerReport>) => this.#told(data);
+    this.#gain = new GainNode(context, { gain: this.#volume });
+    loudspeaker.connect(this.#gain);
+    this.#gain.connect(context.destination);
+    this.#loudspeaker = loudspeaker;
+  }
+
+  #command(command: LoudspeakerCommand, transfer: ArrayBuffer[] = []): void {
+    this.#loudspeaker?.port.postMessage(command, transfer);
+  }
+
+  /** What has left the worklet is heard when it has passed the system's own buffers. */
+  #told(report: LoudspeakerReport): void {
+    if (report.type === "loudness") return this.#listener?.agentLoudness(report.rms);
+    const stops = this.#stops;
+    const { outputLatency, baseLatency } = this.#context ?? { outputLatency: 0, baseLatency: 0 };
+    this.#clock.after((outputLatency || baseLatency || 0) * 1_000, () => {
+      if (stops !== this.#stops) return;
+      if (report.type === "sounding") this.#listener?.sounding(report.turn);
+      else this.#listener?.played(report.turn, report.ms);
+    });
+  }
+
+  #microphoneChanged(change: MicrophoneChange): void {
+    this.#isLost = change.state === "lost";
+    this.#listener?.microphone(change);
+    if (change.state === "open") return;
+    const message = "The microphone is gone. Plug it in again, or choose another one.";
+    this.#listener?.fault(new CallFault("microphoneLost", message));
+    this.#devicesChanged();
+  }
+
+  /** A microphone that is lost is looked for whenever a device comes or goes. */
+  readonly #devicesChanged = () => {
+    if (!this.#isLost) return;
+    void this.#microphone?.open().catch(() => {});
+  };
+
+  #watchContext(): void {
+    const state = this.#context?.state;
+    if (state === undefined || state === "closed") return;
+    this.#awaitGesture(state !== "running");
+    if (state === "running") return;
+    const message = "The browser holds the sound back until you click or press a key.";
+    this.#listener?.fault(new CallFault("soundSuspended", message));
+  }
+
+  #awaitGesture(isAwaited: boolean): void {
+    for (const name of ["pointerdown", "keydown"]) {
+      if (isAwaited) document.addEventListener(name, this.#resume);
+      else document.removeEventListener(name, this.#resume);
+    }
+  }
+
+  readonly #resume = () => {
+    void this.#context?.resume().catch(() => {});
+  };
+}

@@ -1,0 +1,110 @@
+import type { MicrophoneChange } from "../call-events.js";
+import { CallFault, type FaultCode } from "../call-fault.js";
+
+const WORDS: Readonly<Record<string, readonly [code: FaultCode, message: string]>> = {
+  NotAllowedError: [
+    "microphoneDenied",
+    "The microphone is not allowed here. Allow it in the browser's settings of this page, then try again.",
+  ],
+  NotFoundError: ["microphoneMissing", "No microphone was found. Plug one in, then try again."],
+  NotReadableError: [
+    "microphoneBusy",
+    "The microphone cannot be used: another program may have it. Close that one, then try again.",
+  ],
+};
+
+/** The microphone of a call, which may be changed for another in the middle of it. */
+export class Microphone {
+  readonly #target: AudioNode;
+  readonly #onChange: (change: MicrophoneChange) => void;
+  #stream: MediaStream | undefined;
+  #source: MediaStreamAudioSourceNode | undefined;
+  #isMuted = false;
+  #isClosed = false;
+
+  /** Its sound goes to `target`. */
+  constructor(target: AudioNode, onChange: (change: MicrophoneChange) => void) {
+    this.#target = target;
+    this.#onChange = onChange;
+  }
+
+  /** Takes the device, or the system's own choice, in place of the one before. Rejects with a CallFault. */
+  async open(deviceId?: string): Promise<void> {
+    const stream = await opened(deviceId);
+    if (this.#isClosed) return stopTracks(stream);
+    this.#drop();
+    this.#stream = stream;
+    this.#source = new MediaStreamAudioSourceNode(context(this.#target), { mediaStream: stream });
+    this.#source.connect(this.#target);
+    this.setMuted(this.#isMuted);
+    for (const track of stream.getAudioTracks()) {
+      track.addEventListener("ended", () => this.#lost(stream, track));
+      const { deviceId: id = "" } = track.getSettings();
+      this.#onChange({ state: "open", label: track.label, deviceId: id });
+    }
+  }
+
+  setMuted(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+    for (const track of this.#stream?.getAudioTracks() ?? []) track.enabled = !isMuted;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#source?.disconnect();
+    if (this.#stream !== undefined) stopTracks(this.#stream);
+    this.#stream = undefined;
+  }
+
+  #lost(stream: MediaStream, { label }: MediaStreamTrack): void {
+    if (stream !== this.#stream) return;
+    this.#drop();
+    this.#onChange({ state: "lost", label, deviceId: "" });
+  }
+}
+
+async function opened(deviceId: string | undefined): Promise<MediaStream> {
+  const devices: Partial<MediaDevices> | undefined = globalThis.navigator.mediaDevices;
+  if (devices?.getUserMedia === undefined) {
+    throw new CallFault(
+      "pageNotSecure",
+      "Browsers give the microphone to pages on https: only. Open this page with https.",
+    );
+  }
+  const audio: MediaTrackConstraints = {
+    echoCancellation: true,
+    noiseSuppression: true,
+    autoGainControl: true,
+    channelCount: 1,
+    ...(deviceId !== undefined && { deviceId: { exact: deviceId } }),
+  };
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio });
+  } catch (error) {
+    // The device that was chosen is gone: any other is better than none.
+    if (deviceId !== undefined && nameOf(error) === "OverconstrainedError")
+      return opened(undefined);
+    const [code, message] = WORDS[nameOf(error)] ?? [
+      "microphoneMissing",
+      "The microphone cannot be used.",
+    ];
+    throw new CallFault(code, message, { cause: error });
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "";
+}
+
+function stopTracks(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+function context(node: AudioNode): AudioContext {
+  if (node.context instanceof AudioContext) return node.context;
+  throw new TypeError("a microphone needs a context that is heard");
+}

@@ -1,0 +1,36 @@
+/** Whom a call is for. */
+export interface CallTarget {
+  /** Such as `https://voice.example.com`. */
+  readonly server: string;
+  /** Left out with a token, which names its agent, and where the organization's first agent will do. */
+  readonly agentId?: string | undefined;
+}
+
+/** How a call proves that it may be made; empty for an agent that is public at the page's origin. */
+export interface Credential {
+  readonly token?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** The address of the voice WebSocket, in stream mode. `sessionId`: a conversation to go on with. */
+export function callAddress(
+  { server, agentId }: CallTarget,
+  { token, apiKey }: Credential,
+  encoding: string,
+  sessionId: string | undefined,
+): string {
+  const address = new URL("/ws/voice", server);
+  address.protocol = address.protocol.replace("http", "ws");
+  const parameters = {
+    audio: "stream",
+    encoding,
+    agent_id: agentId,
+    session_id: sessionId,
+    token,
+    api_key: apiKey,
+  };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== "") address.searchParams.set(name, value);
+  }
+  return address.href;
+}

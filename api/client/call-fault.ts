@@ -1,0 +1,25 @@
+export type FaultCode =
+  | "microphoneDenied"
+  | "microphoneMissing"
+  | "microphoneBusy"
+  | "microphoneLost"
+  | "pageNotSecure"
+  | "soundSuspended"
+  | "soundFailed"
+  | "cannotConnect"
+  | "connectionLost"
+  | "refused"
+  | "tokenFailed"
+  | "protocol"
+  | "server";
+
+/** What went wrong, in words that may be shown to the person at the microphone. */
+export class CallFault extends Error {
+  override readonly name = "CallFault";
+  readonly code: FaultCode;
+
+  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,21 @@
+export { AgentCall, type AgentCallOptions } from "./agent-call.js";
+export {
+  BrowserCall,
+  type BrowserCallOptions,
+  type SoundDevices,
+  soundDevices,
+} from "./browser/browser-call.js";
+export type {
+  CallEnd,
+  CallEvents,
+  CallState,
+  Connected,
+  Levels,
+  MicrophoneChange,
+  Turn,
+  Wait,
+  Words,
+} from "./call-events.js";
+export { CallFault, type FaultCode } from "./call-fault.js";
+export { OwnSound, type OwnSoundOptions } from "./own-sound.js";
+export type { Sound, SoundListener } from "./sound.js";

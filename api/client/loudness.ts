@@ -1,0 +1,33 @@
+/** The quietest that a meter shows, in decibels below full scale. */
+const FLOOR_DB = -60;
+/** Breath and a quiet room are below it. */
+const VOICE_RMS_MIN = 0.01;
+/** How far above the room's own noise a voice is, as a factor. */
+const VOICE_OVER_NOISE = 3;
+/** How fast the noise that is believed in grows, a frame. */
+const NOISE_GROWTH = 1.01;
+
+/** The root mean square of samples, 0 to 1. */
+export function rmsOf(samples: Int16Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return Math.sqrt(sum / Math.max(1, samples.length)) / 32_768;
+}
+
+/** From a root mean square to what a meter shows: 0 to 1, evenly to the ear. */
+export function levelOf(rms: number): number {
+  if (rms <= 0) return 0;
+  return Math.min(1, Math.max(0, 1 - (20 * Math.log10(rms)) / FLOOR_DB));
+}
+
+/** Tells a voice from the room that it is in, roughly: for a clock that shows waits, not for turn taking. */
+export class VoiceSense {
+  #noise = VOICE_RMS_MIN;
+
+  isVoice(rms: number): boolean {
+    const limit = Math.max(VOICE_RMS_MIN, this.#noise * VOICE_OVER_NOISE);
+    this.#noise = Math.min(rms, this.#noise) || rms;
+    this.#noise = Math.max(1e-4, this.#noise * NOISE_GROWTH);
+    return rms > limit;
+  }
+}

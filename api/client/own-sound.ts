@@ -1,0 +1,66 @@
+import { CallFault } from "./call-fault.js";
+import type { Sound, SoundListener } from "./sound.js";
+
+export interface OwnSoundOptions {
+  /** What the agent says, as it comes, which is faster than it is spoken. */
+  readonly onAudio: (samples: Int16Array<ArrayBuffer>, turn: number, rateHz: number) => void;
+  /** The caller interrupted: what was given and not played yet is to be dropped. */
+  readonly onStop?: () => void;
+}
+
+/** Sound of a program's own, such as one in Node: nothing is recorded or played here. */
+export class OwnSound implements Sound {
+  readonly #options: OwnSoundOptions;
+  #listener: SoundListener | undefined;
+  #turn = 0;
+  #rateHz = 0;
+  #isMuted = false;
+  #isNew = false;
+
+  constructor(options: OwnSoundOptions) {
+    this.#options = options;
+  }
+
+  /** To be called by the program with 20 ms of its microphone, 16 kHz, 50 times a second. */
+  write(samples: Int16Array<ArrayBuffer>): void {
+    if (this.#listener === undefined) throw new CallFault("soundFailed", "the call is not open");
+    this.#listener.frame(this.#isMuted ? new Int16Array(samples.length) : samples);
+  }
+
+  /** Says how much of a turn was heard: without it the server reckons that by its clock. */
+  report(turn: number, ms: number): void {
+    this.#listener?.played(turn, ms);
+  }
+
+  async open(listener: SoundListener): Promise<void> {
+    this.#listener = listener;
+  }
+
+  begin(turn: number, rateHz: number): void {
+    this.#turn = turn;
+    this.#rateHz = rateHz;
+    this.#isNew = true;
+  }
+
+  play(samples: Int16Array<ArrayBuffer>): void {
+    if (this.#isNew) this.#listener?.sounding(this.#turn);
+    this.#isNew = false;
+    this.#options.onAudio(samples, this.#turn, this.#rateHz);
+  }
+
+  finish(): void {}
+
+  stop(): void {
+    this.#options.onStop?.();
+  }
+
+  setMuted(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+  }
+
+  setVolume(): void {}
+
+  close(): void {
+    this.#listener = undefined;
+  }
+}

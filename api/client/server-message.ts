@@ -1,0 +1,74 @@
+/** What the server says in text frames, in stream mode; docs/protocol.md. */
+export type ServerMessage =
+  | { readonly type: "connected"; readonly agentName: string; readonly historyKey: string }
+  | {
+      readonly type: "transcript";
+      readonly role: "user" | "assistant";
+      readonly text: string;
+      readonly isFinal: boolean;
+    }
+  | { readonly type: "audioStart"; readonly turnId: number; readonly sampleRateHz: number }
+  | { readonly type: "audioStop" }
+  | { readonly type: "audioEnd" }
+  | { readonly type: "error"; readonly message: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Undefined for what this client does not know: a newer server may say more. */
+export function serverMessage(text: string): ServerMessage | undefined {
+  const fields = parsed(text);
+  const payload = fieldsOf(fields["payload"]);
+  switch (fields["type"]) {
+    case "connected":
+      return {
+        type: "connected",
+        agentName: textOf(fields["agentName"]),
+        historyKey: textOf(fields["historyKey"]),
+      };
+    case "transcript":
+      return {
+        type: "transcript",
+        role: payload["role"] === "user" ? "user" : "assistant",
+        text: textOf(payload["text"]),
+        isFinal: payload["isFinal"] === true,
+      };
+    case "audioStart":
+      return {
+        type: "audioStart",
+        turnId: numberOf(fields["turnId"]),
+        sampleRateHz: numberOf(fields["sampleRateHz"]),
+      };
+    case "audioStop":
+      return { type: "audioStop" };
+    case "audioEnd":
+      return { type: "audioEnd" };
+    case "error":
+      return { type: "error", message: textOf(payload["message"]) };
+    default:
+      return undefined;
+  }
+}
+
+function parsed(text: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

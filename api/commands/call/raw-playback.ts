@@ -1,0 +1,42 @@
+import { wavHeader } from "../../../engine/calls/wav-header.js";
+import { PhoneEarpiece, pauseOf, wholeWords } from "../../../engine/sandbox/phone-earpiece.js";
+import type { RawFormat } from "../../../engine/sandbox/raw-sound.js";
+import { bytesOf } from "../../../engine/sandbox/telephone-audio.js";
+import type { Playback } from "./medium.js";
+
+/** One reply that comes in pieces without a header. */
+export class RawPlayback implements Playback {
+  readonly isStreamed = true;
+  readonly #earpiece: PhoneEarpiece;
+
+  constructor(format: RawFormat) {
+    this.#earpiece = new PhoneEarpiece(true, format);
+  }
+
+  get endsNs(): bigint | undefined {
+    const { endNs } = this.#earpiece;
+    return endNs === 0 ? undefined : BigInt(Math.round(endNs));
+  }
+
+  play(sound: Uint8Array, atNs: bigint): void {
+    this.#earpiece.play(sound, Number(atNs));
+  }
+
+  stop(atNs: bigint): void {
+    this.#earpiece.clear(Number(atNs));
+  }
+
+  heard(atNs: bigint): ReturnType<Playback["heard"]> {
+    const text = this.#earpiece.said();
+    const heardText = wholeWords(this.#earpiece.heard(Number(atNs)), text);
+    return Promise.resolve([{ text, heardText }]);
+  }
+}
+
+/** The replies as a WAV file, with a pause after each, so that the words at their ends stay two. */
+export function wavOf(replies: readonly (readonly Uint8Array[])[], format: RawFormat): Uint8Array {
+  const pause = pauseOf(format);
+  const sound = replies.flatMap((pieces) => (pieces.length > 0 ? [...pieces, pause] : []));
+  const samples = bytesOf(format.samplesOf(Buffer.concat(sound)));
+  return Buffer.concat([wavHeader(format.sampleRateHz, samples.length, 1), samples]);
+}

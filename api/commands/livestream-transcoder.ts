@@ -1,0 +1,90 @@
+import { accessSync, constants } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { ConfigFault, readEnvironment } from "../../config.js";
+import { newLogger } from "../../engine/log.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { ChangeBell } from "../livestream/transcoder/change-bell.js";
+import { EncodingBudget } from "../livestream/transcoder/encoding-budget.js";
+import { measureEncoding } from "../livestream/transcoder/encoding-measure.js";
+import { MachineLoad } from "../livestream/transcoder/machine-load.js";
+import { MediaMtxPaths } from "../livestream/transcoder/mediamtx-paths.js";
+import { NginxStatistics } from "../livestream/transcoder/nginx-statistics.js";
+import { SessionRecords } from "../livestream/transcoder/session-records.js";
+import { StateApiClient } from "../livestream/transcoder/state-api-client.js";
+import { Transcoder } from "../livestream/transcoder/transcoder.js";
+import { parseTranscoderConfig } from "../livestream/transcoder/transcoder-config.js";
+
+/** Until it is measured: about one 720p ladder, which every machine of today carries. */
+const UNMEASURED_MEGAPIXELS = 60;
+
+/** Makes HLS of what a media server on this machine receives: a process of its own, beside it. Ends on SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  const environment = readEnvironment();
+  const config = parseTranscoderConfig(environment);
+  demandFolder(config.hlsRoot);
+  const log = newLogger(config.logLevel);
+  const path = environment["PATH"] ?? "";
+  const clock = new SystemClock();
+  const isMeasured = config.encodeMegapixelsMax === 0;
+  const budget = new EncodingBudget(
+    isMeasured ? UNMEASURED_MEGAPIXELS : config.encodeMegapixelsMax,
+    new MachineLoad(coreTimes),
+  );
+  const mediaServer =
+    config.nginxStatUrl === undefined
+      ? new MediaMtxPaths(config.mediaMtxApiUrl)
+      : new NginxStatistics(config.nginxStatUrl);
+  const transcoder = new Transcoder({
+    config,
+    api: new StateApiClient(config.stateApiUrl),
+    records: new SessionRecords(config.runFolder),
+    mediaServer,
+    budget,
+    path,
+    clock,
+    log,
+  });
+  const bell = await ChangeBell.open(config.port, () => void transcoder.look());
+  let isStopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (isStopping) return;
+      isStopping = true;
+      bell.close();
+      void transcoder.stop().then(() => process.exit());
+    });
+  }
+  if (isMeasured) {
+    const megapixels = await measureEncoding(config.preset, availableParallelism(), path);
+    if (megapixels === undefined)
+      log.error({}, "how much this machine can encode was not measured");
+    else budget.megapixelsMax = megapixels;
+    log.info(
+      { megapixelsPerSec: Math.round(budget.megapixelsMax) },
+      "measured what can be encoded",
+    );
+  }
+}
+
+function coreTimes(): { busyMs: number; idleMs: number } {
+  let busyMs = 0;
+  let idleMs = 0;
+  for (const { times } of cpus()) {
+    busyMs += times.user + times.nice + times.sys + times.irq;
+    idleMs += times.idle;
+  }
+  return { busyMs, idleMs };
+}
+
+function demandFolder(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch {
+    throw new ConfigFault([`HLS_ROOT: expected a folder that can be written to, not ${path}`]);
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigFault ? error.message : error);
+  process.exit(1);
+});

@@ -1,0 +1,32 @@
+export interface CallFilters {
+  readonly agentId?: string;
+  readonly status?: "active" | "completed" | "failed";
+  readonly channel?: "web" | "phone";
+  readonly longerThanSec?: number;
+  readonly waitedMoreThanMs?: number;
+  readonly attention?: "true";
+}
+
+const STATUSES = ["active", "completed", "failed"] as const;
+const CHANNELS = ["web", "phone"] as const;
+
+/** What the address bar says of which calls are shown; what cannot be understood is left out. */
+export function filtersOf(search: URLSearchParams): CallFilters {
+  const agentId = search.get("agent");
+  const status = STATUSES.find((each) => each === search.get("status"));
+  const channel = CHANNELS.find((each) => each === search.get("channel"));
+  const longerThanSec = wholeNumber(search.get("longer"));
+  const waitedMoreThanMs = wholeNumber(search.get("waited"));
+  return {
+    ...(agentId === null || agentId === "" ? {} : { agentId }),
+    ...(status === undefined ? {} : { status }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(longerThanSec === undefined ? {} : { longerThanSec }),
+    ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
+    ...(search.get("attention") === "true" ? { attention: "true" } : {}),
+  };
+}
+
+function wholeNumber(text: string | null): number | undefined {
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+}

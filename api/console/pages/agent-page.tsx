@@ -1,0 +1,155 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { changesOf, draftOf, fallbacksFault, isChanged, toolsFault } from "../model/agent-draft.js";
+import { ApiFault, answered, api } from "../model/api.js";
+import type { Answered } from "../model/contract-paths.js";
+import { queryClient, useAgent } from "../model/queries.js";
+import { AskDialog } from "../parts/ask-dialog.js";
+import { useLeaveGuard } from "../parts/leave-guard.js";
+import { PageHead } from "../parts/page-head.js";
+import { Fault, Loaded, Outline } from "../parts/states.js";
+import { TryAgent } from "../parts/try-agent.js";
+import { AGENT_STATES } from "../words/agent-words.js";
+import { AgentSections, SECTIONS } from "./agent-sections.js";
+
+type Agent = Answered<"getAgent">;
+
+export function AgentPage({ id }: { id: string }) {
+  const agent = useAgent(id);
+  return (
+    <Loaded query={agent} outline={<Outline lines={8} height={64} />}>
+      {(data) => <AgentEditor key={data._id} agent={data} />}
+    </Loaded>
+  );
+}
+
+function AgentEditor({ agent }: { agent: Agent }) {
+  const [saved, setSaved] = useState(() => draftOf(agent));
+  const [draft, setDraft] = useState(saved);
+  const hasChanges = isChanged(saved, draft);
+  useLeaveGuard(hasChanges);
+  const save = useMutation({
+    mutationFn: () => {
+      const params = { path: { id: agent._id } };
+      const body = changesOf(saved, draft);
+      return answered(api.PATCH("/api/dashboard/agents/{id}", { params, body }));
+    },
+    onSuccess: (answer) => {
+      setSaved(draftOf(answer));
+      setDraft(draftOf(answer));
+      queryClient.setQueryData(["agents", agent._id], answer);
+      void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
+    },
+  });
+  const isSound =
+    toolsFault(draft.toolsText) === undefined && fallbacksFault(draft.fallbacksText) === undefined;
+  const wrong = save.error instanceof ApiFault ? save.error.details : [];
+  return (
+    <>
+      <AgentHead agent={agent} />
+      <nav className="contents" aria-label="Sections">
+        {SECTIONS.map(({ id, title }) => (
+          <a key={id} href={`#${id}`}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <div className="two">
+        <form
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate();
+          }}
+        >
+          <AgentSections draft={draft} wrong={wrong} onChange={setDraft} />
+          {save.error === null ? null : <Fault error={save.error} />}
+          <SaveBar
+            hasChanges={hasChanges}
+            canSave={hasChanges && isSound && !save.isPending}
+            onUndo={() => setDraft(saved)}
+          />
+        </form>
+        <aside className="beside">
+          <TryAgent agentId={agent._id} hasChanges={hasChanges} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function AgentHead({ agent }: { agent: Agent }) {
+  const state = AGENT_STATES[agent.status];
+  return (
+    <PageHead
+      title={agent.name}
+      about={
+        <span className={`state ${state.look}`}>
+          {state.words}
+          {agent.pauseReason === null ? "" : `: ${agent.pauseReason}`}
+        </span>
+      }
+    >
+      <DeleteAgent agent={agent} />
+    </PageHead>
+  );
+}
+
+interface SaveBarProps {
+  readonly hasChanges: boolean;
+  readonly canSave: boolean;
+  readonly onUndo: () => void;
+}
+
+function SaveBar({ hasChanges, canSave, onUndo }: SaveBarProps) {
+  return (
+    <div className="savebar">
+      <span className="soft" role="status">
+        {hasChanges ? "Not saved yet. Calls go by what is saved." : "All is saved."}
+      </span>
+      <span className="row end" style={{ marginLeft: "auto" }}>
+        <button type="button" className="button" disabled={!hasChanges} onClick={onUndo}>
+          Undo
+        </button>
+        <button type="submit" className="button main" disabled={!canSave}>
+          Save
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function DeleteAgent({ agent }: { agent: Agent }) {
+  const [isAsking, setAsking] = useState(false);
+  const [, navigate] = useLocation();
+  const remove = useMutation({
+    mutationFn: () => {
+      const params = { path: { id: agent._id } };
+      return answered(api.DELETE("/api/dashboard/agents/{id}", { params }));
+    },
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
+      navigate("/agents");
+    },
+  });
+  return (
+    <>
+      <button type="button" className="button fault" onClick={() => setAsking(true)}>
+        Delete
+      </button>
+      {isAsking ? (
+        <AskDialog
+          title={`Delete ${agent.name}?`}
+          consequence="It takes no calls any more. What was said in its calls is kept."
+          keep="Keep it"
+          action="Delete"
+          isBusy={remove.isPending}
+          error={remove.error}
+          onKeep={() => setAsking(false)}
+          onAct={() => remove.mutate()}
+        />
+      ) : null}
+    </>
+  );
+}

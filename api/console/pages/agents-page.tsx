@@ -1,0 +1,135 @@
+import { useMutation } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { answered, api } from "../model/api.js";
+import type { Answered } from "../model/contract-paths.js";
+import { queryClient, useAgents, useProviders } from "../model/queries.js";
+import { TextField } from "../parts/field.js";
+import { FormDialog } from "../parts/form-dialog.js";
+import { PageHead } from "../parts/page-head.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { AGENT_STATES } from "../words/agent-words.js";
+
+type Agent = Answered<"getAgent">;
+
+export function AgentsPage() {
+  const agents = useAgents();
+  const [isMaking, setMaking] = useState(false);
+  const button = (
+    <button type="button" className="button main" onClick={() => setMaking(true)}>
+      <Plus size={16} aria-hidden /> New agent
+    </button>
+  );
+  return (
+    <>
+      <PageHead title="Agents" about="Who answers your calls: its words, its voice, its manners.">
+        {button}
+      </PageHead>
+      <Loaded query={agents}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No agent yet">
+              <p>An agent talks with your callers. A name is enough to begin; all else can wait.</p>
+              {button}
+            </Empty>
+          ) : (
+            <AgentTable agents={all} />
+          )
+        }
+      </Loaded>
+      {isMaking ? <NewAgent onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+function AgentTable({ agents }: { agents: readonly Agent[] }) {
+  const providers = useProviders();
+  const nameOf = (id: string) => providers.data?.find(({ _id }) => _id === id)?.name ?? "";
+  return (
+    <div className="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Agent</th>
+            <th scope="col">State</th>
+            <th scope="col">Thinks, speaks, listens</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((agent) => (
+            <tr key={agent._id} className="linked">
+              <td>
+                <Link className="whole" href={`/agents/${agent._id}`} data-row>
+                  <bdi>{agent.name}</bdi>
+                </Link>
+              </td>
+              <td>
+                <span className={`state ${AGENT_STATES[agent.status].look}`}>
+                  {AGENT_STATES[agent.status].words}
+                </span>
+                {agent.pauseReason === null ? null : (
+                  <div className="soft">{agent.pauseReason}</div>
+                )}
+              </td>
+              <td className="soft">
+                {agent.llmModelId}, {agent.ttsModelId}, {nameOf(agent.sttProviderId)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function NewAgent({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [, navigate] = useLocation();
+  const make = useMutation({
+    mutationFn: () => makeAgent(name),
+    onSuccess: async ({ _id }) => {
+      await queryClient.invalidateQueries({ queryKey: ["agents"] });
+      navigate(`/agents/${_id}`);
+    },
+  });
+  return (
+    <FormDialog
+      title="New agent"
+      action="Make the agent"
+      isBusy={make.isPending}
+      error={make.error}
+      onSubmit={() => make.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="For you and your colleagues. Callers do not hear it unless the agent says it."
+        value={name}
+        onChange={setName}
+        required
+      />
+    </FormDialog>
+  );
+}
+
+/** Takes the best models that the plan allows and that are set up; the search gives them first. */
+async function makeAgent(name: string): Promise<Agent> {
+  const first = async (category: "llm" | "tts" | "stt") => {
+    const query = { category, limit: 1 };
+    const found = await answered(api.GET("/api/dashboard/models/search", { params: { query } }));
+    const [model] = found.items;
+    if (model === undefined) throw new Error(`there is no ${category} provider`);
+    return model;
+  };
+  const [llm, tts, stt] = await Promise.all([first("llm"), first("tts"), first("stt")]);
+  const body = {
+    name,
+    llmProviderId: llm.providerId,
+    llmModelId: llm.modelId,
+    ttsProviderId: tts.providerId,
+    ttsModelId: tts.modelId,
+    sttProviderId: stt.providerId,
+  };
+  return answered(api.POST("/api/dashboard/agents", { body }));
+}

@@ -1,0 +1,38 @@
+import { useAudit, useMe } from "../model/queries.js";
+import { Moment } from "../parts/moment.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { auditSentence } from "../words/audit-words.js";
+
+export function AuditTab() {
+  const audit = useAudit();
+  const me = useMe();
+  return (
+    <Loaded query={audit}>
+      {({ items, total }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing was changed yet">
+            <p>Who changes agents, providers, keys or the organization stands here for 400 days.</p>
+          </Empty>
+        ) : (
+          <section className="stack tight">
+            <ul className="lines card">
+              {items.map((entry) => (
+                <li key={entry.id}>
+                  <span>{auditSentence(entry, me.data?.user.id ?? "")}</span>
+                  <span className="soft">
+                    <Moment at={entry.at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+            {total > items.length ? (
+              <p className="soft">
+                The latest {items.length} of {total}; the API gives the others.
+              </p>
+            ) : null}
+          </section>
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,95 @@
+import { useEffect } from "react";
+import { Link, useSearchParams } from "wouter";
+import { filtersOf } from "../model/call-filters.js";
+import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
+import { CallFilterChips } from "../parts/call-filter-chips.js";
+import { CallRows } from "../parts/call-rows.js";
+import { LongCalls } from "../parts/long-calls.js";
+import { PageHead } from "../parts/page-head.js";
+import { Empty, Loaded } from "../parts/states.js";
+
+const LIVE_MAX = 20;
+
+export function CallsPage() {
+  const [search] = useSearchParams();
+  const filters = filtersOf(search);
+  const calls = useCalls(filters);
+  const agents = useAgents();
+  const pages = calls.data?.pages;
+  const total = pages?.at(-1)?.total ?? 0;
+  const items = pages?.flatMap((page) => page.items) ?? [];
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <PageHead title="Calls" about={pages === undefined ? undefined : countWords(total)} />
+      <CallFilterChips agents={agents.data ?? []} />
+      {filters.status === undefined ? <LiveCalls /> : null}
+      <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
+        {() =>
+          items.length === 0 ? (
+            <NoCalls isFiltered={isFiltered} />
+          ) : (
+            <LongCalls
+              calls={items}
+              total={total}
+              agents={agents.data ?? []}
+              more={() => {
+                if (!calls.isFetchingNextPage && calls.hasNextPage) void calls.fetchNextPage();
+              }}
+            />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function LiveCalls() {
+  const live = useLatestCalls({ status: "active" }, LIVE_MAX);
+  const agents = useAgents();
+  const items = live.data?.items ?? [];
+  // What has just ended belongs into the list below.
+  const count = live.data?.total;
+  const calls = useCalls(filtersOf(new URLSearchParams(useSearchParams()[0])));
+  const { refetch } = calls;
+  useEffect(() => {
+    if (count !== undefined) void refetch();
+  }, [count, refetch]);
+  if (items.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <h2>
+        <span className="state live">In progress: {count}</span>
+      </h2>
+      <CallRows calls={items} agents={agents.data ?? []} />
+    </section>
+  );
+}
+
+function NoCalls({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No call is like that">
+        <p>Take a filter away to see more.</p>
+        <Link className="button" href="/calls">
+          Show all calls
+        </Link>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No calls yet">
+      <p>
+        Every call is kept here: what was said, what of it was heard, how long the caller waited and
+        for what.
+      </p>
+      <Link className="button main" href="/talk">
+        Talk to an agent
+      </Link>
+    </Empty>
+  );
+}
+
+function countWords(total: number): string {
+  return total === 1 ? "1 call" : `${total.toLocaleString()} calls`;
+}

@@ -1,0 +1,155 @@
+import { Link } from "wouter";
+import type { Answered } from "../model/contract-paths.js";
+import {
+  useAgents,
+  useLatestCalls,
+  useProviders,
+  useReady,
+  useStats,
+  useWaits,
+} from "../model/queries.js";
+import { spanOf } from "../model/spans.js";
+import { CallRows } from "../parts/call-rows.js";
+import { PageHead } from "../parts/page-head.js";
+import { SparkLine } from "../parts/spark-line.js";
+import { Loaded } from "../parts/states.js";
+import { attentionWords } from "../words/call-words.js";
+import { lengthWords, totalWords, waitWords } from "../words/durations.js";
+import { FirstSteps } from "./first-steps.js";
+
+const WEEK_DAYS = 8;
+const ATTENTION_MAX = 5;
+
+export function HomePage() {
+  const stats = useStats();
+  return (
+    <>
+      <PageHead title="Home" about={<ServerState />} />
+      <Loaded query={stats}>
+        {(totals) => (
+          <>
+            {totals.totalCalls === 0 ? <FirstSteps /> : null}
+            <Tiles totals={totals} />
+          </>
+        )}
+      </Loaded>
+      <Attention />
+      <VendorHealth />
+    </>
+  );
+}
+
+function ServerState() {
+  const ready = useReady();
+  if (ready.data !== undefined) return <span className="state good">Up, and takes calls</span>;
+  if (ready.error === null) return <span className="state">Asking the server</span>;
+  return <span className="state fault">{ready.error.message}</span>;
+}
+
+function Tiles({ totals }: { totals: Answered<"getStats"> }) {
+  return (
+    <div className="tiles">
+      <Link className="card tile" href="/calls?status=active">
+        <h2>Calls now</h2>
+        <span className="figure">{totals.activeCalls}</span>
+        <span className="soft">{totals.totalCalls} in all</span>
+      </Link>
+      <WaitsTile />
+      <div className="card tile">
+        <h2>Talked</h2>
+        <span className="figure">{totalWords(totals.totalMinutes * 60)}</span>
+        <span className="soft">{lengthWords(totals.avgDurationSec)} a call</span>
+      </div>
+    </div>
+  );
+}
+
+/** The last week is the median of its days, which a single bad day does not move. */
+function WaitsTile() {
+  const waits = useWaits(WEEK_DAYS);
+  return (
+    <section className="card tile">
+      <h2>Waits today</h2>
+      <Loaded query={waits}>
+        {(days) => {
+          const { today, before } = spanOf(days);
+          return (
+            <>
+              <span className="figure">{today === undefined ? "–" : waitWords(today.p50Ms)}</span>
+              <span className="soft">
+                {today === undefined
+                  ? "no replies yet today"
+                  : `half of the replies; 95 % within ${waitWords(today.p95Ms)}`}
+              </span>
+              <span className="soft">
+                {before === undefined
+                  ? "nothing to compare with from the last week"
+                  : `last week ${waitWords(before.p50Ms)} and ${waitWords(before.p95Ms)}`}
+              </span>
+              <SparkLine values={days.map(({ p50Ms }) => p50Ms)} label="Waits of the last 8 days" />
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Attention() {
+  const calls = useLatestCalls({ attention: "true" }, ATTENTION_MAX);
+  const agents = useAgents();
+  return (
+    <section className="stack">
+      <div className="row">
+        <h2>Calls that need attention</h2>
+        <Link href="/calls?attention=true">all of them</Link>
+      </div>
+      <Loaded query={calls}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="soft">
+              None. Calls come here that failed, were interrupted often, or had the caller wait for
+              long.
+            </p>
+          ) : (
+            <CallRows calls={items} agents={agents.data ?? []} endingOf={attentionWords} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function VendorHealth() {
+  const providers = useProviders();
+  const agents = useAgents();
+  return (
+    <section className="stack">
+      <h2>Vendors in use</h2>
+      <Loaded query={providers}>
+        {(all) => {
+          const used = new Set(
+            agents.data?.flatMap((agent) => [
+              agent.llmProviderId,
+              agent.ttsProviderId,
+              agent.sttProviderId,
+            ]),
+          );
+          const shown = all.filter(({ _id }) => used.has(_id));
+          if (shown.length === 0) return <p className="soft">No agent uses one yet.</p>;
+          return (
+            <ul className="dots">
+              {shown.map(({ _id, name, active, category }) => (
+                <li key={_id} className={`state ${active ? "good" : "fault"}`}>
+                  {name} <span className="soft">{KINDS[category]}</span>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+const KINDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;

@@ -1,0 +1,126 @@
+import { useMutation } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { answered, api } from "../model/api.js";
+import type { Answered } from "../model/contract-paths.js";
+import { queryClient, useApiKeys } from "../model/queries.js";
+import { AskDialog } from "../parts/ask-dialog.js";
+import { Moment } from "../parts/moment.js";
+import { NewKey } from "../parts/new-key.js";
+import { Empty, Loaded } from "../parts/states.js";
+
+type ApiKey = Answered<"listApiKeys">[number];
+
+export function KeysTab() {
+  const keys = useApiKeys();
+  const [isMaking, setMaking] = useState(false);
+  const button = (
+    <button type="button" className="button main" onClick={() => setMaking(true)}>
+      <Plus size={16} aria-hidden /> New key
+    </button>
+  );
+  return (
+    <>
+      <div className="row">
+        <p className="soft">
+          With a key, programs place calls (voice) or use this API (dashboard). None belongs into a
+          web page.
+        </p>
+        {button}
+      </div>
+      <Loaded query={keys}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No key yet">
+              <p>Your own programs and telephone numbers need one. It is shown once.</p>
+              {button}
+            </Empty>
+          ) : (
+            <KeyTable keys={all} />
+          )
+        }
+      </Loaded>
+      {isMaking ? <NewKey onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
+  return (
+    <div className="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Opens</th>
+            <th scope="col">Last used</th>
+            <th scope="col">
+              <span className="hidden">Revoke</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <td>
+                <strong>
+                  <bdi>{key.name}</bdi>
+                </strong>
+                <div className="soft">{key.keyPrefix}…</div>
+              </td>
+              <td>{key.scopes.join(", ")}</td>
+              <td>{key.lastUsedAt === null ? "never" : <Moment at={key.lastUsedAt} />}</td>
+              <td className="number">
+                {key.revokedAt === null ? (
+                  <RevokeKey apiKey={key} />
+                ) : (
+                  <span className="soft">
+                    revoked <Moment at={key.revokedAt} />
+                  </span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function RevokeKey({ apiKey }: { apiKey: ApiKey }) {
+  const [isAsking, setAsking] = useState(false);
+  const revoke = useMutation({
+    mutationFn: () => {
+      const params = { path: { id: apiKey.id } };
+      return answered(api.DELETE("/api/dashboard/api-keys/{id}", { params }));
+    },
+    onSuccess: async () => {
+      setAsking(false);
+      await queryClient.invalidateQueries({ queryKey: ["apiKeys"] });
+    },
+  });
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        aria-label={`Revoke ${apiKey.name}`}
+        onClick={() => setAsking(true)}
+      >
+        Revoke
+      </button>
+      {isAsking ? (
+        <AskDialog
+          title={`Revoke ${apiKey.name}?`}
+          consequence="Whatever uses it is refused from now on. Calls in progress go on."
+          keep="Keep it"
+          action="Revoke"
+          isBusy={revoke.isPending}
+          error={revoke.error}
+          onKeep={() => setAsking(false)}
+          onAct={() => revoke.mutate()}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { CircleUser } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useMe } from "../model/queries.js";
+import { signOut } from "../model/session.js";
+import { applyTheme, currentTheme, THEMES } from "../model/theme.js";
+import { ChipChoice } from "./chip-choice.js";
+
+const THEME_WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+
+export function AccountMenu() {
+  const [isOpen, setOpen] = useState(false);
+  const menu = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const onPointer = ({ target }: PointerEvent) => {
+      if (target instanceof Node && menu.current?.contains(target) !== true) setOpen(false);
+    };
+    document.addEventListener("pointerdown", onPointer);
+    return () => document.removeEventListener("pointerdown", onPointer);
+  }, [isOpen]);
+  return (
+    <div
+      className="menu"
+      ref={menu}
+      onKeyDown={({ key }) => {
+        if (key !== "Escape") return;
+        setOpen(false);
+        button.current?.focus();
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        className="button plain square"
+        aria-label="Account"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <CircleUser size={20} aria-hidden />
+      </button>
+      {isOpen ? <MenuItems /> : null}
+    </div>
+  );
+}
+
+function MenuItems() {
+  const me = useMe();
+  const [theme, setTheme] = useState(currentTheme);
+  return (
+    <div>
+      <p className="about">
+        <strong>{me.data?.user.name}</strong>
+        <br />
+        <span className="soft">
+          {me.data?.user.email}, {me.data?.user.role}
+        </span>
+      </p>
+      <ChipChoice
+        label="Colours"
+        choices={THEMES}
+        chosen={theme}
+        wordsOf={(each) => THEME_WORDS[each]}
+        onChoose={(each) => {
+          applyTheme(each);
+          setTheme(each);
+        }}
+      />
+      <a className="button plain" href="/api/docs">
+        API documentation
+      </a>
+      <button type="button" className="button plain" onClick={signOut}>
+        Sign out
+      </button>
+    </div>
+  );
+}

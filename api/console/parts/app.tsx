@@ -1,0 +1,82 @@
+import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { Route, Router, Switch } from "wouter";
+import { queryClient } from "../model/queries.js";
+import { currentToken, onSession } from "../model/session.js";
+import { AgentsPage } from "../pages/agents-page.js";
+import { CallsPage } from "../pages/calls-page.js";
+import { HomePage } from "../pages/home-page.js";
+import { ProvidersPage } from "../pages/providers-page.js";
+import { SettingsPage } from "../pages/settings-page.js";
+import { SignInPage } from "../pages/sign-in-page.js";
+import { LeaveGuard } from "./leave-guard.js";
+import { PageHead } from "./page-head.js";
+import { PendingGate } from "./pending-gate.js";
+import { Shell } from "./shell.js";
+import { Outline } from "./states.js";
+
+// What is large and not needed by most pages: the editor, charts, the waveform.
+const AgentPage = lazy(async () => ({
+  default: (await import("../pages/agent-page.js")).AgentPage,
+}));
+const CallPage = lazy(async () => ({ default: (await import("../pages/call-page.js")).CallPage }));
+const UsagePage = lazy(async () => ({
+  default: (await import("../pages/usage-page.js")).UsagePage,
+}));
+const NumbersPage = lazy(async () => ({
+  default: (await import("../pages/numbers-page.js")).NumbersPage,
+}));
+const TalkPage = lazy(async () => ({ default: (await import("../pages/talk-page.js")).TalkPage }));
+
+export const CONSOLE_PATH = "/console";
+
+export function App() {
+  const token = useSyncExternalStore(onSession, currentToken);
+  // What one person has loaded is not shown to the next.
+  useEffect(() => {
+    if (token === undefined) queryClient.clear();
+  }, [token]);
+  return (
+    <LeaveGuard>
+      {(aroundNav) => (
+        <Router base={CONSOLE_PATH} aroundNav={aroundNav}>
+          {token === undefined ? <SignInPage /> : <SignedIn key={token} />}
+        </Router>
+      )}
+    </LeaveGuard>
+  );
+}
+
+function SignedIn() {
+  return (
+    <PendingGate>
+      <Shell>
+        <Suspense fallback={<Outline lines={6} />}>
+          <Pages />
+        </Suspense>
+      </Shell>
+    </PendingGate>
+  );
+}
+
+function Pages() {
+  return (
+    <Switch>
+      <Route path="/" component={HomePage} />
+      <Route path="/agents" component={AgentsPage} />
+      <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
+      <Route path="/calls" component={CallsPage} />
+      <Route path="/calls/:id">{({ id }) => <CallPage key={id} id={id} />}</Route>
+      <Route path="/numbers" component={NumbersPage} />
+      <Route path="/providers" component={ProvidersPage} />
+      <Route path="/usage" component={UsagePage} />
+      <Route path="/settings/:tab?">{({ tab }) => <SettingsPage tab={tab ?? "keys"} />}</Route>
+      <Route path="/talk/:id?">{({ id }) => <TalkPage agentId={id} />}</Route>
+      <Route>
+        <PageHead
+          title="No such page"
+          about="The address leads nowhere. The rail leads everywhere."
+        />
+      </Route>
+    </Switch>
+  );
+}

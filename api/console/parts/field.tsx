@@ -1,0 +1,138 @@
+import { type ReactNode, useId } from "react";
+
+export interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What the server said is wrong with it. */
+  readonly wrong?: string | undefined;
+}
+
+interface Wired {
+  readonly id: string;
+  readonly "aria-describedby"?: string;
+  readonly "aria-invalid"?: true;
+}
+
+/** A label, its control, what it does, and what is wrong with it, tied together for who does not see them. */
+export function Field({
+  label,
+  hint,
+  wrong,
+  children,
+}: FieldProps & { children: (wired: Wired) => ReactNode }) {
+  const id = useId();
+  const hintId = `${id}hint`;
+  const wrongId = `${id}wrong`;
+  const described = [hint === undefined ? "" : hintId, wrong === undefined ? "" : wrongId].join(
+    " ",
+  );
+  const wired: Wired = {
+    id,
+    ...(described.trim() === "" ? {} : { "aria-describedby": described.trim() }),
+    ...(wrong === undefined ? {} : { "aria-invalid": true }),
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children(wired)}
+      {hint === undefined ? null : (
+        <span className="hint" id={hintId}>
+          {hint}
+        </span>
+      )}
+      {wrong === undefined ? null : (
+        <span className="wrong" id={wrongId}>
+          {wrong}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly type?: "text" | "email" | "password" | "tel";
+  readonly autoComplete?: string;
+  readonly isLong?: boolean;
+  readonly required?: boolean;
+  readonly placeholder?: string;
+}
+
+export function TextField({ value, onChange, isLong, type = "text", ...field }: TextFieldProps) {
+  const { autoComplete, required, placeholder, ...shown } = field;
+  return (
+    <Field {...shown}>
+      {(wired) =>
+        isLong === true ? (
+          <textarea
+            {...wired}
+            value={value}
+            placeholder={placeholder}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        ) : (
+          <input
+            {...wired}
+            type={type}
+            value={value}
+            placeholder={placeholder}
+            autoComplete={autoComplete}
+            required={required}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )
+      }
+    </Field>
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+export function SelectField({ value, onChange, options, ...field }: SelectFieldProps) {
+  return (
+    <Field {...field}>
+      {(wired) => (
+        <select {...wired} value={value} onChange={({ target }) => onChange(target.value)}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface CheckFieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly value: boolean;
+  readonly onChange: (value: boolean) => void;
+}
+
+export function CheckField({ label, hint, value, onChange }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className="field inline">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        aria-describedby={hint === undefined ? undefined : `${id}hint`}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      <label htmlFor={id}>{label}</label>
+      {hint === undefined ? null : (
+        <span className="hint" id={`${id}hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}

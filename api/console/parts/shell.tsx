@@ -1,0 +1,94 @@
+import {
+  Activity,
+  Bot,
+  ChartColumn,
+  House,
+  Mic,
+  Phone,
+  PhoneCall,
+  Plug,
+  Settings,
+} from "lucide-react";
+import { type ReactNode, useSyncExternalStore } from "react";
+import { Link, useLocation } from "wouter";
+import { useMe } from "../model/queries.js";
+import { AccountMenu } from "./account-menu.js";
+import { Keyboard } from "./keyboard.js";
+
+const PLACES = [
+  { path: "/", label: "Home", Icon: House },
+  { path: "/agents", label: "Agents", Icon: Bot },
+  { path: "/calls", label: "Calls", Icon: Activity },
+  { path: "/numbers", label: "Numbers", Icon: Phone },
+  { path: "/providers", label: "Providers", Icon: Plug },
+  { path: "/usage", label: "Usage", Icon: ChartColumn },
+  { path: "/settings", label: "Settings", Icon: Settings },
+] as const;
+
+/** Rail, top bar, and the page between them. */
+export function Shell({ children }: { children: ReactNode }) {
+  const me = useMe();
+  const isOnline = useOnline();
+  return (
+    <div className="shell">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <Rail />
+      <div className="stage">
+        {isOnline ? null : (
+          <p className="offline" role="status">
+            You are offline. What you see may be old, and what you typed is kept.
+          </p>
+        )}
+        <header className="topbar">
+          <span className="place">{me.data?.organization.name}</span>
+          <Link className="button main" href="/talk">
+            <Mic size={16} aria-hidden /> Talk
+          </Link>
+          <AccountMenu />
+        </header>
+        <main className="page" id="page" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <Keyboard />
+    </div>
+  );
+}
+
+function Rail() {
+  const [location] = useLocation();
+  return (
+    <nav className="rail" aria-label="Pages">
+      <Link className="brand" href="/">
+        <PhoneCall size={20} aria-hidden /> Parley
+      </Link>
+      <ul>
+        {PLACES.map(({ path, label, Icon }) => {
+          const isHere = path === "/" ? location === path : location.startsWith(path);
+          return (
+            <li key={path}>
+              <Link href={path} aria-current={isHere ? "page" : undefined}>
+                <Icon size={18} aria-hidden /> {label}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+function useOnline(): boolean {
+  return useSyncExternalStore(subscribeOnline, () => navigator.onLine);
+}
+
+function subscribeOnline(tell: () => void): () => void {
+  addEventListener("online", tell);
+  addEventListener("offline", tell);
+  return () => {
+    removeEventListener("online", tell);
+    removeEventListener("offline", tell);
+  };
+}

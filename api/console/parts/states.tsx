@@ -1,0 +1,59 @@
+import type { ReactNode } from "react";
+import { ApiFault } from "../model/api.js";
+
+/** A page that is still empty: what it is for, and the one next step. */
+export function Empty({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** The place that a page's content will take. */
+export function Outline({ lines, height = 44 }: { lines: number; height?: number }) {
+  return (
+    <div className="stack tight" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} className="bone" style={{ height }} />
+      ))}
+    </div>
+  );
+}
+
+export function Fault({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
+  return (
+    <div className="note fault row" role="alert">
+      <span>{faultWords(error)}</span>
+      {retry === undefined ? null : (
+        <button type="button" className="button" onClick={() => void retry()}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function faultWords(error: unknown): string {
+  if (error instanceof ApiFault) return error.message;
+  return "Something went wrong on this page. Load it again.";
+}
+
+interface LoadedProps<Data> {
+  readonly query: {
+    readonly data: Data | undefined;
+    readonly error: Error | null;
+    readonly refetch: () => unknown;
+  };
+  readonly outline?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** What was loaded, the outline of it, or what went wrong. Data that is there stays when it cannot be renewed. */
+export function Loaded<Data>({ query, outline, children }: LoadedProps<Data>) {
+  const { data, error, refetch } = query;
+  if (data !== undefined) return children(data);
+  if (error !== null) return <Fault error={error} retry={refetch} />;
+  return outline ?? <Outline lines={4} />;
+}

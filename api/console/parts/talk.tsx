@@ -1,0 +1,77 @@
+import { Mic, MicOff, Phone, PhoneOff } from "lucide-react";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { type Talk, TalkSession } from "../model/talk-session.js";
+import { waitWords } from "../words/durations.js";
+import { TalkMeters } from "./talk-meters.js";
+import { TalkRecord } from "./talk-record.js";
+import { TalkWords } from "./talk-words.js";
+
+const STATES = {
+  idle: "Not in a call",
+  connecting: "Connecting",
+  listening: "Listens",
+  thinking: "Thinks",
+  speaking: "Speaks. Interrupt by speaking",
+  reconnecting: "The connection broke. Trying again",
+  ended: "The call has ended",
+} as const;
+
+/** A call with the agent, with the microphone of this computer. */
+export function TalkPanel({ agentId }: { agentId: string }) {
+  const [session] = useState(() => new TalkSession(agentId));
+  const talk = useSyncExternalStore(session.onTalk, session.talk);
+  useEffect(() => () => session.hangUp(), [session]);
+  const isOn = talk.state !== "idle" && talk.state !== "ended";
+  return (
+    <div className="stack">
+      <TalkButton isOn={isOn} session={session} />
+      <p className="row" role="status">
+        <span className={`state ${isOn ? "live" : ""}`}>{STATES[talk.state]}</span>
+        <span className="soft">{waitedWords(talk)}</span>
+      </p>
+      {talk.fault === undefined ? null : (
+        <p className="note fault" role="alert">
+          {talk.fault}
+        </p>
+      )}
+      {isOn ? (
+        <>
+          <TalkMeters session={session} />
+          <div>
+            <button
+              type="button"
+              className="button"
+              aria-pressed={talk.isMuted}
+              onClick={() => session.setMuted(!talk.isMuted)}
+            >
+              {talk.isMuted ? <MicOff size={16} aria-hidden /> : <Mic size={16} aria-hidden />}
+              {talk.isMuted ? "Microphone is off" : "Mute"}
+            </button>
+          </div>
+        </>
+      ) : null}
+      <TalkWords words={talk.words} />
+      {talk.words.length === 0 ? null : <TalkRecord agentId={agentId} isOn={isOn} />}
+    </div>
+  );
+}
+
+function TalkButton({ isOn, session }: { isOn: boolean; session: TalkSession }) {
+  return (
+    <button
+      type="button"
+      className={`talk-button${isOn ? " on" : ""}`}
+      onClick={() => (isOn ? session.hangUp() : void session.start())}
+    >
+      <span className="stack tight">
+        {isOn ? <PhoneOff size={32} aria-hidden /> : <Phone size={32} aria-hidden />}
+        {isOn ? "Hang up" : "Talk"}
+      </span>
+    </button>
+  );
+}
+
+function waitedWords({ wait }: Talk): string {
+  const waitedMs = wait?.sinceVoiceMs ?? wait?.sinceWordsMs;
+  return waitedMs === undefined ? "" : `You waited ${waitWords(waitedMs)} for the last reply.`;
+}

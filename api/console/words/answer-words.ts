@@ -1,0 +1,38 @@
+const KINDS = [
+  { key: "llm", did: "thought" },
+  { key: "tts", did: "spoke" },
+  { key: "stt", did: "listened" },
+] as const;
+
+export interface ToldAnswer {
+  readonly text: string;
+  /** Somebody else was asked first, in vain. */
+  readonly isStandIn: boolean;
+}
+
+/** Who answered in a turn, as its record keeps it; nothing of a turn whose record names nobody. */
+export function answersOf(record: Readonly<Record<string, unknown>> | undefined): ToldAnswer[] {
+  return KINDS.flatMap(({ key, did }): ToldAnswer[] => {
+    const answer = record?.[key];
+    if (!isFields(answer)) return [];
+    const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim();
+    const first = textOf(answer, "firstVendor");
+    if (first === "") return [{ text: `${who} ${did}`, isStandIn: false }];
+    const fault = textOf(answer, "firstFault");
+    const lost = textOf(answer, "wastedMs");
+    const cost = lost === "" ? "" : `, which cost ${lost} ms`;
+    return [{ text: `${who} ${did}, since ${first} failed (${fault})${cost}`, isStandIn: true }];
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value === "number") return String(Math.round(value));
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,39 @@
+export interface ToldEntry {
+  readonly action: string;
+  readonly targetName: string;
+  readonly changes: readonly string[];
+  readonly actor: { readonly type: "user" | "apiKey" | "administrator"; readonly id: string };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  "agent.create": "made the agent",
+  "agent.update": "changed the agent",
+  "agent.delete": "deleted the agent",
+  "agent.reseal": "sealed anew the secrets of the agent",
+  "provider.create": "added the provider",
+  "provider.update": "changed the provider",
+  "provider.delete": "deleted the provider",
+  "provider.reseal": "sealed anew the credentials of the provider",
+  "apiKey.create": "made the API key",
+  "apiKey.revoke": "revoked the API key",
+  "organization.create": "made the organization",
+  "organization.rename": "renamed the organization to",
+  "organization.activate": "activated the organization",
+  "organization.suspend": "suspended the organization",
+  "organization.changePlan": "changed the plan of the organization",
+  "organization.allowNumber": "allowed a number to the organization",
+  "organization.revokeNumber": "took a number from the organization",
+};
+
+/** One change as a sentence. `userId`: of who reads it. */
+export function auditSentence(entry: ToldEntry, userId: string): string {
+  const verb = VERBS[entry.action] ?? entry.action;
+  const fields = entry.changes.length === 0 ? "" : ` (${entry.changes.join(", ")})`;
+  return `${actorWords(entry.actor, userId)} ${verb} “${entry.targetName}”${fields}.`;
+}
+
+function actorWords({ type, id }: ToldEntry["actor"], userId: string): string {
+  if (type === "administrator") return "The platform";
+  if (type === "apiKey") return "An API key";
+  return id === userId ? "You" : "A member";
+}

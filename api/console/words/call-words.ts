@@ -1,0 +1,62 @@
+import { waitWords } from "./durations.js";
+
+/** What is needed of a call to say how it went. */
+export interface ToldCall {
+  readonly status: "active" | "completed" | "failed";
+  readonly channel: "web" | "phone";
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  callerLeft: "the caller hung up",
+  agentHungUp: "the agent ended it",
+  transferred: "passed on to a person",
+  durationLimit: "it reached its longest time",
+  suspended: "the organization was suspended",
+  callerIdle: "the caller said nothing",
+  callerTooSlow: "the caller's connection was too slow",
+  callerProtocol: "the caller's client broke the protocol",
+  languageModelFailed: "the language model failed",
+  speechFailed: "the voice failed",
+  listeningFailed: "the recognizer failed",
+  serverStopping: "the server was stopped",
+  overloaded: "the server was overloaded",
+  internalError: "a fault in the server",
+  busy: "the line was busy",
+  noAnswer: "nobody answered",
+  vendorFailed: "the telephone company failed",
+  machine: "an answering machine",
+};
+
+/** How it ended, in a few words. */
+export function endingWords({ status, metadata }: ToldCall): string {
+  if (status === "active") return "in progress";
+  const reason = metadata?.["endReason"];
+  const known = typeof reason === "string" ? ENDINGS[reason] : undefined;
+  if (known !== undefined) return known;
+  const message = metadata?.["endMessage"];
+  if (typeof message === "string") return message;
+  return status === "failed" ? "it failed" : "it ended";
+}
+
+interface MeasuredCall extends ToldCall {
+  readonly metrics: { readonly interruptions: number; readonly avgLatencyMs: number };
+}
+
+/** As often as the API counts as a reason to look at a call. */
+const INTERRUPTIONS_MANY = 4;
+
+/** Why somebody should look at it. */
+export function attentionWords(call: MeasuredCall): string {
+  const { interruptions, avgLatencyMs } = call.metrics;
+  if (call.status === "failed") return endingWords(call);
+  if (interruptions >= INTERRUPTIONS_MANY) return `interrupted ${interruptions} times`;
+  return `waited ${waitWords(avgLatencyMs)} on average`;
+}
+
+/** Who was on the other end, as far as it is known. */
+export function callerWords({ channel, metadata }: ToldCall): string {
+  const number = metadata?.["from"] ?? metadata?.["to"] ?? metadata?.["callerNumber"];
+  if (typeof number === "string" && number !== "") return number;
+  return channel === "phone" ? "Telephone" : "Browser";
+}

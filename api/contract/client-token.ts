@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import { idField, requestObject, Timestamp, wholeNumberField, worded } from "./fields.js";
+
+const TTL_SEC_MAX = 3_600;
+const CALL_SEC_MAX = 86_400;
+const VARIABLES_MAX = 20;
+const VALUE_CHARACTERS_MAX = 500;
+const ORIGIN_CHARACTERS_MAX = 200;
+
+/** As browsers write it: no path, no default port. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
+export function originField(subject: string) {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(ORIGIN_CHARACTERS_MAX),
+      v.check(isOrigin),
+      v.examples(["https://shop.example.com"]),
+      v.description(`${subject}, an origin such as https://shop.example.com`),
+    ),
+  );
+}
+
+export const ClientTokenBody = requestObject({
+  agentId: idField("the agent that may be called"),
+  ttlSec: wholeNumberField("seconds for which a call may be begun", 10, TTL_SEC_MAX),
+  callMaxSec: v.optional(wholeNumberField("seconds of a call", 1, CALL_SEC_MAX)),
+  origin: v.optional(originField("the only site whose pages may use it")),
+  variables: v.optional(
+    worded(
+      v.pipe(
+        v.record(
+          v.pipe(v.string(), v.regex(/^[A-Za-z]\w{0,39}$/)),
+          v.pipe(v.string(), v.maxLength(VALUE_CHARACTERS_MAX)),
+        ),
+        v.maxEntries(VARIABLES_MAX),
+        v.description(
+          `what the agent's persona has in place of {{name}}, an object of at most ${VARIABLES_MAX} texts of at most ${VALUE_CHARACTERS_MAX} characters`,
+        ),
+      ),
+    ),
+  ),
+});
+
+export const IssuedClientToken = v.object({
+  token: v.pipe(v.string(), v.description("for the `token` of `/ws/voice`")),
+  expiresAt: Timestamp,
+});

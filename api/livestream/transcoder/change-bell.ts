@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * Where the media server rings when a broadcaster has gone: any request to loopback. It tells nothing, so nothing in it is
+ * believed; who is there is asked of the media server itself.
+ */
+export class ChangeBell {
+  readonly #server: Server;
+
+  /** Rejects when the port cannot be had. */
+  static async open(port: number, onRing: () => void): Promise<ChangeBell> {
+    const bell = new ChangeBell(onRing);
+    bell.#server.listen({ port, host: "127.0.0.1" });
+    await once(bell.#server, "listening");
+    return bell;
+  }
+
+  private constructor(onRing: () => void) {
+    this.#server = createServer((request, response) => {
+      request.resume();
+      onRing();
+      response.writeHead(204, { connection: "close" }).end();
+    });
+    this.#server.maxConnections = 64;
+    this.#server.requestTimeout = 5_000;
+    this.#server.headersTimeout = 5_000;
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return address === null || typeof address === "string" ? 0 : address.port;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}

@@ -1,0 +1,47 @@
+import type { LadderPlan } from "./ladder-plan.js";
+import type { MachineLoad } from "./machine-load.js";
+
+/** A ladder that has been reduced needs some seconds to show what it changed. */
+const RELIEF_PAUSE_MS = 3_000;
+/** A machine with more to spare than the rest is not what makes a ladder slow: its broadcaster is. */
+const BUSY_ABOVE = 0.85;
+
+interface Encoding {
+  readonly megapixels: number;
+}
+
+/** How much this machine may encode, and whether it is overloaded now. */
+export class EncodingBudget {
+  readonly #load: MachineLoad;
+  #megapixelsMax: number;
+  #relievedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(megapixelsMax: number, load: MachineLoad) {
+    this.#megapixelsMax = megapixelsMax;
+    this.#load = load;
+  }
+
+  get megapixelsMax(): number {
+    return this.#megapixelsMax;
+  }
+
+  set megapixelsMax(measured: number) {
+    this.#megapixelsMax = measured;
+  }
+
+  /** The first of the plans that there is room for beside the others; the last one needs none worth speaking of. */
+  admit(plans: readonly LadderPlan[], others: Iterable<Encoding>): number {
+    let used = 0;
+    for (const { megapixels } of others) used += megapixels;
+    const fitting = plans.findIndex((plan) => used + plan.megapixels <= this.#megapixelsMax);
+    return fitting === -1 ? plans.length - 1 : fitting;
+  }
+
+  /** To be asked every now and then; true when one ladder may be reduced now. */
+  mayRelieve(nowMs: number, isAnySlow: boolean): boolean {
+    const busy = this.#load.busy(nowMs);
+    if (!isAnySlow || busy < BUSY_ABOVE || nowMs - this.#relievedMs < RELIEF_PAUSE_MS) return false;
+    this.#relievedMs = nowMs;
+    return true;
+  }
+}

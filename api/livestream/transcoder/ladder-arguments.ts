@@ -1,0 +1,126 @@
+import type { LadderPlan, Rung } from "./ladder-plan.js";
+import type { Tracks } from "./published-stream.js";
+
+export interface LadderOrder {
+  readonly plan: LadderPlan;
+  readonly tracks: Tracks;
+  readonly sourceUrl: string;
+  /** The stream's folder. */
+  readonly folder: string;
+  readonly firstNumber: number;
+  /** Goes on in the playlists that are there. */
+  readonly isResumed: boolean;
+  readonly segmentSec: number;
+  readonly groupSec: number;
+  readonly preset: string;
+  readonly framesPerSecondMax: number;
+}
+
+const KNOWN_TRACKS_MAX_US = "10000000";
+const ONE_TRACK_MAX_US = "500000";
+
+/** ffmpeg's arguments for one ladder; the last one names its playlists, and with them the stream. */
+export function ladderArguments(order: LadderOrder): readonly string[] {
+  const { plan, tracks, folder } = order;
+  const graph = filterGraph(order);
+  const pictures = [...(plan.copied === undefined ? [] : [plan.copied]), ...plan.encoded];
+  const rungs = pictures.flatMap((rung, index) => rungArguments(order, rung, index));
+  const streamMap = pictures.map(({ name }, index) =>
+    tracks.audioCodec === undefined
+      ? `v:${index},name:${name}`
+      : `v:${index},a:${index},name:${name}`,
+  );
+  if (plan.names.includes("audio")) streamMap.push(`a:${pictures.length},name:audio`);
+  return [
+    ["-hide_banner", "-nostdin", "-loglevel", "warning"],
+    ["-progress", "pipe:1", "-stats_period", "0.5"],
+    sourceArguments(order),
+    graph === undefined ? [] : ["-filter_complex", graph],
+    rungs,
+    plan.names.includes("audio") ? audioRung(pictures.length) : [],
+    muxerArguments(order),
+    ["-master_pl_name", "master.m3u8", "-var_stream_map", streamMap.join(" ")],
+    [`${folder}/%v/index.m3u8`],
+  ].flat();
+}
+
+/** A silent source ends within ten seconds. RTMP tells the frame rate; counting frames for it would take another 20 of them. */
+export function readingArguments(sourceUrl: string): readonly string[] {
+  if (sourceUrl.startsWith("rtsp:")) return ["-rtsp_transport", "tcp", "-timeout", "10000000"];
+  if (!sourceUrl.startsWith("rtmp:")) return [];
+  return ["-rtmp_live", "live", "-rw_timeout", "10000000", "-fpsprobesize", "0"];
+}
+
+function sourceArguments({ tracks, sourceUrl }: LadderOrder): readonly string[] {
+  // It ends as soon as both tracks are known; sound may come a whole group of pictures before the first keyframe.
+  const hasBoth = tracks.video !== undefined && tracks.audioCodec !== undefined;
+  return [
+    readingArguments(sourceUrl),
+    ["-analyzeduration", hasBoth ? KNOWN_TRACKS_MAX_US : ONE_TRACK_MAX_US],
+    ["-probesize", "5000000", "-fflags", "+genpts", "-i", sourceUrl],
+  ].flat();
+}
+
+/** One decoder, one scaler a rung. The short side is limited, so that a portrait stays one. */
+function filterGraph({ plan, framesPerSecondMax }: LadderOrder): string | undefined {
+  const { encoded } = plan;
+  if (encoded.length === 0) return undefined;
+  const fps = `fps=fps='if(gt(source_fps,1),min(source_fps,${framesPerSecondMax}),${framesPerSecondMax})'`;
+  const pads = encoded.map((_, index) => `[s${index}]`).join("");
+  const scalers = encoded.map(({ shortSide }, index) => {
+    const width = `w='if(gt(iw,ih),-2,${shortSide})'`;
+    const height = `h='if(gt(iw,ih),${shortSide},-2)'`;
+    return `[s${index}]scale=${width}:${height}:flags=fast_bilinear,format=yuv420p[v${index}]`;
+  });
+  return [`[0:v:0]${fps},split=${encoded.length}${pads}`, ...scalers].join(";");
+}
+
+function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly string[] {
+  const { plan, tracks, preset, groupSec, framesPerSecondMax } = order;
+  const rate = `${rung.videoKbps}k`;
+  const copied = plan.copied === undefined ? 0 : 1;
+  const picture =
+    index < copied
+      ? // The rate is declared, since a copied rung without one is left out of the master.
+        ["-map", "0:v:0", `-c:v:${index}`, "copy", `-b:v:${index}`, rate]
+      : [
+          [
+            "-map",
+            `[v${index - copied}]`,
+            `-c:v:${index}`,
+            "libx264",
+            `-preset:v:${index}`,
+            preset,
+          ],
+          [`-profile:v:${index}`, "main", `-sc_threshold:v:${index}`, "0", `-bf:v:${index}`, "0"],
+          [`-b:v:${index}`, rate, `-maxrate:v:${index}`, rate, `-bufsize:v:${index}`, rate],
+          [`-g:v:${index}`, String(groupSec * framesPerSecondMax * 2)],
+          // By time, hence aligned whatever the frame rate; beside a copied rung at the broadcaster's own.
+          [
+            `-force_key_frames:v:${index}`,
+            copied === 1 ? "source" : `expr:gte(t,n_forced*${groupSec})`,
+          ],
+        ].flat();
+  if (tracks.audioCodec === undefined) return picture;
+  const codec = tracks.audioCodec === "aac" ? "copy" : "aac";
+  const sound = ["-map", "0:a:0", `-c:a:${index}`, codec, `-b:a:${index}`, `${rung.audioKbps}k`];
+  return [...picture, ...sound];
+}
+
+function audioRung(index: number): readonly string[] {
+  const encoding = [`-c:a:${index}`, "aac", `-b:a:${index}`, "64k"];
+  return ["-map", "0:a:0", ...encoding, `-ac:a:${index}`, "2", `-ar:a:${index}`, "48000"];
+}
+
+function muxerArguments(order: LadderOrder): readonly string[] {
+  const { plan, isResumed, segmentSec, firstNumber, folder } = order;
+  const flags = "independent_segments+delete_segments+temp_file+program_date_time+omit_endlist";
+  // A tenth shorter beside a copied rung, because the first segment would else be two groups.
+  const lengthSec = plan.copied === undefined ? segmentSec : segmentSec - 0.1;
+  return [
+    ["-f", "hls", "-hls_time", String(lengthSec), "-hls_list_size", "6"],
+    ["-hls_delete_threshold", "3", "-start_number", String(firstNumber)],
+    ["-hls_flags", isResumed ? `${flags}+append_list` : flags],
+    ["-hls_segment_filename", `${folder}/%v/%d.ts`],
+  ].flat();
+}

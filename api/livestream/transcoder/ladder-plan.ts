@@ -1,0 +1,114 @@
+import type { Tracks } from "./published-stream.js";
+
+/** One quality that is encoded. */
+export interface Rung {
+  readonly name: string;
+  /** The height of a picture that lies, the width of one that stands. */
+  readonly shortSide: number;
+  readonly videoKbps: number;
+  readonly audioKbps: number;
+}
+
+/** What one ffmpeg makes of a broadcast. */
+export interface LadderPlan {
+  /** The broadcaster's own picture, not encoded again. */
+  readonly copied: Rung | undefined;
+  readonly encoded: readonly Rung[];
+  readonly isAudioAlone: boolean;
+  /** Megapixels a second that it encodes, decoding included. */
+  readonly megapixels: number;
+  /** The playlists' names, in the master's order. */
+  readonly names: readonly string[];
+}
+
+export interface LadderSettings {
+  readonly ladder: readonly Rung[];
+  readonly rungsMax: number;
+  readonly framesPerSecondMax: number;
+  readonly hasAudioRung: boolean;
+  readonly isPassthrough: boolean;
+}
+
+/** Decoding a picture costs about this part of what encoding it does (measured with libx264's veryfast: 0.1 to 0.2). */
+const DECODING_SHARE = 0.15;
+/** The rate that a master playlist declares of a picture that is passed on; its real one is the broadcaster's. */
+const COPIED_KBPS = 6_000;
+const AUDIO_KBPS = 128;
+
+/**
+ * All ladders for a broadcast, from the whole one down to the cheapest: each has one rung less from the top, then comes
+ * the broadcaster's own picture where it is H.264, or sound alone. Empty when there is neither picture nor sound.
+ */
+export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly LadderPlan[] {
+  const hasSound = tracks.audioCodec !== undefined;
+  const { video } = tracks;
+  if (video === undefined) return hasSound ? [soundAlone()] : [];
+  const shortSide = Math.min(video.width, video.height);
+  const own: Rung | undefined =
+    video.codec === "h264"
+      ? { name: `${shortSide}p`, shortSide, videoKbps: COPIED_KBPS, audioKbps: AUDIO_KBPS }
+      : undefined;
+  const copied = settings.isPassthrough ? own : undefined;
+  const rungs = rungsOf(shortSide, settings, copied);
+  const aspect = Math.max(video.width, video.height) / shortSide;
+  const planOf = (top: Rung | undefined, encoded: readonly Rung[]) =>
+    planned({ top, encoded, shortSide, aspect, hasSound, settings });
+  const plans: LadderPlan[] = [];
+  for (let dropped = 0; dropped < rungs.length; dropped += 1) {
+    plans.push(planOf(copied, rungs.slice(dropped)));
+  }
+  if (own !== undefined) plans.push(planOf(own, []));
+  else if (hasSound) plans.push(soundAlone());
+  return plans;
+}
+
+/** The largest that are not above the source; below all of them, one of its own size, even because x264 demands it. */
+function rungsOf(
+  shortSide: number,
+  { ladder, rungsMax }: LadderSettings,
+  copied: Rung | undefined,
+): readonly Rung[] {
+  const fitting = ladder.filter((rung) => rung.shortSide <= shortSide);
+  if (copied !== undefined) {
+    return fitting.filter((rung) => rung.shortSide < shortSide).slice(0, rungsMax - 1);
+  }
+  if (fitting.length > 0) return fitting.slice(0, rungsMax);
+  const even = Math.floor(shortSide / 2) * 2;
+  const least = ladder.at(-1);
+  return least === undefined ? [] : [{ ...least, name: `${even}p`, shortSide: even }];
+}
+
+interface PlanParts {
+  readonly top: Rung | undefined;
+  readonly encoded: readonly Rung[];
+  readonly shortSide: number;
+  readonly aspect: number;
+  readonly hasSound: boolean;
+  readonly settings: LadderSettings;
+}
+
+function planned(parts: PlanParts): LadderPlan {
+  const { top, encoded, shortSide, aspect, hasSound, settings } = parts;
+  const perSecond = (side: number) =>
+    (side * side * aspect * settings.framesPerSecondMax) / 1_000_000;
+  const decoded = encoded.length === 0 ? 0 : perSecond(shortSide) * DECODING_SHARE;
+  const hasAudioRung = hasSound && settings.hasAudioRung;
+  const pictures = [...(top === undefined ? [] : [top]), ...encoded];
+  return {
+    copied: top,
+    encoded,
+    isAudioAlone: false,
+    megapixels: encoded.reduce((sum, rung) => sum + perSecond(rung.shortSide), decoded),
+    names: [...pictures.map(({ name }) => name), ...(hasAudioRung ? ["audio"] : [])],
+  };
+}
+
+function soundAlone(): LadderPlan {
+  return {
+    copied: undefined,
+    encoded: [],
+    isAudioAlone: true,
+    megapixels: 0,
+    names: ["audio"],
+  };
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { FolderOwner } from "./stream-folder.js";
+
+export interface LadderProcessEvents {
+  /** How much video it has made, in milliseconds since it was started. */
+  readonly onProgress: (madeMs: number) => void;
+  /** A line of what it complains of. */
+  readonly onLine: (line: string) => void;
+  /** It has ended; `how` says with what. */
+  readonly onEnded: (how: string) => void;
+}
+
+const PROGRESS = /^out_time_us=(\d+)$/;
+
+/** One ffmpeg. It dies with this process, however that ends. */
+export class LadderProcess {
+  readonly #child: ChildProcess;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  #hasEnded = false;
+
+  constructor(
+    args: readonly string[],
+    owner: FolderOwner,
+    path: string,
+    events: LadderProcessEvents,
+  ) {
+    const { userId, groupId } = owner;
+    this.#child = spawn("setpriv", ["--pdeathsig", "KILL", "ffmpeg", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      // A signal to this process's group would be its first, and ours the second.
+      detached: true,
+      env: { PATH: path },
+      ...(userId === undefined || groupId === undefined ? {} : { uid: userId, gid: groupId }),
+    });
+    this.ended = new Promise((resolve) => {
+      const end = (how: string) => {
+        if (this.#hasEnded) return;
+        this.#hasEnded = true;
+        resolve();
+        events.onEnded(how);
+      };
+      this.#child.once("exit", (code, signal) =>
+        end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`),
+      );
+      this.#child.once("error", (error) => end(`cannot be started: ${error.message}`));
+    });
+    this.#readLines("stdout", (line) => {
+      const [, madeUs] = PROGRESS.exec(line) ?? [];
+      if (madeUs !== undefined) {
+        events.onProgress(Number(madeUs) / 1_000);
+      }
+    });
+    this.#readLines("stderr", events.onLine);
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** SIGKILL leaves whole files; a second SIGINT would leave empty playlists, which are fatal to players. */
+  signal(signal: "SIGINT" | "SIGKILL"): void {
+    if (!this.#hasEnded) this.#child.kill(signal);
+  }
+
+  #readLines(output: "stdout" | "stderr", onLine: (line: string) => void): void {
+    const stream = this.#child[output];
+    if (stream !== null) createInterface({ input: stream }).on("line", onLine);
+  }
+}

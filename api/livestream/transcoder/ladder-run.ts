@@ -1,0 +1,231 @@
+import type { Logger } from "../../../engine/log.js";
+import type { Clock } from "../../../engine/time/clock.js";
+import { within } from "../../../engine/time/deadline.js";
+import { ladderArguments } from "./ladder-arguments.js";
+import type { LadderPlan } from "./ladder-plan.js";
+import { LadderProcess } from "./ladder-process.js";
+import { LineQuota } from "./line-quota.js";
+import type { Tracks } from "./published-stream.js";
+import { SpeedWatch } from "./speed-watch.js";
+import { freeBytes, StreamFolder } from "./stream-folder.js";
+import type { TranscoderConfig } from "./transcoder-config.js";
+
+/** How long ffmpeg may take to finish by itself, then after our signal. */
+const FINISH_MAX_MS = 5_000;
+/** The longest pause before ffmpeg is started again. */
+const RESTART_PAUSE_MAX_MS = 10_000;
+const FAILING_MS = 6_000;
+/** A new ffmpeg has to wait for a keyframe and fill a segment, and more of both where keyframes are rare. */
+const FIRST_SEGMENT_MAX_MS = 8_000;
+/** One that ran for so long is started again at once. */
+const RUN_IS_GOOD_MS = 30_000;
+
+export interface LadderRunParts {
+  readonly streamKey: string;
+  readonly tracks: Tracks;
+  readonly folder: StreamFolder;
+  readonly config: TranscoderConfig;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Keeps one ffmpeg making the playlists of one broadcast: starts it again when it ends or stalls, and when the disk has room again. */
+export class LadderRun {
+  readonly #parts: LadderRunParts;
+  readonly #lines: LineQuota;
+  #plan: LadderPlan;
+  #process: LadderProcess | undefined;
+  #speed: SpeedWatch;
+  #startedMs = 0;
+  #seen: ReadonlyMap<string, string> = new Map();
+  #progressedMs = 0;
+  #restarts = 0;
+  #restartAtMs: number | undefined;
+  #restartPauseMs = 0;
+  #isWaitingForRoom = false;
+  #isFinishing = false;
+
+  constructor(parts: LadderRunParts, plan: LadderPlan) {
+    this.#parts = parts;
+    this.#plan = plan;
+    this.#lines = new LineQuota(parts.clock);
+    this.#speed = new SpeedWatch(parts.config.speedMin);
+  }
+
+  get plan(): LadderPlan {
+    return this.#plan;
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** When every rung had a newer segment than before, on the monotonic clock; 0: not yet, or not since the disk was full. */
+  get progressedMs(): number {
+    return this.#progressedMs;
+  }
+
+  /** Makes nothing, though there is a source and ffmpeg was started again. */
+  isFailing(nowMs: number): boolean {
+    return (
+      this.#isWaitingForRoom || (this.#restarts > 0 && nowMs - this.#progressedMs > FAILING_MS)
+    );
+  }
+
+  speed(nowMs: number): number | undefined {
+    return this.#process === undefined ? undefined : this.#speed.speed(nowMs);
+  }
+
+  isSlow(nowMs: number): boolean {
+    return this.#process !== undefined && this.#speed.isSlow(nowMs);
+  }
+
+  /** `isResumed`: goes on in the playlists of a transcoder that was killed. */
+  start(isResumed: boolean): void {
+    const newest = isResumed ? this.#parts.folder.newest(this.#plan.names) : undefined;
+    // What the killed one left is no progress of ours.
+    if (newest !== undefined) this.#seen = newest;
+    this.#start(newest !== undefined);
+  }
+
+  /** From now on makes other rungs; those that both have go on in their playlists. */
+  change(plan: LadderPlan): void {
+    this.#plan = plan;
+    this.#restarts += 1;
+    this.#restartPauseMs = 0;
+    this.#process?.signal("SIGKILL");
+    this.#restartAtMs = this.#parts.clock.monotonicMs();
+  }
+
+  /** Looks at what has been made; true when every rung has a newer segment than before. */
+  advance(nowMs: number): boolean {
+    const newest = this.#parts.folder.newest(this.#plan.names);
+    if (newest === undefined || this.#process === undefined) return false;
+    for (const [rung, segment] of newest) if (this.#seen.get(rung) === segment) return false;
+    this.#seen = newest;
+    this.#progressedMs = nowMs;
+    if (nowMs - this.#startedMs >= RUN_IS_GOOD_MS) this.#restartPauseMs = 0;
+    return true;
+  }
+
+  /** Mends what is wrong. */
+  mend(nowMs: number): void {
+    if (this.#isFinishing) return;
+    const { config } = this.#parts;
+    if (this.#hasNoRoom()) return this.#waitForRoom();
+    if (this.#isWaitingForRoom) return this.#goOnWithRoom();
+    if (this.#restartAtMs !== undefined) {
+      const isGone = this.#process?.hasEnded ?? true;
+      if (isGone && nowMs >= this.#restartAtMs) this.#start(true);
+      return;
+    }
+    const quietMs = nowMs - Math.max(this.#progressedMs, this.#startedMs);
+    const hasBegun = this.#progressedMs > this.#startedMs;
+    if (quietMs > config.stallMs + (hasBegun ? 0 : FIRST_SEGMENT_MAX_MS)) {
+      this.#process?.signal("SIGKILL");
+      this.#restartLater(`made no segment for ${config.stallMs / 1_000} s`);
+    }
+  }
+
+  /** Resolves when ffmpeg has ended and players know that nothing more comes. */
+  async finish(isSourceGone: boolean): Promise<void> {
+    this.#isFinishing = true;
+    const running = this.#process;
+    if (running !== undefined && !running.hasEnded) {
+      const { clock } = this.#parts;
+      // A source that has gone ends ffmpeg by itself, and a signal in the middle of that would cost a segment.
+      if (isSourceGone) await within(clock, FINISH_MAX_MS, running.ended);
+      running.signal("SIGINT");
+      await within(clock, FINISH_MAX_MS, running.ended);
+      running.signal("SIGKILL");
+      await running.ended;
+    }
+    this.#parts.folder.end();
+  }
+
+  #start(isResumed: boolean): void {
+    const { tracks, folder, config, path, clock, streamKey } = this.#parts;
+    const { names } = this.#plan;
+    const sequences = isResumed ? names.flatMap((name) => folder.mediaSequence(name) ?? []) : [];
+    if (sequences.length > 0) folder.keepOnly(names);
+    else folder.clear();
+    // Playlists that are there keep their numbers where the given one is not above them.
+    const firstNumber =
+      sequences.length > 0 ? Math.min(...sequences) : StreamFolder.freshNumber(clock.epochMs());
+    const args = ladderArguments({
+      ...config,
+      plan: this.#plan,
+      tracks,
+      sourceUrl: config.sourceUrl.replace("KEY", streamKey),
+      folder: folder.path,
+      firstNumber,
+      isResumed: sequences.length > 0,
+    });
+    this.#startedMs = clock.monotonicMs();
+    this.#restartAtMs = undefined;
+    const speed = new SpeedWatch(config.speedMin);
+    this.#speed = speed;
+    const started = new LadderProcess(args, config, path, {
+      onProgress: (madeMs) => speed.note(madeMs, clock.monotonicMs()),
+      onLine: (line) => this.#relay(line),
+      onEnded: (how) => {
+        if (this.#process === started) this.#ended(how);
+      },
+    });
+    this.#process = started;
+  }
+
+  #ended(how: string): void {
+    if (this.#isFinishing || this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
+    this.#restartLater(`ffmpeg ${how}`);
+  }
+
+  /** At once after a good while, else with growing pauses. */
+  #restartLater(reason: string): void {
+    const { clock, log, streamKey } = this.#parts;
+    const afterSec = this.#restartPauseMs / 1_000;
+    log.warn({ streamKey, reason, afterSec }, "the ladder starts again");
+    this.#restarts += 1;
+    this.#restartAtMs = clock.monotonicMs() + this.#restartPauseMs;
+    this.#restartPauseMs = Math.min(this.#restartPauseMs * 2 + 1_000, RESTART_PAUSE_MAX_MS);
+  }
+
+  #hasNoRoom(): boolean {
+    const { config } = this.#parts;
+    return freeBytes(config.hlsRoot) < config.diskFreeMinBytes;
+  }
+
+  /** No half-written segments. */
+  #waitForRoom(): void {
+    if (this.#isWaitingForRoom) return;
+    const { config, log, streamKey } = this.#parts;
+    const neededKiB = config.diskFreeMinBytes / 1_024;
+    log.error(
+      { streamKey, folder: config.hlsRoot, neededKiB },
+      "disk full: stopped until there is room",
+    );
+    this.#isWaitingForRoom = true;
+    this.#restartAtMs = undefined;
+    this.#progressedMs = 0;
+    this.#process?.signal("SIGKILL");
+  }
+
+  #goOnWithRoom(): void {
+    if (this.#process !== undefined && !this.#process.hasEnded) return;
+    this.#isWaitingForRoom = false;
+    this.#parts.log.info({ streamKey: this.#parts.streamKey }, "has room again");
+    this.#start(false);
+  }
+
+  #relay(line: string): void {
+    const { log, streamKey } = this.#parts;
+    if (this.#lines.takes())
+      log.warn({ streamKey, ffmpeg: line.slice(0, 300) }, "ffmpeg complains");
+  }
+}
+
+/** Where a stream's files are. */
+export function folderOf(config: TranscoderConfig, streamKey: string): StreamFolder {
+  return new StreamFolder(config.hlsRoot, streamKey, config);
+}

@@ -1,0 +1,58 @@
+// By hand, since nginx-rtmp writes each element of interest without attributes, and the same ones for all streams.
+import { STREAM_KEY } from "../webhook-form.js";
+import {
+  askMediaServer,
+  type MediaServer,
+  type PublishedStream,
+  type Tracks,
+} from "./published-stream.js";
+
+/** Debian's nginx with libnginx-mod-rtmp, asked through its statistics. */
+export class NginxStatistics implements MediaServer {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async published(): Promise<readonly PublishedStream[]> {
+    return parseNginxStatistics(await askMediaServer(this.#url));
+  }
+}
+
+/** Everybody who publishes under a well-formed key. A refused second publisher of a key is a client without `<publishing/>`. */
+export function parseNginxStatistics(text: string): readonly PublishedStream[] {
+  const pid = inside(text, "pid");
+  return blocks(text, "stream").flatMap((stream) => {
+    const streamKey = inside(stream, "name");
+    const client = blocks(stream, "client").find((one) => one.includes("<publishing/>"));
+    if (client === undefined || !STREAM_KEY.test(streamKey)) return [];
+    const session = `nginx-${pid}-${inside(client, "id")}`;
+    const clientIp = inside(client, "address");
+    const tracks = tracksOf(blocks(stream, "meta")[0] ?? "");
+    return [{ streamKey, session, clientIp: clientIp === "" ? undefined : clientIp, tracks }];
+  });
+}
+
+/** Both tracks are always named; those that are known have a codec. A codec that nginx-rtmp cannot name still has a size. */
+function tracksOf(meta: string): Tracks {
+  const [video = ""] = blocks(meta, "video");
+  const [audio = ""] = blocks(meta, "audio");
+  const size = { width: Number(inside(video, "width")), height: Number(inside(video, "height")) };
+  const videoCodec = inside(video, "codec").toLowerCase();
+  const isKnown = videoCodec !== "" || size.height > 0;
+  const audioCodec = inside(audio, "codec").toLowerCase();
+  return {
+    video: isKnown ? { codec: videoCodec === "" ? "unknown" : videoCodec, ...size } : undefined,
+    audioCodec: audioCodec === "" ? undefined : audioCodec,
+  };
+}
+
+function blocks(text: string, name: string): readonly string[] {
+  const pattern = new RegExp(`<${name}>(.*?)</${name}>`, "gs");
+  return Array.from(text.matchAll(pattern), ([, content = ""]) => content);
+}
+
+function inside(text: string, name: string): string {
+  return blocks(text, name)[0]?.trim() ?? "";
+}

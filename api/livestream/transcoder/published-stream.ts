@@ -1,0 +1,59 @@
+export interface VideoTrack {
+  /** `h264`, or what the media server calls another; "unknown" when it has no name for it. */
+  readonly codec: string;
+  /** 0 where the media server does not tell. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What a broadcast holds. */
+export interface Tracks {
+  readonly video: VideoTrack | undefined;
+  /** The sound's codec; `aac` goes into HLS as it is. */
+  readonly audioCodec: string | undefined;
+}
+
+/** One broadcaster, as the media server sees it now. */
+export interface PublishedStream {
+  readonly streamKey: string;
+  /** The media server's own id of the connection: another one is another broadcast. */
+  readonly session: string;
+  readonly clientIp: string | undefined;
+  readonly tracks: Tracks;
+}
+
+export const NO_TRACKS: Tracks = { video: undefined, audioCodec: undefined };
+
+/** The media server itself, which alone knows who publishes. */
+export interface MediaServer {
+  /** Everybody who publishes now. Rejects when it does not answer. */
+  published(): Promise<readonly PublishedStream[]>;
+}
+
+/** The media server is not there: no process listens at its address. */
+export class MediaServerGone extends Error {
+  override readonly name = "MediaServerGone";
+}
+
+const ANSWER_TIMEOUT_MS = 2_000;
+const ANSWER_CHARS_MAX = 4 * 1024 * 1024;
+
+/** A GET on loopback. Throws MediaServerGone when nobody listens, another error for any other failure. */
+export async function askMediaServer(url: string): Promise<string> {
+  let answer: Response;
+  try {
+    answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+  } catch (error) {
+    if (isRefused(error)) throw new MediaServerGone(`nobody listens at ${url}`);
+    throw error;
+  }
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  if (text.length > ANSWER_CHARS_MAX) throw new Error(`${url} answered ${text.length} characters`);
+  return text;
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+}

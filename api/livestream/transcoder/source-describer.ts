@@ -1,0 +1,99 @@
+import type { Logger } from "../../../engine/log.js";
+import { NO_TRACKS, type Tracks } from "./published-stream.js";
+
+/** A stream with one kind of track may only not have told of the other yet. */
+const ONE_KIND_AFTER_MS = 700;
+/** Then the media server is not believed to tell more, and the stream itself is looked at. */
+const PROBE_AFTER_MS = 3_000;
+const PROBE_AGAIN_MS = 2_000;
+/** What Debian's ffmpeg decodes out of RTMP and RTSP. */
+const READABLE = new Set(["h264", "hevc", "vp8", "vp9", "mpeg4", "mpeg2video", "mjpeg", "flv1"]);
+
+export interface Probed {
+  readonly tracks: Tracks;
+  /** What the picture is encoded with, when that cannot be read. */
+  readonly unreadableCodec: string | undefined;
+}
+export type Probe = () => Promise<Probed>;
+
+/** Finds out what one broadcast holds: from what the media server says, else by a look into it. */
+export class SourceDescriber {
+  readonly #streamKey: string;
+  readonly #probe: Probe;
+  readonly #log: Logger;
+  #tracks = NO_TRACKS;
+  #firstMs: number | undefined;
+  #probed = NO_TRACKS;
+  #probeAtMs = 0;
+  #isProbing = false;
+  #hasProbed = false;
+  #foundCodec: string | undefined;
+  #unreadable: string | undefined;
+  #isSaid = false;
+  #isUnreadSaid = false;
+
+  constructor(streamKey: string, probe: Probe, log: Logger) {
+    this.#streamKey = streamKey;
+    this.#probe = probe;
+    this.#log = log;
+  }
+
+  /** Why the picture cannot be shown, with its codec; undefined while nothing of that kind is known. */
+  get unreadable(): string | undefined {
+    return this.#unreadable;
+  }
+
+  see(tracks: Tracks): void {
+    this.#tracks = tracks;
+  }
+
+  /** What there is to make a ladder of; undefined while that is not known. To be asked a few times a second. */
+  describe(nowMs: number): Tracks | undefined {
+    this.#firstMs ??= nowMs;
+    const ageMs = nowMs - this.#firstMs;
+    const { video, audioCodec } = this.#tracks;
+    const isVideoKnown = video !== undefined && video.height > 0 && READABLE.has(video.codec);
+    if (isVideoKnown && (audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS))
+      return this.#tracks;
+    const isSoundAlone = video === undefined && audioCodec !== undefined;
+    if (isSoundAlone && ageMs >= ONE_KIND_AFTER_MS) return this.#tracks;
+    if (ageMs < PROBE_AFTER_MS) return undefined;
+    return this.#described(nowMs);
+  }
+
+  /** By what a look into the stream has found. */
+  #described(nowMs: number): Tracks | undefined {
+    const { video, audioCodec } = this.#probed;
+    if (video !== undefined && video.height > 0 && READABLE.has(video.codec)) return this.#probed;
+    const codec = this.#foundCodec ?? video?.codec ?? this.#tracks.video?.codec;
+    if (this.#hasProbed && codec !== undefined) this.#say(codec);
+    if (audioCodec !== undefined) return { video: undefined, audioCodec };
+    if (!this.#isProbing && nowMs >= this.#probeAtMs) void this.#lookInside(nowMs);
+    return undefined;
+  }
+
+  /** Once, with the codec's name. */
+  #say(codec: string): void {
+    if (this.#isSaid) return;
+    this.#isSaid = true;
+    this.#unreadable = `its picture cannot be read: it is ${codec}, expected H.264`;
+    this.#log.error(
+      { streamKey: this.#streamKey, codec },
+      "the picture cannot be read: expected H.264",
+    );
+  }
+
+  async #lookInside(nowMs: number): Promise<void> {
+    this.#isProbing = true;
+    const { tracks, unreadableCodec } = await this.#probe();
+    this.#probed = tracks;
+    this.#foundCodec = unreadableCodec;
+    this.#hasProbed = true;
+    this.#isProbing = false;
+    this.#probeAtMs = nowMs + PROBE_AGAIN_MS;
+    if (tracks.video === undefined && tracks.audioCodec === undefined && !this.#isUnreadSaid) {
+      this.#isUnreadSaid = true;
+      this.#log.warn({ streamKey: this.#streamKey }, "cannot be read yet");
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// Synchronous: the files are small and mostly in memory, and an ended stream must not wait for a queue of reads.
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { STREAM_KEY } from "../webhook-form.js";
+
+/** A playlist names six segments and three more are kept for slow players. */
+const SEGMENTS_KEPT = 12;
+/** Names grow by two a second while segments come at most about once a second, so that no name of a key is used twice. */
+const NAMES_PER_SEC = 2;
+const NAMES_BEGIN_SEC = 1_700_000_000;
+
+export interface FolderOwner {
+  readonly userId: number | undefined;
+  readonly groupId: number | undefined;
+}
+
+/** What is on disk of one stream. */
+export class StreamFolder {
+  readonly path: string;
+  readonly #owner: FolderOwner;
+
+  constructor(hlsRoot: string, streamKey: string, owner: FolderOwner) {
+    this.path = join(hlsRoot, streamKey);
+    this.#owner = owner;
+  }
+
+  /** Empty afterwards, so that nothing of an earlier stream passes for this one. */
+  clear(): void {
+    this.remove();
+    mkdirSync(this.path, { recursive: true, mode: 0o755 });
+    const { userId, groupId } = this.#owner;
+    if (userId !== undefined && groupId !== undefined) chownSync(this.path, userId, groupId);
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  get hasMaster(): boolean {
+    return sizeOf(join(this.path, "master.m3u8")) > 0;
+  }
+
+  /** The newest segment of each rung; undefined while a rung has none, or an empty one. */
+  newest(rungs: readonly string[]): ReadonlyMap<string, string> | undefined {
+    const found = new Map<string, string>();
+    for (const rung of rungs) {
+      const segment = this.#lines(rung).findLast((line) => line !== "" && !line.startsWith("#"));
+      if (segment === undefined || sizeOf(join(this.path, rung, segment)) === 0) return undefined;
+      found.set(rung, segment);
+    }
+    return found;
+  }
+
+  /** The first segment that the rung's playlist names; undefined where there is no playlist. */
+  mediaSequence(rung: string): number | undefined {
+    const prefix = "#EXT-X-MEDIA-SEQUENCE:";
+    const line = this.#lines(rung).find((text) => text.startsWith(prefix));
+    return line === undefined ? undefined : Number(line.slice(prefix.length));
+  }
+
+  /** A number for segments that no earlier one of the key had. */
+  static freshNumber(nowEpochMs: number): number {
+    return Math.floor(nowEpochMs / 1_000 - NAMES_BEGIN_SEC) * NAMES_PER_SEC;
+  }
+
+  /** Takes rungs away that are not made any more, and what a killed ffmpeg wrote and no longer lists. */
+  keepOnly(rungs: readonly string[]): void {
+    for (const entry of readdirSync(this.path, { withFileTypes: true })) {
+      const isRung = entry.isDirectory();
+      const isLeft = isRung ? !rungs.includes(entry.name) : entry.name.endsWith(".tmp");
+      if (isLeft) rmSync(join(this.path, entry.name), { recursive: true, force: true });
+      else if (isRung) this.#dropLeftovers(entry.name);
+    }
+  }
+
+  /** Tells players that nothing more comes. ffmpeg does not, because its end may be a restart. */
+  end(): void {
+    for (const rung of readEntries(this.path)) {
+      const text = this.#lines(rung).join("\n");
+      if (text === "" || text.includes("#EXT-X-ENDLIST")) continue;
+      const path = join(this.path, rung, "index.m3u8");
+      writeFileSync(`${path}.tmp`, `${text}#EXT-X-ENDLIST\n`, { mode: 0o644 });
+      renameSync(`${path}.tmp`, path);
+    }
+  }
+
+  #dropLeftovers(rung: string): void {
+    const folder = join(this.path, rung);
+    const names = readEntries(folder);
+    const segments = names.filter((name) => name.endsWith(".ts"));
+    const newestFirst = segments.sort(
+      (one, other) => Number.parseInt(other, 10) - Number.parseInt(one, 10),
+    );
+    const leftovers = [
+      ...names.filter((name) => name.endsWith(".tmp")),
+      ...newestFirst.slice(SEGMENTS_KEPT),
+    ];
+    for (const name of leftovers) rmSync(join(folder, name), { force: true });
+  }
+
+  #lines(rung: string): readonly string[] {
+    try {
+      return readFileSync(join(this.path, rung, "index.m3u8"), "utf8").split("\n");
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** The streams that have a folder; what is named otherwise is not ours. */
+export function leftFolders(hlsRoot: string): readonly string[] {
+  return readdirSync(hlsRoot, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && STREAM_KEY.test(entry.name))
+    .map(({ name }) => name);
+}
+
+/** An unreadable answer counts as room: the watch for stalls is there too. */
+export function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function readEntries(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

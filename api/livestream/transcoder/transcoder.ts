@@ -1,0 +1,171 @@
+import type { Logger } from "../../../engine/log.js";
+import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
+import type { EncodingBudget } from "./encoding-budget.js";
+import { Ladder, type LadderParts } from "./ladder.js";
+import { folderOf } from "./ladder-run.js";
+import { type MediaServer, MediaServerGone, type PublishedStream } from "./published-stream.js";
+import { SourceDescriber } from "./source-describer.js";
+import { probeSource } from "./source-probe.js";
+import { leftFolders } from "./stream-folder.js";
+
+/** The media server also says when a broadcaster goes: this is how late one that comes may be seen. */
+const ASK_PERIOD_MS = 200;
+/** For so long a media server that hangs is taken to have the broadcasters that it had. */
+const SILENCE_MAX_MS = 5_000;
+
+export interface TranscoderParts extends Omit<LadderParts, "admit"> {
+  readonly mediaServer: MediaServer;
+  readonly budget: EncodingBudget;
+}
+
+/**
+ * Has one ladder for each broadcaster whom the media server has, and none else: what is to run follows from what the
+ * server says now, never from what somebody said before. So nobody who left quickly leaves anything behind.
+ */
+export class Transcoder {
+  readonly #parts: TranscoderParts;
+  readonly #ladders = new Map<string, Ladder>();
+  readonly #removals = new Map<string, CancelTimer>();
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #stopAsking: CancelTimer;
+  #asking: Promise<void> | undefined;
+  #isAskedAgain = false;
+  #answeredMs: number;
+  #hasLookedBack = false;
+  #isStopped = false;
+  #isSilent = false;
+
+  constructor(parts: TranscoderParts) {
+    this.#parts = parts;
+    this.#log = parts.log;
+    this.#clock = parts.clock;
+    this.#answeredMs = parts.clock.monotonicMs();
+    this.#stopAsking = parts.clock.every(ASK_PERIOD_MS, () => {
+      this.#relieve();
+      if (this.#asking === undefined) void this.look();
+    });
+  }
+
+  get ladders(): Iterable<Ladder> {
+    return this.#ladders.values();
+  }
+
+  /** Asks the media server now: somebody came or went. Resolves when its answer has been followed. */
+  look(): Promise<void> {
+    // What is being answered may be older than this call.
+    if (this.#asking !== undefined) this.#isAskedAgain = true;
+    this.#asking ??= this.#lookUntilSettled().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** Un-lists all streams and lets every ffmpeg finish. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopAsking();
+    for (const cancel of this.#removals.values()) cancel();
+    await Promise.allSettled(Array.from(this.#ladders.values(), (ladder) => ladder.leave(false)));
+  }
+
+  async #lookUntilSettled(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      const published = await this.#published();
+      if (published !== undefined && !this.#isStopped) this.#follow(published);
+    } while (this.#isAskedAgain);
+  }
+
+  /** Undefined while it is not known. A media server that is not there has no broadcasters. */
+  async #published(): Promise<readonly PublishedStream[] | undefined> {
+    try {
+      const published = await this.#parts.mediaServer.published();
+      this.#answeredMs = this.#clock.monotonicMs();
+      if (this.#isSilent) this.#log.info({}, "the media server answers again");
+      this.#isSilent = false;
+      return published;
+    } catch (error) {
+      const silentMs = this.#clock.monotonicMs() - this.#answeredMs;
+      if (!this.#isSilent && silentMs > SILENCE_MAX_MS) {
+        this.#isSilent = true;
+        this.#log.error({ error }, "the media server does not answer");
+      }
+      const isGone = error instanceof MediaServerGone && this.#hasLookedBack;
+      return isGone || silentMs > SILENCE_MAX_MS ? [] : undefined;
+    }
+  }
+
+  #follow(published: readonly PublishedStream[]): void {
+    const byKey = new Map(published.map((stream) => [stream.streamKey, stream]));
+    if (!this.#hasLookedBack) this.#lookBack(byKey);
+    for (const ladder of this.#ladders.values()) {
+      const stream = byKey.get(ladder.streamKey);
+      if (stream?.session === ladder.session) ladder.see(stream.tracks);
+      else void this.#end(ladder);
+    }
+    for (const stream of byKey.values()) {
+      if (!this.#ladders.has(stream.streamKey)) this.#begin(stream);
+    }
+  }
+
+  #begin(stream: PublishedStream): void {
+    const { streamKey, tracks } = stream;
+    const { config, path, log, budget } = this.#parts;
+    this.#removals.get(streamKey)?.();
+    this.#removals.delete(streamKey);
+    const sourceUrl = config.sourceUrl.replace("KEY", streamKey);
+    const describer = new SourceDescriber(streamKey, () => probeSource(sourceUrl, path), log);
+    describer.see(tracks);
+    const ladder = new Ladder(stream, describer, {
+      ...this.#parts,
+      admit: (plans) => budget.admit(plans, this.#ladders.values()),
+    });
+    this.#ladders.set(streamKey, ladder);
+  }
+
+  /** The key is free for the next broadcast when nothing of this one runs any more. */
+  async #end(ladder: Ladder): Promise<void> {
+    const { streamKey } = ladder;
+    try {
+      await ladder.leave(true);
+    } catch (error) {
+      this.#log.error({ streamKey, error }, "a ladder did not end as it should");
+    }
+    if (this.#ladders.get(streamKey) !== ladder) return;
+    this.#ladders.delete(streamKey);
+    if (this.#isStopped) return;
+    const remove = () => {
+      this.#removals.delete(streamKey);
+      folderOf(this.#parts.config, streamKey).remove();
+    };
+    this.#removals.set(streamKey, this.#clock.after(this.#parts.config.endedKeepMs, remove));
+    void this.look();
+  }
+
+  /** What an earlier transcoder left: streams that are not published any more are un-listed, and their files removed. */
+  #lookBack(published: ReadonlyMap<string, PublishedStream>): void {
+    this.#hasLookedBack = true;
+    const { config, records, api } = this.#parts;
+    const left = new Set([...records.keys(), ...leftFolders(config.hlsRoot)]);
+    for (const streamKey of left) {
+      const record = records.read(streamKey);
+      const isGoingOn =
+        record !== undefined && published.get(streamKey)?.session === record.session;
+      if (isGoingOn) continue;
+      records.forget(streamKey);
+      void api.unlist(streamKey, record?.session).then(() => {
+        // Somebody may have begun anew under the key.
+        if (!this.#ladders.has(streamKey)) folderOf(config, streamKey).remove();
+      });
+    }
+  }
+
+  /** One ladder after another, the most expensive first: each that is reduced gives the others time. */
+  #relieve(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const slow = [...this.#ladders.values()].filter((ladder) => ladder.isTooSlow(nowMs));
+    const [heaviest] = slow.sort((one, other) => other.megapixels - one.megapixels);
+    if (this.#parts.budget.mayRelieve(nowMs, heaviest !== undefined)) heaviest?.stepDown();
+  }
+}

@@ -1,0 +1,45 @@
+import type { Continuations } from "../../engine/calls/continuations.js";
+import type { StreamClaims } from "../../engine/security/stream-token.js";
+import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
+import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
+import type { Answer } from "../http/answer.js";
+import type { IncomingRequest } from "../http/endpoint.js";
+import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
+
+/** What a vendor asks when the stream of a call has ended. */
+export const CONTINUATION_PATH = "/api/telephony/continue";
+
+export interface PhoneDocumentOptions {
+  readonly publicBaseUrl: string | undefined;
+  readonly continuations: Pick<Continuations, "tokenFor">;
+}
+
+/** What a vendor's webhook is answered with. */
+export function documentAnswer({ contentType }: CallDocuments, body: string): Answer {
+  return { status: 200, contentType, body };
+}
+
+/** Opens the stream that `claims` are of; a vendor that asks what comes after it is told where. See `socketBase`. */
+export function connectDocument(
+  request: IncomingRequest,
+  documents: CallDocuments,
+  claims: StreamClaims,
+  parameters: StreamTarget["parameters"],
+  { publicBaseUrl, continuations }: PhoneDocumentOptions,
+): string {
+  const url = phoneStreamUrl(request, publicBaseUrl, claims.vendor);
+  const token = documents.hangUp && continuations.tokenFor(claims);
+  if (token === undefined) return documents.connect({ url, parameters });
+  const continueUrl = `${httpBase(request, publicBaseUrl)}${CONTINUATION_PATH}?token=${token}`;
+  return documents.connect({ url, parameters, continueUrl });
+}
+
+/** Where the vendor's media streams come; see `socketBase`. */
+export function phoneStreamUrl(
+  request: IncomingRequest,
+  publicBaseUrl: string | undefined,
+  vendor: string,
+): string {
+  const path = vendor === DEFAULT_PHONE_VENDOR ? STREAM_PATH : `${STREAM_PATH}/${vendor}`;
+  return `${socketBase(request, publicBaseUrl)}${path}`;
+}

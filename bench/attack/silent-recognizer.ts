@@ -1,0 +1,63 @@
+import { Caller } from "../../engine/sandbox/caller.js";
+import type { Attack } from "./attack.js";
+import type { AttackedServer } from "./attacked-server.js";
+import type { Findings } from "./findings.js";
+import { hostileAgent, spoil } from "./hostile-agent.js";
+import { talkUntil } from "./hostile-call.js";
+import { HOSTILE_LANES } from "./hostile-lanes.js";
+import { MUTE_WAYS, startMuteRecognizer } from "./mute-recognizer.js";
+
+/** The watch asks for three seconds of voice, and twice for as much on new connections. */
+const NOTICED_MAX_MS = 60_000;
+const BREATH_MS = 100;
+const LONG_WORDS = "say a long sentence that nobody hears although it goes on and on";
+
+export const SILENT_RECOGNIZER: Attack = {
+  name: "silent-recognizer",
+  promise:
+    "a caller who talks to a recognizer that tells no words is told so and the call ended within 60 s",
+  weight: 3,
+  sampleMs: undefined,
+  async run(stand, findings) {
+    const server = await stand.server();
+    const recognizers = HOSTILE_LANES.filter(({ category }) => category === "stt");
+    const silent = recognizers.map(async (lane) => {
+      const sandbox = await stand.sandbox();
+      const agentId = await hostileAgent(server, lane, sandbox.urls[lane.url]);
+      const goSilent = () => spoil(sandbox, lane, "silent");
+      await talkInVain(server, agentId, findings, `${lane.modelId} goes silent`, goSilent);
+    });
+    const [nova] = recognizers;
+    const mute = MUTE_WAYS.map(async (way) => {
+      if (nova === undefined) return;
+      const recognizer = await startMuteRecognizer(way);
+      stand.after(() => recognizer.close());
+      const agentId = await hostileAgent(server, nova, recognizer.url);
+      await talkInVain(server, agentId, findings, `a recognizer ${way}`);
+    });
+    await Promise.all([...silent, ...mute]);
+  },
+};
+
+/** Talks without a pause that anybody could wait for. */
+async function talkInVain(
+  { url, apiKey }: AttackedServer,
+  agentId: string,
+  findings: Findings,
+  name: string,
+  goSilent: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const caller = await Caller.connect({ url, apiKey, agentId, keepsAudio: false });
+  await goSilent();
+  const began = performance.now();
+  const closed = caller
+    .until(({ type }) => type === "closed", NOTICED_MAX_MS)
+    .then(
+      () => true,
+      () => false,
+    );
+  await talkUntil(caller, LONG_WORDS, closed, BREATH_MS);
+  findings.demand(await closed, `${name}: deaf, and nobody was told`);
+  if (await closed) findings.tell(`${name}: ${Math.round((performance.now() - began) / 1_000)} s`);
+  await caller.hangUp();
+}

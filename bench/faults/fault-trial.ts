@@ -1,0 +1,138 @@
+import { Caller } from "../../engine/sandbox/caller.js";
+import type { Received } from "../../engine/sandbox/caller-events.js";
+import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { comparedWords } from "./compared-words.js";
+import type { FaultRow } from "./fault-rows.js";
+import { type FaultStand, startFaultStand } from "./fault-stand.js";
+
+/** Longer than any chain takes; a turn that is not over by then is lost. */
+const TURN_MAX_MS = 25_000;
+const RATE_HZ = 16_000;
+
+const SHORT_SAYINGS = [
+  "say the first table is free. Come at noon.",
+  "say the second one is taken. Come later.",
+  "say the third is yours. Tell us your name.",
+] as const;
+
+/** A recognizer that hears nothing is found out by some seconds of voice. */
+const LONG_SAYINGS = [
+  "say the first table by the window is free. You may come whenever you like, and stay as long as you want to.",
+  "say the second table in the garden is taken. It will be free again tomorrow evening, if it does not rain.",
+  "say the third table is the one that you had. Please tell us your name, so that we can keep it for you.",
+] as const;
+
+export interface TrialResult {
+  readonly row: FaultRow;
+  readonly isLost: boolean;
+  /** Silence before and in the worst reply, beyond that of a turn without a fault. */
+  readonly extraMs: number;
+  /** The words are the caller's and the reply's, counted at the ends of the line. */
+  readonly wordsLost: number;
+  readonly wordsTwice: number;
+  readonly wordsBrokenOff: number;
+}
+
+interface Turn {
+  /** From the caller's last sound to the end of the reply, without the time that its words take. */
+  readonly silenceMs: number;
+  readonly isLost: boolean;
+  readonly wordsLost: number;
+  readonly wordsTwice: number;
+  readonly wordsBrokenOff: number;
+}
+
+const LOST: Turn = {
+  silenceMs: TURN_MAX_MS,
+  isLost: true,
+  wordsLost: 0,
+  wordsTwice: 0,
+  wordsBrokenOff: 0,
+};
+
+/** One call of three turns under this fault. `healthyMs` is the silence of a turn without any. */
+export async function tryFault(
+  row: FaultRow,
+  { healthyMs, isAlone }: { readonly healthyMs: number; readonly isAlone: boolean },
+): Promise<TrialResult> {
+  const stand = await startFaultStand(isAlone);
+  try {
+    const strike = () => Object.assign(stand.sandbox.faults, row.faults);
+    if (row.stage === "before the call") strike();
+    const sayings = row.kind === "stt" ? LONG_SAYINGS : SHORT_SAYINGS;
+    const turns = await turnsOf(stand, sayings, strike);
+    const sum = (count: (turn: Turn) => number) => turns.reduce((all, one) => all + count(one), 0);
+    return {
+      row,
+      isLost: turns.some(({ isLost }) => isLost),
+      extraMs: Math.max(0, Math.round(Math.max(...turns.map((one) => one.silenceMs)) - healthyMs)),
+      wordsLost: sum(({ wordsLost }) => wordsLost),
+      wordsTwice: sum(({ wordsTwice }) => wordsTwice),
+      wordsBrokenOff: sum(({ wordsBrokenOff }) => wordsBrokenOff),
+    };
+  } finally {
+    await stand.close();
+  }
+}
+
+/** The silence of a turn when nothing fails: the median of a few. */
+export async function healthySilenceMs(): Promise<number> {
+  const stand = await startFaultStand(false);
+  try {
+    const turns = await turnsOf(stand, SHORT_SAYINGS, () => undefined);
+    return turns.map(({ silenceMs }) => silenceMs).toSorted((a, b) => a - b)[1] ?? 0;
+  } finally {
+    await stand.close();
+  }
+}
+
+async function turnsOf(
+  stand: FaultStand,
+  sayings: readonly string[],
+  strike: () => void,
+): Promise<readonly Turn[]> {
+  const { url, apiKey, agentId } = stand;
+  const caller = await Caller.connect({ url, apiKey, agentId, stream: "pcm24k" }).catch(
+    () => undefined,
+  );
+  if (caller === undefined) return [LOST];
+  const turns: Turn[] = [];
+  try {
+    for (const saying of sayings) {
+      turns.push(await turnOf(caller, saying).catch(() => LOST));
+      strike();
+      if (turns.at(-1)?.isLost === true) break;
+    }
+  } finally {
+    await caller.hangUp();
+  }
+  return turns;
+}
+
+async function turnOf(caller: Caller, saying: string): Promise<Turn> {
+  const from = caller.events.length;
+  const { endNs } = await caller.say(saying);
+  const end = await caller.until(
+    ({ type }) => type === "audioEnd" || type === "closed" || type === "error",
+    TURN_MAX_MS,
+  );
+  if (end.type !== "audioEnd") return LOST;
+  const expected = saying.replace(/^say /, "");
+  const spokenMs = (encodeSpeech(expected, RATE_HZ).length * 1_000) / RATE_HZ;
+  const reply = (await caller.heard()).at(-1)?.text ?? "";
+  const understood = caller.events.slice(from).flatMap(wordsOfCaller).join(" ");
+  const heard = comparedWords(expected, reply);
+  const taken = comparedWords(saying, understood);
+  return {
+    silenceMs: Number(end.atNs - endNs) / 1e6 - spokenMs,
+    isLost: false,
+    wordsLost: heard.lost + taken.lost,
+    wordsTwice: heard.twice + taken.twice,
+    wordsBrokenOff: heard.brokenOff + taken.brokenOff,
+  };
+}
+
+function wordsOfCaller(event: Received): readonly string[] {
+  if (event.type !== "transcript" || event.payload.role !== "user") return [];
+  return event.payload.isFinal ? [event.payload.text] : [];
+}

@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { PerformanceObserver, performance } from "node:perf_hooks";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
+import { pathToFileURL } from "node:url";
+import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
+import { FrameWriter } from "../engine/vendors/transport/web-socket-frame.js";
+import { BenchProcess, LOAD_CORE, pinThisProcess } from "./child-process.js";
+
+/**
+ * What a caller's frame to the recognizer costs, over plain TCP and over TLS: `node dist/bench/vendor-frames.js`. All calls send
+ * one frame, then the loop turns until the system has taken them, as it does between two ticks of a server.
+ */
+const CALLS = 200;
+const ROUNDS = 1_000;
+const FRAME_BYTES = { "µ-law, 8 kHz": 160, "16-bit PCM, 16 kHz": 640 };
+
+interface Peer {
+  readonly plainPort: number;
+  readonly tlsPort: number;
+  readonly ca: string;
+}
+
+/** Reads and throws away, in a process of its own. */
+async function serveAsPeer(): Promise<void> {
+  const authority = await CertificateAuthority.create();
+  const identity = await authority.identityFor(["127.0.0.1"]);
+  const drain = (socket: Socket) => socket.on("error", () => undefined).resume();
+  const portOf = async (server: ReturnType<typeof createServer>) => {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address: AddressInfo | string | null = server.address();
+    return typeof address === "object" ? address?.port : undefined;
+  };
+  const plainPort = await portOf(createServer(drain));
+  const tlsPort = await portOf(createTlsServer(identity, drain));
+  console.log(JSON.stringify({ plainPort, tlsPort, ca: authority.certificate }));
+  process.once("SIGTERM", () => process.exit(0));
+}
+
+async function open(peer: Peer, isTls: boolean): Promise<Socket> {
+  const { ca } = peer;
+  const socket = isTls
+    ? connectTls({ host: "127.0.0.1", port: peer.tlsPort, ca })
+    : connect(peer.plainPort, "127.0.0.1");
+  socket.setNoDelay(true);
+  await once(socket, isTls ? "secureConnect" : "connect");
+  return socket;
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function measure(peer: Peer, isTls: boolean, sizeBytes: number): Promise<object> {
+  const sockets = await Promise.all(Array.from({ length: CALLS }, () => open(peer, isTls)));
+  const writers = sockets.map((socket) => new FrameWriter(socket));
+  const payload = new Uint8Array(sizeBytes).fill(7);
+  const run = async (rounds: number) => {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const writer of writers) writer.write(payload);
+      do {
+        await nextTurn();
+      } while (sockets.some(({ writableLength }) => writableLength > 0));
+    }
+  };
+  await run(ROUNDS / 4);
+  let collections = 0;
+  let collectingMs = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      collections += 1;
+      collectingMs += duration;
+    }
+  });
+  observer.observe({ entryTypes: ["gc"] });
+  const cpu = process.cpuUsage();
+  await run(ROUNDS);
+  const { user, system } = process.cpuUsage(cpu);
+  await nextTurn();
+  observer.disconnect();
+  for (const socket of sockets) socket.destroy();
+  return {
+    "CPU µs a frame": ((user + system) / (ROUNDS * CALLS)).toFixed(2),
+    collections,
+    "collecting ms": collectingMs.toFixed(0),
+    "RSS MB": Math.round(process.memoryUsage().rss / 1e6),
+  };
+}
+
+async function main(): Promise<void> {
+  pinThisProcess();
+  const process_ = await BenchProcess.start({
+    script: "vendor-frames.js",
+    args: ["peer"],
+    env: {},
+    core: LOAD_CORE,
+    readyPattern: /^(\{.*\})$/,
+  });
+  const peer: Peer = JSON.parse(process_.ready);
+  const table: Record<string, object> = {};
+  for (const [name, sizeBytes] of Object.entries(FRAME_BYTES)) {
+    for (const isTls of [false, true]) {
+      table[`${name}, ${isTls ? "TLS" : "plain"}`] = await measure(peer, isTls, sizeBytes);
+    }
+  }
+  console.table(table);
+  console.log(`${(performance.now() / 1_000).toFixed(0)} s`);
+  await process_.stop();
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await (process.argv[2] === "peer" ? serveAsPeer() : main());
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Makes the browser's client ready to be served and to be imported: checks the types, bundles, compresses.
+# build-client.sh FOLDER
+set -eu
+[ $# -eq 1 ] || { echo "usage: build-client.sh FOLDER" >&2; exit 64; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+
+bundle() { # SOURCE FORMAT OUTPUT [OPTION...]
+  source=$1 format=$2 output=$3
+  shift 3
+  node_modules/.bin/esbuild "$source" --bundle --format="$format" --target=es2022 --minify --legal-comments=none \
+    --log-level=warning --outfile="$out/$output" "$@"
+  gzip -9 -n -c "$out/$output" >"$out/$output.gz"
+}
+
+node_modules/.bin/tsc -p api/client --outDir "$out/types"
+bundle api/client/browser/audio-worklet.ts iife audio-worklet.js
+# The server serves the worklet at this path for ever: its name says what is in it.
+version=$(node -p 'crypto.createHash("sha256").update(fs.readFileSync(process.argv[1])).digest("hex").slice(0, 12)' \
+  "$out/audio-worklet.js.gz")
+worklet="--define:PARLEY_WORKLET_PATH=\"/client/$version/audio-worklet.js\""
+bundle api/client/client.ts esm parley-client.js "$worklet"
+node_modules/.bin/tsc -p api/widget
+bundle api/widget/widget.ts iife widget.js "$worklet"
+chmod -R a+rX "$out"

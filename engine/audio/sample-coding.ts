@@ -1,0 +1,48 @@
+import type { RawEncoding } from "./audio-format.js";
+import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from "./mulaw.js";
+
+/** Samples of raw audio; half a sample at the end is left out. */
+export function decodeSamples(bytes: Uint8Array, encoding: RawEncoding): Int16Array {
+  switch (encoding) {
+    case "mulaw":
+      return decodeMulaw(bytes);
+    case "alaw":
+      return decodeAlaw(bytes);
+    case "pcm16":
+      return decodePcm(bytes, true);
+    case "pcm16be":
+      return decodePcm(bytes, false);
+  }
+}
+
+export function encodeSamples(pcm: Int16Array, encoding: RawEncoding): Uint8Array {
+  switch (encoding) {
+    case "mulaw":
+      return encodeMulaw(pcm);
+    case "alaw":
+      return encodeAlaw(pcm);
+    case "pcm16":
+      return encodePcm(pcm, true);
+    case "pcm16be":
+      return encodePcm(pcm, false);
+  }
+}
+
+/** PCM of 16 bits; half a sample at the end is left out. */
+export function decodePcm(bytes: Uint8Array, littleEndian: boolean): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pcm = new Int16Array(bytes.length >> 1);
+  for (let index = 0; index < pcm.length; index += 1) {
+    pcm[index] = view.getInt16(2 * index, littleEndian);
+  }
+  return pcm;
+}
+
+export function encodePcm(pcm: Int16Array, littleEndian: boolean): Uint8Array {
+  const bytes = new Uint8Array(2 * pcm.length);
+  const view = new DataView(bytes.buffer);
+  for (let index = 0; index < pcm.length; index += 1) {
+    view.setInt16(2 * index, pcm[index] ?? 0, littleEndian);
+  }
+  return bytes;
+}

@@ -1,0 +1,111 @@
+import type { RelayedOutcome, RelayedRequest } from "../../storage/relayed-store.js";
+import type { StoreCondition } from "../../storage/store-condition.js";
+import type { OutboundReport } from "../calls/outbound-ending.js";
+import type { HandedOver } from "../calls/placed-calls.js";
+import type { Metric } from "../metrics/box-metrics.js";
+import type { OutboundClaims } from "../security/outbound-token.js";
+import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
+import type { UsedToken } from "../security/token-uses.js";
+import type { Ending } from "../session/ending.js";
+import type { Link } from "./link.js";
+
+/** What is limited by how often it is done, counted over the box. */
+export type LimitName = "auth" | "general" | "vendor" | "voice" | "webhook";
+
+/** How a session process fares, as far as the others have to know. */
+export interface MemberState {
+  /** Would take a call, were it not late. */
+  readonly isServing: boolean;
+  /** Its event loop is late: callers in progress come first. */
+  readonly isLate: boolean;
+}
+
+/** The box as each of its session processes sees it. */
+export interface BoxState {
+  readonly callCount: number;
+  /** Names of the session processes that take calls. */
+  readonly taking: readonly number[];
+}
+
+/** What a session process asks of the owner, which has what must be one for the box. */
+export interface OwnerQuestions {
+  readonly takeSlot: {
+    readonly asks: { readonly orgId: string; readonly callId: string; readonly callsMax: number };
+    readonly answers: boolean;
+  };
+  readonly freeSlot: { readonly asks: string; readonly answers: void };
+  readonly countSlots: { readonly asks: string; readonly answers: number };
+  /** The seconds to wait; 0 when the use is within the limit. */
+  readonly use: {
+    readonly asks: { readonly limit: LimitName; readonly key: string };
+    readonly answers: number;
+  };
+  readonly useNonce: { readonly asks: string; readonly answers: TokenRefusal | undefined };
+  /** `answer` is the one that this webhook gets unless it has got one already. */
+  readonly answerWebhook: {
+    readonly asks: { readonly id: string; readonly isUnique: boolean; readonly answer: string };
+    readonly answers: string | undefined;
+  };
+  /** Why a page's token opens nothing; undefined when it is taken. */
+  readonly takeToken: {
+    readonly asks: UsedToken & { readonly historyKey: string | undefined };
+    readonly answers: string | undefined;
+  };
+  readonly tokenOpened: {
+    readonly asks: UsedToken & { readonly historyKey: string };
+    readonly answers: void;
+  };
+  readonly giveTokenBack: { readonly asks: UsedToken; readonly answers: void };
+  readonly mintUuid: { readonly asks: StreamClaims; readonly answers: string };
+  readonly redeemUuid: { readonly asks: string; readonly answers: StreamClaims | undefined };
+  /** Whether a placed call still waits for its answer, wherever it was placed. */
+  readonly isRinging: { readonly asks: string; readonly answers: boolean };
+  /** The placed call becomes the asker's, with its slot; undefined when it waits nowhere. */
+  readonly handOver: {
+    readonly asks: { readonly callId: string; readonly orgId: string };
+    readonly answers: HandedOver | undefined;
+  };
+  /** False when no other session process has the call. */
+  readonly report: { readonly asks: PlacedCallReport; readonly answers: boolean };
+  /** To whichever process has the call; nothing where none has it. */
+  readonly endCall: { readonly asks: CallEnding; readonly answers: void };
+  /** The metrics of the whole box as text. */
+  readonly metrics: { readonly asks: undefined; readonly answers: string };
+  /** It listens, on this port. */
+  readonly started: { readonly asks: number; readonly answers: void };
+  readonly state: { readonly asks: MemberState; readonly answers: void };
+  /** Runs statements on the database. */
+  readonly store: { readonly asks: RelayedRequest; readonly answers: RelayedOutcome };
+  readonly lookAtStore: { readonly asks: undefined; readonly answers: StoreCondition };
+}
+
+/** What the owner asks of a session process. */
+export interface MemberQuestions {
+  readonly isRinging: { readonly asks: string; readonly answers: boolean };
+  readonly handOver: {
+    readonly asks: { readonly callId: string; readonly orgId: string };
+    readonly answers: HandedOver | undefined;
+  };
+  readonly report: { readonly asks: PlacedCallReport; readonly answers: void };
+  readonly endCall: { readonly asks: CallEnding; readonly answers: void };
+  readonly metrics: { readonly asks: undefined; readonly answers: readonly Metric[] };
+  readonly box: { readonly asks: BoxState; readonly answers: void };
+  /** Drains, then ends; in so many milliseconds at most. */
+  readonly stop: { readonly asks: number; readonly answers: void };
+  readonly endAll: { readonly asks: undefined; readonly answers: void };
+}
+
+export interface CallEnding {
+  readonly callId: string;
+  readonly ending: Ending;
+}
+
+export interface PlacedCallReport {
+  readonly claims: OutboundClaims;
+  readonly report: OutboundReport;
+}
+
+/** The owner's side of its link with a session process. */
+export type MemberLink = Link<MemberQuestions, OwnerQuestions>;
+/** A session process's side. */
+export type OwnerLink = Pick<Link<OwnerQuestions, MemberQuestions>, "ask" | "tell">;

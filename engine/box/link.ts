@@ -1,0 +1,139 @@
+import { Failure, type FailureKind } from "../failure.js";
+import type { Logger } from "../log.js";
+import type { Soon } from "../time/soon.js";
+
+/** What one side may ask of the other, by name: what goes with the question, and what comes back. */
+export type Questions<Table> = {
+  readonly [Name in keyof Table]: { readonly asks: unknown; readonly answers: unknown };
+};
+
+export type Handlers<Table extends Questions<Table>> = {
+  readonly [Name in keyof Table]: (asks: Table[Name]["asks"]) => Soon<Table[Name]["answers"]>;
+};
+
+interface Question {
+  readonly kind: "question";
+  /** 0 where nobody waits for an answer. */
+  readonly id: number;
+  readonly name: string;
+  readonly asks: unknown;
+}
+
+type Answer =
+  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "failed"; readonly id: number; readonly fault: LinkFault };
+
+interface LinkFault {
+  readonly message: string;
+  /** The kind of a Failure, which is one on the other side too. */
+  readonly failure?: FailureKind;
+}
+
+/** Everything of one turn of the event loop. */
+export type Parcel = readonly (Question | Answer)[];
+
+/** The other process has ended, or its side is closed. */
+export class LinkClosed extends Error {
+  override readonly name = "LinkClosed";
+}
+
+interface Waiter {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A process that answers nothing for so many questions stands still; further ones fail at once. */
+export const QUESTIONS_WAITING_MAX = 20_000;
+
+/** Questions and answers between two processes of one box, in order; both sides run the same build. */
+export class Link<Asked extends Questions<Asked>, Served extends Questions<Served>> {
+  readonly #post: (parcel: Parcel) => void;
+  readonly #handlers: Handlers<Served>;
+  readonly #log: Logger;
+  readonly #waiting = new Map<number, Waiter>();
+  #outbox: (Question | Answer)[] = [];
+  #lastId = 0;
+  #closed: LinkClosed | undefined;
+
+  constructor(post: (parcel: Parcel) => void, handlers: Handlers<Served>, log: Logger) {
+    this.#post = post;
+    this.#handlers = handlers;
+    this.#log = log;
+  }
+
+  /** Rejects with LinkClosed when the other side ends first, and with a Failure where its handler has thrown one. */
+  ask<Name extends keyof Asked & string>(
+    name: Name,
+    asks: Asked[Name]["asks"],
+  ): Promise<Asked[Name]["answers"]> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed !== undefined) return reject(this.#closed);
+      if (this.#waiting.size >= QUESTIONS_WAITING_MAX) {
+        return reject(new Failure("unavailable", "the server is too busy; try again"));
+      }
+      this.#lastId += 1;
+      this.#waiting.set(this.#lastId, { resolve, reject });
+      this.#send({ kind: "question", id: this.#lastId, name, asks });
+    });
+  }
+
+  /** Says something that needs no answer; nothing when the other side has ended. */
+  tell<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
+    if (this.#closed === undefined) this.#send({ kind: "question", id: 0, name, asks });
+  }
+
+  /** What the other side has posted. */
+  receive(parcel: Parcel): void {
+    for (const each of parcel) {
+      if (each.kind === "question") void this.#serve(each);
+      else this.#settle(each);
+    }
+  }
+
+  close(reason: string): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = new LinkClosed(reason);
+    for (const { reject } of this.#waiting.values()) reject(this.#closed);
+    this.#waiting.clear();
+  }
+
+  async #serve({ id, name, asks }: Question): Promise<void> {
+    // Both sides are of one build: what is asked under a name is what its handler takes.
+    const handler: (asks: unknown) => unknown = this.#handlers[name as keyof Served];
+    try {
+      const given = handler(asks);
+      const value = given instanceof Promise ? await given : given;
+      if (id !== 0) this.#send({ kind: "answer", id, value });
+    } catch (error) {
+      if (id !== 0) this.#send({ kind: "failed", id, fault: faultOf(error) });
+      else this.#log.error({ error, name }, "what another process of the box said was not taken");
+    }
+  }
+
+  #settle(answer: Answer): void {
+    const waiter = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if (answer.kind === "answer") waiter?.resolve(answer.value);
+    else waiter?.reject(errorOf(answer.fault));
+  }
+
+  #send(each: Question | Answer): void {
+    if (this.#outbox.length === 0) process.nextTick(() => this.#flush());
+    this.#outbox.push(each);
+  }
+
+  #flush(): void {
+    const parcel = this.#outbox;
+    this.#outbox = [];
+    if (this.#closed === undefined) this.#post(parcel);
+  }
+}
+
+function faultOf(error: unknown): LinkFault {
+  const message = error instanceof Error ? error.message : "something was thrown that is no error";
+  return error instanceof Failure ? { message, failure: error.kind } : { message };
+}
+
+function errorOf({ message, failure }: LinkFault): Error {
+  return failure === undefined ? new Error(message) : new Failure(failure, message);
+}

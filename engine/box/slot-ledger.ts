@@ -1,0 +1,44 @@
+import { CallSlots } from "../calls/call-slots.js";
+
+/** Which session process has which call, and how many calls each organization has on the box: the owner's. */
+export class SlotLedger {
+  readonly #slots = new CallSlots();
+  readonly #holderByCall = new Map<string, number>();
+
+  get callCount(): number {
+    return this.#slots.count;
+  }
+
+  countOf(orgId: string): number {
+    return this.#slots.countOf(orgId);
+  }
+
+  /** False when the organization already has `callsMax` calls on the box. */
+  take(holder: number, orgId: string, callId: string, callsMax: number): boolean {
+    if (!this.#slots.acquire(orgId, callId, callsMax)) return false;
+    this.#holderByCall.set(callId, holder);
+    return true;
+  }
+
+  /** Nothing when another process has the call: what comes late of its former holder does not concern it. */
+  free(holder: number, callId: string): void {
+    if (this.#holderByCall.get(callId) !== holder) return;
+    this.#holderByCall.delete(callId);
+    this.#slots.release(callId);
+  }
+
+  holderOf(callId: string): number | undefined {
+    return this.#holderByCall.get(callId);
+  }
+
+  move(callId: string, to: number): void {
+    if (this.#holderByCall.has(callId)) this.#holderByCall.set(callId, to);
+  }
+
+  /** The process is gone, and its calls with it; says how many they were. */
+  freeAllOf(holder: number): number {
+    const calls = [...this.#holderByCall].filter(([, each]) => each === holder);
+    for (const [callId] of calls) this.free(holder, callId);
+    return calls.length;
+  }
+}

@@ -1,0 +1,35 @@
+import type { CallChannel, CallRecord, HistoryMessage } from "../../storage/records.js";
+import { NO_METRICS } from "../session/effects.js";
+
+export interface CallStart {
+  readonly callId: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly historyKey: string;
+  /** What was kept under it when the call began. */
+  readonly earlier?: readonly HistoryMessage[];
+  readonly channel: CallChannel;
+}
+
+/** The record of a call that has only begun. */
+export function newCall(start: CallStart, atMs: number): CallRecord {
+  const { callId, orgId, agentId, sessionId, channel } = start;
+  return {
+    id: callId,
+    orgId,
+    agentId,
+    sessionId,
+    channel,
+    status: "active",
+    startedAtMs: atMs,
+    endedAtMs: null,
+    durationSec: null,
+    metrics: NO_METRICS,
+    summary: null,
+    sentiment: null,
+    transcript: [],
+    metadata: {},
+    createdAtMs: atMs,
+  };
+}

@@ -1,0 +1,33 @@
+import type { EarlyReplyAllowance } from "../session/effect-surroundings.js";
+import type { Clock } from "../time/clock.js";
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** What replies that were begun early may waste, for each organization and hour, by the calls of this process. */
+export class EarlyReplyBudget {
+  readonly #tokensPerHourMax: number;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  /** Forgotten each hour, so it holds no more than the organizations of one. */
+  readonly #wasted = new Map<string, number>();
+  #hour = 0;
+
+  constructor(tokensPerHourMax: number, clock: Pick<Clock, "monotonicMs">) {
+    this.#tokensPerHourMax = tokensPerHourMax;
+    this.#clock = clock;
+  }
+
+  /** For the calls of one organization. */
+  of(orgId: string): EarlyReplyAllowance {
+    return {
+      mayAsk: () => this.#wastedBy(orgId) < this.#tokensPerHourMax,
+      wasted: (tokens) => void this.#wasted.set(orgId, this.#wastedBy(orgId) + tokens),
+    };
+  }
+
+  #wastedBy(orgId: string): number {
+    const hour = Math.floor(this.#clock.monotonicMs() / HOUR_MS);
+    if (hour !== this.#hour) this.#wasted.clear();
+    this.#hour = hour;
+    return this.#wasted.get(orgId) ?? 0;
+  }
+}

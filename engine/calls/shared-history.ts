@@ -1,0 +1,60 @@
+import type { HistoryKey, HistoryStore } from "../../storage/history-store.js";
+import type { HistoryMessage } from "../../storage/records.js";
+import type { Logger } from "../log.js";
+import { withMessages } from "../session/kept-conversation.js";
+
+/** Each lost try means that another call has stored something; nobody says so many things between two of them. */
+const TRIES_MAX = 5;
+
+export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
+
+/**
+ * One call's part in a conversation that other calls may go on with at the same time: what it adds is put behind what is
+ * stored by then, so that nobody's words are lost.
+ */
+export class SharedHistory {
+  readonly #store: HistoryAccess;
+  readonly #id: HistoryKey;
+  readonly #log: Logger;
+  /** What stands in the store, as far as this call knows. */
+  #known: readonly HistoryMessage[];
+  #unstored: readonly HistoryMessage[] = [];
+  /** Messages that were stored before those, and how many were ever added. */
+  #storedCount = 0;
+
+  constructor(
+    store: HistoryAccess,
+    id: HistoryKey,
+    loaded: readonly HistoryMessage[],
+    log: Logger,
+  ) {
+    this.#store = store;
+    this.#id = id;
+    this.#known = loaded;
+    this.#log = log;
+  }
+
+  /** Nothing is stored yet. Gives the number to store it by. */
+  add(messages: readonly HistoryMessage[]): number {
+    this.#unstored = [...this.#unstored, ...messages];
+    return this.#storedCount + this.#unstored.length;
+  }
+
+  /** Stores all that had been added at that number; one after the other. Rejects as the store does, and may be repeated. */
+  async storeUntil(count: number, atMs: number): Promise<void> {
+    const added = this.#unstored.slice(0, count - this.#storedCount);
+    if (count <= this.#storedCount) return;
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+      const next = withMessages(this.#known, added);
+      if (await this.#store.replace(this.#id, this.#known, next, atMs)) {
+        this.#known = next;
+        this.#unstored = this.#unstored.slice(added.length);
+        this.#storedCount += added.length;
+        return;
+      }
+      this.#known = (await this.#store.load(this.#id.orgId, this.#id.key, 0)) ?? [];
+    }
+    const fields = { orgId: this.#id.orgId, messages: added.length };
+    this.#log.warn(fields, "what a call added to a conversation waits: others write it too");
+  }
+}

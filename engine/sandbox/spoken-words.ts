@@ -1,0 +1,38 @@
+import { encodeSpeech } from "./tone-code.js";
+
+const MEASURING_RATE_HZ = 8000;
+
+export interface TimedCharacter {
+  readonly character: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Every character sounds for an equal part of the text's duration. */
+export function timedCharacters(text: string, speed = 1): readonly TimedCharacter[] {
+  const characters = Array.from(text);
+  const samples = encodeSpeech(text, MEASURING_RATE_HZ, speed).length;
+  const at = (position: number): number =>
+    (samples * 1000 * position) / MEASURING_RATE_HZ / characters.length;
+  return characters.map((character, n) => ({ character, startMs: at(n), endMs: at(n + 1) }));
+}
+
+export interface TimedWord {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The words between the text's blanks, with their times. */
+export function timedWords(text: string, speed = 1): readonly TimedWord[] {
+  const words: TimedWord[] = [];
+  let open: TimedWord | undefined;
+  for (const { character, startMs, endMs } of timedCharacters(text, speed)) {
+    if (/\s/.test(character)) {
+      if (open !== undefined) words.push(open);
+      open = undefined;
+    } else
+      open = { text: (open?.text ?? "") + character, startMs: open?.startMs ?? startMs, endMs };
+  }
+  return open === undefined ? words : [...words, open];
+}

@@ -1,0 +1,112 @@
+import { type HeardWord, humanWord, ToneDecoder } from "./tone-code.js";
+
+/** The silence that each kind of ending needs before the model is as sure as it gets; see `confidenceOf`. */
+const SURE_AFTER_MS = 200;
+const LIKELY_AFTER_MS = 600;
+const UPDATE_MS = 250;
+
+/** Words that nobody ends a turn with. */
+const UNFINISHED =
+  /(?:^|\s)(?:uhm|uh|um|and|or|but|so|the|a|an|my|is|are|to|of|for|in|at|because|äh|ähm|und|oder|aber|mein|meine|ist)$/i;
+
+export interface TurnModelListener {
+  onStart(): void;
+  /** More was heard; the turn's state has not changed. */
+  onUpdate(): void;
+  /** Told every 10 ms of silence in a turn. */
+  onQuiet(confidence: number, quietMs: number): void;
+  /** The caller speaks again, in a turn that has not ended. */
+  onResumed(): void;
+}
+
+/**
+ * What a recognizer that decides turns hears. Its real model is not known; this one is sure of an end behind a full stop, takes
+ * it for likely behind other words after a longer silence, and waits behind a comma or a word that wants another.
+ */
+export class TurnModel {
+  readonly #listener: TurnModelListener;
+  readonly #decoder: ToneDecoder;
+  #words: HeardWord[] = [];
+  #isQuiet = true;
+  #updatedMs = 0;
+  #hasNews = false;
+  #isLoud = false;
+
+  constructor(sampleRateHz: number, listener: TurnModelListener) {
+    this.#listener = listener;
+    this.#decoder = new ToneDecoder(sampleRateHz, {
+      onWord: (word) => this.#hear(word),
+      onLoud: (atMs) => this.#goOn(atMs),
+      onQuiet: (quietMs, atMs) => this.#fallSilent(quietMs, atMs),
+    });
+  }
+
+  get positionMs(): number {
+    return this.#decoder.positionMs;
+  }
+
+  /** Those of the open turn; empty when none is open. */
+  get words(): readonly HeardWord[] {
+    return this.#words;
+  }
+
+  /** Whether the audio written last held any sound. */
+  write(pcm: Int16Array): boolean {
+    this.#isLoud = false;
+    this.#decoder.write(pcm);
+    return this.#isLoud;
+  }
+
+  /** The open turn is over. */
+  close(): void {
+    this.#words = [];
+    this.#hasNews = false;
+  }
+
+  /** No more audio comes: what is not complete yet is told. */
+  end(): void {
+    this.#decoder.end();
+  }
+
+  #hear(word: HeardWord): void {
+    if (word.text === "") return;
+    const last = this.#words.at(-1);
+    if (last?.isHuman === true && word.isHuman) {
+      this.#words[this.#words.length - 1] = humanWord(last.startMs, word.endMs);
+    } else this.#words.push(word);
+    this.#hasNews = true;
+    if (this.#words.length === 1 && last === undefined) {
+      this.#updatedMs = this.positionMs;
+      this.#listener.onStart();
+    }
+  }
+
+  #goOn(atMs: number): void {
+    this.#isLoud = true;
+    if (this.#isQuiet && this.#words.length > 0) this.#listener.onResumed();
+    this.#isQuiet = false;
+    this.#update(atMs);
+  }
+
+  #fallSilent(quietMs: number, atMs: number): void {
+    this.#isQuiet = true;
+    if (this.#words.length === 0) return;
+    this.#update(atMs);
+    this.#listener.onQuiet(this.#confidenceOf(quietMs), quietMs);
+  }
+
+  #update(atMs: number): void {
+    if (!this.#hasNews || this.#words.length === 0 || atMs - this.#updatedMs < UPDATE_MS) return;
+    this.#updatedMs = atMs;
+    this.#hasNews = false;
+    this.#listener.onUpdate();
+  }
+
+  #confidenceOf(quietMs: number): number {
+    const text = this.#words.map((word) => word.text).join(" ");
+    if (text.endsWith(",") || text.endsWith("...") || UNFINISHED.test(text)) return 0.2;
+    if (/[.?!]$/.test(text)) return quietMs >= SURE_AFTER_MS ? 0.9 : 0.3;
+    if (quietMs >= LIKELY_AFTER_MS) return 0.75;
+    return quietMs >= SURE_AFTER_MS ? 0.5 : 0.3;
+  }
+}

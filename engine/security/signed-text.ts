@@ -1,0 +1,35 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+
+const KEY_BYTES = 32;
+
+/** JSON that its reader can read and nobody else can write; it stands in addresses as it is. */
+export class SignedText {
+  readonly #key: Buffer;
+  readonly #charactersMax: number;
+
+  /** The key is derived from `secret` and, by its label, is no key of anything else. Longer texts are not looked at. */
+  constructor(secret: string, label: string, charactersMax: number) {
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", label, KEY_BYTES));
+    this.#charactersMax = charactersMax;
+  }
+
+  sign(value: unknown): string {
+    const text = Buffer.from(JSON.stringify(value)).toString("base64url");
+    return `${text}.${this.signature(text).toString("base64url")}`;
+  }
+
+  /** What was signed here; undefined for what is forged, cut, or too long. */
+  read(signed: string): unknown {
+    if (signed.length > this.#charactersMax) return undefined;
+    const [text = "", signature = ""] = signed.split(".");
+    const given = Buffer.from(signature, "base64url");
+    const expected = this.signature(text);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+  }
+
+  /** What only the holder of the secret can make of the text. */
+  signature(text: string): Buffer {
+    return createHmac("sha256", this.#key).update(text).digest();
+  }
+}

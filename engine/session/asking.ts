@@ -1,0 +1,78 @@
+import type { SessionEffect } from "./effects.js";
+import { turnMessages, withMessages } from "./kept-conversation.js";
+import { estimatedTokens } from "./settlement.js";
+import { watchSilence } from "./silence-watch.js";
+import { STALL_MAX_MS } from "./speaking.js";
+import type { SessionState } from "./state.js";
+import { newTurn, splitterFor, type Turn } from "./turn.js";
+import { givenUpAtMs } from "./vain-wait.js";
+
+const MODEL_ATTEMPTS_MAX = 2;
+
+export type TurnFields = Pick<Turn, "userText" | "callerEndedAtMs" | "decidedAtMs" | "attempt">;
+
+export function askAnew(
+  state: SessionState,
+  fields: TurnFields & Partial<Turn>,
+  out: SessionEffect[],
+): SessionState {
+  const id = state.lastTurnId + 1;
+  const splitter = splitterFor(state.settings);
+  const turn: Turn = { ...newTurn({ id, kind: "reply", ...fields }), splitter, ...fields };
+  askModel(state, turn, out);
+  if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs, out);
+  return { ...state, lastTurnId: id, turn };
+}
+
+/** The caller has heard these words all the same, and is told the rest by another try. */
+function saidOf(turn: Turn): Partial<Turn> {
+  const { waitingWords, ledger, onsetAtMs, hasWaitedForWords, wastedTokens } = turn;
+  const { waitedBeforeMs: beforeMs } = turn;
+  const sentences = turn.sentences.slice(0, waitingWords);
+  const counts = { sentCount: waitingWords, askedCount: waitingWords, waitingWords };
+  return {
+    sentences,
+    ...counts,
+    ledger,
+    onsetAtMs,
+    hasWaitedForWords,
+    wastedTokens,
+    waitedBeforeMs: beforeMs,
+  };
+}
+
+/** Asks for the rest of the reply, now that it is known what came of the tools. */
+export function askModel(state: SessionState, turn: Turn, out: SessionEffect[]): void {
+  const history = withMessages(state.history, turnMessages(turn.userText, ""));
+  out.push({ type: "askModel", turnId: turn.id, history, toolMessages: turn.toolMessages });
+  out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
+}
+
+/** So long the model has before it is looked after. */
+export function firstStallMs(turn: Turn): number {
+  if (turn.toolRounds > 0) return STALL_MAX_MS;
+  return Math.min(STALL_MAX_MS, givenUpAtMs(turn) - turn.progressAtMs);
+}
+
+/** What a tool has done is not done twice. */
+export function mayAskAgain({ attempt, toolRounds }: Turn): boolean {
+  return attempt < MODEL_ATTEMPTS_MAX && toolRounds === 0;
+}
+
+export function askOnceMore(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
+  const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
+  return askAnew(paid(state, turn), { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
+}
+
+/** Counts a generation that ends without the vendor's own count. */
+export function paid(state: SessionState, turn: Turn): SessionState {
+  const tokens = estimatedTokens(state, turn);
+  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  return { ...state, metrics };
+}

@@ -1,0 +1,48 @@
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import type { LanguageModel, VendorError } from "../vendors/contracts.js";
+import type { CallerChannel } from "./caller-channel.js";
+import type { TurnSave } from "./effects.js";
+import type { Ending } from "./ending.js";
+import type { PhraseKeeper } from "./phrase-keeper.js";
+import type { PlayoutDelays } from "./playout-delay.js";
+import type { AgentTts } from "./sentence-speaker.js";
+import type { SpeechCache } from "./speech-cache.js";
+import type { Toolbox } from "./toolbox.js";
+
+export interface AgentLlm {
+  readonly vendor: string;
+  readonly client: LanguageModel;
+  readonly modelId: string;
+  readonly systemPrompt: string;
+  readonly temperature: number;
+  readonly maxTokens: number;
+}
+
+/** Where a call is written down, and who is told of its end. */
+export interface CallRecorder {
+  turnSaved(save: TurnSave): void;
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
+  ended(ending: Ending, save: TurnSave): void;
+}
+
+/** What an organization's replies that are begun early may waste. */
+export interface EarlyReplyAllowance {
+  mayAsk(): boolean;
+  /** So many tokens of one were thrown away. */
+  wasted(tokens: number): void;
+}
+
+export interface EffectSurroundings {
+  readonly clock: Clock;
+  readonly llm: AgentLlm;
+  readonly tts: AgentTts;
+  readonly toolbox: Toolbox;
+  readonly earlyReplies: EarlyReplyAllowance;
+  readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
+  readonly phrases: PhraseKeeper;
+  readonly caller: CallerChannel;
+  readonly recorder: CallRecorder;
+  readonly log: Logger;
+}

@@ -1,0 +1,80 @@
+import type { SessionEffect } from "./effects.js";
+import { type Ending, LISTENING_FAILED } from "./ending.js";
+import { endCall, settleTurn, stopTurn } from "./settlement.js";
+import { beginScripted } from "./speaking.js";
+import type { SessionState } from "./state.js";
+import { leftInTransfer } from "./transferring.js";
+import type { Turn } from "./turn.js";
+
+/** What the caller is told before the limit takes about four seconds. */
+const TIME_UP_BEFORE_MS = 6_000;
+/** A call that may not be longer than this ends without a word. */
+const DURATION_WITH_WORDS_MIN_MS = 30_000;
+
+export function watchDuration(state: SessionState, out: SessionEffect[]): void {
+  const { durationMaxMs, phrases } = state.settings;
+  out.push({ type: "startTimer", timer: "duration", delayMs: durationMaxMs });
+  if (phrases === undefined || durationMaxMs < DURATION_WITH_WORDS_MIN_MS) return;
+  out.push({ type: "startTimer", timer: "timeUp", delayMs: durationMaxMs - TIME_UP_BEFORE_MS });
+}
+
+export function durationLimit(state: SessionState): Ending {
+  const seconds = Math.round(state.settings.durationMaxMs / 1_000);
+  const message = `the call reached its limit of ${seconds} seconds`;
+  return { reason: "durationLimit", status: "completed", message };
+}
+
+/** The limit of the call is near: whoever speaks, the caller is told. */
+export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  const words = state.settings.phrases?.timeIsUp ?? "";
+  if (words === "" || state.turn?.ending !== undefined) return state;
+  return sayLast(state, words, durationLimit(state), atMs, out);
+}
+
+/** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
+export function onListeningFailed(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const words = state.settings.phrases?.cannotHear ?? "";
+  if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
+  return sayLast(state, words, LISTENING_FAILED, atMs, out);
+}
+
+/** The call is to end for a reason from outside. Nobody minds that of a caller who left; suspended ones are told why. */
+export function endAsked(
+  state: SessionState,
+  ending: Ending,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
+  if (left !== undefined) return left;
+  const isTold = ending.reason === "suspended" && state.phase === "live";
+  if (!isTold) return endCall(state, ending, atMs, out);
+  // It is being said, or the agent is saying goodbye by itself.
+  if (state.turn?.ending !== undefined) return state;
+  return sayLast(state, state.settings.suspended, ending, atMs, out);
+}
+
+function sayLast(
+  state: SessionState,
+  words: string,
+  ending: Ending,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const free = turn === undefined ? state : cutOff(state, turn, atMs, out);
+  out.push({ type: "cancelTimer", timer: "silence" });
+  out.push({ type: "cancelTimer", timer: "phantom" });
+  const last = { ...free, cutSentences: [], cutEnding: undefined };
+  return beginScripted(last, "farewell", [words], atMs, out, ending);
+}
+
+function cutOff(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): SessionState {
+  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
+  stopTurn(state, turn, out);
+  return settleTurn(state, turn, "cutOff", atMs, out);
+}

@@ -1,0 +1,95 @@
+import * as detector from "../speech/turn-detector.js";
+import type { SessionEffect } from "./effects.js";
+import type { PhraseReadyEvent, TimerFiredEvent } from "./events.js";
+import { recordSent } from "./playback-ledger.js";
+import { quietUntilMs, watchSilence } from "./silence-watch.js";
+import { sayWhatIsSent } from "./speaking.js";
+import type { ReadyPhrase, SessionState } from "./state.js";
+import { isAllSent, isGrowing, type Turn, WAITING_SLOT_FIRST } from "./turn.js";
+
+/** Then nobody believes them any more, and the watchdogs have long given the reply up. */
+const WAITING_WORDS_MAX = 6;
+/** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
+const LOOK_AGAIN_MS = 500;
+/** A voice that was heard so lately may still be going on. */
+const VOICE_RECENT_MS = 300;
+
+export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
+  const { text, durationMs } = event;
+  const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
+  if (isKnown || !preparedPhrases(state).includes(text)) return state;
+  return { ...state, readyPhrases: [...state.readyPhrases, { text, durationMs }] };
+}
+
+/** What this call may have to say when its voice or its model does not answer. */
+export function preparedPhrases({ settings }: SessionState): readonly string[] {
+  const { phrases, apology, cannotTransfer, callerSilenceMs, tools } = settings;
+  if (phrases === undefined) return [];
+  const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
+  const idle = callerSilenceMs > 0 ? [stillThere, nobodyThere] : [];
+  const canTransfer = tools.some(({ kind }) => kind === "transfer");
+  const onTransfer = canTransfer ? [cannotTransfer] : [];
+  return [...waiting, apology, ...idle, cannotHear, timeIsUp, ...onTransfer];
+}
+
+/** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
+export function onWaitingTimer(
+  state: SessionState,
+  event: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const { atMs, voiceAgoMs } = event;
+  if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
+  if (turn.waitingWords >= WAITING_WORDS_MAX) return state;
+  const leftMs = quietUntilMs(state, turn) - atMs;
+  const isCallerHeard =
+    detector.pendingText(state.hearing) !== "" ||
+    turn.onsetAtMs !== undefined ||
+    (voiceAgoMs !== undefined && voiceAgoMs < VOICE_RECENT_MS);
+  const phrase = nextPhrase(state, turn);
+  if (leftMs >= 1 || isCallerHeard || phrase === undefined || isHindered(state, turn)) {
+    out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(leftMs, LOOK_AGAIN_MS) });
+    return state;
+  }
+  return sayPhrase(state, turn, phrase, atMs, out);
+}
+
+function isHindered(state: SessionState, turn: Turn): boolean {
+  return state.heldAtMs !== undefined || isGrowing(turn);
+}
+
+function nextPhrase({ settings, readyPhrases }: SessionState, turn: Turn): ReadyPhrase | undefined {
+  const waiting = settings.phrases?.waiting ?? [];
+  const wanted = waiting[turn.waitingWords % Math.max(1, waiting.length)];
+  return (
+    readyPhrases.find(({ text }) => text === wanted) ??
+    readyPhrases.find(({ text }) => waiting.includes(text))
+  );
+}
+
+/** Between what was sent and what is still to come, whose numbers stay as they are. */
+function sayPhrase(
+  state: SessionState,
+  turn: Turn,
+  { text, durationMs }: ReadyPhrase,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { sentCount } = turn;
+  const slot = WAITING_SLOT_FIRST + turn.waitingWords;
+  const sentence = { slot, text, attempt: 1, durationMs, isWhole: true, came: undefined };
+  const sent = { text, durationMs, expectedMs: durationMs, isWhole: true, isWaitingWord: true };
+  const said: Turn = {
+    ...turn,
+    sentences: turn.sentences.toSpliced(sentCount, 0, sentence),
+    askedCount: turn.askedCount + 1,
+    sentCount: sentCount + 1,
+    waitingWords: turn.waitingWords + 1,
+    ledger: recordSent(turn.ledger, sent, atMs),
+  };
+  out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
+  sayWhatIsSent(said.ledger, out);
+  watchSilence(state, said, atMs, out);
+  return { ...state, turn: said };
+}

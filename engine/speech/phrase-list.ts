@@ -1,0 +1,46 @@
+import { wordsOf } from "./spoken-words.js";
+
+/** Longer utterances say something, whatever they are made of. */
+const WORDS_MAX = 12;
+/** Nobody spells them the same: "mmmm", "yeahhh". */
+const DRAWN_OUT = /(\p{L})\1{2,}/gu;
+
+/** Phrases that an utterance can be made of, compared without marks, capitals and apostrophes. */
+export class PhraseList {
+  readonly #phrases = new Set<string>();
+  #wordsMax = 1;
+
+  /** Phrases with commas or line breaks between them. */
+  constructor(phrases: string) {
+    for (const phrase of phrases.split(/[,\n]/)) {
+      const words = comparable(phrase);
+      if (words.length === 0) continue;
+      this.#phrases.add(words.join(" "));
+      this.#wordsMax = Math.max(this.#wordsMax, words.length);
+    }
+  }
+
+  /** Whether the text is one phrase after another and nothing else; a question is something else. */
+  makesUp(text: string): boolean {
+    const words = comparable(text);
+    if (words.length === 0 || words.length > WORDS_MAX || /[?？؟]/.test(text)) return false;
+    // Whether the words up to each place are whole phrases.
+    const isWhole = [true];
+    for (let end = 1; end <= words.length; end += 1) {
+      isWhole.push(this.#endsPhrase(words, end, isWhole));
+    }
+    return isWhole.at(-1) === true;
+  }
+
+  #endsPhrase(words: readonly string[], end: number, isWhole: readonly boolean[]): boolean {
+    for (let from = Math.max(0, end - this.#wordsMax); from < end; from += 1) {
+      if (isWhole[from] === true && this.#phrases.has(words.slice(from, end).join(" ")))
+        return true;
+    }
+    return false;
+  }
+}
+
+function comparable(text: string): readonly string[] {
+  return wordsOf(text.normalize("NFC")).map((word) => word.replace(DRAWN_OUT, "$1$1"));
+}

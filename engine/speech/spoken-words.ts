@@ -1,0 +1,24 @@
+const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}'’]+/gu;
+const APOSTROPHES = /['’]/g;
+
+export interface SpokenWord {
+  /** Lower case, without apostrophes; in Chinese and Japanese every character for itself. */
+  readonly word: string;
+  /** The index in the text behind its last character. */
+  readonly end: number;
+}
+
+/** The words of a text as they are compared with each other; marks and spaces are none. */
+export function spokenWords(text: string): readonly SpokenWord[] {
+  const words: SpokenWord[] = [];
+  for (const { 0: found, index } of text.matchAll(WORD)) {
+    const word = found.toLowerCase().replace(APOSTROPHES, "");
+    if (word !== "") words.push({ word, end: index + found.length });
+  }
+  return words;
+}
+
+/** As `spokenWords`, without the places. */
+export function wordsOf(text: string): readonly string[] {
+  return spokenWords(text).map(({ word }) => word);
+}

@@ -1,0 +1,167 @@
+/** What an agent says by itself, in its own language and voice. */
+export interface StockPhrases {
+  /** No reply could be made. */
+  readonly apology: string;
+  /** The agent is at work: one after the other, when it takes longer. */
+  readonly waiting: readonly string[];
+  readonly stillThere: string;
+  /** Nobody has answered that. */
+  readonly nobodyThere: string;
+  readonly timeIsUp: string;
+  /** The caller cannot be understood any more. */
+  readonly cannotHear: string;
+  /** The caller was cut off, and is there again. */
+  readonly interrupted: string;
+  /** Nobody took the call that was to be handed on. */
+  readonly cannotTransfer: string;
+  /** The organization's calls were ended by the operator. */
+  readonly suspended: string;
+}
+
+const ENGLISH: StockPhrases = {
+  apology: "I am sorry, I could not answer that just now.",
+  waiting: ["One moment.", "I am still working on it."],
+  stillThere: "Are you still there?",
+  nobodyThere: "I cannot hear you, so I will hang up now. Goodbye.",
+  timeIsUp: "I am sorry, the time for this call is over. Goodbye.",
+  cannotHear: "I am sorry, I cannot hear you any more. Please call again.",
+  interrupted: "I am sorry, the line was interrupted. Where were we?",
+  cannotTransfer: "I am sorry, I could not put you through. Is there anything else I can do?",
+  suspended: "I am sorry, this service has been suspended, so I have to end the call. Goodbye.",
+};
+
+const PHRASES: Readonly<Record<string, StockPhrases>> = {
+  en: ENGLISH,
+  de: {
+    apology: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",
+    waiting: ["Einen Moment, bitte.", "Ich bin noch dabei."],
+    stillThere: "Sind Sie noch da?",
+    nobodyThere: "Ich höre Sie leider nicht und lege jetzt auf. Auf Wiederhören.",
+    timeIsUp: "Die Zeit für dieses Gespräch ist leider um. Auf Wiederhören.",
+    cannotHear: "Ich kann Sie leider nicht mehr hören. Bitte rufen Sie noch einmal an.",
+    interrupted: "Entschuldigung, die Verbindung war unterbrochen. Wo waren wir?",
+    cannotTransfer:
+      "Es tut mir leid, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
+    suspended: "Es tut mir leid, dieser Dienst steht gerade nicht zur Verfügung. Auf Wiederhören.",
+  },
+  fr: {
+    apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",
+    waiting: ["Un instant, s'il vous plaît.", "J'y travaille encore."],
+    stillThere: "Êtes-vous toujours là ?",
+    nobodyThere: "Je ne vous entends pas, je vais donc raccrocher. Au revoir.",
+    timeIsUp: "Je suis désolé, le temps de cet appel est écoulé. Au revoir.",
+    cannotHear: "Je suis désolé, je ne vous entends plus. Veuillez rappeler.",
+    interrupted: "Je suis désolé, la ligne a été interrompue. Où en étions-nous ?",
+    cannotTransfer:
+      "Je suis désolé, je n'ai pas pu vous transférer. Puis-je faire autre chose pour vous ?",
+    suspended: "Je suis désolé, ce service n'est pas disponible pour le moment. Au revoir.",
+  },
+  es: {
+    apology: "Lo siento, ahora mismo no he podido responder.",
+    waiting: ["Un momento, por favor.", "Sigo en ello."],
+    stillThere: "¿Sigue usted ahí?",
+    nobodyThere: "No le oigo, así que voy a colgar. Hasta luego.",
+    timeIsUp: "Lo siento, se ha acabado el tiempo de esta llamada. Hasta luego.",
+    cannotHear: "Lo siento, ya no le oigo. Por favor, llame de nuevo.",
+    interrupted: "Lo siento, se ha cortado la línea. ¿Dónde estábamos?",
+    cannotTransfer: "Lo siento, no he podido pasarle la llamada. ¿Puedo ayudarle en algo más?",
+    suspended: "Lo siento, este servicio no está disponible en este momento. Hasta luego.",
+  },
+  it: {
+    apology: "Mi dispiace, in questo momento non sono riuscito a rispondere.",
+    waiting: ["Un momento, per favore.", "Ci sto ancora lavorando."],
+    stillThere: "È ancora in linea?",
+    nobodyThere: "Non la sento, quindi chiudo la chiamata. Arrivederci.",
+    timeIsUp: "Mi dispiace, il tempo per questa chiamata è finito. Arrivederci.",
+    cannotHear: "Mi dispiace, non la sento più. La prego di richiamare.",
+    interrupted: "Mi dispiace, la linea si è interrotta. Dove eravamo rimasti?",
+    cannotTransfer:
+      "Mi dispiace, non sono riuscito a trasferire la chiamata. Posso fare altro per lei?",
+    suspended: "Mi dispiace, questo servizio non è al momento disponibile. Arrivederci.",
+  },
+  pt: {
+    apology: "Desculpe, não consegui responder agora.",
+    waiting: ["Um momento, por favor.", "Ainda estou a tratar disso."],
+    stillThere: "Ainda está aí?",
+    nobodyThere: "Não consigo ouvir, por isso vou desligar. Até logo.",
+    timeIsUp: "Desculpe, o tempo desta chamada terminou. Até logo.",
+    cannotHear: "Desculpe, já não consigo ouvir. Por favor, ligue de novo.",
+    interrupted: "Desculpe, a ligação foi interrompida. Onde estávamos?",
+    cannotTransfer:
+      "Desculpe, não consegui transferir a chamada. Posso ajudar em mais alguma coisa?",
+    suspended: "Desculpe, este serviço não está disponível neste momento. Até logo.",
+  },
+  nl: {
+    apology: "Het spijt me, daar kon ik net niet op antwoorden.",
+    waiting: ["Een ogenblik, alstublieft.", "Ik ben er nog mee bezig."],
+    stillThere: "Bent u er nog?",
+    nobodyThere: "Ik hoor u niet, dus ik hang nu op. Tot ziens.",
+    timeIsUp: "Het spijt me, de tijd voor dit gesprek is om. Tot ziens.",
+    cannotHear: "Het spijt me, ik kan u niet meer horen. Belt u alstublieft opnieuw.",
+    interrupted: "Het spijt me, de verbinding was verbroken. Waar waren we gebleven?",
+    cannotTransfer:
+      "Het spijt me, ik kon u niet doorverbinden. Kan ik nog iets anders voor u doen?",
+    suspended: "Het spijt me, deze dienst is op dit moment niet beschikbaar. Tot ziens.",
+  },
+  pl: {
+    apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",
+    waiting: ["Chwileczkę.", "Jeszcze nad tym pracuję."],
+    stillThere: "Czy jest tam ktoś jeszcze?",
+    nobodyThere: "Nic nie słyszę, więc kończę rozmowę. Do widzenia.",
+    timeIsUp: "Przepraszam, czas tej rozmowy dobiegł końca. Do widzenia.",
+    cannotHear: "Przepraszam, nic już nie słyszę. Proszę zadzwonić ponownie.",
+    interrupted: "Przepraszam, połączenie zostało przerwane. Na czym skończyliśmy?",
+    cannotTransfer:
+      "Przepraszam, połączenie nie mogło zostać przekazane. Czy mogę pomóc w czymś innym?",
+    suspended: "Przepraszam, ta usługa jest w tej chwili niedostępna. Do widzenia.",
+  },
+  tr: {
+    apology: "Üzgünüm, buna şu anda cevap veremedim.",
+    waiting: ["Bir dakika lütfen.", "Hâlâ üzerinde çalışıyorum."],
+    stillThere: "Hâlâ orada mısınız?",
+    nobodyThere: "Sizi duyamıyorum, bu yüzden kapatıyorum. Hoşça kalın.",
+    timeIsUp: "Üzgünüm, bu görüşmenin süresi doldu. Hoşça kalın.",
+    cannotHear: "Üzgünüm, artık sizi duyamıyorum. Lütfen tekrar arayın.",
+    interrupted: "Üzgünüm, bağlantı kesildi. Nerede kalmıştık?",
+    cannotTransfer: "Üzgünüm, sizi aktaramadım. Başka bir konuda yardımcı olabilir miyim?",
+    suspended: "Üzgünüm, bu hizmet şu anda kullanılamıyor. Hoşça kalın.",
+  },
+  ja: {
+    apology: "申し訳ありません。ただいまお答えできませんでした。",
+    waiting: ["少々お待ちください。", "まだ確認しております。"],
+    stillThere: "もしもし、聞こえますか。",
+    nobodyThere: "お声が聞こえないため、お電話を切らせていただきます。失礼いたします。",
+    timeIsUp: "申し訳ありません。お時間になりましたので、失礼いたします。",
+    cannotHear: "申し訳ありません。お声が聞こえなくなりました。もう一度おかけ直しください。",
+    interrupted: "申し訳ありません。通話が途切れました。どこまでお話ししましたか。",
+    cannotTransfer: "申し訳ありません。おつなぎできませんでした。ほかにご用件はございますか。",
+    suspended: "申し訳ありません。ただいまこのサービスはご利用いただけません。失礼いたします。",
+  },
+  zh: {
+    apology: "抱歉，我刚才没能回答。",
+    waiting: ["请稍等。", "我还在处理。"],
+    stillThere: "您还在吗？",
+    nobodyThere: "我听不到您的声音，先挂断了。再见。",
+    timeIsUp: "抱歉，这次通话的时间到了。再见。",
+    cannotHear: "抱歉，我听不到您的声音了。请您再打一次。",
+    interrupted: "抱歉，刚才线路中断了。我们说到哪里了？",
+    cannotTransfer: "抱歉，我没能为您转接。还有什么可以帮您的吗？",
+    suspended: "抱歉，目前无法提供此服务。再见。",
+  },
+  hi: {
+    apology: "माफ़ कीजिए, मैं अभी इसका जवाब नहीं दे सका।",
+    waiting: ["एक क्षण रुकिए।", "मैं अभी देख रहा हूँ।"],
+    stillThere: "क्या आप लाइन पर हैं?",
+    nobodyThere: "मुझे आपकी आवाज़ नहीं आ रही, इसलिए मैं फ़ोन रख रहा हूँ। नमस्ते।",
+    timeIsUp: "माफ़ कीजिए, इस कॉल का समय समाप्त हो गया है। नमस्ते।",
+    cannotHear: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",
+    interrupted: "माफ़ कीजिए, लाइन कट गई थी। हम कहाँ थे?",
+    cannotTransfer: "माफ़ कीजिए, मैं आपकी कॉल आगे नहीं जोड़ सका। क्या मैं और कुछ मदद कर सकता हूँ?",
+    suspended: "माफ़ कीजिए, यह सेवा अभी उपलब्ध नहीं है। नमस्ते।",
+  },
+};
+
+/** By the first part of a language tag, in lower case; anything else hears English. */
+export function stockPhrases(language: string): StockPhrases {
+  return PHRASES[language] ?? ENGLISH;
+}

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../time/clock.js";
+import type { Soon } from "../time/soon.js";
+import { WEBHOOK_AGE_MAX_MS } from "./webhook-age.js";
+
+/** Vendors' times are believed so far either way. */
+const KEPT_MS = 2 * WEBHOOK_AGE_MAX_MS;
+/** What carries no time may come again on purpose, once the answer to it is of no use any more. */
+const KEPT_UNDATED_MS = 60_000;
+/** Thirty calls a second for as long as they are kept; some 25 MB. */
+const ANSWERED_MAX = 20_000;
+
+/** By what a repetition of a signed webhook is known. */
+export interface WebhookIdentity {
+  /** The same however the request is spelled; only who can sign can choose another. */
+  readonly id: string;
+  /** The vendor never signs the same twice. */
+  readonly isUnique: boolean;
+}
+
+/** The answered webhooks, whether this process knows them or the owner of the box does. */
+export interface WebhookAnswers {
+  answerTo(webhook: WebhookIdentity, make: () => string): Soon<string | undefined>;
+}
+
+interface Answered {
+  readonly answer: string;
+  readonly untilMs: number;
+}
+
+/**
+ * The signed webhooks that were answered lately. One that comes again gets the document that it got, with its tokens: a vendor
+ * that has lost it can go on, and whoever replays what a vendor has signed gets nothing that is not used up already.
+ */
+export class AnsweredWebhooks implements WebhookAnswers {
+  readonly #clock: Clock;
+  readonly #answeredMax: number;
+  readonly #answeredById = new Map<string, Answered>();
+
+  constructor(clock: Clock, answeredMax: number = ANSWERED_MAX) {
+    this.#clock = clock;
+    this.#answeredMax = answeredMax;
+  }
+
+  get count(): number {
+    return this.#answeredById.size;
+  }
+
+  /** Undefined when memory is full of what could still be replayed: new ones wait rather than old ones being forgotten. */
+  answerTo({ id, isUnique }: WebhookIdentity, make: () => string): string | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    const key = createHash("sha256").update(id).digest("base64");
+    const answered = this.#answeredById.get(key);
+    if (answered !== undefined && answered.untilMs > nowMs) return answered.answer;
+    this.#answeredById.delete(key);
+    if (this.#answeredById.size >= this.#answeredMax) this.#forget(nowMs);
+    if (this.#answeredById.size >= this.#answeredMax) return undefined;
+    const answer = make();
+    const keptMs = isUnique ? KEPT_MS : KEPT_UNDATED_MS;
+    this.#answeredById.set(key, { answer, untilMs: nowMs + keptMs });
+    return answer;
+  }
+
+  #forget(nowMs: number): void {
+    for (const [key, { untilMs }] of this.#answeredById) {
+      if (untilMs <= nowMs) this.#answeredById.delete(key);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+
+const DEMO_FILE = "demo.json";
+const Demo = v.object({
+  email: v.string(),
+  password: v.string(),
+  apiKey: v.string(),
+  agentId: v.optional(v.string()),
+});
+/** What a newcomer needs for a first call; kept in the data folder, for its owner's eyes. */
+export type Demo = Readonly<v.InferOutput<typeof Demo>>;
+
+/** Undefined when this data folder never had a demo organization. */
+export async function readDemo(dataDir: string): Promise<Demo | undefined> {
+  try {
+    return v.parse(Demo, JSON.parse(await readFile(join(dataDir, DEMO_FILE), "utf8")));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whole or not at all, and on the disk before anything is made with it. Gives back what was written. */
+export async function writeDemo(dataDir: string, demo: Demo): Promise<Demo> {
+  const path = join(dataDir, DEMO_FILE);
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(demo, undefined, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  return demo;
+}

@@ -1,0 +1,223 @@
+import * as v from "valibot";
+import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
+import type { SpeechFormat, SpeechRequest, TextToSpeech } from "../contracts.js";
+import { HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
+import { SocketVoice } from "../socket-voice/socket-voice.js";
+import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
+import { HttpVendor } from "../transport/http-vendor.js";
+import { downloadSpeech } from "../transport/speech-download.js";
+import { BASE_URL, setting, type Vendor } from "../vendor.js";
+import { faultOfStatus, type RefusalDetail, refusal } from "../vendor-fault.js";
+import { tryParse } from "../vendor-json.js";
+import {
+  endpointOf,
+  parseSettings,
+  requireApiKey,
+  type VendorContext,
+  type VendorSettings,
+} from "../vendor-settings.js";
+
+const VENDOR = "cartesia";
+const PUBLIC_URL = "https://api.cartesia.ai";
+/** What the messages below were read from. */
+const API_VERSION = "2026-03-01";
+
+const SOCKET_TARGET = `/tts/websocket?cartesia_version=${API_VERSION}`;
+
+/** The documented range; a value outside it would refuse the whole sentence. */
+const SPEED_MIN = 0.6;
+const SPEED_MAX = 1.5;
+
+const FIELDS = {
+  voiceId: v.optional(
+    text(/^[\x20-\x7e]{1,200}$/, "an id of 1 to 200 printable ASCII characters"),
+    "a0e99841-438c-4a64-b679-ae501e7d6091",
+  ),
+  volume: v.optional(numberFrom(0.5, 2)),
+};
+
+export const CARTESIA: Vendor = {
+  key: VENDOR,
+  apiKey: { isRequired: true, variable: "CARTESIA_API_KEY" },
+  address: { variable: "CARTESIA_BASE_URL", publicUrl: PUBLIC_URL, protocols: HTTP_PROTOCOLS },
+  tts: {
+    displayName: "Cartesia",
+    models: [
+      { modelId: "sonic-3.5", label: "Sonic 3.5", description: "Lowest delay", plan: "starter" },
+      { modelId: "sonic-3", label: "Sonic 3", plan: "starter" },
+    ],
+    fields: FIELDS,
+    settings: [
+      setting("voiceId", "Voice id", "string"),
+      setting("volume", "Volume, 0.5 to 2", "number"),
+      BASE_URL,
+    ],
+    client: (given, context) => new Cartesia(given, context),
+  },
+};
+
+type Settings = v.InferOutput<v.ObjectSchema<typeof FIELDS, undefined>>;
+
+/** Over its WebSocket for telephones, with the times of the words; that has no MP3, which is asked for by HTTP. */
+class Cartesia implements TextToSpeech {
+  readonly formats = [MP3, MULAW_8K, PCM_24K];
+  readonly #settings: Settings;
+  readonly #apiKey: string;
+  readonly #vendor: HttpVendor;
+  readonly #voice: SocketVoice;
+
+  constructor(given: VendorSettings, context: VendorContext) {
+    const settings = parseSettings(VENDOR, FIELDS, given);
+    this.#settings = settings;
+    this.#apiKey = requireApiKey(VENDOR, given);
+    this.#vendor = new HttpVendor(VENDOR, given, PUBLIC_URL, context);
+    this.#voice = new SocketVoice(
+      {
+        vendor: VENDOR,
+        sentencesMax: Number.POSITIVE_INFINITY,
+        target: () => SOCKET_TARGET,
+        frames: (request, id) => [
+          JSON.stringify({
+            ...generation(request, settings),
+            context_id: id,
+            continue: false,
+            add_timestamps: request.onWords !== undefined,
+            // A sentence is whole when it is sent; nothing more is to be waited for.
+            max_buffer_delay_ms: 0,
+          }),
+        ],
+        newReader: (id) => new CartesiaReader(id),
+        refusalDetail: ({ body }) => readError(body),
+      },
+      {
+        context,
+        endpoint: endpointOf(VENDOR, given, PUBLIC_URL),
+        clientOwned: given.clientOwned,
+        apiKey: this.#apiKey,
+        headers: { Authorization: `Bearer ${this.#apiKey}`, "Cartesia-Version": API_VERSION },
+      },
+    );
+  }
+
+  synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (request.format.encoding !== "mp3") return this.#voice.synthesize(request, onChunk, signal);
+    return downloadSpeech(
+      this.#vendor,
+      {
+        path: "/tts/bytes",
+        headers: {
+          authorization: `Bearer ${this.#apiKey}`,
+          "cartesia-version": API_VERSION,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(generation(request, this.#settings)),
+        refuse: (answer) => {
+          const fault = faultOfStatus(answer.status);
+          return refusal(VENDOR, fault, answer, readError(answer.body), this.#apiKey);
+        },
+      },
+      onChunk,
+      signal,
+    );
+  }
+
+  warm(): void {
+    // Which of the two the call is going to use is not known here.
+    this.#vendor.warm();
+    this.#voice.warm(SOCKET_TARGET);
+  }
+}
+
+/** That `pcm_mulaw` is taken is known from one document only. */
+const OUTPUT_FORMATS: Readonly<Record<SpeechFormat["encoding"], object>> = {
+  mp3: { container: "mp3", sample_rate: 24_000, bit_rate: 48_000 },
+  mulaw: { container: "raw", encoding: "pcm_mulaw", sample_rate: 8_000 },
+  pcm16: { container: "raw", encoding: "pcm_s16le", sample_rate: 24_000 },
+};
+
+function generation(request: SpeechRequest, { voiceId, volume }: Settings): object {
+  const speed = Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed));
+  return {
+    model_id: request.modelId,
+    transcript: request.text,
+    voice: { mode: "id", id: voiceId },
+    language: request.language.split("-", 1)[0],
+    output_format: OUTPUT_FORMATS[request.format.encoding],
+    generation_config: { speed, volume },
+  };
+}
+
+const errorSchema = v.object({
+  error_code: v.optional(v.string()),
+  title: v.optional(v.string()),
+  message: v.optional(v.string()),
+  error: v.optional(v.string()),
+});
+
+function readError(body: string): RefusalDetail {
+  const error = tryParse(errorSchema, body)?.value;
+  // The message may repeat the transcript; the title and the code do not.
+  return { code: error?.error_code, message: error?.title };
+}
+
+const messageSchema = v.object({
+  type: v.string(),
+  context_id: v.optional(v.string()),
+  data: v.optional(v.string()),
+  status_code: v.optional(v.number()),
+  error_code: v.optional(v.string()),
+  title: v.optional(v.string()),
+  word_timestamps: v.nullish(
+    v.object({
+      words: v.array(v.string()),
+      start: v.array(v.number()),
+      end: v.array(v.number()),
+    }),
+  ),
+});
+
+class CartesiaReader implements TurnReader {
+  readonly #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  text(text: string): readonly Said[] {
+    const message = tryParse(messageSchema, text)?.value;
+    if (message === undefined) {
+      return [{ kind: "failed", fault: "badAnswer", message: "unreadable answer" }];
+    }
+    if (message.context_id !== undefined && message.context_id !== this.#id) return [];
+    switch (message.type) {
+      case "chunk":
+        return [{ kind: "audio", bytes: Buffer.from(message.data ?? "", "base64") }];
+      case "timestamps": {
+        const { words = [], start = [], end = [] } = message.word_timestamps ?? {};
+        const timed = words.map((word, n) => ({
+          text: word,
+          startMs: Math.round((start[n] ?? 0) * 1_000),
+          endMs: Math.round((end[n] ?? start[n] ?? 0) * 1_000),
+        }));
+        return [{ kind: "words", words: timed }];
+      }
+      case "done":
+        return [{ kind: "done" }];
+      case "error": {
+        const words = [message.error_code, message.title].filter((word) => word !== undefined);
+        const fault = faultOfStatus(message.status_code ?? 500);
+        return [{ kind: "failed", fault, message: words.join(": ").slice(0, 300) }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  binary(): readonly Said[] {
+    return [];
+  }
+}

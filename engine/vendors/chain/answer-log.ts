@@ -1,0 +1,97 @@
+import type { Category } from "../../../storage/records.js";
+import type { VendorError, VendorFault } from "../contracts.js";
+import type { ChainLink, ChainWatch, Wasted } from "./chain.js";
+
+/** Who has answered in a turn. The rest stands there when somebody else was asked first, in vain. */
+export interface VendorAnswer {
+  readonly vendor: string;
+  readonly model: string;
+  /** How many requests it took, those that failed included. */
+  readonly attempts?: number;
+  readonly firstVendor?: string;
+  readonly firstFault?: VendorFault;
+  readonly wastedMs?: number;
+  readonly wastedTokens?: number;
+}
+
+export type TurnAnswers = Partial<Record<Category, VendorAnswer>>;
+
+interface Tally {
+  vendor: string;
+  model: string;
+  answers: number;
+  failures: number;
+  first: { readonly vendor: string; readonly fault: VendorFault } | undefined;
+  wastedMs: number;
+  wastedTokens: number;
+}
+
+/** Keeps for one call who has answered since it was asked last, and passes on what has failed. */
+export class AnswerLog implements ChainWatch {
+  readonly #tallies = new Map<Category, Tally>();
+  #onFailed: (category: Category, error: VendorError) => void = () => undefined;
+
+  /** Where failures go that no caller is told of, because somebody else was asked. */
+  tell(onFailed: (category: Category, error: VendorError) => void): void {
+    this.#onFailed = onFailed;
+  }
+
+  answered(category: Category, { vendor, modelId }: ChainLink<unknown>): void {
+    const tally = this.#tallyOf(category);
+    tally.vendor = vendor;
+    tally.model = modelId;
+    tally.answers += 1;
+  }
+
+  failed(
+    category: Category,
+    { vendor }: ChainLink<unknown>,
+    error: VendorError,
+    wasted: Wasted,
+  ): void {
+    const tally = this.#tallyOf(category);
+    tally.failures += 1;
+    tally.first ??= { vendor, fault: error.fault };
+    tally.wastedMs += wasted.ms;
+    tally.wastedTokens += wasted.tokens;
+    this.#onFailed(category, error);
+  }
+
+  /** What has come together since this was asked last. */
+  take(): TurnAnswers {
+    const answers = [...this.#tallies].map(([category, tally]) => [category, answerOf(tally)]);
+    this.#tallies.clear();
+    return Object.fromEntries(answers);
+  }
+
+  #tallyOf(category: Category): Tally {
+    const known = this.#tallies.get(category);
+    if (known !== undefined) return known;
+    const tally: Tally = {
+      vendor: "",
+      model: "",
+      answers: 0,
+      failures: 0,
+      first: undefined,
+      wastedMs: 0,
+      wastedTokens: 0,
+    };
+    this.#tallies.set(category, tally);
+    return tally;
+  }
+}
+
+/** Nobody has answered: then no vendor stands there. */
+function answerOf(tally: Tally): VendorAnswer {
+  const { vendor, model, first, answers, failures, wastedMs, wastedTokens } = tally;
+  if (first === undefined) return { vendor, model };
+  return {
+    vendor,
+    model,
+    attempts: answers + failures,
+    firstVendor: first.vendor,
+    firstFault: first.fault,
+    wastedMs,
+    ...(wastedTokens > 0 ? { wastedTokens } : {}),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Category } from "../../../storage/records.js";
+import type { Clock } from "../../time/clock.js";
+import { VendorError } from "../contracts.js";
+import type { Breaker } from "./breakers.js";
+
+/** Who has failed in a call is asked last in it for so long, whatever its breaker says. */
+const GRUDGE_MS = 60_000;
+
+/** One vendor of a chain, with what it is asked for. */
+export interface ChainLink<Client> {
+  readonly vendor: string;
+  readonly modelId: string;
+  readonly client: Client;
+  readonly breaker: Breaker;
+}
+
+export interface Wasted {
+  /** What the caller waited for it in vain. */
+  readonly ms: number;
+  /** What was paid for and is said again by another; an estimate. */
+  readonly tokens: number;
+}
+
+/** Is told how the vendors of one call do. */
+export interface ChainWatch {
+  answered(category: Category, link: ChainLink<unknown>): void;
+  /** Another vendor is asked instead. */
+  failed(category: Category, link: ChainLink<unknown>, error: VendorError, wasted: Wasted): void;
+}
+
+export interface ChainParts<Link> {
+  readonly category: Category;
+  /** One or more, in the order in which they are to be asked. */
+  readonly links: readonly [Link, ...Link[]];
+  readonly clock: Clock;
+  readonly watch: ChainWatch;
+}
+
+/** The vendors of one category in one call: who is to be asked next, and who has done what. */
+export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
+  readonly first: Link;
+  readonly clock: Clock;
+  readonly #category: Category;
+  readonly #links: readonly Link[];
+  readonly #watch: ChainWatch;
+  readonly #failedAtMs = new Map<Link, number>();
+
+  constructor({ category, links, clock, watch }: ChainParts<Link>) {
+    this.first = links[0];
+    this.clock = clock;
+    this.#category = category;
+    this.#links = links;
+    this.#watch = watch;
+  }
+
+  /** All of them: first those that are thought to work, then, for want of better, the others. */
+  candidates(): readonly Link[] {
+    if (this.#links.length === 1 || this.#links.every((link) => this.#isTrusted(link))) {
+      return this.#links;
+    }
+    const trusted = this.#links.filter((link) => this.#isTrusted(link));
+    const others = this.#links.filter((link) => !trusted.includes(link));
+    return [...trusted, ...others];
+  }
+
+  /** Who would be asked now. */
+  get next(): Link {
+    return this.candidates()[0] ?? this.first;
+  }
+
+  get isSingle(): boolean {
+    return this.#links.length === 1;
+  }
+
+  answered(link: Link): void {
+    if (this.#failedAtMs.size > 0) this.#failedAtMs.delete(link);
+    link.breaker.answered();
+    this.#watch.answered(this.#category, link);
+  }
+
+  /** The failure of the only link is its caller's to tell: nobody is asked instead. */
+  failed(link: Link, error: VendorError, wasted: Wasted): void {
+    this.distrust(link);
+    link.breaker.failed(error);
+    if (!this.isSingle) this.#watch.failed(this.#category, link, error, wasted);
+  }
+
+  /** It has said nothing, but the caller should not wait for it again. */
+  distrust(link: Link): void {
+    this.#failedAtMs.set(link, this.clock.monotonicMs());
+  }
+
+  #isTrusted(link: Link): boolean {
+    if (link.breaker.isSkipped) return false;
+    const failedAtMs = this.#failedAtMs.get(link);
+    return failedAtMs === undefined || this.clock.monotonicMs() - failedAtMs >= GRUDGE_MS;
+  }
+}
+
+/** What is told when nobody is left: a fault that may pass, if there was one, so that the call asks once more. */
+export function worstOf(failures: readonly VendorError[]): VendorError {
+  const error = failures.find(({ retryable }) => retryable) ?? failures.at(-1);
+  return error ?? new VendorError("chain", "unavailable", "there is nobody to ask");
+}
+
+/** A client that breaks its contract has failed like any other. */
+export function asVendorError(vendor: string, cause: unknown): VendorError {
+  if (cause instanceof VendorError) return cause;
+  return new VendorError(vendor, "badAnswer", `${vendor}: its client broke off`, { cause });
+}

@@ -1,0 +1,237 @@
+import { bytesPerMs, bytesPerSample, type HeardFormat } from "../../audio/audio-format.js";
+import type { CancelTimer } from "../../time/clock.js";
+import type {
+  SpeechListener,
+  SpeechStream,
+  SpeechToText,
+  Transcript,
+  VendorError,
+} from "../contracts.js";
+import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
+import { PacedReplay } from "./paced-replay.js";
+
+type Link = ChainLink<SpeechToText>;
+
+/** What is not understood yet is kept for so long: a recognizer is found to be deaf after about five seconds of speech. */
+const KEPT_MS = 8_000;
+/** What a recognizer that connects to anew keeps itself, and hears again. */
+const OWN_RING_MS = 2_000;
+/** A connection that has broken comes back within this time, or somebody else listens. */
+const LOST_MAX_MS = 700;
+/** Who has listened for so long was a good choice; more changes in less time than this are one outage. */
+const STABLE_AFTER_MS = 10_000;
+const CHANGES_MAX = 6;
+
+export interface ChainedStreamParts {
+  readonly chain: Chain<SpeechToText>;
+  readonly format: HeardFormat;
+  readonly listener: SpeechListener;
+  readonly signal: AbortSignal;
+  /** Rejects with a VendorError that has been counted. `isLast`: there is nobody to turn to. */
+  readonly open: (
+    link: Link,
+    listener: SpeechListener,
+    signal: AbortSignal,
+    isLast: boolean,
+  ) => Promise<SpeechStream>;
+}
+
+/**
+ * One call's recognition by whoever listens just now. Who is lost or deaf is left for the next, who hears again what was not
+ * understood; times are those of the whole stream, whoever tells them.
+ */
+export class ChainedStream implements SpeechStream {
+  readonly #parts: ChainedStreamParts;
+  readonly #replay: PacedReplay;
+  readonly #bytesPerMs: number;
+  readonly #sampleBytes: number;
+  readonly #ending = new AbortController();
+  readonly #until: AbortSignal;
+  readonly #onAbort = () => this.close();
+  #stream: SpeechStream | undefined;
+  #link: Link | undefined;
+  /** Counts who has listened: what an earlier one still tells is dropped. */
+  #turn = 0;
+  /** Where in the whole stream the present one's time begins. */
+  #baseByte = 0;
+  #settledByte = 0;
+  #openedAtMs = 0;
+  #changes = 0;
+  #lostAtMs: number | undefined;
+  /** When the present one has come back by itself. */
+  #recoveredAtMs: number | undefined;
+  #cancelLost: CancelTimer = () => undefined;
+  #isClosed = false;
+
+  constructor(parts: ChainedStreamParts) {
+    this.#parts = parts;
+    const { chain, format, signal } = parts;
+    this.#replay = new PacedReplay(chain.clock, format, KEPT_MS);
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#sampleBytes = bytesPerSample(format.encoding);
+    this.#until = AbortSignal.any([signal, this.#ending.signal]);
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Opens the first that takes audio. Rejects with a VendorError when none does. */
+  async begin(): Promise<void> {
+    const failures = await this.#openOneOf(this.#parts.chain.candidates());
+    if (failures === undefined) return;
+    this.close();
+    throw worstOf(failures);
+  }
+
+  write(audio: Uint8Array): void {
+    if (this.#isClosed || audio.length === 0) return;
+    this.#replay.keep(audio);
+    if (!this.#replay.isUnderway) this.#stream?.write(audio);
+  }
+
+  async finish(): Promise<void> {
+    const stream = this.#stream;
+    if (this.#isClosed || stream === undefined) return this.close();
+    this.#cancelLost();
+    this.#replay.flush((audio) => stream.write(audio));
+    await stream.finish();
+    this.close();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#parts.signal.removeEventListener("abort", this.#onAbort);
+    this.#cancelLost();
+    this.#replay.stop();
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#ending.abort();
+  }
+
+  /** Why nobody could be opened; undefined when somebody was. */
+  async #openOneOf(links: readonly Link[]): Promise<readonly VendorError[] | undefined> {
+    const failures: VendorError[] = [];
+    for (const [index, link] of links.entries()) {
+      const turn = ++this.#turn;
+      try {
+        const isLast = index === links.length - 1;
+        const stream = await this.#parts.open(link, this.#ears(link, turn), this.#until, isLast);
+        if (this.#isClosed) stream.close();
+        else this.#attach(link, stream);
+        return undefined;
+      } catch (cause) {
+        failures.push(asVendorError(link.vendor, cause));
+        if (this.#isClosed || this.#until.aborted) return failures;
+      }
+    }
+    return failures;
+  }
+
+  #attach(link: Link, stream: SpeechStream): void {
+    this.#link = link;
+    this.#stream = stream;
+    this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
+    this.#recoveredAtMs = undefined;
+    this.#baseByte = Math.max(this.#settledByte, this.#replay.startByte);
+    this.#replay.start(this.#baseByte, (audio) => stream.write(audio));
+  }
+
+  /** What one recognizer tells, while it is the one that listens. */
+  #ears(link: Link, turn: number): SpeechListener {
+    const { listener, chain } = this.#parts;
+    const now = (tell: () => void) => {
+      if (turn === this.#turn && !this.#isClosed) tell();
+    };
+    return {
+      onSpeechStarted: () => now(() => listener.onSpeechStarted()),
+      onTranscript: (heard) => now(() => this.#hear(link, heard)),
+      onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
+      onTurn: (event) => now(() => listener.onTurn(event)),
+      onLost: (error) => now(() => this.#lose(error)),
+      onRecovered: (deafMs) =>
+        now(() => {
+          this.#cancelLost();
+          this.#lostAtMs = undefined;
+          this.#recoveredAtMs = chain.clock.monotonicMs();
+          listener.onRecovered(deafMs);
+        }),
+      onFailed: (error) =>
+        now(() => {
+          chain.failed(link, error, { ms: this.#deafMs(), tokens: 0 });
+          void this.#change();
+        }),
+    };
+  }
+
+  #hear(link: Link, { lastWordEndMs: endMs, ...heard }: Transcript): void {
+    const { chain, listener } = this.#parts;
+    if (heard.text !== "") chain.answered(link);
+    const lastWordEndMs = endMs === undefined ? undefined : this.#streamMs(endMs);
+    if (heard.isFinal && heard.text !== "") this.#settle(lastWordEndMs);
+    listener.onTranscript({ ...heard, lastWordEndMs });
+  }
+
+  /** What is settled is not told to anybody again. */
+  #settle(lastWordEndMs: number | undefined): void {
+    const newestMs = this.#replay.endByte / this.#bytesPerMs;
+    const settledMs = lastWordEndMs ?? Math.max(0, newestMs - OWN_RING_MS);
+    const sample = Math.round((settledMs * this.#bytesPerMs) / this.#sampleBytes);
+    const byte = Math.min(sample * this.#sampleBytes, this.#replay.endByte);
+    this.#settledByte = Math.max(this.#settledByte, byte);
+  }
+
+  #streamMs(ownMs: number): number {
+    return Math.round(this.#baseByte / this.#bytesPerMs + ownMs);
+  }
+
+  /**
+   * It connects anew by itself, and what it has not told by then it hears again. One that is deaf, or that comes back only to be
+   * lost again, is not waited for.
+   */
+  #lose(error: VendorError): void {
+    const { chain, listener } = this.#parts;
+    const nowMs = chain.clock.monotonicMs();
+    const isLostAgain = nowMs - (this.#recoveredAtMs ?? Number.NEGATIVE_INFINITY) < STABLE_AFTER_MS;
+    this.#lostAtMs ??= nowMs;
+    listener.onLost(error);
+    if (this.#isClosed) return;
+    this.#cancelLost();
+    const leave = () => {
+      if (this.#link !== undefined) {
+        chain.failed(this.#link, error, { ms: this.#deafMs(), tokens: 0 });
+      }
+      void this.#change();
+    };
+    if (error.fault === "timeout" || isLostAgain) leave();
+    else this.#cancelLost = chain.clock.after(LOST_MAX_MS, leave);
+  }
+
+  #deafMs(): number {
+    const { clock } = this.#parts.chain;
+    return this.#lostAtMs === undefined ? 0 : Math.round(clock.monotonicMs() - this.#lostAtMs);
+  }
+
+  async #change(): Promise<void> {
+    const { chain, listener } = this.#parts;
+    const left = this.#link;
+    const nowMs = chain.clock.monotonicMs();
+    this.#lostAtMs ??= nowMs;
+    this.#cancelLost();
+    this.#replay.stop();
+    this.#turn++;
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#changes = nowMs - this.#openedAtMs >= STABLE_AFTER_MS ? 1 : this.#changes + 1;
+    const others = chain.candidates().filter((link) => link !== left);
+    const links = this.#changes > CHANGES_MAX ? [] : others;
+    const failures = await this.#openOneOf(links);
+    if (this.#isClosed) return;
+    if (failures !== undefined) {
+      this.close();
+      listener.onFailed(worstOf(failures));
+      return;
+    }
+    const deafMs = this.#deafMs();
+    this.#lostAtMs = undefined;
+    listener.onRecovered(deafMs);
+  }
+}

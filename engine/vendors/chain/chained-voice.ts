@@ -1,0 +1,155 @@
+import { MP3_HEADER_BYTES, readMp3Header } from "../../audio/mp3-header.js";
+import {
+  type SpeechFormat,
+  type SpeechRequest,
+  type TextToSpeech,
+  VendorError,
+} from "../contracts.js";
+import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
+import { Patience } from "./patience.js";
+
+/** Audio comes faster than it is heard: a voice that pauses for longer when its sentence is given up has stalled. */
+const GAP_MAX_MS = 500;
+/** Before its audio an MP3 may have a tag that begins so. */
+const ID3 = [0x49, 0x44, 0x33];
+
+export interface VoiceLink extends ChainLink<TextToSpeech> {
+  readonly speed: number;
+}
+
+/**
+ * Voices one behind the other. Who gives nothing for `patienceMs`, or fails, before its first audio is left for the next. Who
+ * does so later has failed with a fault that may pass: what has been heard stands, and the call asks for the words that are
+ * left, which the next one then says.
+ */
+export class ChainedVoice implements TextToSpeech {
+  readonly #chain: Chain<TextToSpeech, VoiceLink>;
+  readonly #patienceMs: number;
+
+  /** All of them must give every format of the first. */
+  constructor(chain: Chain<TextToSpeech, VoiceLink>, patienceMs: number) {
+    this.#chain = chain;
+    this.#patienceMs = patienceMs;
+  }
+
+  get formats(): readonly SpeechFormat[] {
+    return this.#chain.first.client.formats;
+  }
+
+  /** Each vendor speaks with the model and at the speed of its own: those of the request count for nothing. */
+  async synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const failures: VendorError[] = [];
+    const links = this.#chain.candidates();
+    for (const [index, link] of links.entries()) {
+      const patience = { patienceMs: this.#patienceMs, isLast: index === links.length - 1 };
+      const attempt = new Attempt(this.#chain, link, patience, signal);
+      try {
+        await attempt.speak(request, onChunk);
+        this.#chain.answered(link);
+        return;
+      } catch (cause) {
+        const error = attempt.faultOf(cause);
+        if (signal.aborted) throw error;
+        attempt.failed(error);
+        if (attempt.hasBegun) throw this.#chain.isSingle ? error : asPassing(error);
+        failures.push(error);
+      } finally {
+        attempt.end();
+      }
+    }
+    throw worstOf(failures);
+  }
+
+  warm(): void {
+    this.#chain.next.client.warm();
+  }
+}
+
+/** One voice asked for one sentence. */
+class Attempt {
+  hasBegun = false;
+  readonly #chain: Chain<TextToSpeech, VoiceLink>;
+  readonly #link: VoiceLink;
+  readonly #signal: AbortSignal;
+  readonly #patienceMs: number;
+  readonly #patience: Patience;
+  readonly #broken = new AbortController();
+  readonly #onAbort = () => this.#leave();
+
+  constructor(
+    chain: Chain<TextToSpeech, VoiceLink>,
+    link: VoiceLink,
+    { patienceMs, isLast }: { readonly patienceMs: number; readonly isLast: boolean },
+    signal: AbortSignal,
+  ) {
+    this.#chain = chain;
+    this.#link = link;
+    this.#signal = signal;
+    this.#patienceMs = patienceMs;
+    this.#patience = new Patience(chain.clock, isLast ? undefined : patienceMs, signal);
+    link.breaker.asked();
+    // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  async speak(request: SpeechRequest, onChunk: (audio: Uint8Array) => void): Promise<void> {
+    const { client, modelId, speed, vendor } = this.#link;
+    const { signal } = this.#patience;
+    const until = this.#chain.isSingle ? signal : AbortSignal.any([signal, this.#broken.signal]);
+    const take = (audio: Uint8Array) => {
+      if (until.aborted || audio.byteLength === 0) return;
+      if (!this.hasBegun && !this.#isAudio(audio, request.format)) return this.#broken.abort();
+      this.hasBegun = true;
+      this.#patience.progress();
+      onChunk(audio);
+    };
+    await client.synthesize({ ...request, modelId, speed }, take, until);
+    if (this.#broken.signal.aborted) throw new VendorError(vendor, "badAnswer", "garbage");
+    if (!this.hasBegun && !this.#chain.isSingle) {
+      throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);
+    }
+  }
+
+  faultOf(cause: unknown): VendorError {
+    const { vendor } = this.#link;
+    if (this.#broken.signal.aborted) {
+      return new VendorError(vendor, "badAnswer", `${vendor}: what it gives is no audio`);
+    }
+    if (!this.#patience.isOver) return asVendorError(vendor, cause);
+    const quietMs = Math.round(this.#patience.quietMs);
+    return new VendorError(vendor, "timeout", `${vendor}: gave nothing for ${quietMs} ms`);
+  }
+
+  failed(error: VendorError): void {
+    this.#chain.failed(this.#link, error, { ms: Math.round(this.#patience.passedMs), tokens: 0 });
+  }
+
+  end(): void {
+    this.#patience.end();
+    this.#signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  #leave(): void {
+    const { quietMs } = this.#patience;
+    if (quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#patienceMs))
+      this.#chain.distrust(this.#link);
+    this.#link.breaker.abandoned();
+  }
+
+  /** Raw samples are any bytes at all; of MP3 the beginning is known. */
+  #isAudio(audio: Uint8Array, format: SpeechFormat): boolean {
+    if (this.#chain.isSingle || format.encoding !== "mp3") return true;
+    if (audio.byteLength < MP3_HEADER_BYTES) return true;
+    return ID3.every((byte, at) => audio[at] === byte) || readMp3Header(audio, 0) !== undefined;
+  }
+}
+
+/** Another voice goes on, so that what is final of this one is not final for the sentence. */
+function asPassing(error: VendorError): VendorError {
+  if (error.retryable) return error;
+  return new VendorError(error.vendor, "disconnected", error.message, { cause: error });
+}

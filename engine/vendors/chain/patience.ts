@@ -1,0 +1,56 @@
+import type { CancelTimer, Clock } from "../../time/clock.js";
+
+/**
+ * One attempt that is given up when nothing has come for too long: one timer, that looks when it fires whether something came
+ * meanwhile. Without a limit it only passes on that nobody waits any more.
+ */
+export class Patience {
+  readonly signal: AbortSignal;
+  readonly #limitMs: number | undefined;
+  readonly #clock: Clock;
+  readonly #tooLate = new AbortController();
+  readonly #startedAtMs: number;
+  #progressAtMs: number;
+  #cancel: CancelTimer = () => undefined;
+
+  constructor(clock: Clock, limitMs: number | undefined, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#startedAtMs = clock.monotonicMs();
+    this.#progressAtMs = this.#startedAtMs;
+    this.signal = limitMs === undefined ? signal : AbortSignal.any([signal, this.#tooLate.signal]);
+    if (limitMs === undefined) return;
+    this.#wait(limitMs);
+    // At once, not when the client has noticed: a call that has ended leaves no timer behind.
+    signal.addEventListener("abort", () => this.#cancel(), { once: true });
+  }
+
+  get isOver(): boolean {
+    return this.#tooLate.signal.aborted;
+  }
+
+  get passedMs(): number {
+    return this.#clock.monotonicMs() - this.#startedAtMs;
+  }
+
+  /** How long nothing has come. */
+  get quietMs(): number {
+    return this.#clock.monotonicMs() - this.#progressAtMs;
+  }
+
+  progress(): void {
+    this.#progressAtMs = this.#clock.monotonicMs();
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  #wait(delayMs: number): void {
+    this.#cancel = this.#clock.after(delayMs, () => {
+      const leftMs = (this.#limitMs ?? 0) - this.quietMs;
+      if (leftMs < 1) this.#tooLate.abort();
+      else this.#wait(leftMs);
+    });
+  }
+}

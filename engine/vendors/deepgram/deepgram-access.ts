@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import type { HeardFormat } from "../../audio/audio-format.js";
+import type { RecognizerAccess } from "../recognizer-stream/socket-recognizer.js";
+import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import type { RefusedUpgrade } from "../transport/web-socket.js";
+import { headerOf, type RefusalDetail } from "../vendor-fault.js";
+import { tryParse } from "../vendor-json.js";
+import {
+  endpointOf,
+  requireApiKey,
+  type VendorContext,
+  type VendorSettings,
+} from "../vendor-settings.js";
+
+export const VENDOR = "deepgram";
+export const DEEPGRAM_URL = "wss://api.deepgram.com";
+
+const refusalSchema = v.object({
+  err_code: v.optional(v.string()),
+  err_msg: v.optional(v.string()),
+});
+
+/** Throws a VendorError as `endpointOf` and `requireApiKey` do. */
+export function deepgramAccess(given: VendorSettings, context: VendorContext): RecognizerAccess {
+  const apiKey = requireApiKey(VENDOR, given);
+  return {
+    context,
+    endpoint: endpointOf(VENDOR, given, DEEPGRAM_URL, WEB_SOCKET_PROTOCOLS),
+    clientOwned: given.clientOwned,
+    apiKey,
+    headers: { Authorization: `Token ${apiKey}` },
+  };
+}
+
+/** The vendor's name for what it is given. */
+export function deepgramEncoding({ encoding }: HeardFormat): string {
+  return encoding === "mulaw" ? "mulaw" : "linear16";
+}
+
+export function deepgramRefusal(answer: RefusedUpgrade): RefusalDetail {
+  const body = tryParse(refusalSchema, answer.body)?.value;
+  return {
+    code: body?.err_code,
+    message: headerOf(answer.headers, "dg-error") ?? body?.err_msg,
+  };
+}

@@ -1,0 +1,110 @@
+import * as v from "valibot";
+import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
+import type { SpeechFormat, SpeechRequest, TextToSpeech } from "../contracts.js";
+import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import { SocketVoice } from "../socket-voice/socket-voice.js";
+import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
+import { HttpVendor } from "../transport/http-vendor.js";
+import { downloadSpeech } from "../transport/speech-download.js";
+import { faultOfStatus, refusal } from "../vendor-fault.js";
+import { tryParse } from "../vendor-json.js";
+import { endpointOf, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+import { DEEPGRAM_URL, deepgramAccess, deepgramRefusal, VENDOR } from "./deepgram-access.js";
+
+/** The vendor takes 20 flushes a minute on one socket, and a sentence is one. */
+const SENTENCES_MAX = 20;
+
+/** The vendor's MP3 is at 22.05 kHz, whatever is asked for. It has no speed that could be set. */
+const QUERIES: Readonly<Record<SpeechFormat["encoding"], string>> = {
+  mp3: "encoding=mp3&bit_rate=48000",
+  mulaw: "encoding=mulaw&sample_rate=8000&container=none",
+  pcm16: "encoding=linear16&sample_rate=24000&container=none",
+};
+
+/** Deepgram's voices: over a WebSocket for telephones; that has no MP3, which is asked for by HTTP. A model is a voice. */
+export class DeepgramAura implements TextToSpeech {
+  readonly formats = [MP3, MULAW_8K, PCM_24K];
+  readonly #apiKey: string;
+  readonly #vendor: HttpVendor;
+  readonly #voice: SocketVoice;
+
+  constructor(given: VendorSettings, context: VendorContext) {
+    const access = deepgramAccess(given, context);
+    this.#apiKey = access.apiKey;
+    const { origin, path } = endpointOf(VENDOR, given, DEEPGRAM_URL, WEB_SOCKET_PROTOCOLS);
+    const baseUrl = origin.replace(/^ws/, "http") + path;
+    this.#vendor = new HttpVendor(VENDOR, { ...given, baseUrl }, "", context);
+    this.#voice = new SocketVoice(
+      {
+        vendor: VENDOR,
+        sentencesMax: SENTENCES_MAX,
+        target: speakTarget,
+        frames: ({ text }) => [
+          JSON.stringify({ type: "Speak", text }),
+          JSON.stringify({ type: "Flush" }),
+        ],
+        newReader: () => AURA_READER,
+        refusalDetail: deepgramRefusal,
+      },
+      access,
+    );
+  }
+
+  synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (request.format.encoding !== "mp3") return this.#voice.synthesize(request, onChunk, signal);
+    return downloadSpeech(
+      this.#vendor,
+      {
+        path: speakTarget(request),
+        headers: { authorization: `Token ${this.#apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ text: request.text }),
+        refuse: (answer) => {
+          const fault = faultOfStatus(answer.status);
+          return refusal(VENDOR, fault, answer, deepgramRefusal(answer), this.#apiKey);
+        },
+      },
+      onChunk,
+      signal,
+    );
+  }
+
+  /** The socket's address names voice and format, which are known with the first sentence only. */
+  warm(): void {
+    this.#vendor.warm();
+  }
+}
+
+function speakTarget({ modelId, format }: SpeechRequest): string {
+  return `/v1/speak?model=${encodeURIComponent(modelId)}&${QUERIES[format.encoding]}`;
+}
+
+const messageSchema = v.object({
+  type: v.string(),
+  code: v.optional(v.string()),
+  description: v.optional(v.string()),
+});
+
+const AURA_READER: TurnReader = {
+  text: (text): readonly Said[] => {
+    const message = tryParse(messageSchema, text)?.value;
+    if (message === undefined) return [];
+    switch (message.type) {
+      case "Flushed":
+        return [{ kind: "done" }];
+      case "Warning":
+        // The flush was not done, and nothing would ever come.
+        return /flush/i.test(`${message.code} ${message.description}`)
+          ? [{ kind: "failed", fault: "rateLimited", message: "takes no more flushes for now" }]
+          : [];
+      case "Error":
+        return [{ kind: "failed", fault: "unavailable", message: message.code ?? "an error" }];
+      default:
+        return [];
+    }
+  },
+  binary: (bytes) => [{ kind: "audio", bytes }],
+};

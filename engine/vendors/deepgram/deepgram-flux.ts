@@ -1,0 +1,142 @@
+import * as v from "valibot";
+import type { SpeechToText } from "../contracts.js";
+import type {
+  Heard,
+  MessageReader,
+  RecognizerDialect,
+} from "../recognizer-stream/recognizer-dialect.js";
+import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
+import { numberFrom, wholeNumber } from "../setting-fields.js";
+import { tryParse } from "../vendor-json.js";
+import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
+import { deepgramAccess, deepgramEncoding, deepgramRefusal, VENDOR } from "./deepgram-access.js";
+import { deepgramCloseFault } from "./deepgram-nova.js";
+
+/** As sure as the vendor recommends where replies are begun early; no `eotThreshold` is lower. */
+const EAGER_EOT_THRESHOLD = 0.5;
+
+export const FLUX_FIELDS = {
+  /** How sure the vendor must be that a turn is over. */
+  eotThreshold: v.optional(numberFrom(0.5, 0.9)),
+  /** How sure for an eager end, which may be taken back; unset there are none unless the agent asks for them. Not above `eotThreshold`. */
+  eagerEotThreshold: v.optional(numberFrom(0.3, 0.9)),
+  /** After so much silence a turn is over in any case. */
+  eotTimeoutMs: v.optional(wholeNumber(500, 10_000)),
+};
+
+export function isFlux(modelId: string): boolean {
+  return modelId.startsWith("flux-");
+}
+
+/** Deepgram's recognizer that decides turns, version 2 of its protocol. */
+export function deepgramFlux(given: VendorSettings, context: VendorContext): SpeechToText {
+  const settings = parseSettings(VENDOR, FLUX_FIELDS, given);
+  return new SocketRecognizer(fluxDialect(settings), deepgramAccess(given, context));
+}
+
+type FluxSettings = v.InferOutput<v.ObjectSchema<typeof FLUX_FIELDS, undefined>>;
+
+function fluxDialect(settings: FluxSettings): RecognizerDialect {
+  return {
+    vendor: VENDOR,
+    decidesTurns: true,
+    turnSilenceMaxMs: settings.eotTimeoutMs,
+    feed: {
+      openingSilenceMs: 0,
+      // What the vendor's documents recommend.
+      soundPieceMs: 80,
+      // It knows no KeepAlive, and a turn ends only while audio comes; when it would give up is not confirmed.
+      keepAliveMs: 500,
+      keepAlive: undefined,
+      endMark: JSON.stringify({ type: "CloseStream" }),
+    },
+    target: ({ modelId, language, format, eagerTurns }) => {
+      const eagerOfAgent = eagerTurns === true ? EAGER_EOT_THRESHOLD : undefined;
+      const query = new URLSearchParams({ model: modelId, encoding: deepgramEncoding(format) });
+      query.set("sample_rate", String(format.sampleRateHz));
+      for (const [name, value] of [
+        ["eot_threshold", settings.eotThreshold],
+        ["eager_eot_threshold", settings.eagerEotThreshold ?? eagerOfAgent],
+        ["eot_timeout_ms", settings.eotTimeoutMs],
+      ] as const) {
+        if (value !== undefined) query.set(name, String(value));
+      }
+      if (modelId.includes("multi")) query.set("language_hint", language.split("-", 1)[0] ?? "");
+      return `/v2/listen?${query.toString()}`;
+    },
+    newReader: () => new FluxReader(),
+    closeFault: deepgramCloseFault,
+    refusalDetail: deepgramRefusal,
+  };
+}
+
+const wireSchema = v.looseObject({ type: v.string() });
+const turnSchema = v.object({
+  event: v.string(),
+  audio_window_start: v.number(),
+  audio_window_end: v.number(),
+  transcript: v.string(),
+  words: v.optional(v.array(v.object({ end: v.optional(v.number()) })), []),
+});
+const errorSchema = v.object({ code: v.optional(v.string()), description: v.optional(v.string()) });
+
+/** Keeps the open turn of one socket, so that no word of it is lost with the socket. */
+class FluxReader implements MessageReader {
+  #text = "";
+  #turnStartSec = 0;
+  #heardSec = 0;
+
+  read(text: string): readonly Heard[] | undefined {
+    const message = tryParse(wireSchema, text)?.value;
+    if (message === undefined) return undefined;
+    if (message.type === "TurnInfo") return this.#readTurn(message);
+    if (message.type !== "Error") return [];
+    const error = v.safeParse(errorSchema, message);
+    const words = error.success ? [error.output.code, error.output.description] : [];
+    return [{ kind: "error", fault: "unavailable", message: words.join(": ") }];
+  }
+
+  lost(heldFromSec: number): readonly Heard[] {
+    const text = this.#text;
+    // A turn that is kept whole is heard again as a whole.
+    if (text === "" || this.#turnStartSec >= heldFromSec) return [];
+    this.#text = "";
+    const sec = this.#heardSec;
+    const words = { kind: "words", text, isFinal: true, speechFinal: false } as const;
+    return [
+      { kind: "settled", sec },
+      { ...words, lastWordEndSec: sec },
+    ];
+  }
+
+  #readTurn(message: unknown): readonly Heard[] | undefined {
+    const parsed = v.safeParse(turnSchema, message);
+    if (!parsed.success) return undefined;
+    const { event, transcript, words, audio_window_start, audio_window_end } = parsed.output;
+    const text = transcript.trim();
+    this.#text = text;
+    this.#turnStartSec = audio_window_start;
+    this.#heardSec = words.at(-1)?.end ?? audio_window_end;
+    const told = { kind: "words", text, speechFinal: false } as const;
+    const heard: Heard = { ...told, isFinal: false, lastWordEndSec: words.at(-1)?.end };
+    switch (event) {
+      case "StartOfTurn":
+        return [{ kind: "speechStarted" }, { kind: "turn", mark: "startOfTurn", text }, heard];
+      case "Update":
+        return text === "" ? [] : [heard];
+      case "EagerEndOfTurn":
+        return [heard, { kind: "turn", mark: "eagerEndOfTurn", text }];
+      case "TurnResumed":
+        return [{ kind: "turn", mark: "turnResumed", text }];
+      case "EndOfTurn":
+        this.#text = "";
+        return [
+          { kind: "settled", sec: audio_window_end },
+          { ...heard, isFinal: true },
+          { kind: "turn", mark: "endOfTurn", text },
+        ];
+      default:
+        return [];
+    }
+  }
+}

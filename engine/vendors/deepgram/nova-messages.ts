@@ -1,0 +1,85 @@
+import * as v from "valibot";
+import { tryParse } from "../vendor-json.js";
+
+/** What Deepgram reports, with times in seconds of audio since its socket was opened. */
+export type NovaMessage =
+  | {
+      readonly kind: "results";
+      readonly text: string;
+      readonly isFinal: boolean;
+      readonly speechFinal: boolean;
+      readonly lastWordEndSec: number | undefined;
+      /** Up to where the audio has been dealt with, when isFinal: the next word may begin before the segment ends. */
+      readonly settledSec: number;
+    }
+  | { readonly kind: "speechStarted" }
+  | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
+  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "other" };
+
+const wireSchema = v.looseObject({ type: v.string() });
+
+const resultsSchema = v.object({
+  start: v.number(),
+  duration: v.number(),
+  is_final: v.optional(v.boolean(), false),
+  speech_final: v.optional(v.boolean(), false),
+  channel: v.object({
+    alternatives: v.array(
+      v.object({
+        transcript: v.string(),
+        words: v.optional(v.array(v.object({ end: v.number() })), []),
+      }),
+    ),
+  }),
+});
+
+const utteranceEndSchema = v.object({ last_word_end: v.number() });
+
+/** Not in the vendor's present documents, but known to its older clients. */
+const errorSchema = v.object({
+  description: v.optional(v.string()),
+  message: v.optional(v.string()),
+});
+
+/** Undefined for what is no message at all; kinds that are not known are `other`. */
+export function parseNovaMessage(text: string): NovaMessage | undefined {
+  const parsed = tryParse(wireSchema, text);
+  if (parsed === undefined) return undefined;
+  switch (parsed.value.type) {
+    case "Results":
+      return parseResults(parsed.value);
+    case "SpeechStarted":
+      return { kind: "speechStarted" };
+    case "UtteranceEnd": {
+      const end = v.safeParse(utteranceEndSchema, parsed.value);
+      return end.success
+        ? { kind: "utteranceEnd", lastWordEndSec: end.output.last_word_end }
+        : undefined;
+    }
+    case "Error": {
+      const error = v.safeParse(errorSchema, parsed.value);
+      const words = error.success ? (error.output.description ?? error.output.message) : undefined;
+      return { kind: "error", message: words ?? "no reason given" };
+    }
+    default:
+      return { kind: "other" };
+  }
+}
+
+function parseResults(message: unknown): NovaMessage | undefined {
+  const parsed = v.safeParse(resultsSchema, message);
+  if (!parsed.success) return undefined;
+  const { start, duration, is_final, speech_final, channel } = parsed.output;
+  const best = channel.alternatives[0];
+  const lastWordEndSec = best?.words.at(-1)?.end;
+  return {
+    kind: "results",
+    text: best?.transcript.trim() ?? "",
+    // One page of the vendor's documents shows speech_final without is_final.
+    isFinal: is_final || speech_final,
+    speechFinal: speech_final,
+    lastWordEndSec,
+    settledSec: lastWordEndSec ?? start + duration,
+  };
+}

@@ -1,0 +1,233 @@
+import {
+  bytesOfMs,
+  bytesPerMs,
+  bytesPerSample,
+  type HeardFormat,
+  silenceByte,
+  silenceOf,
+} from "../../audio/audio-format.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import type { VendorSocket } from "../transport/web-socket.js";
+import { AudioRing } from "./audio-ring.js";
+import { isQuiet } from "./quiet-audio.js";
+import type { FeedRules } from "./recognizer-dialect.js";
+
+/** The caller's last words, should the connection break while they are being understood. */
+const RING_MS = 2_000;
+
+/**
+ * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
+ * what is left of the silence along at once.
+ */
+export const QUIET_PIECE_MS = 200;
+/** Silence that follows speech goes out as it comes for this long beyond the endpointing: it ends the caller's turn. */
+const AFTER_SPEECH_MS = 800;
+
+/** No vendor has to take a longer message: one refuses those of more than a second. */
+const PIECE_MAX_MS = 800;
+
+/** Backlog goes out in steps of this length at this multiple of real time: in a burst it would be refused. */
+const REPLAY_STEP_MS = 20;
+const REPLAY_SPEED = 2;
+
+/** A timer this late shows that the process stood still: what the caller said meanwhile is still to be read. */
+const STOOD_STILL_MS = 50;
+const SECOND_LOOK_MS = 100;
+
+/** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
+export const SEND_BUFFER_MAX_BYTES = 128 * 1024;
+
+/**
+ * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,
+ * paced, what the vendor had not settled. It knows where a socket's time stands in the whole stream.
+ */
+export class AudioFeed {
+  readonly #clock: Clock;
+  readonly #rules: FeedRules;
+  readonly #format: HeardFormat;
+  readonly #bytesPerMs: number;
+  readonly #ring: AudioRing;
+  readonly #afterSpeechBytes: number;
+  #socket: VendorSocket | undefined;
+  #quietFromByte = 0;
+  #sentByte = 0;
+  #settledByte = 0;
+  #socketStartMs = 0;
+  #lastSentMs = 0;
+  #closing = false;
+  #cancelReplay: CancelTimer | undefined;
+  #replayedMs = 0;
+  #cancelKeepAlive: CancelTimer | undefined;
+
+  /** `endpointingMs` of silence are what the vendor takes for the end of speech. */
+  constructor(clock: Clock, rules: FeedRules, format: HeardFormat, endpointingMs: number) {
+    this.#clock = clock;
+    this.#rules = rules;
+    this.#format = format;
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * this.#bytesPerMs;
+    this.#ring = new AudioRing(RING_MS * this.#bytesPerMs);
+  }
+
+  /** Stream time, in ms, of a socket's time in seconds. */
+  streamMs(socketSec: number): number {
+    return Math.max(0, Math.round(this.#socketStartMs + socketSec * 1_000));
+  }
+
+  /** From this socket time on the audio is kept, and is sent again on the next socket. */
+  get heldFromSec(): number {
+    const heldFromByte = Math.max(this.#settledByte, this.#ring.startByte);
+    return (heldFromByte / this.#bytesPerMs - this.#socketStartMs) / 1_000;
+  }
+
+  /** The vendor will not come back to audio before this socket time: it is not replayed. */
+  settle(socketSec: number): void {
+    const sampleBytes = bytesPerSample(this.#format.encoding);
+    const sample = Math.round((this.streamMs(socketSec) * this.#bytesPerMs) / sampleBytes);
+    const settledByte = Math.min(sample * sampleBytes, this.#sentByte);
+    this.#settledByte = Math.max(this.#settledByte, settledByte);
+  }
+
+  /** Whether the vendor takes what it is sent. */
+  get isCongested(): boolean {
+    return this.#socket !== undefined && this.#socket.bufferedBytes > SEND_BUFFER_MAX_BYTES;
+  }
+
+  attach(socket: VendorSocket): void {
+    this.#socket = socket;
+    this.#sentByte = Math.max(this.#settledByte, this.#ring.startByte);
+    this.#socketStartMs = this.#sentByte / this.#bytesPerMs;
+    this.#sendSilence(this.#rules.openingSilenceMs);
+    this.#keepAliveIn(this.#rules.keepAliveMs);
+    if (this.#sentByte < this.#ring.endByte) {
+      this.#replayedMs = this.#clock.monotonicMs();
+      this.#cancelReplay = this.#clock.every(REPLAY_STEP_MS, () => this.#replay());
+    }
+  }
+
+  detach(): void {
+    this.#socket = undefined;
+    this.#cancelReplay?.();
+    this.#cancelReplay = undefined;
+    this.#cancelKeepAlive?.();
+  }
+
+  write(audio: Uint8Array): void {
+    const isLive = this.#socket !== undefined && this.#cancelReplay === undefined;
+    const isNext =
+      this.#sentByte === this.#ring.endByte &&
+      audio.length <= bytesOfMs(this.#format, PIECE_MAX_MS);
+    this.#ring.write(audio);
+    const { endByte } = this.#ring;
+    if (!isQuiet(audio, this.#format)) this.#quietFromByte = endByte + this.#afterSpeechBytes;
+    if (!isLive || this.#mayWait()) return;
+    if (isNext) {
+      this.#send(audio);
+      this.#sentByte = endByte;
+    } else {
+      this.#sendUntil(endByte);
+    }
+  }
+
+  /** Sends the end mark behind all audio. */
+  end(): void {
+    this.#closing = true;
+    if (this.#cancelReplay !== undefined) return;
+    this.#sendEnd();
+  }
+
+  /** A rest that is shorter than the vendor takes is filled up with silence. */
+  #sendEnd(): void {
+    if (this.#socket === undefined) return;
+    const { endByte } = this.#ring;
+    const pieceBytes = this.#pieceBytes;
+    if (this.#sentByte < endByte && endByte - this.#sentByte < pieceBytes) {
+      const piece = new Uint8Array(pieceBytes).fill(silenceByte(this.#format.encoding));
+      piece.set(this.#ring.read(this.#sentByte, endByte));
+      this.#send(piece);
+      this.#sentByte = endByte;
+    } else this.#sendUntil(endByte);
+    this.#socket.sendText(this.#rules.endMark);
+  }
+
+  get #pieceBytes(): number {
+    return bytesOfMs(this.#format, this.#rules.soundPieceMs);
+  }
+
+  #mayWait(): boolean {
+    const { endByte } = this.#ring;
+    const isSound = endByte < this.#quietFromByte;
+    const pieceMs = isSound ? this.#rules.soundPieceMs : QUIET_PIECE_MS;
+    return endByte - this.#sentByte < pieceMs * this.#bytesPerMs;
+  }
+
+  #send(data: Uint8Array): void {
+    this.#lastSentMs = this.#clock.monotonicMs();
+    this.#socket?.sendBinary(data);
+  }
+
+  /** The silence counts on the socket's clock, and not on the caller's. */
+  #sendSilence(durationMs: number): void {
+    if (durationMs === 0) return;
+    this.#socketStartMs -= durationMs;
+    this.#send(silenceOf(this.#format, durationMs));
+  }
+
+  #sendUntil(toByte: number): void {
+    const skippedBytes = this.#ring.startByte - this.#sentByte;
+    if (skippedBytes > 0) {
+      // More came than the ring holds: the socket's time goes on where the audio does.
+      this.#sentByte += skippedBytes;
+      this.#socketStartMs += skippedBytes / this.#bytesPerMs;
+    }
+    const pieces = Math.ceil((toByte - this.#sentByte) / bytesOfMs(this.#format, PIECE_MAX_MS));
+    for (let left = pieces; left > 0; left--) {
+      const durationMs = (toByte - this.#sentByte) / left / this.#bytesPerMs;
+      const until = left === 1 ? toByte : this.#sentByte + bytesOfMs(this.#format, durationMs);
+      this.#send(this.#ring.read(this.#sentByte, until));
+      this.#sentByte = until;
+    }
+  }
+
+  #replay(): void {
+    // A late step sends as much more: in steps of one size a busy process would fall behind the caller for good.
+    const nowMs = this.#clock.monotonicMs();
+    const stepMs = Math.max(1, Math.floor((nowMs - this.#replayedMs) * REPLAY_SPEED));
+    if (stepMs < this.#rules.soundPieceMs) return;
+    this.#replayedMs = nowMs;
+    const { endByte } = this.#ring;
+    const fromByte = Math.max(this.#sentByte, this.#ring.startByte);
+    const toByte = fromByte + stepMs * this.#bytesPerMs;
+    // What would be left over as too short a piece goes along, or waits for the caller's next words.
+    if (endByte - toByte > this.#pieceBytes) {
+      this.#sendUntil(toByte);
+      return;
+    }
+    if (endByte - fromByte >= this.#pieceBytes) this.#sendUntil(endByte);
+    this.#cancelReplay?.();
+    this.#cancelReplay = undefined;
+    if (this.#closing) this.#sendEnd();
+  }
+
+  /** Timers come before sockets when a process goes on: silence sent at once would stand in the middle of a word. */
+  #keepAliveIn(waitMs: number, isSecondLook = false): void {
+    const dueMs = this.#clock.monotonicMs() + waitMs;
+    this.#cancelKeepAlive = this.#clock.after(waitMs, () => {
+      const isLate = this.#clock.monotonicMs() - dueMs > STOOD_STILL_MS;
+      if (isLate && !isSecondLook) this.#keepAliveIn(SECOND_LOOK_MS, true);
+      else this.#keepAlive();
+    });
+  }
+
+  #keepAlive(): void {
+    const { keepAlive, keepAliveMs } = this.#rules;
+    const dueMs = this.#lastSentMs + keepAliveMs;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs >= dueMs) {
+      this.#lastSentMs = nowMs;
+      if (keepAlive === undefined) this.#sendSilence(keepAliveMs);
+      else this.#socket?.sendText(keepAlive);
+    }
+    this.#keepAliveIn(nowMs >= dueMs ? keepAliveMs : dueMs - nowMs);
+  }
+}

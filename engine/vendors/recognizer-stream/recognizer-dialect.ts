@@ -1,0 +1,56 @@
+import type { ListenOptions, TurnMark, VendorFault } from "../contracts.js";
+import type { RefusedUpgrade } from "../transport/web-socket.js";
+import type { RefusalDetail } from "../vendor-fault.js";
+
+/** How a vendor wants to be fed. */
+export interface FeedRules {
+  /** Silence of this length right after the upgrade: a caller who stays silent is not a client that never sends. */
+  readonly openingSilenceMs: number;
+  /** Sound goes out in pieces of this length or longer; 0 = as it comes. */
+  readonly soundPieceMs: number;
+  /** When nothing was sent for so long, this text is; undefined: the vendor takes no such text, and is sent silence. */
+  readonly keepAliveMs: number;
+  readonly keepAlive: string | undefined;
+  /** Tells the vendor that no more audio comes. */
+  readonly endMark: string;
+}
+
+/** What a message says; times are seconds of audio since its socket was opened. */
+export type Heard =
+  | {
+      readonly kind: "words";
+      readonly text: string;
+      readonly isFinal: boolean;
+      readonly speechFinal: boolean;
+      readonly lastWordEndSec: number | undefined;
+    }
+  /** The vendor will not come back to audio before this: it need not be sent again. */
+  | { readonly kind: "settled"; readonly sec: number }
+  | { readonly kind: "speechStarted" }
+  | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
+  | { readonly kind: "turn"; readonly mark: TurnMark; readonly text: string }
+  /** The vendor gives up this connection. */
+  | { readonly kind: "error"; readonly fault: VendorFault; readonly message: string };
+
+/** Understands what comes over one socket. */
+export interface MessageReader {
+  /** Undefined for what is no message of this vendor; empty for one that says nothing here. */
+  read(text: string): readonly Heard[] | undefined;
+  /** The socket broke: what is left to be told. Audio from `heldFromSec` on is sent again on the next one. */
+  lost(heldFromSec: number): readonly Heard[];
+}
+
+/** What differs between the vendors that hear over a WebSocket. */
+export interface RecognizerDialect {
+  readonly vendor: string;
+  readonly feed: FeedRules;
+  /** It says by itself when a turn ends: `onTurn` is called. */
+  readonly decidesTurns: boolean;
+  /** The silence after which it does so in any case, where the operator has set one. */
+  readonly turnSilenceMaxMs?: number | undefined;
+  /** Path and query below the vendor's address. */
+  target(options: ListenOptions): string;
+  newReader(): MessageReader;
+  closeFault(code: number): VendorFault;
+  refusalDetail(answer: RefusedUpgrade): RefusalDetail;
+}

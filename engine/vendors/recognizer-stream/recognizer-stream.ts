@@ -1,0 +1,247 @@
+import type { HeardFormat } from "../../audio/audio-format.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import {
+  type SpeechListener,
+  type SpeechStream,
+  VendorError,
+  type VendorFault,
+} from "../contracts.js";
+import type { VendorSocket } from "../transport/web-socket.js";
+import { safeText } from "../vendor-fault.js";
+import { AudioFeed } from "./audio-feed.js";
+import { DeafWatch } from "./deaf-watch.js";
+import type { Heard, MessageReader, RecognizerDialect } from "./recognizer-dialect.js";
+
+/** Waits before each try; a caller notices a deaf agent after a few seconds, and hangs up after more. */
+const RECONNECT_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000] as const;
+const RECONNECT_TIMEOUT_MS = 10_000;
+
+/** A connection that held this long was a good one; shorter ones count as tries of the same outage. */
+const STABLE_AFTER_MS = 5_000;
+
+/** Some rubbish is survived; a peer that sends nothing else is not the vendor. */
+export const GARBAGE_MESSAGES_MAX = 20;
+
+/** The last results come within some hundred milliseconds, or not at all. */
+const FINISH_TIMEOUT_MS = 2_000;
+
+export interface RecognizerStreamParts {
+  readonly dialect: RecognizerDialect;
+  readonly clock: Clock;
+  readonly format: HeardFormat;
+  readonly endpointingMs: number;
+  readonly listener: SpeechListener;
+  readonly apiKey: string;
+  readonly connect: (signal: AbortSignal) => Promise<VendorSocket>;
+}
+
+/** One call's recognition: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
+export class RecognizerStream implements SpeechStream {
+  readonly #parts: RecognizerStreamParts;
+  readonly #feed: AudioFeed;
+  readonly #watch: DeafWatch;
+  readonly #signal: AbortSignal;
+  readonly #ending = new AbortController();
+  readonly #onAbort = () => this.close();
+  #reader: MessageReader;
+  #phase: "open" | "finishing" | "closed" = "open";
+  #socket: VendorSocket | undefined;
+  #openedMs = 0;
+  #lostMs: number | undefined;
+  #tries = 0;
+  #garbageCount = 0;
+  #cancelTimer: CancelTimer = () => undefined;
+  #finished: Promise<void> | undefined;
+  #resolveFinished: () => void = () => undefined;
+
+  constructor(parts: RecognizerStreamParts, socket: VendorSocket, signal: AbortSignal) {
+    this.#parts = parts;
+    const { dialect, clock, format, endpointingMs } = parts;
+    this.#feed = new AudioFeed(clock, dialect.feed, format, endpointingMs);
+    this.#reader = dialect.newReader();
+    this.#watch = new DeafWatch(format);
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#attach(socket);
+  }
+
+  write(audio: Uint8Array): void {
+    // An empty frame is the vendor's old way to be told "close".
+    if (this.#phase !== "open" || audio.length === 0) return;
+    this.#feed.write(audio);
+    if (this.#feed.isCongested) this.#lose(this.#fault("unavailable", "does not read"));
+    if (this.#socket !== undefined) this.#compare(audio);
+  }
+
+  finish(): Promise<void> {
+    if (this.#finished !== undefined) return this.#finished;
+    if (this.#phase === "closed" || this.#socket === undefined) {
+      this.close();
+      return Promise.resolve();
+    }
+    this.#phase = "finishing";
+    this.#finished = new Promise((resolve) => {
+      this.#resolveFinished = resolve;
+    });
+    this.#cancelTimer = this.#parts.clock.after(FINISH_TIMEOUT_MS, () => this.close());
+    this.#feed.end();
+    return this.#finished;
+  }
+
+  close(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#cancelTimer();
+    this.#ending.abort();
+    this.#detach();
+    this.#resolveFinished();
+  }
+
+  #attach(socket: VendorSocket): void {
+    this.#socket = socket;
+    this.#openedMs = this.#parts.clock.monotonicMs();
+    this.#garbageCount = 0;
+    this.#reader = this.#parts.dialect.newReader();
+    socket.listen({
+      onText: (text) => this.#take(text),
+      onBinary: () => this.#countGarbage(),
+      onClosed: (code, reason) => this.#lose(this.#closeFault(code, reason)),
+    });
+    this.#feed.attach(socket);
+  }
+
+  #detach(): void {
+    this.#feed.detach();
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #take(text: string): void {
+    const heard = this.#reader.read(text);
+    if (heard === undefined) this.#countGarbage();
+    else {
+      if (heard.length === 0 || heard.some(({ kind }) => kind !== "speechStarted")) {
+        this.#watch.understood();
+      }
+      this.#tell(heard);
+    }
+  }
+
+  #tell(heard: readonly Heard[]): void {
+    for (const each of heard) {
+      // What was told before may have ended the call.
+      if (this.#phase === "closed") return;
+      this.#tellOne(each);
+    }
+  }
+
+  #tellOne(heard: Heard): void {
+    const { listener, dialect } = this.#parts;
+    switch (heard.kind) {
+      case "words": {
+        const { text, isFinal, speechFinal, lastWordEndSec: endSec } = heard;
+        const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
+        const words = { text, isFinal, speechFinal, lastWordEndMs };
+        const { decidesTurns, turnSilenceMaxMs } = dialect;
+        const limit = turnSilenceMaxMs === undefined ? {} : { turnSilenceMaxMs };
+        listener.onTranscript(decidesTurns ? { ...words, decidesTurns, ...limit } : words);
+        break;
+      }
+      case "settled":
+        this.#feed.settle(heard.sec);
+        break;
+      case "speechStarted":
+        listener.onSpeechStarted();
+        break;
+      case "utteranceEnd":
+        listener.onUtteranceEnd(this.#feed.streamMs(heard.lastWordEndSec));
+        break;
+      case "turn":
+        listener.onTurn({ mark: heard.mark, text: heard.text });
+        break;
+      case "error":
+        this.#lose(this.#fault(heard.fault, safeText(heard.message, this.#parts.apiKey)));
+        break;
+    }
+  }
+
+  /** A voice goes in and nothing comes out: another connection may hear it. */
+  #compare(audio: Uint8Array): void {
+    const hearing = this.#watch.hear(audio);
+    if (hearing === "fine") return;
+    const error = this.#fault("timeout", "hears nothing of a voice");
+    if (hearing === "deaf") return this.#lose(error);
+    this.close();
+    this.#parts.listener.onFailed(error);
+  }
+
+  #countGarbage(): void {
+    this.#garbageCount++;
+    if (this.#garbageCount > GARBAGE_MESSAGES_MAX) {
+      this.#lose(this.#fault("badAnswer", "sends unreadable messages"));
+    }
+  }
+
+  #closeFault(code: number, reason: string): VendorError {
+    const words = safeText(`closed with ${code} ${reason}`, this.#parts.apiKey);
+    return this.#fault(this.#parts.dialect.closeFault(code), words);
+  }
+
+  #fault(kind: VendorFault, message: string): VendorError {
+    const { vendor } = this.#parts.dialect;
+    return new VendorError(vendor, kind, `${vendor}: ${message}`);
+  }
+
+  #asVendorError(cause: unknown): VendorError {
+    if (cause instanceof VendorError) return cause;
+    const { vendor } = this.#parts.dialect;
+    return new VendorError(vendor, "disconnected", `${vendor}: connection failed`, { cause });
+  }
+
+  #lose(error: VendorError): void {
+    if (this.#phase === "closed") return;
+    this.#detach();
+    // Nothing is sent again behind the end.
+    const heldFromSec =
+      this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.heldFromSec;
+    this.#tell(this.#reader.lost(heldFromSec));
+    if (this.#phase === "finishing") {
+      this.close();
+      return;
+    }
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.#openedMs >= STABLE_AFTER_MS) this.#tries = 0;
+    this.#lostMs = nowMs;
+    if (error.retryable) this.#parts.listener.onLost(error);
+    this.#reconnectLater(error);
+  }
+
+  #reconnectLater(error: VendorError): void {
+    if (this.#phase !== "open") return;
+    const delayMs = RECONNECT_DELAYS_MS[this.#tries];
+    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    if (!error.retryable || delayMs === undefined || deafMs + delayMs > RECONNECT_TIMEOUT_MS) {
+      this.close();
+      this.#parts.listener.onFailed(error);
+      return;
+    }
+    this.#tries++;
+    this.#cancelTimer = this.#parts.clock.after(delayMs, () => {
+      this.#parts.connect(this.#ending.signal).then(
+        (socket) => this.#recover(socket),
+        (cause: unknown) => this.#reconnectLater(this.#asVendorError(cause)),
+      );
+    });
+  }
+
+  #recover(socket: VendorSocket): void {
+    if (this.#phase !== "open") {
+      socket.destroy();
+      return;
+    }
+    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    this.#attach(socket);
+    this.#parts.listener.onRecovered(deafMs);
+  }
+}

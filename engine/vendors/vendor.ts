@@ -1,0 +1,61 @@
+import type * as v from "valibot";
+import type { Category, ProviderModel, RegistrySetting } from "../../storage/records.js";
+import type { LanguageModel, SpeechToText, TextToSpeech } from "./contracts.js";
+import type { VendorContext, VendorSettings } from "./vendor-settings.js";
+
+/** The standard plans, smallest first; a model is in the one that it names and in every larger one. */
+export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
+export type PlanTier = (typeof PLAN_TIERS)[number];
+
+export interface VendorModel extends ProviderModel {
+  readonly plan: PlanTier;
+  /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
+  readonly decidesTurns?: true;
+}
+
+/** What a vendor has of one category, and the client for it. */
+export interface Offer<Client> {
+  readonly displayName: string;
+  /** The model that is tried and taken first stands first. Empty: whoever sets the vendor up names them. */
+  readonly models: readonly VendorModel[];
+  /** What the client reads of a provider's settings. */
+  readonly fields: v.ObjectEntries;
+  /** Those of the fields that people are offered. */
+  readonly settings: readonly RegistrySetting[];
+  readonly client: (given: VendorSettings, context: VendorContext) => Client;
+}
+
+/**
+ * All that the rest of Parley knows of a vendor. Its folder holds one, and `vendors.ts` lists it: registry, catalog, seeding,
+ * plans and configuration read it there.
+ */
+export interface Vendor {
+  /** What providers and plans name it by. */
+  readonly key: string;
+  readonly apiKey: {
+    readonly isRequired: boolean;
+    /** Where the operator puts the platform's own key. */
+    readonly variable?: string;
+  };
+  readonly address: {
+    /** Where the operator puts another address; without it the platform has no provider of this vendor. */
+    readonly variable?: string;
+    /** Without it nothing works until somebody gives one. */
+    readonly publicUrl?: string;
+    readonly protocols: readonly string[];
+  };
+  readonly llm?: Offer<LanguageModel>;
+  readonly tts?: Offer<TextToSpeech>;
+  readonly stt?: Offer<SpeechToText>;
+}
+
+export const CATEGORIES = ["llm", "tts", "stt"] as const satisfies readonly Category[];
+
+/** A `string` is not empty; a `url` is http, https, ws or wss. */
+type SettingType = "string" | "number" | "boolean" | "url";
+
+export function setting(key: string, label: string, type: SettingType): RegistrySetting {
+  return { key, label, type, required: false };
+}
+
+export const BASE_URL = setting("baseUrl", "Base URL, for a compatible server", "url");

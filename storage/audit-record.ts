@@ -1,0 +1,40 @@
+/** A user or an API key of the organization; `administrator`: whoever acts for the platform, by the name of an account. */
+export interface AuditActor {
+  readonly type: "user" | "apiKey" | "administrator";
+  readonly id: string;
+}
+
+export type AuditAction =
+  | "agent.create"
+  | "agent.update"
+  | "agent.delete"
+  | "agent.reseal"
+  | "provider.create"
+  | "provider.update"
+  | "provider.delete"
+  | "provider.reseal"
+  | "apiKey.create"
+  | "apiKey.revoke"
+  | "organization.create"
+  | "organization.rename"
+  | "organization.activate"
+  | "organization.suspend"
+  | "organization.changePlan"
+  | "organization.allowNumber"
+  | "organization.revokeNumber";
+
+/** Who changed what, and when. Names what was changed, never holds what it was changed to. */
+export interface AuditRecord {
+  readonly id: string;
+  /** null = what was changed is the platform's. */
+  readonly orgId: string | null;
+  readonly atMs: number;
+  readonly actor: AuditActor;
+  readonly action: AuditAction;
+  readonly targetType: "agent" | "provider" | "apiKey" | "organization";
+  readonly targetId: string;
+  /** The target's name at the time. */
+  readonly targetName: string;
+  /** Names of the fields that an update changed, those of nested objects with dots. */
+  readonly changes: readonly string[];
+}

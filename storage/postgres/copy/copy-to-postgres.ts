@@ -1,0 +1,181 @@
+import { Client } from "pg";
+import * as v from "valibot";
+import { openStoreFile } from "../../sqlite/open-store-file.js";
+import type { SqliteFile } from "../../sqlite/sqlite-file.js";
+import { StorageUnavailable } from "../../storage-failure.js";
+import { addressOf } from "../postgres-address.js";
+import { postgresFault } from "../postgres-advice.js";
+import { PostgresClaim } from "../postgres-claim.js";
+import { faultOfPostgres } from "../postgres-fault.js";
+import { connectionSettings, newPool } from "../postgres-pool.js";
+import { updatePostgresSchema } from "../postgres-schema.js";
+import { escapeText } from "../postgres-values.js";
+import {
+  measureOf,
+  measureSource,
+  measureSql,
+  type SourceTable,
+  type TableMeasure,
+  tablesOf,
+} from "./source-file.js";
+
+/** Sent at a time, whichever is reached first. */
+const BATCH_ROWS_MAX = 1_000;
+const BATCH_CHARS_MAX = 1_000_000;
+/** Sums of the same numbers in another order. */
+const SUM_TOLERANCE = 1e-9;
+/** Their triggers keep totals, which are copied as they are. */
+const TABLES_WITH_TRIGGERS = ["calls", "auditEntries"];
+
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+}
+
+const Ids = v.array(v.object({ id: v.string() }));
+const ColumnNames = v.array(v.object({ name: v.string() }));
+
+/**
+ * Copies all that a file holds to a PostgreSQL database, in place of what an earlier copy has put there: as one transaction,
+ * which is committed when rows and sums of every table are the same on both sides. No server may be at work on either. Rejects
+ * with `StorageUnavailable` where it must not be done.
+ */
+export async function copyToPostgres(
+  filePath: string,
+  url: string,
+): Promise<readonly CopiedTable[]> {
+  const address = addressOf(url);
+  const { file, claim } = await openStoreFile({ filePath, isServer: true, mustExist: true });
+  try {
+    return await copyInto(file, url, address);
+  } catch (error) {
+    const fault = error instanceof StorageUnavailable ? undefined : faultOfPostgres(error);
+    const advice = postgresFault(fault, address)?.advice;
+    throw advice === undefined ? error : new StorageUnavailable(advice, { cause: error });
+  } finally {
+    file.close();
+    claim?.close();
+  }
+}
+
+async function copyInto(file: SqliteFile, url: string, address: string) {
+  const claim = await PostgresClaim.take(url, address);
+  // A large table takes its time, and nobody waits for it.
+  const unhurried = { statement_timeout: 0, query_timeout: 0 };
+  const target = new Client({ ...connectionSettings(url), ...unhurried });
+  target.on("error", () => undefined);
+  try {
+    await prepare(url, address);
+    await target.connect();
+    const tables = tablesOf(file);
+    await target.query("begin");
+    await refuseOthersWork(file, target, address);
+    for (const table of tables) await demandColumns(target, table);
+    await setTriggers(target, "disable");
+    await target.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(", ")}`);
+    for (const table of tables) await copyTable(file, target, table);
+    await setTriggers(target, "enable");
+    const copied: CopiedTable[] = [];
+    for (const table of tables) {
+      const { rows } = await demandSame(file, target, table);
+      copied.push({ table: table.name, rows });
+    }
+    await target.query("commit");
+    return copied;
+  } finally {
+    await target.end();
+    await claim.close();
+  }
+}
+
+async function prepare(url: string, address: string): Promise<void> {
+  const pool = newPool(url, 1);
+  try {
+    await updatePostgresSchema(pool, address);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** What is there is only replaced where it all came from this file. */
+async function refuseOthersWork(file: SqliteFile, target: Client, address: string): Promise<void> {
+  for (const [table, what] of [
+    ["organizations", "organizations that the file does not have"],
+    ["runs", "been used by a server since"],
+  ] as const) {
+    const known = file.prepare(`select 1 from "${table}" where id = ?`);
+    const { rows } = await target.query(`select "id" from "${table}"`);
+    if (v.parse(Ids, rows).every(({ id }) => known.get(id) !== undefined)) continue;
+    throw new StorageUnavailable(
+      `PostgreSQL at ${address} has ${what}: nothing was copied; give an empty database`,
+    );
+  }
+}
+
+/** A column that one side lacks would be lost without a word. */
+async function demandColumns(target: Client, { name, columns }: SourceTable): Promise<void> {
+  const sql = `select column_name as name from information_schema.columns
+    where table_schema = current_schema() and table_name = $1`;
+  const there = v.parse(ColumnNames, (await target.query(sql, [name])).rows);
+  const names = new Set(there.map((column) => column.name));
+  const lost = columns.filter((column) => !names.has(column));
+  if (lost.length > 0) {
+    throw new Error(`PostgreSQL's table ${name} has no column ${lost.join(", ")}`);
+  }
+}
+
+async function setTriggers(target: Client, state: "enable" | "disable"): Promise<void> {
+  for (const table of TABLES_WITH_TRIGGERS) {
+    await target.query(`alter table "${table}" ${state} trigger user`);
+  }
+}
+
+async function copyTable(file: SqliteFile, target: Client, table: SourceTable): Promise<void> {
+  const { name, columns } = table;
+  const sql = `insert into "${name}" select * from json_populate_recordset(null::"${name}", $1)`;
+  let batch: string[] = [];
+  let chars = 0;
+  const flush = async () => {
+    await target.query(sql, [`[${batch.join(",")}]`]);
+    batch = [];
+    chars = 0;
+  };
+  for (const row of file.prepare(`select * from "${name}"`).iterate()) {
+    const text = JSON.stringify(row, escaped);
+    batch.push(text);
+    chars += text.length;
+    if (batch.length === BATCH_ROWS_MAX || chars >= BATCH_CHARS_MAX) await flush();
+  }
+  if (batch.length > 0) await flush();
+  if (columns.includes("sequence")) {
+    await target.query(
+      `select setval(pg_get_serial_sequence('"${name}"', 'sequence'), coalesce(max("sequence"), 0) + 1, false)
+       from "${name}"`,
+    );
+  }
+}
+
+function escaped(_column: string, value: unknown): unknown {
+  return typeof value === "string" ? escapeText(value) : value;
+}
+
+async function demandSame(
+  file: SqliteFile,
+  target: Client,
+  table: SourceTable,
+): Promise<TableMeasure> {
+  const here = measureSource(file, table);
+  const { rows } = await target.query(measureSql(table));
+  const there = measureOf(rows[0]);
+  const isSame =
+    here.rows === there.rows &&
+    here.sums.every((sum, index) => isClose(sum, there.sums[index] ?? Number.NaN));
+  if (isSame) return there;
+  throw new Error(
+    `the copy of ${table.name} is not the same (rows: ${there.rows} of ${here.rows}); nothing was kept of it`,
+  );
+}
+
+function isClose(one: number, other: number): boolean {
+  return Math.abs(one - other) <= SUM_TOLERANCE * Math.max(1, Math.abs(one));
+}

@@ -1,0 +1,16 @@
+import type { Migration } from "kysely";
+import * as firstTables from "./migrations/001-first-tables.js";
+import * as totalsAndPatches from "./migrations/002-totals-and-patches.js";
+import * as agentFallbacks from "./migrations/008-agent-fallbacks.js";
+import * as publicAgents from "./migrations/009-public-agents.js";
+
+/**
+ * Every migration by name; they run in the order of the names, and one that was released is never changed. The first two
+ * make what SQLite's first seven do; from the eighth on, each of SQLite's has one here by the same name.
+ */
+export const postgresMigrations: Readonly<Record<string, Migration>> = {
+  "001-first-tables": firstTables,
+  "002-totals-and-patches": totalsAndPatches,
+  "008-agent-fallbacks": agentFallbacks,
+  "009-public-agents": publicAgents,
+};

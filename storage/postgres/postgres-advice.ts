@@ -1,0 +1,63 @@
+import type { Fault } from "../fault.js";
+import type { StoreFault } from "../store-condition.js";
+import { UNREACHABLE } from "./postgres-fault.js";
+
+interface Known {
+  readonly pattern: RegExp;
+  readonly reason: string;
+  readonly advice: string;
+}
+
+const KNOWN: readonly Known[] = [
+  {
+    pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),
+    reason: "the database cannot be reached",
+    advice:
+      "start it, or look at the network and at DATABASE_URL; what calls say is kept meanwhile",
+  },
+  {
+    pattern: /^PG_28/,
+    reason: "the database refuses this server",
+    advice: "its user or password is wrong: look at DATABASE_URL and at the database's pg_hba.conf",
+  },
+  {
+    pattern: /^PG_3D000/,
+    reason: "the database is not there",
+    advice: "make it (createdb), or look at the name in DATABASE_URL",
+  },
+  {
+    pattern: /^PG_53100/,
+    reason: "the disk of the database is full",
+    advice: "make room on the database's disk",
+  },
+  {
+    pattern: /^PG_53300/,
+    reason: "the database has no connection left",
+    advice: "lower DATABASE_CONNECTIONS, or raise the database's max_connections",
+  },
+  {
+    pattern: /^PG_25006/,
+    reason: "the database may only be read",
+    advice: "it is a standby: DATABASE_URL should name the one that takes writes",
+  },
+  {
+    pattern: /^PG_(?:57014|55P03)/,
+    reason: "the database is too slow",
+    advice: "something keeps it busy or holds a lock: look at pg_stat_activity",
+  },
+  {
+    pattern: /^SCHEMA_NEWER/,
+    reason: "the database was brought up to date by a newer version",
+    advice: "restart the server with that version",
+  },
+];
+
+/** In words; undefined for what is not the database's fault. */
+export function postgresFault(fault: Fault | undefined, address: string): StoreFault | undefined {
+  if (fault?.kind !== "other") return undefined;
+  const { code, message } = fault;
+  const known = KNOWN.find(({ pattern }) => pattern.test(code));
+  const reason = known?.reason ?? `the database cannot be written (${code})`;
+  const rest = known === undefined ? "" : `; ${known.advice}`;
+  return { reason, advice: `PostgreSQL at ${address}: ${message} (${code})${rest}` };
+}

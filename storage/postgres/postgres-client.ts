@@ -1,0 +1,207 @@
+import type { Pool, PoolClient } from "pg";
+import { errorOf, type Fault } from "../fault.js";
+import type { Results, Statement, StatementResult, StorageStats } from "../statement-port.js";
+import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
+import { LostCommits } from "./lost-commits.js";
+import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
+import { parametersOf } from "./postgres-values.js";
+
+/** Some seconds of work for ten connections: a longer queue is refused rather than promised. */
+export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
+/** How often a transaction is begun that others were in the way of. */
+const TRIES_MAX = 5;
+
+const BEGIN_READING = "begin isolation level repeatable read read only";
+/** Its number tells later whether it was committed, should the connection be lost while it is. */
+const BEGIN_WRITING = "begin; select pg_current_xact_id()::text as id";
+const READING = /^select\b(?![^]*\bfor no key update$)/;
+const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
+
+export interface PostgresClientOptions {
+  /** For whoever looks again and again, as a server does: a commit whose answer was lost is asked for later. */
+  readonly asksForLostCommits: boolean;
+  readonly requestsWaitingMax?: number;
+}
+
+/**
+ * Runs requests on a pool of connections, each as a transaction of its own. What was refused since the database could not be
+ * reached has not happened, and may be asked again. Only a request of a single statement may have happened nevertheless: every
+ * one that the stores repeat gives the same again.
+ */
+export class PostgresClient {
+  readonly #pool: Pool;
+  readonly #lostCommits: LostCommits;
+  readonly #requestsWaitingMax: number;
+  #waitingCount = 0;
+  #commitCount = 0;
+  #writeFault: Fault | undefined;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(pool: Pool, options: PostgresClientOptions) {
+    this.#pool = pool;
+    this.#lostCommits = new LostCommits(pool, options.asksForLostCommits);
+    this.#requestsWaitingMax = options.requestsWaitingMax ?? POSTGRES_REQUESTS_WAITING_MAX;
+  }
+
+  get stats(): StorageStats {
+    return {
+      requestsWaiting: this.#waitingCount,
+      lastGroupSize: Math.min(1, this.#commitCount),
+      groupsCommitted: this.#commitCount,
+    };
+  }
+
+  /** Why the last request that was to write could not, where the database is to blame. */
+  get writeFault(): Fault | undefined {
+    return this.#writeFault;
+  }
+
+  /** As `StatementPort` says. */
+  async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
+    if (this.#closing !== undefined) throw new StorageStopped("storage is closed");
+    if (this.#waitingCount >= this.#requestsWaitingMax) {
+      throw new StorageOverloaded(this.#requestsWaitingMax);
+    }
+    const isReading = statements.every(({ sql }) => READING.test(sql));
+    this.#waitingCount += 1;
+    try {
+      const results = await this.#run(statements, guarded, isReading);
+      if (!isReading) this.#writeFault = undefined;
+      return results;
+    } catch (error) {
+      if (error instanceof StorageStopped) throw error;
+      const fault = faultOfPostgres(error);
+      if (!isReading && fault.kind === "other" && isOfStore(fault.code)) this.#writeFault = fault;
+      throw errorOf(fault);
+    } finally {
+      this.#waitingCount -= 1;
+      if (this.#waitingCount === 0) this.#onDrained?.();
+    }
+  }
+
+  /** Asks what came of commits whose answer was lost; rejects when the database cannot be reached. */
+  settleLostCommits(): Promise<void> {
+    return this.#lostCommits.settle();
+  }
+
+  /** Refuses new requests, waits for those that were made, then closes the connections. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#lostCommits.giveUp();
+    if (this.#waitingCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onDrained = resolve;
+      });
+    }
+    await this.#pool.end();
+  }
+
+  async #run(
+    statements: readonly Statement[],
+    guarded: boolean,
+    isReading: boolean,
+  ): Promise<Results> {
+    const [only] = statements;
+    if (only !== undefined && statements.length === 1 && !guarded) {
+      const { sql, parameters } = only;
+      const result = await this.#pool.query(sql, parametersOf(parameters));
+      if (!isReading) this.#commitCount += 1;
+      return [{ rows: result.rows, changes: result.rowCount ?? 0 }];
+    }
+    for (let tryNumber = 1; ; tryNumber += 1) {
+      try {
+        return isReading ? await this.#read(statements) : await this.#write(statements, guarded);
+      } catch (error) {
+        if (!isCollision(error) || tryNumber === TRIES_MAX) throw error;
+      }
+    }
+  }
+
+  /** Several reads see one state of the database. */
+  #read(statements: readonly Statement[]): Promise<Results> {
+    return this.#onConnection(async (client) => {
+      await client.query(BEGIN_READING);
+      const results = await runInOrder(client, statements, false);
+      await client.query("commit");
+      return results;
+    });
+  }
+
+  async #write(statements: readonly Statement[], guarded: boolean): Promise<Results> {
+    const commit: { id?: string; results?: Results } = {};
+    try {
+      return await this.#onConnection(async (client) => {
+        const id = transactionId(await client.query(BEGIN_WRITING));
+        const results = await runInOrder(client, statements, guarded);
+        if (results === undefined) {
+          await client.query("rollback");
+          return undefined;
+        }
+        commit.id = id;
+        commit.results = results;
+        await client.query("commit");
+        this.#commitCount += 1;
+        return results;
+      });
+    } catch (error) {
+      if (commit.id === undefined || !isLostConnection(error)) throw error;
+      await this.#lostCommits.wasCommitted(commit.id, error);
+      return commit.results;
+    }
+  }
+
+  /** One that has failed is given back empty, or closed. */
+  async #onConnection<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      if (isLostConnection(error)) client.release(true);
+      else {
+        await client.query("rollback").then(
+          () => client.release(),
+          () => client.release(true),
+        );
+      }
+      throw error;
+    }
+  }
+}
+
+async function runInOrder(
+  client: PoolClient,
+  statements: readonly Statement[],
+  guarded: boolean,
+): Promise<Results> {
+  const results: StatementResult[] = [];
+  let lastChanges = 0;
+  for (const { sql, parameters, onlyAfterChange } of statements) {
+    if (onlyAfterChange === true && lastChanges === 0) {
+      results.push({ rows: [], changes: 0 });
+      continue;
+    }
+    const { rows, rowCount, command } = await client.query(sql, parametersOf(parameters));
+    const changes = rowCount ?? 0;
+    if (CHANGES.has(command)) lastChanges = changes;
+    if (guarded && results.length === 0 && changes === 0) return undefined;
+    results.push({ rows, changes });
+  }
+  return results;
+}
+
+/** Two statements in one message give two results. */
+function transactionId(results: unknown): string {
+  const last: unknown = Array.isArray(results) ? results.at(-1) : undefined;
+  if (typeof last === "object" && last !== null && "rows" in last && Array.isArray(last.rows)) {
+    const [row]: unknown[] = last.rows;
+    if (typeof row === "object" && row !== null && "id" in row) return String(row.id);
+  }
+  throw new Error("PostgreSQL has not told the number of the transaction");
+}

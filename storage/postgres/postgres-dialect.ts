@@ -1,0 +1,12 @@
+import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
+import { StatementDialect } from "../statement-dialect.js";
+import type { StatementPort } from "../statement-port.js";
+
+/** Lets Kysely build SQL for PostgreSQL, which is run by whoever has the connections. */
+export function postgresDialect(port: Pick<StatementPort, "send">): StatementDialect {
+  return new StatementDialect(port, {
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+  });
+}

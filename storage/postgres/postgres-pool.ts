@@ -1,0 +1,44 @@
+import { type ClientConfig, Pool } from "pg";
+import { valueTypes } from "./postgres-values.js";
+
+/** Connections of one server; a request holds one for a few milliseconds. */
+export const CONNECTIONS_MAX = 10;
+/** For a new connection, and for one of the pool to come free. */
+const CONNECT_MAX_MS = 5_000;
+/** The server gives a statement up first, so that what the client gives up is a connection that says nothing. */
+const STATEMENT_MAX_MS = 10_000;
+const ANSWER_MAX_MS = 15_000;
+/** A server that this process has lost on the way keeps its locks no longer than this. */
+const SILENT_TRANSACTION_MAX_MS = 20_000;
+const IDLE_CONNECTION_MAX_MS = 60_000;
+const KEEP_ALIVE_AFTER_MS = 5_000;
+
+/** How every connection is made. TLS is asked for in the URL: `?sslmode=verify-full&sslrootcert=FILE`. */
+export function connectionSettings(url: string): ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MAX_MS,
+    statement_timeout: STATEMENT_MAX_MS,
+    query_timeout: ANSWER_MAX_MS,
+    idle_in_transaction_session_timeout: SILENT_TRANSACTION_MAX_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    application_name: "parley",
+    types: valueTypes,
+  };
+}
+
+/** A connection that breaks is told to whoever uses it, and replaced by the next that is asked for. */
+export function newPool(url: string, connectionsMax = CONNECTIONS_MAX): Pool {
+  const pool = new Pool({
+    ...connectionSettings(url),
+    max: connectionsMax,
+    idleTimeoutMillis: IDLE_CONNECTION_MAX_MS,
+  });
+  pool.on("error", ignore);
+  // Between two statements nobody else listens, and an event that nobody hears would end the process.
+  pool.on("connect", (client) => client.on("error", ignore));
+  return pool;
+}
+
+function ignore(): void {}

@@ -1,0 +1,19 @@
+import { Worker } from "node:worker_threads";
+import { errorOf } from "../../fault.js";
+import type { DatabaseReport } from "../database-check.js";
+import { firstMessage } from "../first-message.js";
+import type { BackupReply, BackupSettings } from "../thread-protocol.js";
+
+/**
+ * Copies a database, which a server may be writing to, as it is at one moment, to a file that must not exist yet; says what
+ * is in the copy. The database is only read, so a release of before or after can have made it. In a thread of its own,
+ * which ends with the copy: flushing a large one takes a while. Rejects with `RequestFailed` when it cannot be done.
+ */
+export async function backupInThread(settings: BackupSettings): Promise<DatabaseReport> {
+  const worker = new Worker(new URL("./backup-thread.js", import.meta.url), {
+    workerData: settings,
+  });
+  const reply = (await firstMessage(worker)) as BackupReply;
+  if (reply.fault !== undefined) throw errorOf(reply.fault);
+  return reply.report;
+}

@@ -1,0 +1,150 @@
+import type { Fault } from "../fault.js";
+import type { Statement, StatementResult } from "../statement-port.js";
+import { isOfLock } from "../storage-failure.js";
+import { faultOf } from "./sqlite-fault.js";
+import type { SqliteFile } from "./sqlite-file.js";
+import { type PreparedStatement, StatementCache } from "./statement-cache.js";
+import type { Outcome, Reply, ThreadRequest } from "./thread-protocol.js";
+
+export interface GroupResult {
+  /** The replies, one for each request that is not blocked, in the same order. */
+  readonly replies: readonly Reply[];
+  /** Requests that another process keeps out, in their order: nothing of them has happened, and they may be given again. */
+  readonly blocked: readonly ThreadRequest[];
+  /** False when nothing was to be written, or could be. */
+  readonly committed: boolean;
+}
+
+/** A request whose statements are compiled, or the reason why they cannot be. */
+interface PreparedRequest {
+  readonly request: ThreadRequest;
+  readonly statements: readonly PreparedStatement[];
+  readonly writes: boolean;
+  readonly refusal: Outcome | undefined;
+}
+
+const LEFT_OUT: StatementResult = { rows: [], changes: 0 };
+
+/** The transaction itself is gone (disk full, commit refused): nothing that was done in it has happened. */
+class GroupLost extends Error {
+  override readonly name = "GroupLost";
+}
+
+/**
+ * Runs requests in order, all in one transaction: the price of a commit is paid once for everything that arrived while the
+ * last one was under way. A refused statement undoes only its own request.
+ */
+export class GroupCommit {
+  readonly #file: SqliteFile;
+  readonly #cache: StatementCache;
+  readonly #refusal: () => Fault | undefined;
+
+  /** `refusal` is asked before anything is written, and says why it may not be. */
+  constructor(file: SqliteFile, refusal: () => Fault | undefined = () => undefined) {
+    this.#file = file;
+    this.#cache = new StatementCache(file);
+    this.#refusal = refusal;
+  }
+
+  run(requests: readonly ThreadRequest[]): GroupResult {
+    const prepared = requests.map((request) => this.#prepare(request));
+    if (!prepared.some((request) => request.writes)) return this.#readOnly(prepared);
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return this.#readOnly(prepared, { kind: "fault", fault: refusal });
+    try {
+      // Taken before the first read: a transaction that has read may not become a writer after another process has written.
+      this.#file.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      return this.#readOnly(prepared, { kind: "fault", fault: faultOf(error) });
+    }
+    try {
+      const replies = prepared.map((request) => this.#reply(request));
+      this.#file.exec("COMMIT");
+      return { replies, blocked: [], committed: true };
+    } catch (error) {
+      if (this.#file.inTransaction) this.#file.exec("ROLLBACK");
+      const cause = error instanceof GroupLost ? error.cause : error;
+      // Read again: what was read before may have been the work of those whose writing is lost.
+      return this.#readOnly(prepared, { kind: "fault", fault: faultOf(cause) });
+    }
+  }
+
+  /** Nobody who only reads waits for those who may not write. */
+  #readOnly(prepared: readonly PreparedRequest[], writers?: Outcome): GroupResult {
+    const replies: Reply[] = [];
+    const blocked: ThreadRequest[] = [];
+    for (const each of prepared) {
+      const { request, writes } = each;
+      const outcome = writes && writers !== undefined ? writers : this.#reply(each).outcome;
+      if (isLockFault(outcome)) blocked.push(request);
+      else replies.push({ id: request.id, outcome });
+    }
+    return { replies, blocked, committed: false };
+  }
+
+  #prepare(request: ThreadRequest): PreparedRequest {
+    try {
+      const statements = request.statements.map(({ sql }) => this.#cache.prepare(sql));
+      const writes = statements.some((statement) => !statement.readonly);
+      return { request, statements, writes, refusal: undefined };
+    } catch (error) {
+      const refusal: Outcome = { kind: "fault", fault: faultOf(error) };
+      return { request, statements: [], writes: false, refusal };
+    }
+  }
+
+  #reply(prepared: PreparedRequest): Reply {
+    return { id: prepared.request.id, outcome: prepared.refusal ?? this.#outcome(prepared) };
+  }
+
+  #outcome({ request, statements, writes }: PreparedRequest): Outcome {
+    try {
+      const [only] = statements;
+      if (only !== undefined && statements.length === 1 && !request.guarded) {
+        return { kind: "done", results: [execute(only, request.statements[0])] };
+      }
+      return this.#together(request, statements);
+    } catch (error) {
+      if (writes && !this.#file.inTransaction) throw new GroupLost("", { cause: error });
+      return { kind: "fault", fault: faultOf(error) };
+    }
+  }
+
+  /** Outside a transaction, a savepoint is one: several reads see one state of the database. */
+  #together(request: ThreadRequest, statements: readonly PreparedStatement[]): Outcome {
+    this.#file.exec("SAVEPOINT request");
+    try {
+      const results: StatementResult[] = [];
+      let lastChanges = 0;
+      for (const [index, statement] of statements.entries()) {
+        const asked = request.statements[index];
+        const isLeftOut = asked?.onlyAfterChange === true && lastChanges === 0;
+        const result = isLeftOut ? LEFT_OUT : execute(statement, asked);
+        if (!statement.readonly) lastChanges = result.changes;
+        if (index === 0 && request.guarded && result.changes === 0) {
+          this.#file.exec("ROLLBACK TO request; RELEASE request");
+          return { kind: "notApplied" };
+        }
+        results.push(result);
+      }
+      this.#file.exec("RELEASE request");
+      return { kind: "done", results };
+    } catch (error) {
+      if (this.#file.inTransaction) this.#file.exec("ROLLBACK TO request; RELEASE request");
+      throw error;
+    }
+  }
+}
+
+function execute(prepared: PreparedStatement, statement: Statement | undefined): StatementResult {
+  const parameters = [...(statement?.parameters ?? [])];
+  if (prepared.reader) {
+    const rows = prepared.all(...parameters);
+    return { rows, changes: rows.length };
+  }
+  return { rows: [], changes: prepared.run(...parameters).changes };
+}
+
+function isLockFault(outcome: Outcome): boolean {
+  return outcome.kind === "fault" && outcome.fault.kind === "other" && isOfLock(outcome.fault.code);
+}

@@ -1,0 +1,51 @@
+import { StorageUnavailable } from "../storage-failure.js";
+import { ServerClaim } from "./server-claim.js";
+import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
+import type { ThreadSettings } from "./thread-protocol.js";
+import { whatIsMissing } from "./watch/expected-tables.js";
+
+interface StoreFile {
+  readonly file: SqliteFile;
+  /** Held by a server for as long as it runs. */
+  readonly claim: ServerClaim | undefined;
+}
+
+/**
+ * Opens the database for a server, or for a command line beside it. Throws `StorageUnavailable` where another server has
+ * it, where it is not what was expected, and where a command line would bring it up to date under a server of before.
+ */
+export async function openStoreFile(settings: ThreadSettings): Promise<StoreFile> {
+  const { filePath, isServer = false, mustExist = false } = settings;
+  const claim = isServer ? ServerClaim.take(filePath) : undefined;
+  try {
+    if (mustExist) demandTables(filePath, isServer);
+    const file = await openSqliteFile(filePath, isServer ? undefined : () => claimFrom(filePath));
+    return { claim, file };
+  } catch (error) {
+    claim?.close();
+    throw error;
+  }
+}
+
+/** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
+function demandTables(filePath: string, isServer: boolean): void {
+  const lack = whatIsMissing(filePath);
+  if (lack === undefined) return;
+  const advice = isServer
+    ? "DATABASE_START says that there is one: put a whole copy there, look whether the disk of DATA_DIR is mounted, or leave DATABASE_START away to begin with a new one"
+    : "start the server once (npm start), or put a whole copy there";
+  throw new StorageUnavailable(`the database ${filePath} ${lack}; ${advice}`);
+}
+
+/** Nobody brings a database up to date that a server runs on: it knows its own schema, and no other. */
+function claimFrom(filePath: string): ServerClaim {
+  try {
+    return ServerClaim.take(filePath);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error;
+    throw new StorageUnavailable(
+      `the database ${filePath} is of an earlier version, and a server runs on it: restart the server with this version first, or use the command of the server's own version`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { StorageUnavailable } from "../storage-failure.js";
+import { FileIdentity } from "./watch/file-identity.js";
+import { type HeldFile, holdFile } from "./watch/held-file.js";
+
+/**
+ * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. The operating
+ * system lets go of it when the process dies, however it dies. A file of its own, since the command lines may use the
+ * database meanwhile.
+ */
+export class ServerClaim {
+  /** False: the lock may have been removed under a server that lives. */
+  readonly lockWasThere: boolean;
+  readonly #databasePath: string;
+  #held: HeldFile;
+  #identity: FileIdentity;
+
+  /** Throws `StorageUnavailable` when another server has the database. */
+  static take(databasePath: string): ServerClaim {
+    mkdirSync(dirname(databasePath), { recursive: true });
+    const lockWasThere = existsSync(lockPathOf(databasePath));
+    return new ServerClaim(databasePath, hold(databasePath), lockWasThere);
+  }
+
+  private constructor(databasePath: string, held: HeldFile, lockWasThere: boolean) {
+    this.#databasePath = databasePath;
+    this.#held = held;
+    this.#identity = new FileIdentity(lockPathOf(databasePath));
+    this.lockWasThere = lockWasThere;
+  }
+
+  /** Takes the lock again where its file was removed. Throws `StorageUnavailable` when another server has it by now. */
+  renew(): void {
+    if (this.#identity.fault() === undefined) return;
+    const held = hold(this.#databasePath);
+    this.#held.close();
+    this.#held = held;
+    this.#identity = new FileIdentity(lockPathOf(this.#databasePath));
+  }
+
+  close(): void {
+    this.#held.close();
+  }
+}
+
+function lockPathOf(databasePath: string): string {
+  return `${databasePath}.lock`;
+}
+
+function hold(databasePath: string): HeldFile {
+  const held = holdFile(lockPathOf(databasePath));
+  if (held !== undefined) return held;
+  throw new StorageUnavailable(
+    `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
+  );
+}

@@ -1,0 +1,71 @@
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type BetterSqlite3 from "better-sqlite3";
+import { Sqlite } from "./sqlite-library.js";
+
+export type SqliteFile = BetterSqlite3.Database;
+
+/** How many migrations there are: a file that has had them all says so in its header. */
+export const SCHEMA_VERSION = 9;
+
+/** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
+export const BUSY_TIMEOUT_MS = 5000;
+
+/** Pages kept in memory: enough for the hot indexes of millions of calls, small beside a hundred sessions. */
+const PAGE_CACHE_KIB = 16 * 1024;
+
+/**
+ * With so many pages in the log (16 MiB) SQLite checkpoints inside a commit, so the log stays bounded even if the
+ * thread is never idle. The thread itself checkpoints earlier, between two groups.
+ */
+const FORCED_CHECKPOINT_PAGES = 4096;
+
+/** After a long backup had held the log open, the file is cut back to this size. */
+const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The database holds transcripts and password hashes: only its owner may read it. SQLite gives its side files the same mode. */
+export const FILE_MODE = 0o600;
+
+/**
+ * Opens or creates the database and brings its schema up to date, under the claim that is given for one of an earlier release.
+ * Throws when the file is of a newer release.
+ */
+export async function openSqliteFile(
+  filePath: string,
+  claim?: () => { close(): void },
+): Promise<SqliteFile> {
+  mkdirSync(dirname(filePath), { recursive: true });
+  createFile(filePath);
+  const file = new Sqlite(filePath, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    file.pragma("journal_mode = WAL");
+    // In WAL mode a killed process loses nothing; only a power cut can cost the last commits, never the file.
+    file.pragma("synchronous = NORMAL");
+    file.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
+    file.pragma("temp_store = MEMORY");
+    // Through a memory map, a disk error would end the process; through reads it fails one request.
+    file.pragma("mmap_size = 0");
+    file.pragma(`wal_autocheckpoint = ${FORCED_CHECKPOINT_PAGES}`);
+    file.pragma(`journal_size_limit = ${LOG_FILE_BYTES_MAX}`);
+    // Only then: the builder of queries is hundreds of files, and this thread needs it for nothing else.
+    if (file.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) {
+      const { isOfEarlierRelease, updateSchema } = await import("./schema-update.js");
+      const claimed = isOfEarlierRelease(file, SCHEMA_VERSION) ? claim?.() : undefined;
+      try {
+        await updateSchema(file, SCHEMA_VERSION);
+      } finally {
+        claimed?.close();
+      }
+    }
+    file.pragma("foreign_keys = ON");
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** A file that exists is not even opened: closing it again would drop this process's locks on it. */
+function createFile(filePath: string): void {
+  if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));
+}

@@ -1,0 +1,224 @@
+import { Worker } from "node:worker_threads";
+import { errorOf, type Fault } from "../fault.js";
+import type { Results, Statement, StorageStats } from "../statement-port.js";
+import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
+import { firstMessage } from "./first-message.js";
+import type {
+  FromThread,
+  Reply,
+  StoreReport,
+  ThreadRequest,
+  ThreadSettings,
+  ToThread,
+} from "./thread-protocol.js";
+
+/**
+ * At 25,000 requests a second and more, this many are under half a second of work. A longer queue means that the disk stands
+ * still, and then it is better to refuse than to promise.
+ */
+export const STORAGE_REQUESTS_WAITING_MAX = 10_000;
+
+export interface ThreadClientOptions {
+  /** Called once if the thread dies; every waiting and later request fails with `StorageStopped`. */
+  readonly onFailure: (error: Error) => void;
+  readonly requestsWaitingMax?: number;
+}
+
+interface Waiter {
+  readonly resolve: (results: Results) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Looker {
+  readonly resolve: (report: StoreReport) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Starts the thread that owns the database; `ThreadClient.connect` waits for it. */
+export function startDatabaseThread(settings: ThreadSettings): Worker {
+  return new Worker(new URL("./database-thread.js", import.meta.url), { workerData: settings });
+}
+
+/** The session thread's side of the storage thread: what is asked in one turn of the event loop goes as one message. */
+export class ThreadClient {
+  /** False when a server had to make its lock anew: one that lives may have lost it. */
+  readonly lockWasThere: boolean;
+  readonly #worker: Worker;
+  readonly #onFailure: (error: Error) => void;
+  readonly #requestsWaitingMax: number;
+  readonly #waiting = new Map<number, Waiter>();
+  readonly #exited: Promise<void>;
+  #outbox: ThreadRequest[] = [];
+  #lastId = 0;
+  #lastGroupSize = 0;
+  #groupsCommitted = 0;
+  readonly #looking: Looker[] = [];
+  /** Why the last request that was to write could not, where the store is to blame. */
+  #writeFault: Fault | undefined;
+  /** Why nothing is taken any more. */
+  #stopped: StorageStopped | undefined;
+  #failed = false;
+  #endExpected = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  /** Resolves when the database is open and migrated; rejects with the reason when it cannot be. */
+  static async connect(worker: Worker, options: ThreadClientOptions): Promise<ThreadClient> {
+    const ready = (await firstMessage(worker)) as FromThread;
+    return new ThreadClient(worker, options, ready.kind === "ready" && ready.lockWasThere);
+  }
+
+  private constructor(worker: Worker, options: ThreadClientOptions, lockWasThere: boolean) {
+    this.lockWasThere = lockWasThere;
+    this.#worker = worker;
+    this.#onFailure = options.onFailure;
+    this.#requestsWaitingMax = options.requestsWaitingMax ?? STORAGE_REQUESTS_WAITING_MAX;
+    worker.on("message", (message: FromThread) => this.#receive(message));
+    worker.on("error", (error) => this.#fail(error));
+    this.#exited = new Promise((resolve) => {
+      worker.once("exit", () => {
+        if (!this.#endExpected) this.#fail(new Error("the storage thread ended by itself"));
+        resolve();
+      });
+    });
+  }
+
+  get stats(): StorageStats {
+    return {
+      requestsWaiting: this.#waiting.size,
+      lastGroupSize: this.#lastGroupSize,
+      groupsCommitted: this.#groupsCommitted,
+    };
+  }
+
+  /** Runs the statements as one whole; undefined when `guarded` and the first one touched no row. */
+  send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
+    return this.#wait((id) => {
+      if (this.#outbox.length === 0) {
+        // After the promises that this turn has settled, so that what they ask is in the same message.
+        process.nextTick(() => this.#flush());
+      }
+      this.#outbox.push({ id, statements, guarded });
+    });
+  }
+
+  get writeFault(): Fault | undefined {
+    return this.#writeFault;
+  }
+
+  /** Has the thread look at the database's place; rejects when it is closed or has died. */
+  look(): Promise<StoreReport> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#stopped);
+      this.#looking.push({ resolve, reject });
+      this.#post({ kind: "look" });
+    });
+  }
+
+  /** Waits for everything that was asked, then closes the file. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #wait(submit: (id: number) => void): Promise<Results> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#stopped);
+      if (this.#waiting.size >= this.#requestsWaitingMax) {
+        return reject(new StorageOverloaded(this.#requestsWaitingMax));
+      }
+      this.#lastId += 1;
+      this.#waiting.set(this.#lastId, { resolve, reject });
+      submit(this.#lastId);
+    });
+  }
+
+  #flush(): void {
+    const requests = this.#outbox;
+    this.#outbox = [];
+    try {
+      this.#post({ kind: "requests", requests });
+    } catch (error) {
+      // A value that cannot be sent to a thread: a fault of the caller, which the others of this turn share.
+      for (const { id } of requests) this.#take(id)?.reject(asError(error));
+    }
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromThread): void {
+    switch (message.kind) {
+      case "ready":
+        return;
+      case "group":
+        this.#lastGroupSize = message.replies.length;
+        if (message.committed) this.#groupsCommitted += 1;
+        this.#judge(message);
+        for (const reply of message.replies) this.#settle(reply);
+        return;
+      case "report":
+        this.#looking.shift()?.resolve(message.report);
+        return;
+    }
+  }
+
+  #judge({ committed, replies }: Extract<FromThread, { readonly kind: "group" }>): void {
+    const fault = replies.map(faultOfStore).find((each) => each !== undefined);
+    if (fault !== undefined || committed) this.#writeFault = fault;
+  }
+
+  #settle({ id, outcome }: Reply): void {
+    const waiter = this.#take(id);
+    switch (outcome.kind) {
+      case "done":
+        waiter?.resolve(outcome.results);
+        return;
+      case "notApplied":
+        waiter?.resolve(undefined);
+        return;
+      case "fault":
+        waiter?.reject(errorOf(outcome.fault));
+        return;
+    }
+  }
+
+  #take(id: number): Waiter | undefined {
+    const waiter = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) this.#onDrained?.();
+    return waiter;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopped ??= new StorageStopped("storage is closed");
+    if (this.#waiting.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onDrained = resolve;
+      });
+    }
+    this.#endExpected = true;
+    this.#post({ kind: "close" });
+    await this.#exited;
+  }
+
+  #fail(cause: Error): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    const failure = new StorageStopped("the storage thread has died", { cause });
+    this.#stopped = failure;
+    for (const id of this.#waiting.keys()) this.#take(id)?.reject(failure);
+    for (const { reject } of this.#looking.splice(0)) reject(failure);
+    this.#onFailure(failure);
+  }
+}
+
+function faultOfStore({ outcome }: Reply): Fault | undefined {
+  if (outcome.kind !== "fault" || outcome.fault.kind !== "other") return undefined;
+  return isOfStore(outcome.fault.code) ? outcome.fault : undefined;
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

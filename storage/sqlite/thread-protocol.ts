@@ -1,0 +1,73 @@
+import type { Fault } from "../fault.js";
+import type { Statement, StatementResult } from "../statement-port.js";
+import type { DatabaseReport } from "./database-check.js";
+
+/** What the storage thread is started with. */
+export interface ThreadSettings {
+  readonly filePath: string;
+  /** Refuses to start beside another server on the file. */
+  readonly isServer?: boolean;
+  /** Refuses a file that is not there, or has no tables. */
+  readonly mustExist?: boolean;
+}
+
+/**
+ * The statements of one request take effect together or not at all. When `guarded`, the first one is a condition: if it
+ * touches no row, nothing of the request happens.
+ */
+export interface ThreadRequest {
+  readonly id: number;
+  readonly statements: readonly Statement[];
+  readonly guarded: boolean;
+}
+
+export type Outcome =
+  /** One result a statement, in order. */
+  | { readonly kind: "done"; readonly results: readonly StatementResult[] }
+  /** The guard of the request touched no row. */
+  | { readonly kind: "notApplied" }
+  | { readonly kind: "fault"; readonly fault: Fault };
+
+export interface Reply {
+  readonly id: number;
+  readonly outcome: Outcome;
+}
+
+/** What can be seen of the database's place. */
+export interface StoreReport {
+  /** Why no call may begin. */
+  readonly fault: Fault | undefined;
+  /** What an operator should know, though calls go on. */
+  readonly warning: string | undefined;
+}
+
+export type ToThread =
+  | { readonly kind: "requests"; readonly requests: readonly ThreadRequest[] }
+  /** Answered with a report. */
+  | { readonly kind: "look" }
+  | { readonly kind: "close" };
+
+export type FromThread =
+  | {
+      readonly kind: "ready";
+      /** False when a server had to make its lock anew: one that lives may have lost it. */
+      readonly lockWasThere: boolean;
+    }
+  | { readonly kind: "report"; readonly report: StoreReport }
+  | {
+      readonly kind: "group";
+      readonly replies: readonly Reply[];
+      /** False when the group only read, or was lost. */
+      readonly committed: boolean;
+    };
+
+/** What a backup's thread is started with. */
+export interface BackupSettings {
+  readonly sourcePath: string;
+  readonly targetPath: string;
+}
+
+/** What it says before it ends. */
+export type BackupReply =
+  | { readonly report: DatabaseReport; readonly fault?: undefined }
+  | { readonly fault: Fault };

@@ -1,0 +1,65 @@
+import type { Fault } from "../../fault.js";
+import { StorageUnavailable } from "../../storage-failure.js";
+import type { ServerClaim } from "../server-claim.js";
+import type { SqliteFile } from "../sqlite-file.js";
+import { SqliteError } from "../sqlite-library.js";
+import type { StoreReport } from "../thread-protocol.js";
+import { FileIdentity } from "./file-identity.js";
+
+interface StoreLookOptions {
+  readonly file: SqliteFile;
+  readonly filePath: string;
+  readonly schemaVersion: number;
+  /** Absent for a command line. */
+  readonly claim: ServerClaim | undefined;
+}
+
+/** Looks whether the database is still what was opened, from the storage thread. */
+export class StoreLook {
+  readonly #options: StoreLookOptions;
+  readonly #files: readonly FileIdentity[];
+
+  constructor(options: StoreLookOptions) {
+    this.#options = options;
+    const { filePath } = options;
+    this.#files = [filePath, `${filePath}-wal`].map((path) => new FileIdentity(path));
+  }
+
+  /** Why nothing may be written: it would go into a file that nobody finds again. Costs two calls of the system. */
+  writeFault(): Fault | undefined {
+    for (const file of this.#files) {
+      const fault = file.fault();
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
+  /** All that can be seen without anybody asking for anything. */
+  report(): StoreReport {
+    return { fault: this.writeFault() ?? this.#newerSchema(), warning: this.#claimFault() };
+  }
+
+  /** The next version may have been started on the file of this one, or one of its command lines. */
+  #newerSchema(): Fault | undefined {
+    const { file, schemaVersion } = this.#options;
+    try {
+      const found = Number(file.pragma("user_version", { simple: true }));
+      if (found <= schemaVersion) return undefined;
+      const message = `the schema was brought to ${found} by a newer version; this one has ${schemaVersion}`;
+      return { kind: "other", code: "SCHEMA_NEWER", message };
+    } catch (error) {
+      if (!(error instanceof SqliteError)) throw error;
+      return { kind: "other", code: error.code, message: error.message };
+    }
+  }
+
+  #claimFault(): string | undefined {
+    try {
+      this.#options.claim?.renew();
+      return undefined;
+    } catch (error) {
+      if (error instanceof StorageUnavailable || error instanceof SqliteError) return error.message;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  DatabaseIntrospector,
+  Dialect,
+  DialectAdapter,
+  Driver,
+  Kysely,
+  QueryCompiler,
+  QueryResult,
+} from "kysely";
+import type { StatementPort } from "./statement-port.js";
+
+const NO_TRANSACTIONS =
+  "storage has no open transactions, which would keep everybody else waiting: give the statements to atomically()";
+
+/** How Kysely writes for one kind of database. */
+export type DialectParts = Pick<
+  Dialect,
+  "createQueryCompiler" | "createAdapter" | "createIntrospector"
+>;
+
+/** Lets Kysely build the SQL and has it run through the port. */
+export class StatementDialect implements Dialect {
+  readonly #connection: PortConnection;
+  readonly #parts: DialectParts;
+
+  constructor(port: Pick<StatementPort, "send">, parts: DialectParts) {
+    this.#connection = new PortConnection(port);
+    this.#parts = parts;
+  }
+
+  createDriver(): Driver {
+    return new PortDriver(this.#connection);
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return this.#parts.createQueryCompiler();
+  }
+
+  createAdapter(): DialectAdapter {
+    return this.#parts.createAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return this.#parts.createIntrospector(db);
+  }
+}
+
+/** Requests need no connection of their own: what is below the port keeps them apart. */
+class PortDriver implements Driver {
+  readonly #connection: PortConnection;
+
+  constructor(connection: PortConnection) {
+    this.#connection = connection;
+  }
+
+  async init(): Promise<void> {}
+
+  acquireConnection(): Promise<DatabaseConnection> {
+    return Promise.resolve(this.#connection);
+  }
+
+  beginTransaction(): Promise<void> {
+    return Promise.reject(new Error(NO_TRANSACTIONS));
+  }
+
+  commitTransaction(): Promise<void> {
+    return Promise.reject(new Error(NO_TRANSACTIONS));
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return Promise.reject(new Error(NO_TRANSACTIONS));
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  /** What is below the port is closed by who has opened it. */
+  async destroy(): Promise<void> {}
+}
+
+class PortConnection implements DatabaseConnection {
+  readonly #port: Pick<StatementPort, "send">;
+
+  constructor(port: Pick<StatementPort, "send">) {
+    this.#port = port;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const [result] = (await this.#port.send([{ sql, parameters }], false)) ?? [];
+    return {
+      // The tables' types say what rows look like, as with every driver of Kysely.
+      rows: (result?.rows ?? []) as R[],
+      numAffectedRows: BigInt(result?.changes ?? 0),
+    };
+  }
+
+  streamQuery(): never {
+    throw new Error("storage does not stream: read in pages");
+  }
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { playedReport } from "../../../api/voice/played-message.js";
+import { Failure } from "../../../engine/failure.js";
+
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+/** What is told to a client whose message is not understood; fails for one that is. */
+function faultIn(message: Uint8Array): string {
+  try {
+    playedReport(message);
+  } catch (error) {
+    assert.ok(error instanceof Failure);
+    assert.equal(error.kind, "invalid");
+    return error.message;
+  }
+  return assert.fail("it was taken");
+}
+
+test("a report is what was played of a turn; fields that nobody knows are no harm", () => {
+  const message = bytesOf('{"type":"played","turnId":3,"ms":1234.5,"buffered":80}');
+  assert.deepEqual(playedReport(message), { type: "played", turnId: 3, ms: 1_234.5 });
+});
+
+test("what is wrong is told by its field, and never repeated", () => {
+  const secret = "my password";
+  assert.match(faultIn(bytesOf(secret)), /^message: expected a JSON object$/);
+  assert.match(faultIn(Uint8Array.of(0xff, 0xfe)), /^message: /);
+  assert.match(faultIn(bytesOf(" ".repeat(1_025))), /^message: expected at most 1024 bytes$/);
+  for (const [field, value] of [
+    ["type", secret],
+    ["turnId", secret],
+    ["turnId", 0],
+    ["turnId", 1.5],
+    ["ms", secret],
+    ["ms", -1],
+    ["ms", 1e99],
+  ] as const) {
+    const fault = faultIn(
+      bytesOf(JSON.stringify({ type: "played", turnId: 1, ms: 0, [field]: value })),
+    );
+    assert.match(fault, new RegExp(`^${field}: expected `));
+    assert.doesNotMatch(fault, /password/);
+  }
+});
+
+test("no message does anything else than be taken or told what is wrong with it", () => {
+  const messages = fc.oneof(
+    fc.uint8Array({ maxLength: 2_000 }),
+    fc.json().map(bytesOf),
+    fc
+      .record(
+        {
+          type: fc.constantFrom("played", "audioStop"),
+          turnId: fc.jsonValue(),
+          ms: fc.jsonValue(),
+        },
+        { requiredKeys: [] },
+      )
+      .map((report) => bytesOf(JSON.stringify(report))),
+  );
+  fc.assert(
+    fc.property(messages, (message) => {
+      try {
+        const { turnId, ms } = playedReport(message);
+        assert.ok(Number.isSafeInteger(turnId) && turnId > 0);
+        assert.ok(ms >= 0 && Number.isFinite(ms));
+      } catch (error) {
+        assert.ok(error instanceof Failure);
+        assert.ok(error.message.length < 1_000);
+      }
+    }),
+  );
+});

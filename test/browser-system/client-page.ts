@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { newResampler } from "../../engine/audio/resampler.js";
+import { ToneDecoder } from "../../engine/sandbox/tone-code.js";
+import { Changes } from "../doubles/changes.js";
+import { type AwaitedWords, awaitedWords } from "./awaited-words.js";
+import { TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
+import { TAP_WORKLET, tappedLoudspeaker } from "./page-loudspeaker.js";
+
+const PAGE_PATH = "/test-page";
+const SCRIPT_PATH = "/test-page.js";
+const TAP_PATH = "/test-tap.js";
+/** What a careful site sends: nothing inline, nothing from a blob: or data:, nothing of another host. */
+export const STRICT_POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; media-src 'self'; base-uri 'none'";
+const NOTE_NAME = "noteEvent";
+
+/** The page's whole script: the call's events are told to the test. */
+const SCRIPT = `import { BrowserCall, soundDevices } from "/client/parley-client.js";
+const names = ["state", "connected", "words", "turn", "wait", "microphone", "fault", "ended"];
+globalThis.devices = soundDevices;
+globalThis.begin = (options) => {
+  const call = new BrowserCall(options);
+  globalThis.call = call;
+  for (const name of names) call.on(name, (event) => globalThis.${NOTE_NAME}(name,
+    event instanceof Error ? { code: event.code, message: event.message } :
+    name === "turn" ? { ...event, atSec: globalThis.testContext.currentTime } : event));
+  return call.start().then(() => "", (fault) => fault.code);
+};`;
+
+const Note = v.tuple([v.string(), v.unknown()]);
+
+/** The page, for a site. */
+export const CLIENT_PAGE_FILES = {
+  [PAGE_PATH]: {
+    contentType: "text/html",
+    body: `<!doctype html><script type="module" src="${SCRIPT_PATH}"></script>`,
+  },
+  [SCRIPT_PATH]: { contentType: "text/javascript", body: SCRIPT },
+  [TAP_PATH]: { contentType: "text/javascript", body: TAP_WORKLET },
+} as const;
+
+export interface ClientPageOptions {
+  readonly browser: ViewerBrowser;
+  /** A site with CLIENT_PAGE_FILES. */
+  readonly origin: string;
+  readonly rateHz?: number;
+  readonly scriptBefore?: string;
+}
+
+/** 10 ms of the loudspeaker: when they end, on the page's clock of sound, and the largest sample in them. */
+export interface Sounding {
+  readonly endSec: number;
+  readonly peak: number;
+}
+
+interface HeardPiece {
+  readonly endSec: number;
+  readonly rateHz: number;
+  readonly samples: readonly number[];
+}
+
+function soundingsOf({ endSec, rateHz, samples }: HeardPiece): readonly Sounding[] {
+  const size = rateHz / 100;
+  return Array.from({ length: Math.floor(samples.length / size) }, (_, index) => {
+    const end = (index + 1) * size;
+    const loudness = samples.slice(index * size, end).map(Math.abs);
+    return { endSec: endSec - (samples.length - end) / rateHz, peak: Math.max(...loudness) };
+  });
+}
+
+/** A page of a careful site that calls an agent by the client, as the server serves it. */
+export class ClientPage {
+  readonly viewer: ViewerPage;
+  readonly played: AwaitedWords;
+  readonly soundings: readonly Sounding[];
+  readonly #notes: readonly (readonly [string, unknown])[];
+  readonly #changes: Changes;
+
+  static async open(options: ClientPageOptions): Promise<ClientPage> {
+    const { browser, origin, rateHz = TAP_RATE_HZ, scriptBefore = "" } = options;
+    const played = awaitedWords();
+    const soundings: Sounding[] = [];
+    const decoder = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
+    const resampler = newResampler(rateHz, TAP_RATE_HZ);
+    const viewer = await browser.prepare();
+    const { page } = viewer;
+    const notes: (readonly [string, unknown])[] = [];
+    const changes = new Changes();
+    await page.exposeFunction(TAP_NAME, (heard: HeardPiece) => {
+      const { samples } = heard;
+      soundings.push(...soundingsOf(heard));
+      decoder.write(resampler.push(Int16Array.from(samples)));
+      changes.tell();
+    });
+    await page.exposeFunction(NOTE_NAME, (...note: unknown[]) => {
+      notes.push(v.parse(Note, note));
+      changes.tell();
+    });
+    await page.addInitScript(`${scriptBefore}${tappedLoudspeaker(rateHz, TAP_PATH)}`);
+    await page.goto(`${origin}${PAGE_PATH}`);
+    await page.waitForFunction("globalThis.begin !== undefined");
+    return new ClientPage({ viewer, played, soundings, notes, changes });
+  }
+
+  private constructor(parts: {
+    readonly viewer: ViewerPage;
+    readonly played: AwaitedWords;
+    readonly soundings: readonly Sounding[];
+    readonly notes: readonly (readonly [string, unknown])[];
+    readonly changes: Changes;
+  }) {
+    this.viewer = parts.viewer;
+    this.played = parts.played;
+    this.soundings = parts.soundings;
+    this.#notes = parts.notes;
+    this.#changes = parts.changes;
+  }
+
+  /** Begins the call; answers the code of the fault that it could not be begun for, or nothing. */
+  async begin(options: Readonly<Record<string, string>>): Promise<string> {
+    return v.parse(
+      v.string(),
+      await this.viewer.page.evaluate(`begin(${JSON.stringify(options)})`),
+    );
+  }
+
+  /** Every event of that name so far. */
+  notes(name: string): readonly unknown[] {
+    return this.#notes.filter(([each]) => each === name).map(([, event]) => event);
+  }
+
+  /** The first event of that name that the schema takes, once it has come. */
+  async until<Schema extends v.GenericSchema>(
+    name: string,
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>> {
+    return this.#changes.until(`the event ${name}`, async () => {
+      const found = this.notes(name).find((event) => v.is(schema, event));
+      return found === undefined ? undefined : v.parse(schema, found);
+    });
+  }
+
+  /** The pieces of sound that begin after that moment, once there is half a second of them. */
+  async soundAfter(sec: number): Promise<readonly Sounding[]> {
+    return this.#changes.until("half a second of sound", () => {
+      const later = this.soundings.filter(({ endSec }) => endSec > sec);
+      return later.length >= 50 ? later.slice(0, 50) : undefined;
+    });
+  }
+
+  async hangUp(): Promise<void> {
+    await this.viewer.page.evaluate("call.hangUp()");
+    await this.until("ended", v.object({ code: v.literal(1000) }));
+  }
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, type TestContext, test } from "node:test";
+import * as v from "valibot";
+import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { TestServer } from "../system/test-server.js";
+import { CLIENT_PAGE_FILES, ClientPage, STRICT_POLICY } from "./client-page.js";
+import { PageSite } from "./page-site.js";
+import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+
+const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+
+let server: TestServer;
+let site: PageSite;
+before(async () => {
+  server = await TestServer.start();
+  site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
+});
+after(async () => {
+  site.close();
+  await server.close();
+});
+
+async function browserOf(context: TestContext, flags: readonly string[]): Promise<ViewerBrowser> {
+  const browser = await ViewerBrowser.start(flags);
+  context.after(() => browser.stop());
+  return browser;
+}
+
+/** A call by a page whose microphone says what the test wants. */
+async function talking(context: TestContext, rateHz = 48_000) {
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  await server.agent(customer);
+  const scriptBefore = SPOKEN_MICROPHONE;
+  const page = await ClientPage.open({ browser, origin: site.origin, rateHz, scriptBefore });
+  assert.equal(await page.begin({ apiKey: customer.apiKey }), "");
+  await page.until("connected", v.object({ isAgain: v.literal(false) }));
+  return { page, customer };
+}
+
+for (const rateHz of [48_000, 44_100]) {
+  test(`a page under a strict policy talks, with a device at ${rateHz} Hz`, async (context) => {
+    const { page, customer } = await talking(context, rateHz);
+    await page.viewer.page.evaluate(speaking("My name is Ada."));
+    await page.played.until(/Ada\. How can I help you in this sandbox\?$/);
+    const reply = "Nice to meet you, Ada. How can I help you in this sandbox?";
+    const heard = v.object({ kind: v.literal("heard"), text: v.literal(reply) });
+    await page.until("words", heard);
+    await page.until(
+      "words",
+      v.object({ kind: v.literal("final"), text: v.literal("My name is Ada.") }),
+    );
+    await page.hangUp();
+    assert.equal(page.played.text, reply);
+    assert.deepEqual(page.viewer.faults, []);
+    assert.deepEqual(page.notes("fault"), []);
+    const states = ["connecting", "listening", "thinking", "speaking", "listening", "ended"];
+    assert.deepEqual(page.notes("state"), states);
+    const { status, transcript } = await server.endedCall(customer);
+    assert.equal(status, "completed");
+    assert.deepEqual(
+      transcript.map(({ text }) => text),
+      ["My name is Ada.", reply],
+    );
+  });
+}
+
+test("the page falls silent within 60 ms when the caller interrupts, and shows what was never heard", async (context) => {
+  const { page } = await talking(context);
+  await page.viewer.page.evaluate(speaking("Please count to 30."));
+  await page.played.until(/Number 2\./);
+  await page.viewer.page.evaluate(speaking("Stop. What is my name?"));
+  const stopped = v.object({ phase: v.literal("interrupted"), atSec: v.number() });
+  const { atSec } = await page.until("turn", stopped);
+  const after = await page.soundAfter(atSec + 0.06);
+  assert.deepEqual(
+    after.filter(({ peak, endSec }) => peak > 0 && endSec > atSec + 0.07).slice(0, 1),
+    [],
+  );
+  const cut = v.object({
+    kind: v.literal("heard"),
+    text: v.string(),
+    unheard: v.pipe(v.string(), v.nonEmpty()),
+  });
+  const { text, unheard } = await page.until("words", cut);
+  assert.match(text, /^Number 1\. Number 2\./);
+  assert.match(unheard, /Number \d+\.$/);
+  await page.played.until(/so just say it\.$/);
+  await page.hangUp();
+  assert.deepEqual(page.viewer.faults, []);
+});
+
+test("a call outlives its connection, and goes on with what was said", async (context) => {
+  const { page, customer } = await talking(context);
+  await page.viewer.page.evaluate(speaking("My name is Ada."));
+  await page.played.until(/Nice to meet you, Ada\./);
+  site.cut();
+  await page.until("state", v.literal("reconnecting"));
+  await page.until("fault", v.object({ code: v.literal("connectionLost") }));
+  site.mend();
+  await page.until("connected", v.object({ isAgain: v.literal(true) }));
+  await page.viewer.page.evaluate(speaking("What is my name?"));
+  await page.played.until(/Your name is Ada\./);
+  await page.hangUp();
+  assert.deepEqual(page.viewer.faults, []);
+  await server.endedCalls(customer, 2);
+});
+
+test("a microphone that is refused is explained, and nothing is called", async (context) => {
+  const browser = await browserOf(context, [
+    "--use-fake-device-for-media-stream",
+    "--deny-permission-prompts",
+  ]);
+  const customer = await server.customer();
+  const page = await ClientPage.open({ browser, origin: site.origin });
+  assert.equal(await page.begin({ apiKey: customer.apiKey }), "microphoneDenied");
+  const told = v.object({ code: v.literal("microphoneDenied"), message: v.string() });
+  const { message } = await page.until("fault", told);
+  assert.match(message, /Allow it in the browser's settings/);
+  await page.until("state", v.literal("ended"));
+  assert.deepEqual(await server.calls(customer), []);
+});

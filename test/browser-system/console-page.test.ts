@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { type Customer, TestServer } from "../system/test-server.js";
+import { barriers } from "./axe.js";
+import { visitConsole } from "./console-visit.js";
+
+const CALLS = 10_000;
+const CALLS_AT_ONCE = 500;
+/** What is in sight, and some rows above and below it. */
+const ROWS_IN_PAGE_MAX = 80;
+
+/** Goes on to the end of what is loaded, frame by frame, until all rows of 44 pixels are. */
+const SCROLL_TO_THE_LAST = `new Promise((resolve) => {
+  const list = document.querySelector(".scroller");
+  const scroll = () => {
+    list.scrollTop = list.scrollHeight;
+    if (list.scrollHeight >= ${CALLS * 44}) resolve();
+    else requestAnimationFrame(scroll);
+  };
+  scroll();
+})`;
+
+let server: TestServer;
+let browser: ViewerBrowser;
+before(async () => {
+  server = await TestServer.start();
+  browser = await ViewerBrowser.start();
+});
+after(async () => {
+  await browser.stop();
+  await server.close();
+});
+
+async function seedCalls(customer: Customer, agentId: string, count: number): Promise<void> {
+  const orgId = customer.tenant.organization.id;
+  const metrics = {
+    ttfbMs: 800,
+    avgLatencyMs: 900,
+    totalTokens: 5,
+    ttsChars: 6,
+    interruptions: 0,
+    turnCount: 2,
+  };
+  const now = Date.now();
+  for (let first = 0; first < count; first += CALLS_AT_ONCE) {
+    const some = Array.from({ length: Math.min(CALLS_AT_ONCE, count - first) }, (_, index) => {
+      const id = `${customer.apiKeyId}-${first + index}`;
+      const startedAtMs = now - (first + index) * 1_000;
+      return server.database.calls.start(
+        {
+          id,
+          orgId,
+          agentId,
+          sessionId: id,
+          channel: "web",
+          status: "completed",
+          startedAtMs,
+          endedAtMs: startedAtMs + 500,
+          durationSec: 0.5,
+          metrics,
+          summary: null,
+          sentiment: null,
+          transcript: [{ role: "assistant", text: `Hello from ${id}`, timestamp: startedAtMs }],
+          metadata: { endReason: "callerLeft" },
+          createdAtMs: startedAtMs,
+        },
+        "run",
+      );
+    });
+    await Promise.all(some);
+  }
+}
+
+async function go({ page }: ViewerPage, path: string, heading: RegExp | string): Promise<void> {
+  await page.goto(`${server.url}/console${path}`);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+}
+
+test("who signs up waits to be let in, then makes an agent and changes it", async () => {
+  const viewer = await browser.open(`${server.url}/console/agents`);
+  const { page } = viewer;
+  await page.getByRole("button", { name: "Create an account" }).click();
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByLabel("Organization").fill("Engines <b>& Co</b>");
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill("short");
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByLabel("Password").and(page.locator("[aria-invalid]")).waitFor();
+  await page.getByLabel("Password").fill("long enough for this");
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByRole("heading", { name: "Almost there" }).waitFor();
+
+  await server.tenancy.organizations.activate("ada@example.com");
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByText("Engines <b>& Co</b>").waitFor();
+  await page.getByRole("button", { name: "New agent" }).first().click();
+  await page.getByLabel("Name").fill("Réception 🛎");
+  await page.getByRole("button", { name: "Make the agent" }).click();
+  await page.getByRole("heading", { level: 1, name: "Réception 🛎" }).waitFor();
+
+  await page.getByLabel("First sentence").fill("Engines, good day.");
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByRole("button", { name: "Stay" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("All is saved.").waitFor();
+  const { organization } = await server.tenancy.accounts.signIn({
+    email: "ada@example.com",
+    password: "long enough for this",
+  });
+  const [agent] = await server.database.agents.list(organization.id);
+  assert.equal(agent?.persona.greeting, "Engines, good day.");
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByRole("heading", { name: "Three steps" }).waitFor();
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("every page is free of barriers in both themes and on a phone, and of what the policy refuses", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer, { name: "Réception" });
+  await seedCalls(customer, agent.id, 3);
+  const pages: readonly (readonly [path: string, heading: string])[] = [
+    ["", "Home"],
+    ["/agents", "Agents"],
+    [`/agents/${agent.id}`, "Réception"],
+    ["/calls", "Calls"],
+    ["/calls?status=failed", "Calls"],
+    [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with Browser"],
+    ["/numbers", "Numbers"],
+    ["/providers", "Providers"],
+    ["/usage", "Usage"],
+    ["/settings", "Settings"],
+    ["/settings/organization", "Settings"],
+    ["/settings/audit", "Settings"],
+    ["/talk", "Talk"],
+    ["/nowhere", "No such page"],
+  ];
+  const visits = [
+    { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+    { colorScheme: "dark", viewport: { width: 390, height: 844 } },
+  ] as const;
+  for (const visit of visits) {
+    const viewer = await visitConsole(browser, server, customer, visit);
+    for (const [path, heading] of pages) {
+      await go(viewer, path, heading);
+      await viewer.page.getByLabel("Loading").first().waitFor({ state: "detached" });
+      assert.deepEqual(await barriers(viewer), [], `${path}, ${visit.colorScheme}`);
+      const overflow = await viewer.page.evaluate(
+        "document.documentElement.scrollWidth - innerWidth",
+      );
+      assert.equal(overflow, 0, `${path} is as wide as the screen`);
+    }
+    assert.deepEqual(viewer.faults, []);
+    await viewer.close();
+  }
+});
+
+test("single keys move, help and talk, but not while something is typed", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { name: "One" });
+  await server.agent(customer, { name: "Two" });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await go(viewer, "/agents", "Agents");
+  await page.getByRole("link", { name: "Two" }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "One" }).waitFor();
+  await page.getByLabel("Name").fill("t?");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("t");
+  await page.getByRole("heading", { level: 1, name: "Talk" }).waitFor();
+});
+
+test("who is offline is told so, and what was typed is kept", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await go(viewer, `/agents/${agent.id}`, "Reception");
+  await page.getByLabel("First sentence").fill("Typed before the line broke.");
+  await page.context().setOffline(true);
+  await page.getByText("You are offline.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
+  await page.context().setOffline(false);
+  await page.getByText("You are offline.").waitFor({ state: "detached" });
+  assert.equal(
+    await page.getByLabel("First sentence").inputValue(),
+    "Typed before the line broke.",
+  );
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("All is saved.").waitFor();
+});
+
+test("a token that is refused leads to the sign-in, and back to where one was", async () => {
+  const viewer = await browser.open(`${server.url}/console/usage#token=wrong`);
+  await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  assert.match(viewer.page.url(), /\/console\/usage$/);
+});
+
+test("10,000 calls are scrolled through with only those in sight in the page", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  await seedCalls(customer, agent.id, CALLS);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await go(viewer, "/calls", "Calls");
+  await page.getByText("10,000 calls").waitFor();
+  await page.evaluate(SCROLL_TO_THE_LAST);
+  await page.locator(`a[href$="/calls/${customer.apiKeyId}-${CALLS - 1}"]`).waitFor();
+  assert.ok((await page.locator("[data-row]").count()) <= ROWS_IN_PAGE_MAX);
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { TestServer } from "../system/test-server.js";
+import { visitConsole } from "./console-visit.js";
+import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+
+const SAYS_AGAIN_MAX = 3;
+const REPLY_MAX_MS = 15_000;
+
+let server: TestServer;
+let browser: ViewerBrowser;
+before(async () => {
+  server = await TestServer.start();
+  browser = await ViewerBrowser.start([
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+  ]);
+});
+after(async () => {
+  await browser.stop();
+  await server.close();
+});
+
+test("who talks to an agent sees the words, what was never heard struck out, and the call's page", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { recording: { enabled: true, retentionDays: 1 } });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.addInitScript(SPOKEN_MICROPHONE);
+  await page.goto(`${server.url}/console/talk`);
+  await page.locator(".talk-button").click();
+  await page.getByText("Listens").waitFor();
+  const words = page.getByRole("log", { name: "What is said" });
+  const counts = words.getByText(/Number 2\./);
+  // A busy machine may drop some of the microphone: a caller who is not understood says it again.
+  const isAnswered = () =>
+    counts.waitFor({ timeout: REPLY_MAX_MS }).then(
+      () => true,
+      () => false,
+    );
+  for (let tries = 0; tries < SAYS_AGAIN_MAX; tries += 1) {
+    await page.evaluate(speaking("Please count to 30."));
+    if (await isAnswered()) break;
+  }
+  await counts.waitFor();
+  await page.evaluate(speaking("Stop. What is my name?"));
+  await words
+    .locator("s")
+    .filter({ hasText: /Number \d+\./ })
+    .waitFor();
+  await words.getByText(/so just say it\.$/).waitFor();
+  await page.locator(".talk-button").click();
+  await page.getByText("The call has ended").waitFor();
+  await server.endedCall(customer);
+
+  await page.goto(`${server.url}/console/calls`);
+  await page.getByRole("link").filter({ hasText: "the caller hung up" }).click();
+  await page.getByText(/cut off here by the caller/).waitFor();
+  await page.getByText("end of speech known").first().waitFor();
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.getByRole("button", { name: "Pause" }).waitFor();
+  assert.deepEqual(viewer.faults, []);
+});

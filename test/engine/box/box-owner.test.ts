@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BoxOwner } from "../../../engine/box/box-owner.js";
+import type {
+  BoxState,
+  MemberLink,
+  MemberQuestions,
+  OwnerQuestions,
+} from "../../../engine/box/box-questions.js";
+import { type Handlers, Link, LinkClosed, type Parcel } from "../../../engine/box/link.js";
+import { Failure } from "../../../engine/failure.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const ORG = "org";
+const CALLS_MAX = 3;
+const SETTLE_TURNS = 5;
+const log = new SilentLogger();
+const nothing = () => undefined;
+const HANDLERS: Handlers<MemberQuestions> = {
+  isRinging: () => false,
+  handOver: nothing,
+  report: nothing,
+  endCall: nothing,
+  metrics: () => [],
+  box: nothing,
+  stop: nothing,
+  endAll: nothing,
+};
+
+function newBox() {
+  const clock = new VirtualClock();
+  const limiter = { take: () => 0 };
+  const owner = new BoxOwner({
+    limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
+    database: {
+      relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
+      look: () => Promise.resolve({ fault: undefined, warning: undefined }),
+    },
+    metrics: () => Promise.resolve([]),
+    clock,
+    log,
+  });
+  /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
+  const join = (name: number, handlers: Partial<Handlers<MemberQuestions>> = {}) => {
+    const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
+    const member = new Link<OwnerQuestions, MemberQuestions>(
+      post,
+      { ...HANDLERS, ...handlers },
+      log,
+    );
+    const ownerSide: MemberLink = owner.join(name, {
+      post: (parcel) => setImmediate(() => member.receive(parcel)),
+      started: nothing,
+    });
+    return member;
+  };
+  return { clock, owner, join };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < SETTLE_TURNS; turn += 1) await new Promise(setImmediate);
+}
+
+const slotOf = (callId: string) => ({ orgId: ORG, callId, callsMax: CALLS_MAX });
+
+test("slots are counted over the box, and those of a process that ends are free", async () => {
+  const { owner, join } = newBox();
+  const [one, other] = [join(1), join(2)];
+  const taken = await Promise.all([
+    one.ask("takeSlot", slotOf("a")),
+    other.ask("takeSlot", slotOf("b")),
+    one.ask("takeSlot", slotOf("c")),
+    other.ask("takeSlot", slotOf("d")),
+  ]);
+  assert.equal(taken.filter(Boolean).length, CALLS_MAX);
+  other.tell("freeSlot", "a");
+  assert.equal(await other.ask("countSlots", ORG), CALLS_MAX, "only its holder gives a slot back");
+  const left = taken.filter((isTaken, index) => isTaken && index % 2 === 0).length;
+  assert.equal(owner.leave(1), left);
+  assert.equal(await other.ask("countSlots", ORG), CALLS_MAX - left);
+});
+
+test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
+  const { owner, join } = newBox();
+  const handed = {
+    claims: { callId: "a", orgId: ORG, agentId: "agent" },
+    callRef: "CA1",
+    answeredBy: "",
+  };
+  let isThere = true;
+  const one = join(1, {
+    handOver: () => {
+      const given = isThere ? handed : undefined;
+      isThere = false;
+      return given;
+    },
+  });
+  const [other, third] = [join(2), join(3)];
+  await one.ask("takeSlot", slotOf("a"));
+  const call = { callId: "a", orgId: ORG };
+  const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
+  assert.deepEqual(answers, [handed, undefined]);
+  owner.leave(1);
+  assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
+  owner.leave(2);
+  assert.equal(await third.ask("countSlots", ORG), 0);
+});
+
+test("processes know which of them take calls, and how many calls the box has", async () => {
+  const { clock, join } = newBox();
+  const states: BoxState[] = [];
+  const one = join(1, { box: (state) => void states.push(state) });
+  const other = join(2);
+  one.tell("state", { isServing: true, isLate: false });
+  other.tell("state", { isServing: true, isLate: false });
+  await one.ask("takeSlot", slotOf("a"));
+  clock.advance(250);
+  await settled();
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2] });
+  other.tell("state", { isServing: true, isLate: true });
+  await settled();
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1] });
+});
+
+test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {
+  const { owner, join } = newBox();
+  const claims = { vendor: "v", orgId: ORG, agentId: "", callerRef: "", callKey: "k", attempt: 0 };
+  const one = join(1);
+  for (let count = 0; count < 500; count += 1) await one.ask("mintUuid", claims);
+  await assert.rejects(
+    one.ask("mintUuid", claims),
+    (error) => error instanceof Failure && error.kind === "unavailable",
+  );
+  join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
+  const waiting = owner.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
+  owner.leave(3);
+  await assert.rejects(waiting, LinkClosed);
+});

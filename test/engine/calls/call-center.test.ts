@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { AdmissionLimits } from "../../../engine/calls/admission.js";
+import { CallCenter } from "../../../engine/calls/call-center.js";
+import { NOTHING_SAID } from "../../../engine/session/effects.js";
+import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
+import { VendorClients } from "../../../engine/tenancy/vendor-clients.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { chainsOf } from "../../doubles/chains-of.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { callRecord } from "../../storage/sample-records.js";
+import { openPlatform } from "../tenancy/seeded-platform.js";
+
+const SLOT_SWEEP_MS = 30_000;
+const HOUR_MS = 60 * 60 * 1_000;
+const HISTORY_LIFETIME_MS = 24 * HOUR_MS;
+const NO_LIMITS: AdmissionLimits = { callsMax: 0, eventLoopDelayMaxMs: 0 };
+const SAID = [{ role: "user", content: "hi" }] as const;
+
+/** The center of a server on a real database, whose time a test moves; closed after the test. */
+async function centerFor(context: TestContext, limits = NO_LIMITS) {
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-center-"));
+  context.after(() => rm(dataDir, { recursive: true }));
+  const platform = await openPlatform(context);
+  const tenant = await platform.tenantOn("free");
+  const { database, clock, cipher, agents, newId } = platform;
+  const connections = new Connections({ clock, allowPrivateAddresses: true });
+  context.after(() => connections.close());
+  const surroundings = { clock, connections };
+  const clients = new VendorClients(cipher, {}, surroundings);
+  const log = new RecordingLogger();
+  const center = new CallCenter({
+    ...limits,
+    database,
+    dataDir,
+    agents,
+    vendors: { chains: chainsOf(clients, clock), cipher, context: surroundings },
+    dialTargets: undefined,
+    speechCacheBytes: 1_000_000,
+    earlyReplyWasteTokensPerHour: 1_000,
+    runId: "this run",
+    clock,
+    newId,
+    log,
+  });
+  context.after(() => center.close());
+  const orgId = tenant.organization.id;
+  /** A call that is over as soon as a test says so, with what it was told. */
+  const liveCall = (callId: string) => {
+    const endings: Ending[] = [];
+    center.liveCalls.add({ callId, end: (ending) => endings.push(ending) });
+    return endings;
+  };
+  const begin = (callId: string) => {
+    const ids = { callId, orgId, agentId: "agent", sessionId: callId, historyKey: "key" };
+    return center.journal.begin({ ...ids, channel: "web" });
+  };
+  return { center, database, clock, log, orgId, tenant, liveCall, begin };
+}
+
+/** Whether it is settled after everything that is due now. */
+async function isSettled(work: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void work.then(() => {
+    settled = true;
+  });
+  for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+  return settled;
+}
+
+test("a server is ready once its audio thread is warm, until it has its calls or stops", async (t) => {
+  const { center, liveCall } = await centerFor(t, { ...NO_LIMITS, callsMax: 1 });
+  assert.equal(center.isReady, false);
+  await center.warm;
+  assert.equal(center.isReady, true);
+  liveCall("one");
+  assert.equal(center.isReady, false);
+  center.liveCalls.remove("one");
+  assert.equal(center.isReady, true);
+  const page = await center.metrics.text();
+  assert.match(page, /^parley_ready 1$/m);
+  await center.drain(0);
+  assert.deepEqual([center.isReady, center.isStopping], [false, true]);
+});
+
+test("a server that stops takes no call, and tells those that go on when the time is over", async (t) => {
+  const { center, clock, tenant, liveCall } = await centerFor(t);
+  const endings = liveCall("long");
+  const drained = center.drain(10_000);
+  const refusal = await center.opener.refusal({ tenant, agentId: undefined });
+  assert.equal(refusal?.reason, "serverStopping");
+  clock.advance(9_999);
+  assert.equal(await isSettled(drained), false);
+  assert.deepEqual(endings, []);
+  clock.advance(1);
+  assert.equal(await isSettled(drained), false);
+  const ending = { reason: "serverStopping", status: "completed" };
+  assert.deepEqual(endings, [{ ...ending, message: "the server is restarting" }]);
+  clock.advance(4_999);
+  assert.equal(await isSettled(drained), false, "a call has five seconds to end");
+  clock.advance(1);
+  await drained;
+});
+
+test("a server that stops goes on at once when its last call has ended", async (t) => {
+  const { center, liveCall } = await centerFor(t);
+  const endings = liveCall("short");
+  const drained = center.drain(10_000);
+  center.liveCalls.remove("short");
+  await drained;
+  assert.deepEqual(endings, []);
+});
+
+test("a server that closes waits for the ends of its calls to be stored, and not for ever", async (t) => {
+  const { center, database, clock, begin, orgId } = await centerFor(t);
+  const [first, second] = [await begin("one"), await begin("two")];
+  const finish = database.calls.finish.bind(database.calls);
+  let goOn = () => {};
+  database.calls.finish = async (...input) => {
+    await new Promise<void>((resolve) => (goOn = resolve));
+    return finish(...input);
+  };
+  first.ended(CALLER_LEFT, NOTHING_SAID);
+  const closed = center.close();
+  assert.equal(await isSettled(closed), false);
+  goOn();
+  await closed;
+  assert.equal((await database.calls.findById(orgId, "one"))?.status, "completed");
+  assert.equal(clock.pendingTimerCount, 0, "nothing is kept up any more");
+
+  second.ended(CALLER_LEFT, NOTHING_SAID);
+  const closedAgain = center.close();
+  assert.equal(await isSettled(closedAgain), false);
+  clock.advance(5_000);
+  await closedAgain;
+  goOn();
+});
+
+test("calls of a run that died are closed as failed, and what is too old is forgotten", async (t) => {
+  const { center, database, clock, log, orgId } = await centerFor(t);
+  const nowMs = clock.epochMs();
+  await database.calls.start(
+    callRecord({ id: "old", orgId, startedAtMs: nowMs }),
+    "an earlier run",
+  );
+  const savedAt = (key: string, atMs: number) =>
+    database.history.replace({ orgId, key }, [], [...SAID], atMs);
+  await savedAt("too old", nowMs - HISTORY_LIFETIME_MS - 1);
+  await savedAt("young", nowMs - HISTORY_LIFETIME_MS);
+  await center.recover();
+  assert.equal((await database.calls.findById(orgId, "old"))?.status, "failed");
+  const [line] = log.ofLevel("warn");
+  assert.deepEqual(
+    [line?.message, line?.fields],
+    ["calls of an earlier run were closed as failed", { count: 1 }],
+  );
+  assert.equal(await database.history.load(orgId, "too old", 0), undefined);
+  assert.deepEqual(await database.history.load(orgId, "young", 0), SAID);
+  await center.recover();
+  assert.equal(log.ofLevel("warn").length, 1, "a run that left nothing is not spoken of");
+});
+
+test("every five seconds the run says that it lives, and every hour old conversations go", async (t) => {
+  const { center, database, clock, orgId, begin } = await centerFor(t);
+  await center.recover();
+  await begin("call");
+  const beganAtMs = clock.epochMs();
+  clock.advance(4_999);
+  clock.advance(1);
+  clock.advance(2_000);
+  // As another run would find it, had this one died here.
+  await database.calls.closeAbandoned("a later run", clock.epochMs());
+  const call = await database.calls.findById(orgId, "call");
+  assert.equal(call?.endedAtMs, beganAtMs + 5_000);
+
+  await database.history.replace(
+    { orgId, key: "key" },
+    [],
+    [...SAID],
+    clock.epochMs() - HISTORY_LIFETIME_MS,
+  );
+  clock.advance(HOUR_MS);
+  assert.equal(await database.history.load(orgId, "key", 0), undefined);
+});
+
+test("slots of calls that are gone are given back, and that is an error", async (t) => {
+  const { center, clock, log, liveCall } = await centerFor(t);
+  liveCall("alive");
+  await center.slots.acquire("org", "alive", 9);
+  clock.advance(SLOT_SWEEP_MS);
+  assert.deepEqual(log.ofLevel("error"), []);
+  await center.slots.acquire("org", "dead", 9);
+  clock.advance(SLOT_SWEEP_MS - 1);
+  assert.equal(center.slots.count, 2);
+  clock.advance(1);
+  assert.equal(center.slots.count, 1);
+  const [line] = log.ofLevel("error");
+  assert.deepEqual(
+    [line?.message, line?.fields],
+    ["slots of dead calls were given back", { count: 1 }],
+  );
+});
+
+test("an upkeep that fails is logged, and breaks nothing", async (t) => {
+  const { database, clock, log } = await centerFor(t);
+  database.calls.heartbeat = () => Promise.reject(new Error("disk full"));
+  clock.advance(5_000);
+  while (log.lines.length === 0) await new Promise(setImmediate);
+  const [line] = log.lines;
+  assert.deepEqual([line?.level, line?.message], ["warn", "upkeep of the database failed"]);
+});
+
+test("a server that lets everybody in says so where it is too busy, once that has passed", async (t) => {
+  const { center, clock, tenant, liveCall } = await centerFor(t, { ...NO_LIMITS, callsMax: 1 });
+  const refusal = async () => (await center.opener.refusal({ tenant, agentId: undefined }))?.reason;
+  liveCall("one");
+  clock.advance(10_000);
+  assert.equal(await refusal(), "overloaded");
+  center.liveCalls.remove("one");
+  assert.equal(await refusal(), "agentNotFound", "the organization has made none yet");
+});

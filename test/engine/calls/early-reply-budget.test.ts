@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+test("an organization that has wasted its tokens of the hour begins no reply early until the next", () => {
+  const clock = new VirtualClock(0);
+  const budget = new EarlyReplyBudget(100, clock);
+  const wasteful = budget.of("wasteful");
+  wasteful.wasted(60);
+  assert.equal(wasteful.mayAsk(), true);
+  budget.of("wasteful").wasted(60);
+  assert.equal(wasteful.mayAsk(), false, "its calls count together");
+  assert.equal(budget.of("other").mayAsk(), true);
+  clock.advance(60 * 60 * 1_000);
+  assert.equal(wasteful.mayAsk(), true);
+});
+
+test("where nothing may be wasted no reply is begun early", () => {
+  assert.equal(new EarlyReplyBudget(0, new VirtualClock(0)).of("org").mayAsk(), false);
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type HistoryAccess, SharedHistory } from "../../../engine/calls/shared-history.js";
+import { HISTORY_MESSAGES_MAX } from "../../../engine/session/kept-conversation.js";
+import type { HistoryMessage } from "../../../storage/records.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { insertOrganizations } from "../../storage/sample-records.js";
+import { temporaryDatabase } from "../../storage/temporary-file.js";
+
+const ID = { orgId: "org", key: "key" };
+const EARLIER = exchange("hi", "hello");
+
+function exchange(user: string, assistant: string): readonly HistoryMessage[] {
+  return [
+    { role: "user", content: user },
+    { role: "assistant", content: assistant },
+  ];
+}
+
+async function storeWithEarlier(context: TestContext) {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const { history } = database;
+  await history.replace(ID, [], EARLIER, 0);
+  return { history, kept: () => history.load("org", "key", 0) };
+}
+
+test("two calls that go on with one conversation lose nothing of each other", async (context) => {
+  const { history, kept } = await storeWithEarlier(context);
+  const log = new RecordingLogger();
+  const [one, other] = [1, 2].map(() => new SharedHistory(history, ID, EARLIER, log));
+  assert.ok(one && other);
+  const first = one.add(exchange("from the telephone", "yes"));
+  const second = other.add(exchange("from the browser", "no"));
+  await Promise.all([one.storeUntil(first, 1), other.storeUntil(second, 1)]);
+  await one.storeUntil(one.add(exchange("and then", "indeed")), 2);
+  const said = (await kept())?.map(({ content }) => content).join(", ");
+  assert.equal(said, "hi, hello, from the telephone, yes, from the browser, no, and then, indeed");
+  assert.deepEqual(log.lines, []);
+});
+
+test("what could not be stored is stored with what follows, once", async (context) => {
+  const { history, kept } = await storeWithEarlier(context);
+  let isFull = true;
+  const store: HistoryAccess = {
+    load: (...key) => history.load(...key),
+    replace: (...what) => {
+      if (isFull) throw new Error("the disk is full");
+      return history.replace(...what);
+    },
+  };
+  const shared = new SharedHistory(store, ID, EARLIER, new RecordingLogger());
+  const first = shared.add(exchange("one", "1"));
+  const second = shared.add(exchange("two", "2"));
+  await assert.rejects(shared.storeUntil(first, 1), /full/);
+  isFull = false;
+  await shared.storeUntil(second, 2);
+  await shared.storeUntil(first, 3);
+  assert.deepEqual(await kept(), [...EARLIER, ...exchange("one", "1"), ...exchange("two", "2")]);
+});
+
+test("a conversation that others write all the time is given up for now, and said", async () => {
+  let tries = 0;
+  const store: HistoryAccess = {
+    load: () => Promise.resolve(EARLIER.slice()),
+    replace: () => {
+      tries += 1;
+      return Promise.resolve(false);
+    },
+  };
+  const log = new RecordingLogger();
+  const shared = new SharedHistory(store, ID, [], log);
+  await shared.storeUntil(shared.add(exchange("one", "1")), 1);
+  assert.equal(tries, 5);
+  assert.deepEqual(
+    log.lines.map(({ level }) => level),
+    ["warn"],
+  );
+});
+
+test("of a long conversation the end is kept", async (context) => {
+  const { history, kept } = await storeWithEarlier(context);
+  const shared = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
+  for (let turn = 1; turn <= 15; turn += 1) {
+    await shared.storeUntil(shared.add(exchange(`question ${turn}`, `answer ${turn}`)), turn);
+  }
+  const messages = (await kept()) ?? [];
+  assert.equal(messages.length, HISTORY_MESSAGES_MAX);
+  assert.equal(messages.at(-1)?.content, "answer 15");
+});

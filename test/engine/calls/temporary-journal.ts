@@ -1,0 +1,31 @@
+import type { TestContext } from "node:test";
+import { CallJournal } from "../../../engine/calls/call-journal.js";
+import { CallSummaries } from "../../../engine/calls/call-summaries.js";
+import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
+import { Metrics } from "../../../engine/metrics/metrics.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { insertOrganizations, NOON_MS } from "../../storage/sample-records.js";
+import { temporaryDatabase } from "../../storage/temporary-file.js";
+
+/** A journal on a database of the test's own, at noon, with everything that it leans on. */
+export async function temporaryJournal(context: TestContext) {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const clock = new VirtualClock(NOON_MS);
+  const log = new RecordingLogger();
+  const { calls, history } = database;
+  const metrics = new Metrics({
+    callsActive: () => 0,
+    storageRequestsWaiting: () => 0,
+    speechCacheBytes: () => 0,
+    summariesWaiting: () => 0,
+    isReady: () => true,
+    troubledVendors: () => [],
+    diskFreeBytes: async () => undefined,
+    eventLoopDelay: new EventLoopDelay(),
+  });
+  const summaries = new CallSummaries(calls, clock, log);
+  const journal = new CallJournal({ calls, history, summaries, metrics, clock, log, runId: "run" });
+  return { database, clock, log, metrics, summaries, journal };
+}

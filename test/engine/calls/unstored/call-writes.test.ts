@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type CallWrite,
+  CallWrites,
+  type CallWritesOptions,
+  RETRY_MS,
+} from "../../../../engine/calls/unstored/call-writes.js";
+import { StorageUnwritable } from "../../../../storage/storage-failure.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+
+/** A store that refuses while it is told to, and lists what it has taken. */
+class Store {
+  isFull = false;
+  tries = 0;
+  readonly taken: string[] = [];
+
+  write(callId: string, kind: CallWrite["kind"], words = "", fault?: Error): CallWrite {
+    return {
+      callId,
+      kind,
+      chars: words.length,
+      lossMessage: `${kind} lost`,
+      store: async (lostTurns, withWords) => {
+        this.tries += 1;
+        if (fault !== undefined) throw fault;
+        if (this.isFull) throw new StorageUnwritable("SQLITE_FULL", "database or disk is full");
+        const lost = lostTurns === 0 || kind !== "end" ? "" : ` without ${lostTurns} turns`;
+        this.taken.push(`${callId} ${kind} ${withWords ? words : "-"}${lost}`);
+      },
+    };
+  }
+}
+
+function surroundings(options: Partial<CallWritesOptions> = {}) {
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  return { clock, log, store: new Store(), writes: new CallWrites({ clock, log, ...options }) };
+}
+
+/** Everything that can go on without time passing. */
+function goOn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+test("what the store takes is stored at once, each call in its order", async () => {
+  const { writes, store, log } = surroundings();
+  void writes.add(store.write("a", "turn", "one"));
+  void writes.add(store.write("a", "end", "two"));
+  void writes.add(store.write("b", "turn", "three"));
+  assert.equal(store.tries, 2, "the first of each call without any waiting");
+  assert.equal(writes.has("a"), true);
+  await writes.settled();
+  assert.deepEqual(store.taken.toSorted(), ["a end two", "a turn one", "b turn three"]);
+  assert.ok(store.taken.indexOf("a turn one") < store.taken.indexOf("a end two"));
+  assert.equal(writes.has("a"), false);
+  assert.deepEqual(log.lines, []);
+});
+
+test("what the store refuses is kept and tried again until it is stored, in order", async () => {
+  const { writes, store, log, clock } = surroundings();
+  store.isFull = true;
+  void writes.add(store.write("a", "turn", "one"));
+  await goOn();
+  void writes.add(store.write("a", "end", "two"));
+  void writes.add(store.write("b", "end", "three"));
+  assert.equal(writes.keptCount, 3);
+  for (let retry = 0; retry < 100; retry += 1) {
+    clock.advance(RETRY_MS);
+    await goOn();
+  }
+  assert.equal(store.tries, 101, "one try at a time, whatever waits");
+  assert.equal(writes.keptCount, 3);
+  store.isFull = false;
+  clock.advance(RETRY_MS);
+  await writes.settled();
+  assert.deepEqual(store.taken, ["a turn one", "a end two", "b end three"]);
+  assert.equal(writes.keptCount, 0);
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.deepEqual(
+    log.lines.map(({ level }) => level),
+    ["error", "info"],
+    "said once, and when it is over",
+  );
+});
+
+test("what is refused for its own sake is logged with its call, and holds nobody up", async () => {
+  const { writes, store, log, clock } = surroundings();
+  store.isFull = true;
+  void writes.add(store.write("a", "turn", "", new Error("the call is not active")));
+  void writes.add(store.write("a", "end"));
+  await goOn();
+  store.isFull = false;
+  clock.advance(RETRY_MS);
+  await writes.settled();
+  assert.deepEqual(store.taken, ["a end  without 1 turns"]);
+  const lost = log.lines.find(({ message }) => message === "turn lost");
+  assert.equal(lost?.fields["callId"], "a");
+});
+
+test("beyond the limit turns are given up, ends keep their facts, and the record says what it lacks", async () => {
+  const { writes, store, log, clock } = surroundings({ keptWritesMax: 2 });
+  store.isFull = true;
+  void writes.add(store.write("a", "turn", "one"));
+  await goOn();
+  void writes.add(store.write("b", "turn", "two"));
+  void writes.add(store.write("b", "turn", "three"));
+  void writes.add(store.write("c", "turn", "four"));
+  void writes.add(store.write("b", "end", "five"));
+  void writes.add(store.write("c", "end", "six"));
+  assert.deepEqual(
+    log.lines.filter(({ message }) => message === "turn lost").map(({ fields }) => fields),
+    ["b", "c"].map((callId) => ({ callId, reason: "too much waits to be stored" })),
+  );
+  store.isFull = false;
+  clock.advance(RETRY_MS);
+  await writes.settled();
+  assert.deepEqual(store.taken.toSorted(), [
+    "a turn one",
+    "b end - without 1 turns",
+    "b turn two",
+    "c end - without 1 turns",
+  ]);
+});
+
+test("the words that are kept are bounded, and so are the ends", async () => {
+  const { writes, store, log, clock } = surroundings({ keptCharsMax: 10, keptEndsMax: 1 });
+  store.isFull = true;
+  void writes.add(store.write("a", "turn", "12345678"));
+  await goOn();
+  void writes.add(store.write("a", "turn", "123"));
+  void writes.add(store.write("a", "end", "123"));
+  void writes.add(store.write("b", "end", "123"));
+  assert.deepEqual(log.lines.map(({ message }) => message).slice(1), ["turn lost", "end lost"]);
+  store.isFull = false;
+  clock.advance(RETRY_MS);
+  await writes.settled();
+  assert.deepEqual(store.taken, ["a turn 12345678", "a end - without 1 turns"]);
+});
+
+test("a server that stops says what it could not store, and waits for nothing", async () => {
+  const { writes, store, log, clock } = surroundings();
+  store.isFull = true;
+  void writes.add(store.write("a", "turn"));
+  void writes.add(store.write("a", "end"));
+  await goOn();
+  writes.giveUp();
+  assert.equal(clock.pendingTimerCount, 0);
+  const last = log.lines.at(-1);
+  assert.deepEqual([last?.level, last?.fields], ["error", { count: 2, calls: 1 }]);
+});

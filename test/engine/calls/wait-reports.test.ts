@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dailyWaits, WAITS_CALLS_MAX } from "../../../engine/calls/wait-reports.js";
+
+const NOON_MS = Date.parse("2026-03-02T12:00:00Z");
+const DATES = ["2026-03-01", "2026-03-02"];
+
+/** A store with one reply a call, each of which took as long as it says. */
+function storeOf(totalsMs: readonly number[]) {
+  return {
+    turnsSince: (_orgId: string, { skipCalls, calls }: { skipCalls: number; calls: number }) =>
+      Promise.resolve(
+        totalsMs.slice(skipCalls, skipCalls + calls).map((totalMs) => ({
+          startedAtMs: NOON_MS,
+          turn: { sttMs: totalMs - 10, ttsRestMs: 10, totalMs },
+        })),
+      ),
+  };
+}
+
+test("a day has the median and the 95th percentile of its replies, and another one gaps", async () => {
+  const totals = Array.from({ length: 100 }, (_, index) => 1_000 - index * 10);
+  const [before, today] = await dailyWaits(storeOf(totals), "org", DATES);
+  assert.deepEqual(before, {
+    date: "2026-03-01",
+    turns: 0,
+    p50Ms: null,
+    p95Ms: null,
+    parts: null,
+  });
+  assert.deepEqual(today, {
+    date: "2026-03-02",
+    turns: 100,
+    p50Ms: 500,
+    p95Ms: 950,
+    parts: { sttMs: 490, llmFirstTokenMs: 0, llmSentenceMs: 0, ttsFirstByteMs: 0, ttsRestMs: 10 },
+  });
+});
+
+test("turns that were not measured do not count", async () => {
+  const store = {
+    turnsSince: (_orgId: string, { skipCalls }: { skipCalls: number }) =>
+      Promise.resolve(
+        skipCalls === 0 ? [{ startedAtMs: NOON_MS, turn: { kind: "greeting" } }] : [],
+      ),
+  };
+  const [, today] = await dailyWaits(store, "org", DATES);
+  assert.equal(today?.turns, 0);
+});
+
+test("of a busy organization only the latest calls are read", async () => {
+  const [, today] = await dailyWaits(
+    storeOf(Array<number>(WAITS_CALLS_MAX + 500).fill(700)),
+    "org",
+    DATES,
+  );
+  assert.equal(today?.turns, WAITS_CALLS_MAX);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Metrics } from "../../../engine/metrics/metrics.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+
+const NO_LATENESS = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
+/** What dashboards and alarms were made for. */
+const EDGES_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
+
+function newMetrics(takeWorst = () => NO_LATENESS): Metrics {
+  return new Metrics({
+    callsActive: () => 0,
+    storageRequestsWaiting: () => 4,
+    speechCacheBytes: () => 5,
+    summariesWaiting: () => 6,
+    isReady: () => true,
+    diskFreeBytes: () => Promise.resolve(7),
+    troubledVendors: () => [],
+    eventLoopDelay: { takeWorst },
+  });
+}
+
+async function told(metrics: Metrics, prefix: string): Promise<readonly string[]> {
+  return (await metrics.text()).split("\n").filter((line) => line.startsWith(prefix));
+}
+
+test("calls are counted by how they came and ended, and by why they were refused", async () => {
+  const metrics = newMetrics();
+  metrics.callEnded("phone", CALLER_LEFT);
+  metrics.callEnded("phone", CALLER_LEFT);
+  metrics.callRefused("overloaded");
+  assert.deepEqual(await told(metrics, "parley_calls_total{"), [
+    'parley_calls_total{channel="phone",reason="callerLeft"} 2',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_calls_refused_total{"), [
+    'parley_calls_refused_total{reason="overloaded"} 1',
+  ]);
+});
+
+test("a call's setup is counted in the bucket of its seconds, edges included", async () => {
+  const metrics = newMetrics();
+  for (const edgeSec of EDGES_SEC) metrics.callReady(edgeSec * 1_000);
+  metrics.callReady(10_001);
+  assert.deepEqual(await told(metrics, "parley_call_setup_seconds_bucket"), [
+    ...EDGES_SEC.map(
+      (edgeSec, index) => `parley_call_setup_seconds_bucket{le="${edgeSec}"} ${index + 1}`,
+    ),
+    `parley_call_setup_seconds_bucket{le="+Inf"} ${EDGES_SEC.length + 1}`,
+  ]);
+});
+
+test("a turn is counted with its stages, its gaps and whether it was interrupted", async () => {
+  const metrics = newMetrics();
+  const times = { sttMs: 100, llmFirstTokenMs: 200, llmSentenceMs: 300, ttsFirstByteMs: 400 };
+  const reply = { turn: 1, kind: "reply", ttsRestMs: 500 } as const;
+  metrics.turnEnded({ ...reply, ...times, outcome: "interrupted", underruns: 2, totalMs: 1_500 });
+  metrics.turnEnded({ turn: 2, kind: "greeting", outcome: "played", totalMs: 500 });
+  assert.deepEqual(await told(metrics, "parley_turns_total{"), [
+    'parley_turns_total{kind="reply",outcome="interrupted"} 1',
+    'parley_turns_total{kind="greeting",outcome="played"} 1',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_interruptions_total"), [
+    "parley_interruptions_total 1",
+  ]);
+  assert.deepEqual(await told(metrics, "parley_underruns_total"), ["parley_underruns_total 2"]);
+  assert.deepEqual(await told(metrics, "parley_turn_stage_seconds_sum"), [
+    'parley_turn_stage_seconds_sum{stage="stt"} 0.1',
+    'parley_turn_stage_seconds_sum{stage="llmFirstToken"} 0.2',
+    'parley_turn_stage_seconds_sum{stage="llmSentence"} 0.3',
+    'parley_turn_stage_seconds_sum{stage="ttsFirstByte"} 0.4',
+    'parley_turn_stage_seconds_sum{stage="ttsRest"} 0.5',
+    'parley_turn_stage_seconds_sum{stage="total"} 2',
+  ]);
+});
+
+test("faults of vendors are counted by kind, and the time without a recognizer in seconds", async () => {
+  const metrics = newMetrics();
+  metrics.vendorFailed("stt", new VendorError("deepgram", "timeout", "deepgram: too late"));
+  metrics.listenerWasDeaf(1_500);
+  assert.deepEqual(await told(metrics, "parley_vendor_errors_total{"), [
+    'parley_vendor_errors_total{category="stt",vendor="deepgram",fault="timeout"} 1',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_stt_deaf_seconds_total"), [
+    "parley_stt_deaf_seconds_total 1.5",
+  ]);
+});
+
+test("the event loop's lateness is taken once for all of its figures, in seconds", async () => {
+  let count = 0;
+  const metrics = newMetrics(() => {
+    count += 1;
+    return { p50Ms: 1, p90Ms: 20, p99Ms: 300, maxMs: 4_000 };
+  });
+  assert.deepEqual(
+    (await told(metrics, "nodejs_eventloop_lag_")).filter((line) => !line.includes("lag_seconds")),
+    [
+      "nodejs_eventloop_lag_p50_seconds 0.001",
+      "nodejs_eventloop_lag_p90_seconds 0.02",
+      "nodejs_eventloop_lag_p99_seconds 0.3",
+      "nodejs_eventloop_lag_max_seconds 4",
+    ],
+  );
+  assert.equal(count, 1);
+});
+
+test("every gauge has its own source", async () => {
+  const metrics = newMetrics();
+  for (const [name, value] of [
+    ["parley_storage_requests_waiting", 4],
+    ["parley_speech_cache_bytes", 5],
+    ["parley_summaries_waiting", 6],
+    ["parley_disk_free_bytes", 7],
+  ] as const) {
+    assert.deepEqual(await told(metrics, name), [`${name} ${value}`]);
+  }
+});

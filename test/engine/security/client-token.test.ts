@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ClientTokens } from "../../../engine/security/client-token.js";
+import { OutboundTokens } from "../../../engine/security/outbound-token.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const SECRET = "s".repeat(32);
+const CLAIMS = {
+  orgId: "org-1",
+  agentId: "agent-1",
+  callMaxSec: 60,
+  origin: "https://shop.example.com",
+  variables: { name: "Ädä" },
+};
+const BARE = { ...CLAIMS, callMaxSec: undefined, origin: undefined, variables: {} };
+
+function issued(tokens: ClientTokens, claims: typeof CLAIMS | typeof BARE, ttlSec = 60): string {
+  const made = tokens.issue(claims, ttlSec);
+  assert.ok(made);
+  return made.token;
+}
+
+test("a token tells what it is good for, until it expires", () => {
+  const clock = new VirtualClock();
+  const tokens = new ClientTokens({ secret: SECRET, clock });
+  for (const claims of [CLAIMS, BARE]) {
+    const token = issued(tokens, claims);
+    assert.match(token, /^[\w.-]+$/, "it stands in addresses as it is");
+    const read = tokens.read(token);
+    assert.ok(typeof read === "object");
+    const { nonce, expiresAtMs, ...found } = read;
+    assert.deepEqual(found, claims);
+    assert.equal(expiresAtMs, clock.epochMs() + 60_000);
+    assert.notEqual(nonce, "");
+  }
+  const token = issued(tokens, CLAIMS);
+  clock.advance(59_999);
+  assert.ok(typeof tokens.read(token) === "object");
+  clock.advance(1);
+  assert.equal(tokens.read(token), "expired");
+});
+
+test("what is forged, cut, changed, or a token of another kind is good for nothing", () => {
+  const clock = new VirtualClock();
+  const tokens = new ClientTokens({ secret: SECRET, clock });
+  const other = new ClientTokens({ secret: "t".repeat(32), clock });
+  const placed = new OutboundTokens({ secret: SECRET, clock });
+  const [content = "", signature = ""] = issued(tokens, CLAIMS).split(".");
+  const changed = Buffer.from(content, "base64url").toString().replace("agent-1", "agent-2");
+  for (const wrong of [
+    "",
+    ".",
+    content,
+    `.${signature}`,
+    `${Buffer.from(changed).toString("base64url")}.${signature}`,
+    `${content}.${signature.slice(1)}`,
+    "x".repeat(3_000),
+    issued(other, CLAIMS),
+    placed.mint({ callId: "call-1", orgId: "org-1", agentId: "agent-1" }),
+  ]) {
+    assert.equal(tokens.read(wrong), "wrong", wrong);
+  }
+});
+
+test("claims that are too long for an address give no token", () => {
+  const tokens = new ClientTokens({ secret: SECRET, clock: new VirtualClock() });
+  const variables = { story: "x".repeat(2_000) };
+  assert.equal(tokens.issue({ ...CLAIMS, variables }, 60), undefined);
+});

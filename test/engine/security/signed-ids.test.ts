@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SignedIds } from "../../../engine/security/signed-ids.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const OPTIONS = { secret: "s".repeat(32), label: "test", lifetimeMs: 1_000 };
+
+test("ids come back as they were until they expire, and under their own label only", () => {
+  const clock = new VirtualClock();
+  const ids = new SignedIds({ ...OPTIONS, clock });
+  const token = ids.mint(["a", "", "ü"]);
+  assert.match(token, /^[\w.-]+$/, "it stands in addresses as it is");
+  assert.deepEqual(ids.verify(token), ["a", "", "ü"]);
+  const other = new SignedIds({ ...OPTIONS, label: "other", clock });
+  assert.equal(other.verify(token), undefined);
+  clock.advance(1_000);
+  assert.equal(ids.verify(token), undefined);
+});
+
+test("a UUID follows from the ids, and from the secret", () => {
+  const clock = new VirtualClock();
+  const ids = new SignedIds({ ...OPTIONS, clock });
+  const uuid = ids.uuidOf(["a", "b"]);
+  assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(ids.uuidOf(["a", "b"]), uuid);
+  assert.notEqual(ids.uuidOf(["ab"]), uuid);
+  const other = new SignedIds({ ...OPTIONS, secret: "t".repeat(32), clock });
+  assert.notEqual(other.uuidOf(["a", "b"]), uuid);
+});

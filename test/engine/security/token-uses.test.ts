@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ClientToken } from "../../../engine/security/client-token.js";
+import { TokenUses } from "../../../engine/security/token-uses.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+function token(nonce: string, expiresAtMs: number): ClientToken {
+  const claims = { orgId: "org", agentId: "agent", callMaxSec: undefined, origin: undefined };
+  return { ...claims, variables: {}, nonce, expiresAtMs };
+}
+
+test("a token begins one conversation, and goes on with that one alone", () => {
+  const clock = new VirtualClock();
+  const uses = new TokenUses(clock);
+  const mine = token("a", clock.epochMs() + 60_000);
+  assert.equal(uses.take(mine, undefined), undefined);
+  assert.match(uses.take(mine, undefined) ?? "", /used/, "while the first is being opened");
+  uses.opened(mine, "key-1");
+  assert.match(uses.take(mine, undefined) ?? "", /used/);
+  assert.match(uses.take(mine, "key-2") ?? "", /used/);
+  assert.equal(uses.take(mine, "key-1"), undefined);
+  uses.giveBack(mine);
+  assert.match(uses.take(mine, undefined) ?? "", /used/, "what it has opened stays");
+});
+
+test("a call that could not be opened leaves the token as it was", () => {
+  const clock = new VirtualClock();
+  const uses = new TokenUses(clock);
+  const mine = token("a", clock.epochMs() + 60_000);
+  assert.equal(uses.take(mine, undefined), undefined);
+  uses.giveBack(mine);
+  assert.equal(uses.take(mine, undefined), undefined);
+});
+
+test("when memory is full of good tokens, new ones are refused; expired ones make room", () => {
+  const clock = new VirtualClock();
+  const uses = new TokenUses(clock, 2);
+  const expiresAtMs = clock.epochMs() + 60_000;
+  for (const nonce of ["a", "b"])
+    assert.equal(uses.take(token(nonce, expiresAtMs), "k"), undefined);
+  assert.match(uses.take(token("c", expiresAtMs), undefined) ?? "", /too many/);
+  clock.advance(60_000);
+  assert.equal(uses.take(token("d", expiresAtMs + 1), undefined), undefined);
+});

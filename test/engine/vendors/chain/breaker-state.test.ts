@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  abandoned,
+  answered,
+  asked,
+  type BreakerState,
+  CLOSED_BREAKER,
+  failed,
+  isSkipped,
+} from "../../../../engine/vendors/chain/breaker-state.js";
+import type { VendorFault } from "../../../../engine/vendors/contracts.js";
+
+const PAUSE_MS = 5_000;
+
+function afterFailures(count: number, fault: VendorFault = "unavailable", nowMs = 0): BreakerState {
+  let state = CLOSED_BREAKER;
+  for (let left = count; left > 0; left--) state = failed(state, fault, undefined, nowMs);
+  return state;
+}
+
+test("three failures in a row open a breaker, two do not", () => {
+  assert.equal(isSkipped(afterFailures(2), 0), false);
+  assert.equal(isSkipped(afterFailures(3), 0), true);
+  assert.equal(isSkipped(failed(answered(afterFailures(2)), "timeout", undefined, 0), 0), false);
+});
+
+test("a refused credential opens it at once, and what one request has done wrong never does", () => {
+  for (const fault of ["unauthorized", "quotaExceeded"] as const) {
+    assert.equal(afterFailures(1, fault).phase, "open");
+  }
+  for (const fault of ["refused", "notFound", "aborted"] as const) {
+    assert.equal(afterFailures(50, fault), CLOSED_BREAKER);
+  }
+});
+
+test("every other answer a failure opens it, although there are never three in a row", () => {
+  let state = CLOSED_BREAKER;
+  const phases = Array.from({ length: 6 }, () => {
+    state = failed(state, "unavailable", undefined, 0);
+    const { phase } = state;
+    state = answered(state);
+    return phase;
+  });
+  assert.deepEqual(phases, [...Array(5).fill("closed"), "open"], "a few failures are no rate");
+});
+
+test("after the pause one call tries, and the others wait for what it tells", () => {
+  const open = afterFailures(3);
+  assert.equal(isSkipped(open, PAUSE_MS - 1), true);
+  assert.equal(isSkipped(open, PAUSE_MS), false);
+  const tried = asked(open, PAUSE_MS);
+  assert.equal(tried.phase, "halfOpen");
+  assert.equal(isSkipped(tried, PAUSE_MS), true, "a second call does not try");
+  assert.deepEqual(answered(tried), CLOSED_BREAKER);
+});
+
+test("a try that fails doubles the pause, up to a minute", () => {
+  let state = afterFailures(3);
+  const pauses: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    const nowMs = state.untilMs;
+    state = failed(asked(state, nowMs), "timeout", undefined, nowMs);
+    pauses.push(state.untilMs - nowMs);
+  }
+  assert.deepEqual(pauses, [10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
+});
+
+test("a try that nobody waits for any more leaves it to the next call", () => {
+  const tried = asked(afterFailures(3), PAUSE_MS);
+  assert.equal(isSkipped(abandoned(tried, PAUSE_MS), PAUSE_MS), false);
+});
+
+test("a try that tells nothing does not keep everybody out for good", () => {
+  const tried = asked(afterFailures(3), PAUSE_MS);
+  assert.equal(isSkipped(tried, PAUSE_MS + 14_999), true);
+  assert.equal(isSkipped(tried, PAUSE_MS + 15_000), false);
+});
+
+test("the pause that a vendor asks for is kept, but no longer than a minute", () => {
+  assert.equal(failed(CLOSED_BREAKER, "rateLimited", 20_000, 0).untilMs, 20_000);
+  assert.equal(failed(CLOSED_BREAKER, "rateLimited", 3_600_000, 0).untilMs, 60_000);
+});
+
+test("one answer to what was asked before it opened does not close it", () => {
+  const open = afterFailures(3);
+  assert.equal(answered(open), open);
+});

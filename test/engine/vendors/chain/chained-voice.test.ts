@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { MP3, MULAW_8K } from "../../../../engine/audio/audio-format.js";
+import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
+import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
+import { type SpeechFormat, VendorError } from "../../../../engine/vendors/contracts.js";
+import { textToSpeech } from "../../../../engine/vendors/registry.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
+import { chainOf } from "./chain-of.js";
+
+const PATIENCE_MS = 1_500;
+const TEXT = "The table is booked for two, tomorrow at eight.";
+
+const AT_ONCE = { realTimeFactor: 0 };
+
+/** Nothing was heard by then: the next one says the whole sentence at once. */
+const BEFORE_AUDIO: readonly SpeechFault[] = [
+  "unauthorized",
+  "badRequest",
+  "rateLimited",
+  "quotaExceeded",
+  "serverError",
+  "disconnectBeforeFirstByte",
+  "emptyAudio",
+  "garbage",
+];
+
+describe("voices, one behind the other", () => {
+  let clock: VirtualClock;
+  let vendors: SandboxedVendors;
+  let answers: AnswerLog;
+  let voice: ChainedVoice;
+
+  before(async () => {
+    clock = new VirtualClock(Date.now());
+    vendors = await startSandboxedVendors(clock);
+  });
+  beforeEach(() => {
+    Object.assign(vendors.sandbox.faults, { elevenlabs: AT_ONCE, deepgramSpeech: AT_ONCE });
+    answers = new AnswerLog();
+    voice = new ChainedVoice(
+      chainOf("tts", clock, answers, [
+        named("elevenlabs", "eleven_flash_v2_5"),
+        named("deepgram", "aura-2-thalia-en"),
+      ]),
+      PATIENCE_MS,
+    );
+  });
+  after(() => vendors.close());
+
+  function named(vendor: "elevenlabs" | "deepgram", modelId: string) {
+    const client = textToSpeech(vendor, vendors.settingsFor(vendor), vendors.context);
+    return { vendor, modelId, client };
+  }
+
+  async function speak(
+    chunks: Uint8Array[],
+    format: SpeechFormat = MP3,
+    onChunk = () => {},
+    signal = never(),
+  ): Promise<void> {
+    const request = { text: TEXT, modelId: "whatever", speed: 1, language: "en-US", format };
+    const take = (audio: Uint8Array) => {
+      chunks.push(audio);
+      onChunk();
+    };
+    await voice.synthesize(request, take, signal);
+  }
+
+  /** Which of the two has spoken, by the requests that their simulators have seen. */
+  function asked(): readonly string[] {
+    return vendors.sandbox.journal
+      .filter(({ kind }) => kind === "request")
+      .map(({ vendor }) => vendor);
+  }
+
+  it("asks nobody but the first while all is well, and keeps no timer", async () => {
+    const timers = clock.pendingTimerCount;
+    const before = asked().length;
+    await speak([]);
+    assert.deepEqual(asked().slice(before), ["elevenlabs"]);
+    assert.equal(clock.pendingTimerCount, timers);
+  });
+
+  for (const fault of BEFORE_AUDIO) {
+    it(`${fault}: the next one says all of it`, async () => {
+      vendors.sandbox.faults.elevenlabs = { ...AT_ONCE, fault };
+      const chunks: Uint8Array[] = [];
+      await speak(chunks);
+      assert.equal(answers.take().tts?.vendor, "deepgram");
+      const healthy: Uint8Array[] = [];
+      await speak(healthy);
+      assert.deepEqual(Buffer.concat(chunks), Buffer.concat(healthy), "and nothing else is heard");
+    });
+  }
+
+  it("leaves who gives nothing for too long", async () => {
+    vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
+    const before = asked().length;
+    const chunks: Uint8Array[] = [];
+    const spoken = speak(chunks);
+    await vendors.changes.until("the first to be asked", () => asked().length > before);
+    clock.advance(PATIENCE_MS);
+    await spoken;
+    assert.ok(chunks.length > 0);
+    assert.equal(answers.take().tts?.firstFault, "timeout");
+  });
+
+  for (const [fault, format] of [
+    ["disconnectMidStream", MP3],
+    ["disconnectMidStream", MULAW_8K],
+  ] as const) {
+    it(`${fault} in ${format.encoding}: what was heard stands, and the rest is asked of the next`, async () => {
+      vendors.sandbox.faults.elevenlabs = { fault };
+      const chunks: Uint8Array[] = [];
+      const error: unknown = await speak(chunks, format).catch((cause) => cause);
+      assert.ok(error instanceof VendorError);
+      assert.ok(error.retryable);
+      assert.ok(chunks.length > 0);
+      const before = asked().length;
+      await speak([], format);
+      assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
+    });
+  }
+
+  it("does not ask again first who has stalled in the middle of a sentence that was given up", async () => {
+    vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
+    const abort = new AbortController();
+    let hasBegun = false;
+    const spoken = speak(
+      [],
+      MP3,
+      () => {
+        hasBegun = true;
+        vendors.changes.tell();
+      },
+      abort.signal,
+    );
+    await vendors.changes.until("its first audio", () => hasBegun);
+    clock.advance(600);
+    abort.abort();
+    const before = asked().length;
+    const rest = speak([]);
+    await assert.rejects(spoken, VendorError);
+    await rest;
+    assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
+  });
+
+  it("does not hold an interruption against the voice that was interrupted", async () => {
+    const abort = new AbortController();
+    await assert.rejects(
+      speak([], MP3, () => abort.abort(), abort.signal),
+      VendorError,
+    );
+    const before = asked().length;
+    await speak([]);
+    assert.deepEqual(asked().slice(before), ["elevenlabs"]);
+  });
+});

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { SEND_BUFFER_MAX_BYTES } from "../../../../engine/vendors/recognizer-stream/audio-feed.js";
+import {
+  BYTES_PER_MS,
+  FRAME_BYTES,
+  finalResults,
+  numberedFrames,
+  OPENING_BYTES,
+  ScriptedDeepgram,
+} from "../deepgram/scripted-deepgram.js";
+import { bytesOf } from "../scripted-socket-server.js";
+
+describe("Deepgram's stream after its connection broke", () => {
+  let scripted: ScriptedDeepgram;
+  let clock: ScriptedDeepgram["clock"];
+  let server: ScriptedDeepgram["server"];
+  let listener: ScriptedDeepgram["listener"];
+
+  beforeEach(async () => {
+    scripted = new ScriptedDeepgram();
+    ({ clock, server, listener } = scripted);
+    await server.start();
+  });
+
+  afterEach(() => scripted.close());
+
+  it("replays at most the newest two seconds after an outage, at twice real time", async () => {
+    const stream = await scripted.open();
+    (await server.peer(0)).socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    for (const frame of numberedFrames(150)) stream.write(frame);
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    clock.advance(500);
+    await scripted.changes.until(
+      "one second",
+      () => bytesOf(peer) >= OPENING_BYTES + 1_000 * BYTES_PER_MS,
+    );
+    assert.equal(bytesOf(peer), OPENING_BYTES + 1_000 * BYTES_PER_MS);
+    assert.equal(peer.binaries[1]?.[0], 51);
+    clock.advance(500);
+    stream.write(new Uint8Array(FRAME_BYTES).fill(200));
+    await scripted.changes.until("live audio", () => peer.binaries.at(-1)?.[0] === 200);
+    assert.equal(bytesOf(peer), OPENING_BYTES + 2_020 * BYTES_PER_MS);
+    stream.close();
+  });
+
+  it("keeps live audio in order behind what is being replayed", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(10)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    for (const frame of numberedFrames(20).slice(10)) {
+      stream.write(frame);
+      clock.advance(20);
+    }
+    await scripted.changes.until(
+      "all audio",
+      () => bytesOf(peer) >= OPENING_BYTES + 20 * FRAME_BYTES,
+    );
+    const heard = Buffer.concat(peer.binaries).subarray(OPENING_BYTES);
+    assert.deepEqual(heard, Buffer.concat(numberedFrames(20)));
+    stream.close();
+  });
+
+  it("shifts the times of a new connection by where its audio began", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(50)) stream.write(frame);
+    const first = await server.peer(0);
+    first.socket.send(finalResults("one", 0.1, 0.6));
+    await scripted.changes.until("the first words", () => listener.transcripts.length === 1);
+    assert.equal(listener.transcripts[0]?.lastWordEndMs, 500);
+    first.socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    clock.advance(0);
+    const second = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    second.socket.send(finalResults("two", 0.1, 0.4));
+    second.socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":0.4}');
+    await scripted.changes.until("the second words", () => listener.utteranceEndsMs.length === 1);
+    // The replay began at 500 ms, behind the opening silence of 100 ms.
+    assert.equal(listener.transcripts[1]?.lastWordEndMs, 800);
+    assert.deepEqual(listener.utteranceEndsMs, [800]);
+    stream.close();
+  });
+
+  it("gives up after a bounded number of tries", async () => {
+    const stream = await scripted.open();
+    server.onUpgrade = (socket) => {
+      socket.end(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+      );
+    };
+    (await server.peer(0)).socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    for (const delayMs of [0, 100, 250, 500, 1_000, 2_000]) {
+      const startedTimers = clock.startedTimerCount;
+      clock.advance(delayMs);
+      // One for the try itself, and one for the wait before the next.
+      await scripted.changes.until(
+        "the next wait",
+        () => clock.startedTimerCount === startedTimers + 2 || listener.failed.length > 0,
+      );
+    }
+    assert.deepEqual(listener.events, ["lost", "failed"]);
+    assert.equal(listener.failed[0]?.fault, "unavailable");
+    stream.write(new Uint8Array(FRAME_BYTES));
+    await stream.finish();
+    assert.equal(server.upgradeCount, 7);
+  });
+
+  it("counts connections that break at once as tries of one outage", async () => {
+    const stream = await scripted.open();
+    for (let index = 0; index < 7; index++) {
+      (await server.peer(index)).socket.close(1011, "NET-0000");
+      await scripted.changes.until(
+        `loss ${index}`,
+        () => listener.lost.length === index + 1 || listener.failed.length > 0,
+      );
+      clock.advance(2_000);
+    }
+    await scripted.changes.until("the failure", () => listener.failed.length === 1);
+    assert.equal(server.upgradeCount, 7);
+    assert.match(listener.failed[0]?.message ?? "", /NET-0000/);
+    stream.close();
+  });
+
+  /** Breaks the newest of `count` connections; the next one is opened `delayMs` later, and no sooner. */
+  async function breakConnection(count: number, delayMs: number): Promise<void> {
+    (await server.peer(count - 1)).socket.terminate();
+    await scripted.changes.until(`loss ${count}`, () => listener.lost.length === count);
+    const startedTimers = clock.startedTimerCount;
+    if (delayMs > 0) clock.advance(delayMs - 1);
+    assert.equal(clock.startedTimerCount, startedTimers, "it was tried too soon");
+    clock.advance(delayMs > 0 ? 1 : 0);
+    assert.equal(clock.startedTimerCount, startedTimers + 1, "it was not tried in time");
+    await scripted.changes.until(`recovery ${count}`, () => listener.deafMs.length === count);
+  }
+
+  it("waits longer from try to try, and begins anew once a connection has held five seconds", async () => {
+    const stream = await scripted.open();
+    await breakConnection(1, 0);
+    clock.advance(4_999);
+    await breakConnection(2, 100);
+    await breakConnection(3, 250);
+    clock.advance(5_000);
+    await breakConnection(4, 0);
+    await breakConnection(5, 100);
+    assert.deepEqual(listener.deafMs, [0, 100, 250, 0, 100]);
+    assert.deepEqual(listener.failed, []);
+    stream.close();
+  });
+
+  it("sends the end mark behind the audio that is still to be replayed", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(10)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    const finished = stream.finish();
+    clock.advance(100);
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
+    assert.equal(bytesOf(peer), OPENING_BYTES + 10 * FRAME_BYTES);
+    peer.socket.close(1000);
+    await finished;
+    assert.deepEqual(listener.events, ["lost", "recovered"]);
+  });
+
+  it("goes on where the audio does when more comes during a replay than is kept", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(100)) stream.write(frame);
+    (await server.peer(0)).socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    clock.advance(0);
+    const peer = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    stream.write(new Uint8Array(1_000 * BYTES_PER_MS));
+    clock.advance(1_000);
+    peer.socket.send(finalResults("late", 0.1, 0.5));
+    await scripted.changes.until("words", () => listener.transcripts.length === 1);
+    assert.equal(listener.transcripts[0]?.lastWordEndMs, 1_400);
+    stream.close();
+  });
+
+  it("comes back after an error that the vendor sends as a message", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    socket.send('{"type":"Error","description":"dg-key is out of order","variant":"x"}');
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    assert.equal(listener.lost[0]?.message, "deepgram: [key] is out of order");
+    stream.close();
+  });
+
+  it("leaves a vendor that does not read, instead of keeping audio for it", async () => {
+    const stream = await scripted.open();
+    const peer = await server.peer(0);
+    peer.socket.pause();
+    const second = new Uint8Array(1_000 * BYTES_PER_MS);
+    let writtenBytes = 0;
+    const isLost = () => listener.lost.length > 0;
+    while (!isLost()) {
+      stream.write(second);
+      writtenBytes += second.length;
+      assert.ok(writtenBytes < 64 * 1024 * 1024, "it is never lost");
+      await new Promise(setImmediate);
+    }
+    assert.ok(writtenBytes > SEND_BUFFER_MAX_BYTES);
+    assert.equal(listener.lost[0]?.fault, "unavailable");
+    stream.close();
+  });
+});

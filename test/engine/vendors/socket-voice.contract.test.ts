@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
+import type { SpeechFault } from "../../../engine/sandbox/faults.js";
+import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone-audio.js";
+import { decodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import {
+  type SpeechRequest,
+  type SpokenWord,
+  type TextToSpeech,
+  VendorError,
+  type VendorFault,
+} from "../../../engine/vendors/contracts.js";
+import { textToSpeech } from "../../../engine/vendors/registry.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { never, type SandboxedVendors, startSandboxedVendors } from "./sandboxed-vendors.js";
+import {
+  assertStopsAtOnce,
+  itKeepsItsPatience,
+  type Stall,
+  type VoiceUnderTest,
+} from "./voice-patience.js";
+
+const VENDORS = [
+  { vendor: "cartesia", knob: "cartesia", modelId: "sonic-3.5", tellsWords: true },
+  { vendor: "deepgram", knob: "deepgramSpeech", modelId: "aura-2-thalia-en", tellsWords: false },
+] as const;
+
+for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
+  describe(`a voice over a kept WebSocket: ${vendor}`, () => {
+    let clock: VirtualClock;
+    let vendors: SandboxedVendors;
+    let speech: TextToSpeech;
+
+    before(async () => {
+      clock = new VirtualClock(Date.now());
+      vendors = await startSandboxedVendors(clock);
+    });
+
+    beforeEach(() => {
+      vendors.sandbox.faults[knob] = { realTimeFactor: 0 };
+      speech = textToSpeech(vendor, vendors.settingsFor(vendor), vendors.context);
+    });
+
+    after(() => vendors.close());
+
+    function saying(text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest {
+      return { text, modelId, speed: 1, language: "en-US", format: PCM_24K, ...changes };
+    }
+
+    function voice(): VoiceUnderTest {
+      const spoil = (fault: Stall) => {
+        vendors.sandbox.faults[knob] = { fault };
+      };
+      return { speech, vendors, clock, spoil, saying };
+    }
+
+    async function audioOf(request: SpeechRequest): Promise<Buffer> {
+      const chunks: Uint8Array[] = [];
+      await speech.synthesize(request, (audio) => chunks.push(audio), never());
+      return Buffer.concat(chunks);
+    }
+
+    async function failureUnder(fault: SpeechFault): Promise<VendorError> {
+      vendors.sandbox.faults[knob] = { fault, realTimeFactor: 0 };
+      const error: unknown = await audioOf(saying("Secret words.")).catch((cause) => cause);
+      assert.ok(error instanceof VendorError, String(error));
+      assert.doesNotMatch(error.message, /test-key|Secret words/);
+      return error;
+    }
+
+    it("speaks PCM at 24 kHz and µ-law at 8 kHz, word for word", async () => {
+      const pcm = await audioOf(saying("The table is booked."));
+      assert.equal(decodeSpeech(samplesOf(pcm), 24_000), "The table is booked.");
+      const mulaw = await audioOf(saying("For two at eight.", { format: MULAW_8K }));
+      assert.equal(decodeSpeech(decodeMuLaw(mulaw), 8_000), "For two at eight.");
+    });
+
+    it("keeps its socket from one sentence to the next, and one for each at the same time", async () => {
+      vendors.context.connections.socketPools.closeIdle();
+      await audioOf(saying("One."));
+      const connections = vendors.sandbox.openConnections;
+      await audioOf(saying("Two."));
+      assert.equal(vendors.sandbox.openConnections, connections);
+      const both = await Promise.all([audioOf(saying("Three.")), audioOf(saying("Four."))]);
+      assert.deepEqual(
+        both.map((pcm) => decodeSpeech(samplesOf(pcm), 24_000)),
+        ["Three.", "Four."],
+      );
+    });
+
+    it("says what would be mark-up, quotation or not Latin as it stands", async () => {
+      const text = `Is 3 < 5 & "so" > 'no'? Grüße, 你好.`;
+      await audioOf(saying(text));
+      const request = vendors.sandbox.journal.findLast(({ kind }) => kind === "request");
+      assert.equal(request?.text?.trim(), text);
+    });
+
+    if (tellsWords) {
+      it("tells where its words stand, to who asks", async () => {
+        const words: SpokenWord[] = [];
+        const onWords = (more: readonly SpokenWord[]) => words.push(...more);
+        const pcm = await audioOf(saying("The table is booked.", { onWords }));
+        assert.deepEqual(
+          words.map(({ text }) => text),
+          ["The", "table", "is", "booked."],
+        );
+        const durationMs = pcm.length / 48;
+        for (const [n, { startMs, endMs }] of words.entries()) {
+          assert.ok(startMs < endMs && endMs <= durationMs + 50, String(n));
+          assert.ok(startMs >= (words[n - 1]?.endMs ?? 0));
+        }
+      });
+    }
+
+    const refusals: [SpeechFault, VendorFault, boolean][] = [
+      ["unauthorized", "unauthorized", false],
+      ["rateLimited", "rateLimited", true],
+      ["quotaExceeded", "quotaExceeded", false],
+      ["serverError", "unavailable", true],
+      ["disconnectBeforeFirstByte", "disconnected", true],
+      ["disconnectMidStream", "disconnected", true],
+      ["emptyAudio", "badAnswer", true],
+    ];
+    for (const [fault, expected, retryable] of refusals) {
+      it(`fails as ${expected} on ${fault}`, async () => {
+        vendors.context.connections.socketPools.closeIdle();
+        const error = await failureUnder(fault);
+        assert.equal(error.fault, expected, error.message);
+        assert.equal(error.retryable, retryable);
+      });
+    }
+
+    itKeepsItsPatience(voice);
+
+    it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
+      vendors.sandbox.faults[knob] = {};
+      vendors.context.connections.socketPools.closeIdle();
+      await assertStopsAtOnce(voice());
+    });
+  });
+}
+
+describe("Deepgram Aura", () => {
+  let vendors: SandboxedVendors;
+
+  before(async () => {
+    vendors = await startSandboxedVendors();
+  });
+
+  after(() => vendors.close());
+
+  it("says more sentences a minute than the vendor takes on one socket", async () => {
+    vendors.sandbox.faults.deepgramSpeech = { realTimeFactor: 0 };
+    const speech = textToSpeech("deepgram", vendors.settingsFor("deepgram"), vendors.context);
+    for (let n = 0; n < 25; n++) {
+      let receivedBytes = 0;
+      await speech.synthesize(
+        {
+          text: "Yes.",
+          modelId: "aura-2-thalia-en",
+          speed: 1,
+          language: "en-US",
+          format: MULAW_8K,
+        },
+        (audio) => {
+          receivedBytes += audio.length;
+        },
+        never(),
+      );
+      assert.ok(receivedBytes > 0, String(n));
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { eventually } from "../system/eventually.js";
+import { IngestStand } from "./ingest-stand.js";
+import { listedStreams } from "./listing-watch.js";
+import { RtmpClient } from "./rtmp-client.js";
+
+const FLAPS = 50;
+/** Alone it takes 20 to 60 ms, and bench:livestream holds it to 100; other tests run beside this one, on as many cores. */
+const UNLISTED_WITHIN_MS = 5_000;
+
+/** Nothing listed, no ladder, no record of a session. */
+async function assertNothingIsLeft(stand: IngestStand): Promise<void> {
+  await eventually("the end of all ladders", () => {
+    const isLeft = stand.processes().some(({ commandLine }) => commandLine.startsWith("ffmpeg"));
+    return (!isLeft && readdirSync(join(stand.folder, "run")).length === 0) || undefined;
+  });
+  assert.deepEqual(await listedStreams(stand.stateApiPort), []);
+}
+
+test("broadcasters who leave at once leave nothing behind, and the next one is listed and un-listed as ever", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  for (let flap = 0; flap < FLAPS; flap += 1) {
+    // Every third has hardly asked, the others are publishing.
+    const client =
+      flap % 3 === 0
+        ? await RtmpClient.ask(stand.rtmpPort, "demo")
+        : await RtmpClient.publish(stand.rtmpPort, "demo");
+    await client.leave();
+  }
+  await assertNothingIsLeft(stand);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  assert.equal(stand.ladders("demo").length, 1);
+  const leftMs = performance.now();
+  const isLeft = broadcaster.leave();
+  await listing.until("removed");
+  const unlistedMs = performance.now() - leftMs;
+  await isLeft;
+  t.diagnostic(`un-listed after ${unlistedMs.toFixed(0)} ms`);
+  assert.ok(unlistedMs < UNLISTED_WITHIN_MS, `${unlistedMs} ms`);
+  await assertNothingIsLeft(stand);
+});
+
+test("twins of a live key, who are refused and leave quickly, change nothing", async (t) => {
+  const stand = await IngestStand.start(t);
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "demo");
+  await listing.until("added");
+  const before = await listedStreams(stand.stateApiPort);
+  for (let twin = 0; twin < FLAPS; twin += 1) {
+    const client = await RtmpClient.ask(stand.rtmpPort, "demo");
+    // Some wait until they are refused, the others have gone by then.
+    if (twin % 10 === 0) await client.untilRefused();
+    await client.leave();
+  }
+  assert.deepEqual(await listedStreams(stand.stateApiPort), before);
+  assert.equal(stand.ladders("demo").length, 1);
+  const isLeft = broadcaster.leave();
+  await listing.until("removed");
+  await isLeft;
+  await assertNothingIsLeft(stand);
+});

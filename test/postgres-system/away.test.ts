@@ -1,0 +1,14 @@
+import { test } from "node:test";
+import { callThrough } from "../system/store-fault-call.js";
+import { Cluster } from "./cluster.js";
+
+test("a call goes on while PostgreSQL is away, and is stored whole when it is back", async (t) => {
+  const cluster = await Cluster.start();
+  const rig = {
+    environment: { DATABASE_URL: await cluster.makeDatabase() },
+    answersReaders: false,
+    breakStore: () => cluster.stop(),
+    mendStore: () => cluster.resume(),
+  } as const;
+  await callThrough(t, rig, /the database cannot be reached/);
+});

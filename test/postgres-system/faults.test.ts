@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type Database, type DatabaseOptions, openDatabase } from "../../storage/database.js";
+import {
+  StorageStopped,
+  StorageUnavailable,
+  StorageUnwritable,
+} from "../../storage/storage-failure.js";
+import {
+  agentRecord,
+  callRecord,
+  insertOrganizations,
+  insertProviders,
+  METRICS,
+  NOON_MS,
+} from "../storage/sample-records.js";
+import { temporaryFile } from "../storage/temporary-file.js";
+import { Cluster } from "./cluster.js";
+import { CuttingProxy } from "./cutting-proxy.js";
+
+const cluster = await Cluster.start();
+
+const SAVED = {
+  messages: [{ role: "user", text: "Open today?", timestamp: NOON_MS }],
+  metrics: METRICS,
+  turn: { index: 0 },
+  atMs: NOON_MS + 1,
+} as const;
+
+async function open(
+  context: TestContext,
+  url: string,
+  options: Partial<DatabaseOptions> = {},
+): Promise<Database> {
+  const database = await openDatabase({ filePath: temporaryFile(), url, ...options });
+  context.after(() => database.close());
+  return database;
+}
+
+/** A server's database behind a proxy, with a call in progress. */
+async function callBehindProxy(context: TestContext) {
+  const url = await cluster.makeDatabase();
+  const proxy = await CuttingProxy.start(context, url);
+  const database = await open(context, proxy.urlOf(url), { isServer: true });
+  await insertOrganizations(database);
+  await database.calls.start(callRecord(), "run");
+  return { proxy, database };
+}
+
+/** Looks as a server does, until the request is answered. */
+async function lookUntil(database: Database, request: Promise<unknown>): Promise<void> {
+  const state = { isOver: false };
+  const over = () => {
+    state.isOver = true;
+  };
+  request.then(over, over);
+  while (!state.isOver) await database.look();
+}
+
+test("a turn whose commit was answered by nobody is stored, and once", async (context) => {
+  const { proxy, database } = await callBehindProxy(context);
+  proxy.cutNextCommit("answer");
+  const saving = database.calls.saveTurn("call", SAVED);
+  await lookUntil(database, saving);
+  await saving;
+  const call = await database.calls.findById("org", "call");
+  assert.deepEqual(call?.transcript, SAVED.messages);
+});
+
+test("a turn whose commit never arrived is refused, and may be stored again", async (context) => {
+  const { proxy, database } = await callBehindProxy(context);
+  proxy.cutNextCommit("commit");
+  const saving = database.calls.saveTurn("call", SAVED);
+  await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
+  await database.calls.saveTurn("call", SAVED);
+  const call = await database.calls.findById("org", "call");
+  assert.deepEqual(call?.transcript, SAVED.messages);
+});
+
+test("a command line that loses the answer to its commit is told that nobody knows", async (context) => {
+  const url = await cluster.makeDatabase();
+  const proxy = await CuttingProxy.start(context, url);
+  const database = await open(context, proxy.urlOf(url));
+  await insertOrganizations(database);
+  await database.calls.start(callRecord(), "run");
+  proxy.cutNextCommit("answer");
+  await assert.rejects(database.calls.saveTurn("call", SAVED), StorageStopped);
+});
+
+test("a database has one server, and any number of command lines beside it", async (context) => {
+  const url = await cluster.makeDatabase();
+  const server = await open(context, url, { isServer: true });
+  await assert.rejects(
+    open(context, url, { isServer: true }),
+    (error: unknown) =>
+      error instanceof StorageUnavailable &&
+      /another server runs on PostgreSQL/.test(error.message),
+  );
+  await (await open(context, url)).organizations.list();
+  await server.close();
+  await open(context, url, { isServer: true });
+});
+
+test("after the database was away, a server has its place again and is told when another took it", async (context) => {
+  const url = await cluster.makeDatabase();
+  const first = await open(context, url, { isServer: true });
+  await cluster.stop();
+  const gone = await first.look();
+  assert.equal(gone.fault?.reason, "the database cannot be reached");
+  assert.doesNotMatch(gone.fault?.advice ?? "", /unused|parley:/, "no password is told");
+  await assert.rejects(first.organizations.list(), StorageUnwritable);
+  await cluster.resume();
+  assert.deepEqual(await first.look(), { fault: undefined, warning: undefined });
+  await assert.rejects(open(context, url, { isServer: true }), StorageUnavailable);
+
+  await cluster.stop();
+  await cluster.resume();
+  const second = await open(context, url, { isServer: true });
+  assert.equal(second.isSoleServer, false, "one that lives may be about to come back");
+  const { warning } = await first.look();
+  assert.match(warning ?? "", /another server runs on PostgreSQL/);
+});
+
+test("of forty that insert at once where three have room, three are kept", async (context) => {
+  const database = await open(context, await cluster.makeDatabase());
+  await insertProviders(database);
+  const inserted = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      database.agents.insert(agentRecord({ id: `agent ${index}` }), 3),
+    ),
+  );
+  assert.equal(inserted.filter(Boolean).length, 3);
+  assert.equal((await database.agents.list("org")).length, 3);
+});
+
+test("calls that end all at once are each counted once", async (context) => {
+  const database = await open(context, await cluster.makeDatabase());
+  await insertOrganizations(database);
+  const ids = Array.from({ length: 60 }, (_, index) => `call ${index}`);
+  await Promise.all(ids.map((id) => database.calls.start(callRecord({ id }), "run")));
+  assert.equal(await database.calls.closeLost(ids, NOON_MS), 60);
+  assert.equal(await database.calls.count("org", { status: "active" }), 0);
+  assert.equal(await database.calls.count("org", { status: "failed" }), 60);
+  const [day] = await database.usage.list("org", "0000-01-01", "9999-12-31");
+  assert.equal(day?.calls, 60);
+});
+
+test("two that open a new database at once both find its tables", async (context) => {
+  const url = await cluster.makeDatabase();
+  const both = await Promise.all([open(context, url), open(context, url)]);
+  for (const database of both) assert.deepEqual(await database.plans.list(), []);
+});
+
+test("a schema that a newer release has only added to is taken, and one that lacks something is not", async (context) => {
+  const url = await cluster.makeDatabase();
+  const server = await open(context, url);
+  await cluster.query(`update "schemaState" set "version" = 99`, url);
+  assert.equal((await server.look()).fault, undefined);
+  await (await open(context, url)).plans.list();
+  await cluster.query(`update "schemaState" set "oldestBeside" = 99`, url);
+  assert.match((await server.look()).fault?.reason ?? "", /by a newer version/);
+  await assert.rejects(open(context, url), /made by a newer version of Parley: its schema is 99/);
+});
+
+test("a database that is not there, or has no tables, is told with what to do", async (context) => {
+  await assert.rejects(
+    open(context, cluster.urlOf("nowhere")),
+    (error: unknown) =>
+      error instanceof StorageUnavailable && /make it \(createdb\)/.test(error.message),
+  );
+  const empty = await cluster.makeDatabase();
+  await assert.rejects(open(context, empty, { mustExist: true }), /has no tables of Parley/);
+});

@@ -1,0 +1,32 @@
+import { heardPart } from "../../engine/speech/heard-text.js";
+import { spokenWords } from "../../engine/speech/spoken-words.js";
+import { MS_PER_CHARACTER } from "./simulated-voice.js";
+
+/** How many words of a turn a telephone's loudspeaker has said, and how many the call tells. */
+export interface Truth {
+  readonly heard: number;
+  readonly told: number;
+}
+
+type HeardMs = (index: number) => number;
+type Sentences = ReadonlyMap<number, string>;
+
+/** By the pace of the simulated voice, which is the same for every character. */
+export function truthOf(sentences: Sentences, heardMs: HeardMs, told: string): Truth {
+  const said = [...sentences].flatMap(([index, text]) =>
+    wordsOf(text.slice(0, Math.round(heardMs(index) / MS_PER_CHARACTER))),
+  );
+  return { heard: said.length, told: wordsOf(told).length };
+}
+
+/** The words heard of the newest sentence of which any was, in the order they were said. */
+export function heardWords(sentences: Sentences, heardMs: HeardMs): readonly string[] {
+  const played = [...sentences].map(([index, text]) =>
+    heardPart(text, heardMs(index) / (text.length * MS_PER_CHARACTER)),
+  );
+  return spokenWords(played.findLast((text) => text !== "") ?? "").map(({ word }) => word);
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { escapeText, unescapeText } from "../../../storage/postgres/postgres-values.js";
+
+const PIECES = ["\u0000", "\u001a", "0", "1", "\\", "u0000", "u001a", '"', "é", "word"];
+
+test("whatever is written comes back, and PostgreSQL never sees the character NUL", () => {
+  const texts = fc.array(fc.constantFrom(...PIECES)).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(texts, (text) => {
+      assert.equal(unescapeText(escapeText(text)), text);
+      assert.ok(!escapeText(text).includes("\u0000"));
+      const json = escapeText(JSON.stringify({ text }));
+      assert.deepEqual(JSON.parse(unescapeText(json)), { text });
+      assert.ok(!Object.values<string>(JSON.parse(json)).some((value) => value.includes("\u0000")));
+    }),
+  );
+});
+
+test("a text without them is left as it is", () => {
+  const text = "“¿Sí?” \\u00e9 \\u0001 今日は";
+  assert.equal(escapeText(text), text);
+});

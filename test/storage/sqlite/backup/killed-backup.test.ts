@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { backupInThread } from "../../../../storage/sqlite/backup/backup-start.js";
+import { checkDatabase } from "../../../../storage/sqlite/database-check.js";
+import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
+import { RequestFailed } from "../../../../storage/storage-failure.js";
+import { insertOrganizations } from "../../sample-records.js";
+import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";
+import { killAtEachStep } from "../rigs/killed-process.js";
+
+const BACKUP = import.meta.resolve("../../../../storage/sqlite/backup/live-backup.js");
+const STEPS = ["mkdtemp", "readdir", "rm", "open", "backup", "link", "rename"];
+/** Older than what may belong to a process that has only just begun. */
+const YESTERDAY_SEC = 1_700_000_000;
+
+async function source(context: Parameters<typeof temporaryDatabase>[0]): Promise<string> {
+  const filePath = temporaryFile();
+  await createDatabaseFile(filePath);
+  await insertOrganizations(await temporaryDatabase(context, filePath));
+  return filePath;
+}
+
+function program(sourcePath: string, targetPath: string, before = ""): string {
+  return `${before}
+    const { backupDatabase } = await import(${JSON.stringify(BACKUP)});
+    await backupDatabase(${JSON.stringify(sourcePath)}, ${JSON.stringify(targetPath)});`;
+}
+
+/** Whole, or not there. */
+function assertWholeOrNothing(names: readonly string[], folder: string, step: number): void {
+  if (!names.includes("copy.db")) return;
+  const { findings, counts } = checkDatabase(join(folder, "copy.db"));
+  assert.deepEqual(findings, [], `killed before step ${step}`);
+  assert.equal(counts.find(({ table }) => table === "organizations")?.rows, 2);
+}
+
+test("a backup that is killed at any step leaves the whole copy or none, and the next one tidies up", async (t) => {
+  const sourcePath = await source(t);
+  const folder = join(dirname(sourcePath));
+  const targetPath = join(folder, "copy.db");
+  let leftovers = 0;
+  const stepCount = await killAtEachStep({
+    steps: STEPS,
+    program: program(sourcePath, targetPath),
+    beforeEach: () => rm(targetPath, { force: true }),
+    onKilled: async (step) => {
+      const names = await readdir(folder);
+      assertWholeOrNothing(names, folder, step);
+      const partials = names.filter((name) => name.includes(".partial-"));
+      leftovers += partials.length;
+      for (const name of partials) await utimes(join(folder, name), YESTERDAY_SEC, YESTERDAY_SEC);
+    },
+  });
+  assert.ok(stepCount > 8, `${stepCount} steps`);
+  assert.ok(leftovers > 3, "kills have left something to be removed");
+  const left = (await readdir(folder)).filter((name) => /^copy\.db$|partial/.test(name));
+  assert.deepEqual(left, ["copy.db"]);
+});
+
+test("where there are no hard links the copy appears as a whole too", async (t) => {
+  const sourcePath = await source(t);
+  const folder = dirname(sourcePath);
+  const without = `const fsp = require("node:fs/promises");
+    fsp.link = () => Promise.reject(Object.assign(new Error("no links here"), { code: "EPERM" }));
+    require("node:module").syncBuiltinESMExports();`;
+  await killAtEachStep({
+    steps: ["rename", "rm"],
+    program: program(sourcePath, join(folder, "copy.db"), without),
+    beforeEach: () => rm(join(folder, "copy.db"), { force: true }),
+    onKilled: async (step) => assertWholeOrNothing(await readdir(folder), folder, step),
+  });
+});
+
+test("a copy that is being made by another process is left alone, and so is what no backup made", async (t) => {
+  const sourcePath = await source(t);
+  const folder = dirname(sourcePath);
+  const foreign = join(folder, "letters.partial-abcdef");
+  await mkdir(foreign);
+  await writeFile(join(foreign, "letter.txt"), "dear reader");
+  const busy = join(folder, "busy.db.partial-abcdef");
+  await mkdir(busy);
+  const held = holdFile(join(busy, "copy.lock"));
+  const young = join(folder, "young.db.partial-abcdef");
+  await mkdir(young);
+  for (const path of [foreign, busy]) await utimes(path, YESTERDAY_SEC, YESTERDAY_SEC);
+  await backupInThread({ sourcePath, targetPath: join(folder, "copy.db") });
+  const names = new Set(await readdir(folder));
+  for (const path of [foreign, busy, young]) assert.ok(names.has(path.slice(folder.length + 1)));
+  held?.close();
+});
+
+test("an empty database is not copied: nobody could tell the copy from a whole one", async () => {
+  const sourcePath = temporaryFile();
+  await createDatabaseFile(sourcePath);
+  await writeFile(sourcePath, "");
+  const targetPath = join(dirname(sourcePath), "copy.db");
+  await assert.rejects(backupInThread({ sourcePath, targetPath }), (error) => {
+    assert.ok(error instanceof RequestFailed);
+    return /the copy is not whole: it has no tables/.test(error.message);
+  });
+  assert.deepEqual(await readdir(dirname(sourcePath)), ["parley.db"]);
+});

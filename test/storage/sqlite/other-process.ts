@@ -1,0 +1,25 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+const DATABASE_MODULE = new URL("../../../storage/database.js", import.meta.url).href;
+
+/** Runs the lines in another process, where `database` is open on the file and `say(line)` writes to this one. */
+export function otherProcess(filePath: string, lines: string): ChildProcess {
+  // Not as a module: a thread inherits --input-type, and would not start with it.
+  const program = `(async () => {
+    const { openDatabase } = await import(${JSON.stringify(DATABASE_MODULE)});
+    const database = await openDatabase({ filePath: ${JSON.stringify(filePath)} });
+    const say = (line) => process.stdout.write(line + "\\n");
+    ${lines}
+  })()`;
+  return spawn(process.execPath, ["--eval", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+/** The next thing that the process says, without the line's end. */
+export async function saidBy(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error("the process was started without a pipe");
+  const [chunk] = await once(child.stdout, "data");
+  return String(chunk).trim();
+}

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+const SQLITE = import.meta.resolve("../../../../storage/sqlite/sqlite-library.js");
+
+/** Kills its own process, as the kernel would, before the step with the given number. */
+const STEPS = `
+const steps = JSON.parse(process.argv[2]);
+const killBefore = Number(process.argv[1]);
+let step = 0;
+const count = () => {
+  step += 1;
+  if (step === killBefore) process.kill(process.pid, "SIGKILL");
+};
+const counted = (owner, names) => {
+  for (const name of names.filter((name) => steps.includes(name))) {
+    const original = owner[name];
+    owner[name] = function (...input) { count(); return original.apply(this, input); };
+  }
+};
+const promises = require("node:fs/promises");
+counted(require("node:worker_threads").Worker.prototype, ["postMessage"]);
+counted(promises, Object.keys(promises));
+require("node:module").syncBuiltinESMExports();
+const { Sqlite } = await import(${JSON.stringify(SQLITE)});
+counted(Sqlite.prototype, ["exec", "prepare", "backup"]);
+`;
+
+/** More than anything here has. */
+const STEPS_MAX = 500;
+
+export interface Killing {
+  /** What counts as a step: names of functions of `node:fs/promises` and of methods of a database. */
+  readonly steps: readonly string[];
+  /** Statements of a program that may await, and import the modules of \`import.meta.resolve\`. */
+  readonly program: string;
+  /** Told after every kill, before the next; the process was killed before this step. */
+  readonly onKilled: (step: number) => Promise<void> | void;
+  /** Made anew for every process. */
+  readonly beforeEach: () => Promise<void> | void;
+}
+
+/**
+ * Runs the program again and again, killed one step later each time, until it comes to its end: says in how many steps.
+ */
+export async function killAtEachStep(killing: Killing): Promise<number> {
+  const { program, steps, onKilled, beforeEach } = killing;
+  for (let step = 1; step <= STEPS_MAX; step += 1) {
+    await beforeEach();
+    const source = `(async () => { ${STEPS} ${program} })()`;
+    const child = spawn(
+      process.execPath,
+      ["--eval", source, "--", String(step), JSON.stringify(steps)],
+      {
+        stdio: ["ignore", "inherit", "inherit"],
+      },
+    );
+    const [exitCode, signal] = await once(child, "exit");
+    if (exitCode === 0) return step - 1;
+    if (signal !== "SIGKILL") throw new Error(`the program failed by itself at step ${step}`);
+    await onKilled(step);
+  }
+  throw new Error(`the program has more than ${STEPS_MAX} steps`);
+}

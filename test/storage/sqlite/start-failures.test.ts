@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openDatabase } from "../../../storage/database.js";
+import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { otherProcess, saidBy } from "./other-process.js";
+
+const MAIN = fileURLToPath(new URL("../../../main.js", import.meta.url));
+const SQLITE = import.meta.resolve("../../../storage/sqlite/sqlite-library.js");
+/**
+ * Permissions say nothing to root: there, the server runs under the account that owns nothing, or, where that account cannot
+ * come to the program, as a root that has lost its rights.
+ */
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+const isNobody = isRoot && isOpenToAll(MAIN);
+const WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"];
+const runningProcesses: ChildProcess[] = [];
+
+/** Whether any account may go through all the folders above the file. */
+function isOpenToAll(path: string): boolean {
+  const above = dirname(path);
+  return (statSync(above).mode & 0o001) !== 0 && (above === path || isOpenToAll(above));
+}
+
+let folder: string;
+/** A database as a server leaves it. */
+let whole: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "parley-start-"));
+  // So that the account of no rights can go through it.
+  await chmod(folder, 0o755);
+  whole = join(folder, "whole.db");
+  await (await openDatabase({ filePath: whole })).close();
+});
+after(async () => {
+  for (const child of runningProcesses) child.kill("SIGKILL");
+  await rm(folder, { recursive: true });
+});
+
+/** A data folder with the whole database in it, before a test spoils it. */
+async function dataFolder(name: string): Promise<{ dataDir: string; filePath: string }> {
+  const dataDir = join(folder, name);
+  const filePath = join(dataDir, "parley.db");
+  await mkdir(dataDir);
+  await cp(whole, filePath);
+  if (isNobody) for (const path of [dataDir, filePath]) await chown(path, NOBODY, NOBODY);
+  return { dataDir, filePath };
+}
+
+/** What an operator reads of a start that is to fail: the exit code, and the last line of the error output. */
+async function failedStart(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const command = [...(isRoot && !isNobody ? WITHOUT_RIGHTS : []), process.execPath, MAIN];
+  const child = spawn(command[0] ?? "", command.slice(1), {
+    env: {
+      PATH: process.env["PATH"],
+      NODE_ENV: "production",
+      // The account may not write where coverage is collected, and would say so.
+      NODE_V8_COVERAGE: "",
+      JWT_SECRET: "j".repeat(32),
+      ENCRYPTION_KEY: "5a".repeat(32),
+      HOST: "127.0.0.1",
+      PORT: "0",
+      LOG_LEVEL: "error",
+      DATA_DIR: dataDir,
+      ...settings,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+    ...(isNobody ? { uid: NOBODY, gid: NOBODY } : {}),
+  });
+  runningProcesses.push(child);
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  assert.equal(code, 1, errors);
+  assert.doesNotMatch(errors, /^ +at /m, "no stack");
+  assert.equal(errors.trimEnd().split("\n").length, 1, errors);
+  return errors.trimEnd();
+}
+
+/** Starts a program that holds the database for as long as the tests run. */
+async function heldBy(filePath: string, statements: string): Promise<void> {
+  const program = `
+    const { Sqlite } = await import(${JSON.stringify(SQLITE)});
+    const held = new Sqlite(${JSON.stringify(filePath)});
+    ${statements}
+    say("held");
+    // What nobody refers to is collected as garbage, and lets go of the file.
+    setInterval(() => held.open, 1000);`;
+  const other = otherProcess(filePath, program);
+  runningProcesses.push(other);
+  assert.equal(await saidBy(other), "held");
+}
+
+test("a database that was overwritten or cut off is named, with the way back", async () => {
+  const overwritten = await dataFolder("overwritten");
+  await writeFile(overwritten.filePath, "this is a letter, not a database".repeat(100));
+  assert.equal(
+    await failedStart(overwritten.dataDir),
+    `the database ${overwritten.filePath} is no SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup in its place`,
+  );
+  const cutOff = await dataFolder("cut-off");
+  await writeFile(cutOff.filePath, (await readFile(whole)).subarray(0, 20_000));
+  const errors = await failedStart(cutOff.dataDir);
+  assert.match(errors, /cut-off\/parley\.db is damaged or was cut off \(.+\): move it away with/);
+});
+
+test("what stands in the place of a file or a folder is named", async () => {
+  const { dataDir, filePath } = await dataFolder("folder-for-file");
+  await rm(filePath);
+  await mkdir(filePath);
+  assert.equal(
+    await failedStart(dataDir),
+    `${filePath} is a folder, and should be a file: move it away`,
+  );
+  const letter = join(folder, "letter.txt");
+  await writeFile(letter, "dear reader");
+  assert.equal(
+    await failedStart(letter),
+    `${letter} is a file, and should be a folder: move it away, or set DATA_DIR`,
+  );
+});
+
+test("what the account may not read or write is named", async () => {
+  const refusal =
+    /may not be read and written by the account that this runs under \(uid \d+\): give that account the data folder/;
+  const secret = await dataFolder("secret");
+  await chmod(secret.filePath, 0o000);
+  const ofFile = await failedStart(secret.dataDir);
+  assert.ok(ofFile.startsWith(secret.filePath), ofFile);
+  assert.match(ofFile, refusal);
+
+  const closed = await dataFolder("closed");
+  await chmod(closed.dataDir, 0o555);
+  // Without secrets, the first thing that is to be written are the keys.
+  for (const settings of [{}, { NODE_ENV: "development", JWT_SECRET: "" }]) {
+    const ofFolder = await failedStart(closed.dataDir, settings);
+    assert.ok(ofFolder.startsWith(`the folder ${closed.dataDir} may not`), ofFolder);
+    assert.match(ofFolder, refusal);
+  }
+  const nowhere = await failedStart(join(closed.dataDir, "new"));
+  assert.ok(
+    nowhere.startsWith(`the folder ${closed.dataDir}/new is not there and cannot`),
+    nowhere,
+  );
+
+  const besides = await dataFolder("of-another-account");
+  await chmod(closed.dataDir, 0o755);
+  await writeFile(`${besides.filePath}-shm`, "", { mode: 0o000 });
+  const ofSideFile = await failedStart(besides.dataDir);
+  assert.ok(ofSideFile.startsWith(`${besides.filePath}-shm`), ofSideFile);
+  assert.match(ofSideFile, refusal);
+});
+
+test("a database of a newer version is refused in words, and left as it is", async () => {
+  const { dataDir, filePath } = await dataFolder("newer");
+  const file = new Sqlite(filePath);
+  file.exec("insert into kysely_migration (name, timestamp) values ('900-from-the-future', '')");
+  file.pragma(`user_version = ${SCHEMA_VERSION + 1}`);
+  file.close();
+  const before = await readFile(filePath);
+  assert.equal(
+    await failedStart(dataDir),
+    `the database ${filePath} was made by a newer version of Parley: its schema is ${SCHEMA_VERSION + 1}, this version has ${SCHEMA_VERSION}, and does not know 900-from-the-future. Start that version again, or restore a backup from before the upgrade`,
+  );
+  assert.deepEqual(await readFile(filePath), before);
+});
+
+test("a database that another program holds is named, once it was waited for", async () => {
+  const reading = await dataFolder("held");
+  const writing = await dataFolder("written-to");
+  await heldBy(
+    reading.filePath,
+    `await database.close();
+     held.pragma("locking_mode = EXCLUSIVE");
+     held.exec("create table other (id)");`,
+  );
+  await heldBy(writing.filePath, `held.exec("begin immediate");`);
+  const errors = await Promise.all([failedStart(reading.dataDir), failedStart(writing.dataDir)]);
+  assert.deepEqual(
+    errors,
+    [reading, writing].map(
+      ({ filePath }) =>
+        `the database ${filePath} is locked: another program has been writing to it for seconds; end that one, then start again`,
+    ),
+  );
+});

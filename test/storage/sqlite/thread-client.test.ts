@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { startDatabaseThread, ThreadClient } from "../../../storage/sqlite/thread-client.js";
+import { StorageOverloaded, StorageStopped } from "../../../storage/storage-failure.js";
+import { temporaryFile } from "../temporary-file.js";
+import { run, statement, temporaryThread } from "./temporary-thread.js";
+
+const BEAT = "insert into runs (id, heartbeatAtMs) values (?, 0)";
+const COUNT = "select count(*) as count from runs";
+
+test("requests of one moment share a commit, and reads need none", async (context) => {
+  const client = await temporaryThread(context);
+  const before = client.stats.groupsCommitted;
+  const writes = Array.from({ length: 50 }, (_, index) => run(client, BEAT, `run ${index}`));
+  assert.equal(client.stats.requestsWaiting, 50);
+  await Promise.all(writes);
+  assert.deepEqual(client.stats, {
+    requestsWaiting: 0,
+    lastGroupSize: 50,
+    groupsCommitted: before + 1,
+  });
+  assert.deepEqual((await run(client, COUNT)).rows, [{ count: 50 }]);
+  assert.equal(client.stats.groupsCommitted, before + 1);
+});
+
+test("a long queue is committed in groups of 500, in order", async (context) => {
+  const client = await temporaryThread(context);
+  const order: number[] = [];
+  await Promise.all(
+    Array.from({ length: 1200 }, async (_, index) => {
+      await run(client, BEAT, `run ${index}`);
+      order.push(index);
+    }),
+  );
+  assert.equal(client.stats.groupsCommitted, 3);
+  assert.equal(client.stats.lastGroupSize, 200);
+  assert.deepEqual(
+    order,
+    order.toSorted((a, b) => a - b),
+  );
+});
+
+test("more waiting requests than the bound are refused, and those that wait are answered", async (context) => {
+  const client = await temporaryThread(context, { requestsWaitingMax: 3 });
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3, 4].map((id) => run(client, BEAT, String(id))),
+  );
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["fulfilled", "fulfilled", "fulfilled", "rejected"],
+  );
+  const [, , , refused] = outcomes;
+  assert.ok(refused?.status === "rejected" && refused.reason instanceof StorageOverloaded);
+  assert.equal((await run(client, BEAT, "5")).changes, 1, "there is room again");
+});
+
+test("a value that no thread can be given fails what was asked in the same turn, and nothing else", async (context) => {
+  const client = await temporaryThread(context);
+  await assert.rejects(
+    run(client, BEAT, () => "not a value"),
+    { name: "DataCloneError", message: /could not be cloned/ },
+  );
+  assert.equal((await run(client, BEAT, "a")).changes, 1);
+});
+
+test("closing waits for what was asked and refuses what comes after", async () => {
+  const filePath = temporaryFile();
+  const worker = startDatabaseThread({ filePath });
+  const client = await ThreadClient.connect(worker, { onFailure: assert.ifError });
+  const written = run(client, BEAT, "a");
+  const closed = client.close();
+  await assert.rejects(run(client, BEAT, "b"), StorageStopped);
+  assert.equal((await written).changes, 1);
+  await closed;
+  await client.close();
+});
+
+test("when the thread dies, every waiting and later request fails and the owner is told once", async () => {
+  const worker = startDatabaseThread({ filePath: temporaryFile() });
+  const failures: Error[] = [];
+  const client = await ThreadClient.connect(worker, { onFailure: (error) => failures.push(error) });
+  const waiting = [run(client, BEAT, "a"), run(client, BEAT, "b")];
+  const outcomes = Promise.allSettled(waiting);
+  await worker.terminate();
+  for (const outcome of await outcomes) {
+    assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageStopped);
+  }
+  await assert.rejects(run(client, BEAT, "c"), /has died/);
+  await client.close();
+  assert.equal(failures.length, 1);
+  assert.equal(client.stats.requestsWaiting, 0);
+});
+
+test("an error that the thread does not expect ends it, with the error as the cause", async () => {
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+     parentPort.on("message", () => { throw new Error("disk on fire"); });
+     parentPort.postMessage({ kind: "ready" });`,
+    { eval: true },
+  );
+  const failures: Error[] = [];
+  const client = await ThreadClient.connect(worker, { onFailure: (error) => failures.push(error) });
+  await assert.rejects(run(client, BEAT, "a"), (error: unknown) => {
+    assert.ok(error instanceof StorageStopped);
+    assert.match(String(error.cause), /disk on fire/);
+    return true;
+  });
+  await client.close();
+  assert.equal(failures.length, 1);
+});
+
+test("a file that cannot be opened is the reason why storage does not start", async () => {
+  const filePath = temporaryFile();
+  await mkdir(filePath, { recursive: true });
+  const onFailure = assert.ifError;
+  await assert.rejects(
+    ThreadClient.connect(startDatabaseThread({ filePath }), { onFailure }),
+    /parley\.db is a folder, and should be a file: move it away$/,
+  );
+  const mute = new Worker("", { eval: true });
+  await assert.rejects(ThreadClient.connect(mute, { onFailure }), /ended without a word/);
+});
+
+test("a guard that touches no row keeps the rest from happening", async (context) => {
+  const client = await temporaryThread(context);
+  const guard = statement("update runs set heartbeatAtMs = 1 where id = 'a'");
+  const rest = statement(BEAT, "b");
+  assert.equal(await client.send([guard, rest], true), undefined);
+  assert.deepEqual((await run(client, COUNT)).rows, [{ count: 0 }]);
+  await run(client, BEAT, "a");
+  const results = await client.send([guard, rest], true);
+  assert.deepEqual(
+    results?.map(({ changes }) => changes),
+    [1, 1],
+  );
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseConfig } from "../../config.js";
+import { startSandbox } from "../../engine/sandbox/sandbox.js";
+import { type Tenancy } from "../../engine/tenancy/tenancy.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { type Box, startBox } from "../../main.js";
+import type { CallRecord } from "../../storage/records.js";
+import { Changes } from "../doubles/changes.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
+import { environmentOf } from "./test-server.js";
+
+/** A box with two processes that carry calls; this one has what must be one for both. */
+export class BoxStand {
+  readonly box: Box;
+  readonly log: RecordingLogger;
+  readonly customers: TestCustomers;
+  readonly tenancy: Tenancy;
+  /** Writes of the calls. */
+  readonly changes: Changes;
+  readonly #close: () => Promise<void>;
+
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<BoxStand> {
+    const sandbox = await startSandbox({});
+    const dataDir = await mkdtemp(join(tmpdir(), "parley-box-"));
+    const settings = { ...environmentOf(sandbox, dataDir), WORKERS: "2", ...environment };
+    const log = new RecordingLogger();
+    const box = await startBox(parseConfig(settings), log);
+    return new BoxStand(box, log, async () => {
+      await sandbox.close();
+      await rm(dataDir, { recursive: true });
+    });
+  }
+
+  private constructor(box: Box, log: RecordingLogger, close: () => Promise<void>) {
+    const { database } = box;
+    this.box = box;
+    this.log = log;
+    this.#close = close;
+    this.tenancy = tenancyOn(database, new SystemClock());
+    this.customers = new TestCustomers(database, this.tenancy);
+    this.changes = new Changes();
+    const relay = database.relay.bind(database);
+    database.relay = (request) => relay(request).finally(this.changes.tell);
+    const closeRun = database.calls.closeRun.bind(database.calls);
+    database.calls.closeRun = (...run) => closeRun(...run).finally(this.changes.tell);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.box.port}`;
+  }
+
+  /** The customer's calls, once there are so many and all of them have ended. */
+  endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
+    const orgId = customer.tenant.organization.id;
+    return this.changes.until(`the end of ${count} calls`, async () => {
+      const { items } = await this.box.database.calls.list(orgId, { skip: 0, limit: 500 });
+      const ended = items.filter(({ status }) => status !== "active");
+      return ended.length === items.length && items.length >= count ? items : undefined;
+    });
+  }
+
+  /** One figure of the box's page of metrics, added up over its labels. */
+  async metric(name: string): Promise<number> {
+    const page = await (await fetch(`${this.url}/metrics`)).text();
+    const lines = page.split("\n").filter((line) => line.startsWith(name));
+    assert.ok(lines.length > 0, `${name} is on the page`);
+    return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+  }
+
+  async stop(drainTimeoutMs = 0): Promise<void> {
+    await this.box.stop(drainTimeoutMs);
+    await this.#close();
+  }
+}

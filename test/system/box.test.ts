@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, describe, test } from "node:test";
+import { WebSocket } from "ws";
+import { mayShare } from "../../api/box/may-share.js";
+import { Caller } from "../../engine/sandbox/caller.js";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { frontUnderTest } from "../doubles/front-under-test.js";
+import { SilentLogger } from "../doubles/silent-logger.js";
+import { BoxStand } from "./box-stand.js";
+import { eventually } from "./eventually.js";
+import { heard } from "./telephone-stand.js";
+import type { Customer } from "./test-customers.js";
+import { TwilioStand } from "./twilio-stand.js";
+
+const GREETING = "Hello there.";
+const CALLS = 20;
+const ATTEMPTS = 200;
+const LIMIT = 10;
+const asked = { workers: 2, httpFront: frontUnderTest.choice };
+
+// Elsewhere one process carries all calls, which every other test tests.
+if (await mayShare(asked, new SilentLogger())) describe("a box with two processes", boxTests);
+
+function boxTests(): void {
+  let stand: BoxStand;
+  before(async () => {
+    stand = await BoxStand.start({ REQUESTS_PER_MINUTE: "300" });
+  });
+  after(() => stand.stop());
+
+  async function customerWithAgent(planSlug?: string): Promise<Customer> {
+    const customer = await stand.customers.customer(planSlug);
+    await stand.customers.agent(customer, { persona: { greeting: GREETING } });
+    return customer;
+  }
+
+  const dial = ({ apiKey }: Customer) => Caller.dial({ url: stand.url, apiKey });
+  const webhook = ({ apiKey }: Customer) => `${stand.url}/api/telephony/voice?api_key=${apiKey}`;
+
+  async function isTaken(caller: Caller): Promise<boolean> {
+    const isTold = ({ type }: { readonly type: string }) =>
+      type === "connected" || type === "closed";
+    const event = caller.events.find(isTold) ?? (await caller.until(isTold));
+    return event.type === "connected";
+  }
+
+  test("a plan's calls are taken to the last one and no further, whoever asks where", async () => {
+    const customer = await customerWithAgent("starter");
+    const callers = Array.from({ length: ATTEMPTS }, () => dial(customer));
+    const taken = await Promise.all(callers.map(isTaken));
+    assert.equal(taken.filter(Boolean).length, LIMIT);
+    const hungUp = callers.find((_, index) => taken[index]);
+    await hungUp?.hangUp();
+    const next = await eventually("the free slot", async () => {
+      const caller = dial(customer);
+      return (await isTaken(caller)) ? caller : undefined;
+    });
+    await Promise.all([...callers, next].map((caller) => caller.hangUp()));
+    const calls = await stand.endedCalls(customer, LIMIT + 1);
+    assert.equal(calls.length, LIMIT + 1);
+    assert.equal(await stand.metric("parley_calls_active"), 0);
+  });
+
+  test("telephone calls are answered, though webhook and stream come to different processes", async () => {
+    const customer = await customerWithAgent();
+    const call = () => PhoneCaller.call({ webhookUrl: webhook(customer) });
+    const callers = await Promise.all(Array.from({ length: CALLS }, call));
+    await Promise.all(callers.map((caller) => heard(caller, GREETING)));
+    await Promise.all(callers.map((caller) => caller.hangUp()));
+    const calls = await stand.endedCalls(customer, CALLS);
+    assert.deepEqual([...new Set(calls.map(({ status }) => status))], ["completed"]);
+  });
+
+  test("a webhook's token is good for one stream, whichever processes the streams come to", async () => {
+    const customer = await customerWithAgent();
+    const response = await fetch(webhook(customer), { method: "POST" });
+    const [, token] = /name="token" value="([0-9a-f]+)"/i.exec(await response.text()) ?? [];
+    assert.ok(token);
+    const streams = Array.from({ length: 12 }, () => openStream(stand.url, token));
+    const outcomes = await Promise.all(streams);
+    assert.equal(outcomes.filter((outcome) => outcome === "media").length, 1, outcomes.join());
+    await stand.endedCalls(customer, 1);
+  });
+
+  test("placed calls reach their agents, though their answers, streams and reports come anywhere", async (context) => {
+    const twilio = await TwilioStand.start();
+    context.after(() => twilio.close());
+    const placing = await BoxStand.start(twilio.environment);
+    context.after(() => placing.stop());
+    twilio.leadTo(placing.box.port);
+    const customer = await placing.customers.customer();
+    const agent = await placing.customers.agent(customer, { persona: { greeting: GREETING } });
+    await placing.tenancy.phoneNumbers.allow(customer.email, "+15550400001");
+    await placing.tenancy.dialTargets.allow(customer.email, "+1555");
+    const numbers = Array.from({ length: 10 }, (_, index) => `+1555010${1_000 + index}`);
+    const statuses = await Promise.all(
+      numbers.map(async (to) => {
+        const response = await fetch(`${placing.url}/api/dashboard/calls`, {
+          method: "POST",
+          headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+          body: JSON.stringify({ agentId: agent.id, to, from: "+15550400001" }),
+        });
+        await response.text();
+        return response.status;
+      }),
+    );
+    assert.deepEqual([...new Set(statuses)], [201]);
+    for (const to of numbers) {
+      const caller = await twilio.of(to, "the answer", (call) => call.caller);
+      while (!caller.said().includes(GREETING)) await caller.until(() => true);
+      await caller.hangUp();
+      await twilio.of(to, "the last report", ({ reports }) =>
+        reports.includes("completed 204") ? true : undefined,
+      );
+    }
+    const calls = await placing.endedCalls(customer, numbers.length);
+    const outcomes = calls.map(({ status, metadata }) =>
+      [status, metadata["answeredBy"]].join(" "),
+    );
+    assert.deepEqual([...new Set(outcomes)], ["completed human"]);
+    assert.equal(await placing.metric("parley_calls_active"), 0);
+  });
+
+  test("requests are counted over the box", async () => {
+    const customer = await customerWithAgent();
+    const ask = async () => {
+      const headers = { "x-api-key": customer.apiKey, connection: "close" };
+      const response = await fetch(`${stand.url}/api/dashboard/calls`, { headers });
+      await response.text();
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 350 }, ask));
+    assert.equal(statuses.filter((status) => status === 200).length, 300);
+    assert.equal(statuses.filter((status) => status === 429).length, 50);
+  });
+
+  test("a process that is killed takes its own calls with it, and another takes its place", async () => {
+    const customer = await customerWithAgent();
+    const callers = await Promise.all(
+      Array.from({ length: CALLS }, async () => {
+        const caller = dial(customer);
+        assert.ok(await isTaken(caller));
+        return caller;
+      }),
+    );
+    const before = stand.box.pids();
+    const [victim] = before;
+    assert.ok(victim);
+    const brokenOff = (caller: Caller) => caller.events.some(({ type }) => type === "closed");
+    process.kill(victim, "SIGKILL");
+    const lost = await stand.changes.until("the records of the lost calls", async () => {
+      const { items } = await stand.box.database.calls.list(customer.tenant.organization.id, {
+        skip: 0,
+        limit: CALLS,
+      });
+      const failed = items.filter(({ status }) => status === "failed");
+      return failed.length > 0 ? failed : undefined;
+    });
+    assert.ok(lost.length < CALLS, `${lost.length} of ${CALLS} calls were in one process`);
+    for (const { metadata } of lost) {
+      assert.equal(metadata["endReason"], "a process of the server ended during the call");
+    }
+    const broken = await eventually("the callers to notice", () => {
+      const found = callers.filter(brokenOff);
+      return found.length === lost.length ? found : undefined;
+    });
+    const living = callers.find((caller) => !broken.includes(caller));
+    assert.ok(living);
+    await living.say("are you there");
+    await living.until(({ type }) => type === "transcript");
+    await eventually("a process in the place of the lost one", () => {
+      const pids = stand.box.pids();
+      return pids.length === 2 && !pids.includes(victim) ? pids : undefined;
+    });
+    const isActive = async () =>
+      (await stand.metric("parley_calls_active")) === CALLS - lost.length;
+    await eventually("the metrics of both", async () => (await isActive()) || undefined);
+    await Promise.all(callers.map((caller) => caller.hangUp()));
+    const calls = await stand.endedCalls(customer, CALLS);
+    assert.equal(calls.filter(({ status }) => status === "completed").length, CALLS - lost.length);
+  });
+
+  test("a box that stops lets calls in progress finish, and leaves no process behind", async () => {
+    const stopping = await BoxStand.start();
+    const customer = await stopping.customers.customer();
+    await stopping.customers.agent(customer);
+    const pids = stopping.box.pids();
+    const caller = await Caller.connect({ url: stopping.url, apiKey: customer.apiKey });
+    const stopped = stopping.box.stop(60_000);
+    await eventually("the port to be shut", async () => {
+      const { port } = stopping.box;
+      const answer = await fetch(`http://127.0.0.1:${port}/api/ready`).catch(() => undefined);
+      await answer?.text();
+      return answer?.status === 200 ? undefined : true;
+    });
+    await caller.say("one more thing");
+    await caller.until(({ type }) => type === "transcript");
+    await caller.hangUp();
+    await stopped;
+    for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+    await stopping.stop();
+  });
+}
+
+/** Opens a media stream with the token; resolves with what came first, and hangs up. */
+async function openStream(url: string, token: string): Promise<"media" | "close"> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws/telephony/stream`);
+  await once(socket, "open");
+  const streamSid = `MZ${"0".repeat(32)}`;
+  const start = {
+    streamSid,
+    callSid: `CA${"0".repeat(32)}`,
+    tracks: ["inbound"],
+    mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8_000, channels: 1 },
+    customParameters: { token },
+  };
+  socket.send(JSON.stringify({ event: "connected", protocol: "Call", version: "1.0.0" }));
+  socket.send(JSON.stringify({ event: "start", sequenceNumber: "1", streamSid, start }));
+  const media = once(socket, "message").then(() => "media" as const);
+  const close = once(socket, "close").then(() => "close" as const);
+  const first = await Promise.race([media, close]);
+  socket.close();
+  return first;
+}

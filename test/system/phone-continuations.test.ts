@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeOfPhone, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const GREETING = "Hello there.";
+const INTERRUPTED = "I am sorry, the line was interrupted. Where were we?";
+
+const clock = new PacerWatch();
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ clock });
+});
+after(() => closeServer(server, clock));
+
+async function customerWithAgent(): Promise<Customer> {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  return customer;
+}
+
+test("a caller whose stream breaks talks on in the same conversation, and both records say so", async () => {
+  const customer = await customerWithAgent();
+  const caller = await ring(server, customer);
+  await heard(caller, "Hello there.");
+  await caller.say("say thank you");
+  await heard(caller, "thank you");
+  caller.drop();
+  const again = await caller.goOn();
+  await heard(again, "Where were we?");
+  assert.ok(again.heard().startsWith(INTERRUPTED), again.heard());
+  await again.say("what was that");
+  await heard(again, "like to try");
+  await again.hangUp();
+  await server.settled();
+  const [first, second] = await server.calls(customer);
+  assert.ok(first && second);
+  assert.equal(first.metadata["continuedBy"], second.id);
+  assert.equal(second.metadata["continues"], first.id);
+  assert.equal(first.status, "completed");
+  assert.match(second.transcript.at(-1)?.text ?? "", /number 2/, "the words before are known");
+});
+
+test("a call that the server broke off itself goes on", async () => {
+  const customer = await customerWithAgent();
+  const caller = await ring(server, customer);
+  await heard(caller, "Hello there.");
+  const [live] = server.parley.calls.slots.callsOf(customer.tenant.organization.id);
+  server.parley.calls.liveCalls.find(live ?? "")?.end({
+    reason: "internalError",
+    status: "failed",
+    message: "internal error",
+  });
+  await closeOfPhone(caller);
+  const again = await caller.goOn();
+  await heard(again, "Where were we?");
+  await again.hangUp();
+});
+
+test("a call that the agent ended is over, and so is one whose caller hung up", async () => {
+  const customer = await customerWithAgent();
+  const ended = await ring(server, customer);
+  await heard(ended, "Hello there.");
+  const [live] = server.parley.calls.slots.callsOf(customer.tenant.organization.id);
+  server.parley.calls.liveCalls.find(live ?? "")?.end({
+    reason: "agentHungUp",
+    status: "completed",
+    message: "the agent ended the call",
+  });
+  await closeOfPhone(ended);
+  await assert.rejects(ended.goOn(), /hung up/);
+});
+
+test("a call that breaks again and again is over after three times", async () => {
+  const customer = await customerWithAgent();
+  let caller = await ring(server, customer);
+  for (let time = 0; time < 3; time += 1) {
+    await heard(caller, time === 0 ? "Hello" : "sorry");
+    caller.drop();
+    caller = await caller.goOn();
+  }
+  await heard(caller, "sorry");
+  caller.drop();
+  await assert.rejects(caller.goOn(), /nothing comes after/);
+});
+
+test("a token of another server, or none, opens nothing", async () => {
+  const url = `${server.url}/api/telephony/continue`;
+  for (const query of ["", "?token=", "?token=a.b", `?token=${"a".repeat(2_000)}`]) {
+    const response = await fetch(url + query, { method: "POST", body: "CallStatus=in-progress" });
+    assert.equal(response.status, 401, query);
+  }
+});

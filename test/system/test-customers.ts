@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { AccessTokens } from "../../engine/security/access-token.js";
+import { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import { newTenancy, type Tenancy } from "../../engine/tenancy/tenancy.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
+import type { Clock } from "../../engine/time/clock.js";
+import type { Database } from "../../storage/database.js";
+import type { AgentRecord, Category } from "../../storage/records.js";
+import { SilentLogger } from "../doubles/silent-logger.js";
+
+export const JWT_SECRET = "j".repeat(32);
+export const ENCRYPTION_KEY = "5a".repeat(32);
+
+/** An organization that may call, with its key. */
+export interface Customer {
+  readonly tenant: Tenant;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  readonly email: string;
+}
+
+export interface AgentVendorKeys {
+  readonly llm?: "openai" | "groq" | "ollama";
+  readonly tts?: "openai" | "elevenlabs" | "edge";
+}
+
+/** What the tests' agents use of each vendor. */
+export const MODELS = {
+  llm: { openai: "gpt-4o-mini", groq: "llama-3.1-8b-instant", ollama: "llama3.2" },
+  tts: { openai: "tts-1", elevenlabs: "eleven_flash_v2_5", edge: "en-US-AriaNeural" },
+} as const;
+
+/** Customers and agents of a server under test, written into its database. */
+export class TestCustomers {
+  readonly #database: Database;
+  readonly #tenancy: Tenancy;
+
+  constructor(database: Database, tenancy: Tenancy) {
+    this.#database = database;
+    this.#tenancy = tenancy;
+  }
+
+  /** An active organization with an API key for everything, without the slow hashing of a password. */
+  async customer(planSlug = "enterprise"): Promise<Customer> {
+    const plan = await this.#database.plans.findBySlug(planSlug);
+    assert.ok(plan);
+    const id = crypto.randomUUID();
+    const email = `${id}@example.com`;
+    const times = { createdAtMs: Date.now(), updatedAtMs: Date.now() };
+    const organization = { id, name: "Customer", planId: plan.id, ownerEmail: email, ...times };
+    const owner = { id: crypto.randomUUID(), orgId: id, email, name: "Owner", passwordHash: "" };
+    await this.#database.organizations.insertWithOwner(
+      { ...organization, status: "active" },
+      { ...owner, role: "admin", createdAtMs: times.createdAtMs },
+    );
+    const { rawKey, record } = await this.#tenancy.apiKeys.create(id, { name: "Calls" });
+    const tenant = await this.#tenancy.apiKeys.authenticate(rawKey);
+    assert.ok(tenant);
+    return { tenant, apiKey: rawKey, apiKeyId: record.id, email };
+  }
+
+  /** Says nothing by itself unless it is given a greeting, and ends a turn after a short silence. */
+  async agent(
+    { tenant }: Customer,
+    changes: Partial<AgentInput> = {},
+    { llm = "openai", tts = "openai" }: AgentVendorKeys = {},
+  ): Promise<AgentRecord> {
+    const { thresholds, persona, ...others } = changes;
+    return this.#tenancy.agents.create(tenant, {
+      name: "Reception",
+      llmProviderId: await this.providerId("llm", llm),
+      llmModelId: MODELS.llm[llm],
+      ttsProviderId: await this.providerId("tts", tts),
+      ttsModelId: MODELS.tts[tts],
+      sttProviderId: await this.providerId("stt", "deepgram"),
+      ...others,
+      persona: { greeting: "", ...persona },
+      // Agents that speak for themselves ask the voice for more than a test has counted.
+      thresholds: { endpointingMs: 100, waitingWordMs: 0, callerSilenceMs: 0, ...thresholds },
+    });
+  }
+
+  async providerId(category: Category, providerKey: string): Promise<string> {
+    const providers = await this.#database.providers.listVisible("");
+    const found = providers.find(
+      (each) => each.category === category && each.providerKey === providerKey,
+    );
+    assert.ok(found, `${category}/${providerKey} is seeded`);
+    return found.id;
+  }
+}
+
+/** The services as the server makes them, on its database: what an administrator's command would do. */
+export function tenancyOn(database: Database, clock: Clock): Tenancy {
+  return newTenancy({
+    database,
+    cipher: new CredentialCipher(ENCRYPTION_KEY),
+    tokens: new AccessTokens({ secret: JWT_SECRET, expiresIn: "1h", clock }),
+    clock,
+    newId: () => crypto.randomUUID(),
+    // Beside the server's own check, so that a test can have a provider from before it.
+    allowPrivateAddresses: true,
+    log: new SilentLogger(),
+  });
+}

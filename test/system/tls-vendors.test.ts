@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { Changes } from "../doubles/changes.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { closeOf, ended, textOf, understood } from "./events.js";
+import { heard, ring } from "./telephone-stand.js";
+import { type AgentVendorKeys, TestServer } from "./test-server.js";
+
+const GREETING = "Hello there. What can I do for you?";
+/** Each vendor at least once; Deepgram hears in all of them. */
+const VENDORS: readonly Required<AgentVendorKeys>[] = [
+  { llm: "openai", tts: "openai" },
+  { llm: "groq", tts: "elevenlabs" },
+  { llm: "ollama", tts: "edge" },
+];
+
+let sandbox: Sandbox;
+let folder: string;
+let caFile: string;
+const changes = new Changes();
+before(async () => {
+  sandbox = await startSandbox({ tls: true, journal: true, onChange: changes.tell });
+  folder = await mkdtemp(join(tmpdir(), "parley-ca-"));
+  caFile = join(folder, "ca.pem");
+  await writeFile(caFile, sandbox.caCertificate ?? "");
+});
+after(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+describe("in production, with vendors over TLS whose authority is a file", () => {
+  let server: TestServer;
+  before(async () => {
+    server = await TestServer.start({ sandbox, environment: { VENDOR_CA_FILE: caFile } });
+  });
+  after(() => server.close());
+
+  test("every vendor's address is one with TLS", () => {
+    const { telephones, desk, ...vendors } = sandbox.urls;
+    for (const url of Object.values(vendors)) assert.match(url, /^(?:https|wss):/);
+    for (const url of [telephones, desk]) assert.match(url, /^http:/);
+  });
+
+  for (const { llm, tts } of VENDORS) {
+    test(`${llm} answers and ${tts} speaks: what was said was heard, both ways`, async () => {
+      const customer = await server.customer();
+      await server.agent(customer, { persona: { greeting: GREETING } }, { llm, tts });
+      const caller = await server.call(customer);
+      await caller.until(ended);
+      const heardBy = caller.until(understood);
+      await caller.say("say seven green bottles");
+      assert.equal(textOf(await heardBy), "say seven green bottles");
+      await caller.until(ended);
+      const spoken = (await caller.heard()).map(({ text }) => text).join(" ");
+      assert.equal(spoken, `${GREETING} seven green bottles`);
+      await caller.hangUp();
+      const call = await server.endedCall(customer);
+      assert.deepEqual(
+        call.transcript.map(({ role, text }) => `${role}: ${text}`),
+        [
+          `assistant: ${GREETING}`,
+          "user: say seven green bottles",
+          "assistant: seven green bottles",
+        ],
+      );
+    });
+  }
+
+  test("on the telephone", async () => {
+    const customer = await server.customer();
+    const greeting = "Good morning.";
+    await server.agent(customer, { persona: { greeting } }, { tts: "elevenlabs" });
+    const caller = await ring(server, customer);
+    await heard(caller, greeting);
+    await caller.say("say blue moon");
+    await heard(caller, "blue moon");
+    await caller.hangUp();
+    const call = await server.endedCall(customer);
+    assert.deepEqual(
+      call.transcript.map(({ text }) => text),
+      [greeting, "say blue moon", "blue moon"],
+    );
+  });
+});
+
+test("without the file no call begins, and the log says why", async (context) => {
+  const log = new RecordingLogger();
+  const server = await TestServer.start({ sandbox, log });
+  context.after(() => server.close());
+  const customer = await server.customer();
+  await server.agent(customer);
+  const close = await closeOf(server.dial(customer));
+  assert.equal(close.code, 1011);
+  assert.equal((await server.endedCall(customer)).metadata["endReason"], "listeningFailed");
+  const reason = "deepgram: no TLS connection that can be trusted: UNABLE_TO_VERIFY_LEAF_SIGNATURE";
+  assert.ok(JSON.stringify(log.lines).includes(reason));
+});
+
+test("a development server's own sandbox speaks TLS where it is asked to, Twilio's part too", async (context) => {
+  const environment = { NODE_ENV: "development", SANDBOX: "tls" };
+  const server = await TestServer.start({ sandbox, environment });
+  context.after(() => server.close());
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer, { persona: { greeting: GREETING } });
+  const placed = await fetch(`${server.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ agentId, to: "+15550101000", from: "+15550109999" }),
+  });
+  assert.equal(placed.status, 201, await placed.text());
+  const call = await server.endedCall(customer);
+  assert.equal(call.metadata["endReason"], "callerLeft");
+  assert.equal(call.transcript.at(-1)?.text, "goodbye.");
+});
