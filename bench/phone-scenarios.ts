@@ -133,6 +133,7 @@ function comparison(
     measurements.push(
       compare("phoneLatencyP50", p50),
       compare("phoneLatencyP99", (result) => addedMs(result, 0.99)),
+      compare("phoneBargeInP50", ({ bargeInsMs }) => quantile(bargeInsMs, 0.5)),
       compare("phoneBargeInP99", ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
       compare("phoneJitterP99", ({ jitterMs }) => quantile(jitterMs, 0.99)),
       compare("phoneCpuPerCallSecond", cpu),
