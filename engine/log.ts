@@ -1,4 +1,7 @@
 import { pino } from "pino";
+import { LogLines } from "./log-lines.js";
+
+const STANDARD_OUTPUT = 1;
 
 /** Values that a log line carries beside its message: ids, counts, durations; never keys, bodies or what was said. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -22,5 +25,10 @@ export function newLogger(level: LogLevel, every: LogFields | null = null): Logg
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: pino.stdSerializers.err },
   };
-  return pino(options, pino.destination({ fd: 1, sync: false, minLength: 0 }));
+  return pino(options, new LogLines(STANDARD_OUTPUT, lossLine));
+}
+
+function lossLine(lostLines: number, reason: string): string {
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level: "warn", time, lostLines, reason, msg: "lines of this log were lost" })}\n`;
 }
