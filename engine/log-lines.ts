@@ -1,7 +1,10 @@
 import { write, writeSync } from "node:fs";
+import type { Clock } from "./time/clock.js";
 
 /** What is kept while the reader of the log is slow: some 4,000 lines. */
 const WAITING_BYTES_MAX = 1_048_576;
+/** A pipe takes a piece of this size whole or not at all, so that no exit leaves half a line. */
+const PIECE_BYTES_MAX = 4_096;
 const RETRY_MS = 100;
 /** At the end of the process a reader that does not read is waited for so often. */
 const LAST_TRIES_MAX = 10;
@@ -13,6 +16,7 @@ const LAST_TRIES_MAX = 10;
 export class LogLines {
   readonly #fd: number;
   readonly #lossLine: (lostLines: number, reason: string) => string;
+  readonly #clock: Clock;
   #waiting: string[] = [];
   #waitingBytes = 0;
   /** What the system is being asked to write, from the first byte that it has not taken yet. */
@@ -23,20 +27,25 @@ export class LogLines {
   #isReaderGone = false;
 
   /** `lossLine` makes the line, with its end, that tells of lines that were lost. What is left is written when the process exits. */
-  constructor(fd: number, lossLine: (lostLines: number, reason: string) => string) {
+  constructor(fd: number, lossLine: (lostLines: number, reason: string) => string, clock: Clock) {
     this.#fd = fd;
     this.#lossLine = lossLine;
+    this.#clock = clock;
     process.once("exit", () => this.#writeLast());
   }
 
   /** `line` has its end. */
   write(line: string): void {
     if (this.#isReaderGone) return;
-    if (this.#waitingBytes + line.length > WAITING_BYTES_MAX)
-      return this.#lose(1, "the reader is slow");
+    const hasRoom = this.#waitingBytes + line.length <= WAITING_BYTES_MAX;
+    if (!hasRoom) return this.#lose(1, "the reader is slow");
+    this.#add(line);
+    if (this.#writing === undefined) this.#next();
+  }
+
+  #add(line: string): void {
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
-    if (this.#writing === undefined) this.#next();
   }
 
   #next(): void {
@@ -44,16 +53,19 @@ export class LogLines {
     if (this.#writing !== undefined) this.#ask(this.#writing);
   }
 
-  /** All that waits, as one piece; undefined when nothing does. */
+  /** The lines that come next, as one piece; undefined when none wait. */
   #taken(): Buffer | undefined {
     if (this.#waiting.length === 0) return undefined;
-    if (this.#lostLines > 0)
-      this.#waiting.unshift(this.#lossLine(this.#lostLines, this.#lossReason));
-    this.#lostLines = 0;
-    const bytes = Buffer.from(this.#waiting.join(""));
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    return bytes;
+    let count = 0;
+    let sizeBytes = 0;
+    for (const line of this.#waiting) {
+      if (count > 0 && sizeBytes + Buffer.byteLength(line) > PIECE_BYTES_MAX) break;
+      count += 1;
+      sizeBytes += Buffer.byteLength(line);
+    }
+    const lines = this.#waiting.splice(0, count);
+    for (const line of lines) this.#waitingBytes -= line.length;
+    return Buffer.from(lines.join(""));
   }
 
   #ask(bytes: Buffer): void {
@@ -62,15 +74,24 @@ export class LogLines {
       this.#isAsked = false;
       if (error !== null) return this.#failed(error, bytes);
       const rest = bytes.subarray(count);
-      if (rest.length === 0) return this.#next();
+      if (rest.length === 0) return this.#wentThrough();
       this.#writing = rest;
       this.#ask(rest);
     });
   }
 
+  #wentThrough(): void {
+    if (this.#lostLines > 0) this.#add(this.#lossLine(this.#lostLines, this.#lossReason));
+    this.#lostLines = 0;
+    this.#next();
+  }
+
   #failed(error: NodeJS.ErrnoException, bytes: Buffer): void {
     if (isBusy(error)) {
-      setTimeout(() => this.#ask(bytes), RETRY_MS).unref();
+      const cancel = this.#clock.every(RETRY_MS, () => {
+        cancel();
+        this.#ask(bytes);
+      });
       return;
     }
     this.#abandon(error, bytes);

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { LogLines } from "./log-lines.js";
+import { SystemClock } from "./time/clock.js";
 
 const STANDARD_OUTPUT = 1;
 
@@ -25,10 +26,10 @@ export function newLogger(level: LogLevel, every: LogFields | null = null): Logg
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: pino.stdSerializers.err },
   };
-  return pino(options, new LogLines(STANDARD_OUTPUT, lossLine));
+  return pino(options, new LogLines(STANDARD_OUTPUT, lossLine, new SystemClock()));
 }
 
 function lossLine(lostLines: number, reason: string): string {
-  const time = new Date().toISOString();
-  return `${JSON.stringify({ level: "warn", time, lostLines, reason, msg: "lines of this log were lost" })}\n`;
+  const words = JSON.stringify({ lostLines, reason, msg: "lines of this log were lost" });
+  return `{"level":"warn"${pino.stdTimeFunctions.isoTime()},${words.slice(1)}\n`;
 }

@@ -31,6 +31,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
 };
 const ENGINE_FOOT = new Set([
   "engine/failure.ts",
+  "engine/log-lines.ts",
   "engine/log.ts",
   "engine/settings.ts",
   "engine/version.ts",
