@@ -3,7 +3,7 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type {
   Broadcast,
   PublishOutcome,
-  Quality,
+  StreamFiles,
   StreamRegistry,
   UnpublishOutcome,
 } from "./stream-registry.js";
@@ -24,10 +24,12 @@ export interface Announcement {
   readonly ttlMs: number | undefined;
 }
 
-/** One change of what the public sees, in the order in which they happened. `json` is a stream, or names one. */
+/**
+ * One change of what the public sees, in the order in which they happened. `json` is a stream, or names one; of `viewers`
+ * it has the new numbers by stream key.
+ */
 export interface StreamChange {
-  readonly kind: "added" | "replaced" | "removed";
-  readonly streamKey: string;
+  readonly kind: "added" | "replaced" | "removed" | "viewers";
   readonly json: string;
 }
 
@@ -96,9 +98,39 @@ export class LiveStreams {
     return outcome;
   }
 
-  describe(streamKey: string, qualities: readonly Quality[]): void {
-    this.#options.registry.describe(streamKey, qualities);
+  /** Undefined until some were counted. */
+  viewersOf(streamKey: string): number | undefined {
+    return this.#options.registry.get(streamKey)?.viewers;
+  }
+
+  /** How many watch each stream whose viewers were counted. */
+  get viewersByStream(): readonly (readonly [streamKey: string, viewers: number])[] {
+    return this.#options.registry
+      .inOrder()
+      .flatMap(({ streamKey, viewers }) =>
+        viewers === undefined ? [] : [[streamKey, viewers] as const],
+      );
+  }
+
+  isLive(streamKey: string): boolean {
+    return this.#jsonByKey.has(streamKey);
+  }
+
+  describe(streamKey: string, files: StreamFiles): void {
+    this.#options.registry.describe(streamKey, files);
     this.#show(streamKey);
+  }
+
+  /** One small event for all of them: whole streams would be sent to every listener at each change of a number. */
+  tellViewers(viewersByStream: ReadonlyMap<string, number>): void {
+    const { registry, view, onChange } = this.#options;
+    for (const [streamKey, viewers] of viewersByStream) {
+      registry.count(streamKey, viewers);
+      const stream = registry.get(streamKey);
+      if (stream !== undefined) this.#jsonByKey.set(streamKey, view.jsonOf(stream));
+    }
+    this.#forgetLists();
+    onChange({ kind: "viewers", json: JSON.stringify(Object.fromEntries(viewersByStream)) });
   }
 
   close(): void {
@@ -131,7 +163,7 @@ export class LiveStreams {
     if (json === shown) return;
     this.#jsonByKey.set(streamKey, json);
     this.#forgetLists();
-    onChange({ kind: shown === undefined ? "added" : "replaced", streamKey, json });
+    onChange({ kind: shown === undefined ? "added" : "replaced", json });
   }
 
   #hide(streamKey: string, reason: string): void {
@@ -139,7 +171,7 @@ export class LiveStreams {
     this.#jsonByKey.delete(streamKey);
     this.#forgetLists();
     const json = JSON.stringify({ streamKey });
-    this.#options.onChange({ kind: "removed", streamKey, json });
+    this.#options.onChange({ kind: "removed", json });
   }
 
   #madeSnapshot(): string {

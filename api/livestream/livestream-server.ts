@@ -23,11 +23,13 @@ import { PublishKeys } from "./publish-keys.js";
 import { RefusalLog } from "./refusal-log.js";
 import { StreamRegistry } from "./stream-registry.js";
 import { StreamView } from "./stream-view.js";
+import { ViewerCounts } from "./viewer-counts.js";
 import {
   authEndpoint,
   ladderEndpoint,
   publishEndpoint,
   unpublishEndpoint,
+  viewEndpoint,
 } from "./webhook-endpoint.js";
 
 /** Answers that are under way when the server stops. */
@@ -68,6 +70,7 @@ export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStrea
     core.playlists?.close();
     core.streams.close();
     core.ladders.close();
+    core.viewers.close();
     server.close();
     log.info({}, "stopped");
   }
@@ -83,6 +86,7 @@ interface Core {
   readonly streams: LiveStreams;
   readonly feed: EventFeed;
   readonly ladders: LadderBoard;
+  readonly viewers: ViewerCounts;
   readonly playlists: PlaylistWatch | undefined;
   readonly metrics: LiveStreamMetrics;
 }
@@ -106,22 +110,31 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     },
   });
   const ladders = new LadderBoard(clock);
+  const viewers = new ViewerCounts({
+    isLive: (streamKey) => streams.isLive(streamKey),
+    clock,
+    log,
+    shown: (streamKey) => streams.viewersOf(streamKey),
+    onCounts: (viewersByStream) => streams.tellViewers(viewersByStream),
+  });
   const metrics = new LiveStreamMetrics({
     streams: () => streams.count,
+    viewers: () => streams.viewersByStream,
     listeners: () => feed.listenerCount,
     ladders: () => ladders.all,
   });
   const { hlsRoot } = config;
-  if (hlsRoot === undefined) return { streams, feed, ladders, metrics, playlists: undefined };
+  if (hlsRoot === undefined)
+    return { streams, feed, ladders, viewers, metrics, playlists: undefined };
   const playlists = new PlaylistWatch({
     hlsRoot,
     liveKeys: () => streams.keys,
     clock,
     log,
-    onRead: (streamKey, qualities) => streams.describe(streamKey, qualities),
+    onRead: (streamKey, files) => streams.describe(streamKey, files),
     onOutcome: (outcome) => metrics.count("playlistReads", outcome),
   });
-  return { streams, feed, ladders, metrics, playlists };
+  return { streams, feed, ladders, viewers, metrics, playlists };
 }
 
 function newEdge(
@@ -155,6 +168,7 @@ function addEndpoints(
   edge.add(publishEndpoint(webhooks));
   edge.add(unpublishEndpoint(webhooks));
   edge.add(ladderEndpoint(webhooks));
+  edge.add(viewEndpoint(webhooks));
   if (publishKeyLines === undefined) return;
   edge.add(authEndpoint(webhooks, new PublishKeys(publishKeyLines)));
 }

@@ -1,9 +1,9 @@
 import type { Logger } from "../../engine/log.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { type PlaylistReading, readPlaylist } from "./playlist-reader.js";
-import type { Quality } from "./stream-registry.js";
+import type { StreamFiles } from "./stream-registry.js";
 
-/** How old the qualities of a stream may be. */
+/** How old what is told of a stream's files may be. */
 export const WATCH_PERIOD_MS = 5_000;
 /** A disk that hangs holds these threads of Node's four and no more. */
 const READS_MAX = 2;
@@ -13,7 +13,7 @@ export interface PlaylistWatchOptions {
   readonly liveKeys: () => Iterable<string>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly onRead: (streamKey: string, qualities: readonly Quality[]) => void;
+  readonly onRead: (streamKey: string, files: StreamFiles) => void;
   readonly onOutcome: (outcome: "read" | "failed") => void;
 }
 
@@ -82,7 +82,7 @@ export class PlaylistWatch {
       this.#known.set(streamKey, reading);
       this.#isFailing = false;
       onOutcome("read");
-      onRead(streamKey, reading.qualities);
+      onRead(streamKey, reading);
     } catch (error) {
       // Told once: the next look is seconds away.
       if (!this.#isFailing) log.warn({ streamKey, error }, "a playlist cannot be read");

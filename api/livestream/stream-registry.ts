@@ -23,14 +23,21 @@ export interface Broadcast {
   readonly leaseEndsMs: number | undefined;
 }
 
-export interface LiveStream extends Broadcast {
+/** What is in a stream's folder, as far as the public is told. */
+export interface StreamFiles {
   readonly qualities: readonly Quality[];
+  readonly hasThumbnail: boolean;
+}
+
+export interface LiveStream extends Broadcast, StreamFiles {
+  /** Undefined until somebody was counted. */
+  readonly viewers: number | undefined;
 }
 
 export type PublishOutcome = "added" | "refreshed" | "replaced" | "full";
 export type UnpublishOutcome = "removed" | "unknown" | "otherSession";
 
-const NO_QUALITIES: readonly Quality[] = [];
+const NOTHING_KNOWN = { qualities: [], hasThumbnail: false, viewers: undefined } as const;
 
 /** Who is live. Pure: times are arguments, and nothing is told to anybody. */
 export class StreamRegistry {
@@ -66,19 +73,19 @@ export class StreamRegistry {
     const known = this.#byKey.get(streamKey);
     if (known === undefined) {
       if (this.#byKey.size >= this.#streamsMax) return "full";
-      this.#byKey.set(streamKey, { ...broadcast, qualities: NO_QUALITIES });
+      this.#byKey.set(streamKey, { ...broadcast, ...NOTHING_KNOWN });
       return "added";
     }
     if (areDifferent(known.session, broadcast.session)) {
-      this.#byKey.set(streamKey, { ...broadcast, qualities: NO_QUALITIES });
+      this.#byKey.set(streamKey, { ...broadcast, ...NOTHING_KNOWN });
       return "replaced";
     }
     this.#byKey.set(streamKey, {
+      ...known,
       ...broadcast,
       clientIp: broadcast.clientIp ?? known.clientIp,
       session: broadcast.session ?? known.session,
       startedAtMs: known.startedAtMs,
-      qualities: known.qualities,
     });
     return "refreshed";
   }
@@ -93,9 +100,15 @@ export class StreamRegistry {
   }
 
   /** Nothing happens to a key that is not live. */
-  describe(streamKey: string, qualities: readonly Quality[]): void {
+  describe(streamKey: string, { qualities, hasThumbnail }: StreamFiles): void {
     const known = this.#byKey.get(streamKey);
-    if (known !== undefined) this.#byKey.set(streamKey, { ...known, qualities });
+    if (known !== undefined) this.#byKey.set(streamKey, { ...known, qualities, hasThumbnail });
+  }
+
+  /** Nothing happens to a key that is not live. */
+  count(streamKey: string, viewers: number): void {
+    const known = this.#byKey.get(streamKey);
+    if (known !== undefined) this.#byKey.set(streamKey, { ...known, viewers });
   }
 
   /** Removes the streams whose lease has ended, and gives their keys. */

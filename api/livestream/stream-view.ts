@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { THUMBNAIL_FILE } from "./playlist-reader.js";
 import type { LiveStream } from "./stream-registry.js";
 
 /** Groups of four hexadecimal digits, of the eight of an IPv6 address. */
@@ -21,7 +22,8 @@ export class StreamView {
   }
 
   /** The stream as one JSON object. */
-  jsonOf({ streamKey, startedAtMs, clientIp = "", qualities }: LiveStream): string {
+  jsonOf(stream: LiveStream): string {
+    const { streamKey, startedAtMs, clientIp = "", qualities, hasThumbnail, viewers } = stream;
     const folder = `${this.#baseUrl}/hls/${streamKey}/`;
     return JSON.stringify({
       streamKey,
@@ -29,6 +31,8 @@ export class StreamView {
       clientIp: this.#isClientIpMasked ? maskedAddress(clientIp) : clientIp,
       masterPlaylistUrl: `${folder}master.m3u8`,
       qualities: qualities.map(({ path, ...quality }) => ({ ...quality, url: folder + path })),
+      ...(hasThumbnail ? { thumbnailUrl: folder + THUMBNAIL_FILE } : {}),
+      ...(viewers === undefined ? {} : { viewers }),
     });
   }
 }

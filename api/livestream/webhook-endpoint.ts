@@ -13,18 +13,21 @@ import type { LiveStreams } from "./live-streams.js";
 import type { PlaylistWatch } from "./playlist-watch.js";
 import type { PublishKeys } from "./publish-keys.js";
 import type { RefusalLog } from "./refusal-log.js";
+import type { ViewerCounts } from "./viewer-counts.js";
 import {
   demandForm,
   FORM_BYTES_MAX,
   isForm,
   parseAnnouncement,
   parseLadderStatus,
+  parseView,
   parseWithdrawal,
 } from "./webhook-form.js";
 
 export interface WebhookParts {
   readonly streams: LiveStreams;
   readonly ladders: LadderBoard;
+  readonly viewers: ViewerCounts;
   readonly network: IngestNetwork;
   /** Undefined where no folder of playlists is known. */
   readonly playlists: PlaylistWatch | undefined;
@@ -80,10 +83,20 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
+/** The front proxy says that somebody asked for a playlist: an address and a program, or an id that a player made up. */
+export function viewEndpoint(parts: WebhookParts): Endpoint {
+  return webhook("/webhook/on-view", parts, demandForm, async (body, request) => {
+    const { streamKey, clientIp = "", viewer } = parseView(body);
+    const who = viewer ?? `${clientIp} ${request.header("user-agent")}`;
+    return { counted: parts.viewers.note(streamKey, who) };
+  });
+}
+
 /** Says whether a client of the ingest may publish or read: 200 or 401. Only where there are publishing keys. */
 export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
   const { network, metrics } = parts;
-  return webhook("/webhook/on-auth", parts, undefined, async (body, contentType) => {
+  return webhook("/webhook/on-auth", parts, undefined, async (body, request) => {
+    const contentType = request.header("content-type");
     const asked = isForm(contentType)
       ? parseFormRequest(body)
       : parseMediaMtxRequest(body, contentType);
@@ -116,12 +129,12 @@ function webhook(
   path: string,
   { network, refusals }: WebhookParts,
   demandType: ((contentType: string) => void) | undefined,
-  handle: (body: Buffer, contentType: string) => Promise<object>,
+  handle: (body: Buffer, request: IncomingRequest) => Promise<object>,
 ): Endpoint {
   return {
     method: "post",
     path,
-    headerNames: [...INGEST_HEADERS, "content-type"],
+    headerNames: [...INGEST_HEADERS, "content-type", "user-agent"],
     readsBody: true,
     bodyBytesMax: FORM_BYTES_MAX,
     isQuiet: true,
@@ -129,9 +142,8 @@ function webhook(
     async answer(request: IncomingRequest): Promise<Answer> {
       try {
         network.demandIngest(request);
-        const contentType = request.header("content-type");
-        demandType?.(contentType);
-        const answer = await handle(await request.body(), contentType);
+        demandType?.(request.header("content-type"));
+        const answer = await handle(await request.body(), request);
         return jsonAnswer(200, { success: true, ...answer });
       } catch (error) {
         if (error instanceof Failure || error instanceof HttpRefusal) {

@@ -14,6 +14,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** A time in ISO 8601 with the offset from UTC, without which it is no point in time. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 const RUNGS = /^[A-Za-z0-9_-]{1,32}(?: [A-Za-z0-9_-]{1,32}){0,15}$/;
+const VIEWER = /^[A-Za-z0-9-]{8,64}$/;
 const REASON_CHARS_MAX = 200;
 const LADDER_TTL_MS = 30_000;
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
@@ -21,6 +22,14 @@ const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
 export interface Withdrawal {
   readonly streamKey: string;
   readonly session: string | undefined;
+}
+
+/** Somebody asked for a playlist. */
+export interface View {
+  readonly streamKey: string;
+  readonly clientIp: string | undefined;
+  /** What the player calls itself; undefined when it says nothing. */
+  readonly viewer: string | undefined;
 }
 
 /** Refuses what is no form before its body has arrived. */
@@ -72,6 +81,18 @@ export function parseLadderStatus(body: Buffer): LadderStatus {
   return status;
 }
 
+/** Failure `invalid` names every wrong field. */
+export function parseView(body: Buffer): View {
+  const form = new WebhookForm(body);
+  const view = {
+    streamKey: form.streamKey(),
+    clientIp: form.clientIp(),
+    viewer: form.viewer(),
+  };
+  form.demandFaultless();
+  return view;
+}
+
 /** The fields of a webhook. */
 class WebhookForm {
   readonly #fields: URLSearchParams;
@@ -117,6 +138,14 @@ class WebhookForm {
       this.#refuse("session", "expected 1 to 128 letters, digits or any of _ . : -");
     }
     return session;
+  }
+
+  viewer(): string | undefined {
+    const viewer = this.#text("viewer");
+    if (viewer !== undefined && !VIEWER.test(viewer)) {
+      this.#refuse("viewer", "expected 8 to 64 letters, digits or hyphens");
+    }
+    return viewer;
   }
 
   startedAtMs(): number | undefined {

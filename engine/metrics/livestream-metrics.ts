@@ -13,6 +13,8 @@ interface LadderNumbers {
 export interface LiveStreamMetricsSources {
   readonly streams: () => number;
   readonly listeners: () => number;
+  /** By stream key; bounded by the streams that may be live. */
+  readonly viewers: () => Iterable<readonly [streamKey: string, viewers: number]>;
   /** Bounded by the ladders that the state API keeps. */
   readonly ladders: () => readonly LadderNumbers[];
 }
@@ -24,7 +26,7 @@ type CounterName =
   | "listenersEnded"
   | "playlistReads";
 
-/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets, but for `stream` of the ladders. */
+/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets, but for `stream`. */
 export class LiveStreamMetrics {
   readonly #registry = new Registry();
   readonly #counters: Readonly<Record<CounterName, Counter<"outcome">>> = {
@@ -35,19 +37,20 @@ export class LiveStreamMetrics {
     playlistReads: this.#counter("playlist_reads", "Master playlists that were looked at"),
   };
 
-  constructor({ streams, listeners, ladders }: LiveStreamMetricsSources) {
+  constructor({ streams, listeners, viewers, ladders }: LiveStreamMetricsSources) {
     collectProcessMetrics(this.#registry);
     this.#gauge("parley_livestream_streams", "Streams that are live", streams);
     this.#gauge("parley_livestream_listeners", "Listeners to events", listeners);
-    this.#ladderGauge("speed", "How fast a stream is made, as a part of real time", () =>
+    this.#streamGauge("viewers", "Players that ask for a stream's playlists", viewers);
+    this.#streamGauge("ladder_speed", "How fast a stream is made, as a part of real time", () =>
       ladders().flatMap(({ streamKey, speed }) =>
         speed === undefined ? [] : [[streamKey, speed] as const],
       ),
     );
-    this.#ladderGauge("rungs", "Playlists that are made of a stream", () =>
+    this.#streamGauge("ladder_rungs", "Playlists that are made of a stream", () =>
       ladders().map(({ streamKey, rungs }) => [streamKey, rungs.length] as const),
     );
-    this.#ladderGauge("restarts", "How often a stream's ffmpeg was started again", () =>
+    this.#streamGauge("ladder_restarts", "How often a stream's ffmpeg was started again", () =>
       ladders().map(({ streamKey, restarts }) => [streamKey, restarts] as const),
     );
   }
@@ -79,13 +82,13 @@ export class LiveStreamMetrics {
     this.#registry.registerMetric(gauge);
   }
 
-  #ladderGauge(
+  #streamGauge(
     name: string,
     help: string,
-    read: () => readonly (readonly [streamKey: string, value: number])[],
+    read: () => Iterable<readonly [streamKey: string, value: number]>,
   ): void {
     const gauge = new Gauge({
-      name: `parley_livestream_ladder_${name}`,
+      name: `parley_livestream_${name}`,
       help,
       labelNames: ["stream"],
       registers: [],

@@ -42,6 +42,7 @@ test("a session is read as far as the page shows it, with the largest quality fi
       { name: "audio", height: 0 },
     ],
     thumbnailPath: undefined,
+    viewers: undefined,
   });
 });
 
@@ -73,6 +74,9 @@ for (const [what, changes] of Object.entries({
 }
 
 test("a thumbnail from elsewhere is none, but its stream is shown", () => {
+  assert.equal(streamOf({ viewers: 12 })?.viewers, 12);
+  for (const viewers of [-1, 1.5, "12", null])
+    assert.equal(streamOf({ viewers })?.viewers, undefined);
   assert.equal(streamOf({ thumbnailUrl: "data:text/html,x" })?.thumbnailPath, undefined);
   assert.equal(
     streamOf({ thumbnailUrl: "/hls/a/thumbnail.jpg" })?.thumbnailPath,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { eventually } from "../system/eventually.js";
 import { untilThere } from "./folder-watch.js";
@@ -22,6 +23,8 @@ test("a stream is listed when every rung has a segment, and not any more when it
       rung,
     );
   }
+  await untilThere(files.folder, "thumbnail.jpg");
+  assert.equal(jpegSize(readFileSync(join(files.folder, "thumbnail.jpg"))), "320x240");
   const [listed] = await listedStreams(stand.stateApiPort);
   assert.equal(listed?.streamKey, "demo-1_A");
   assert.equal(listed.clientIp, "127.0.0.1");
@@ -47,6 +50,12 @@ test("a stream is listed when every rung has a segment, and not any more when it
   // The files of an ended stream are taken away.
   await untilThere(stand.hlsRoot, "demo-1_A", false);
 });
+
+/** As its frame header says, after two bytes of length and one of precision. */
+function jpegSize(picture: Buffer): string {
+  const header = picture.indexOf(Buffer.from([0xff, 0xc0])) + 5;
+  return `${picture.readUInt16BE(header + 2)}x${picture.readUInt16BE(header)}`;
+}
 
 const SOURCES = {
   "without sound": {
@@ -82,6 +91,8 @@ for (const [which, { picture, rungs, sizes }] of Object.entries(SOURCES)) {
     const files = stand.files("demo");
     assert.deepEqual(files.rungs(), rungs, stand.log);
     assert.deepEqual(files.resolutions(), sizes, broadcaster.words);
+    if (sizes.length > 0) await untilThere(files.folder, "thumbnail.jpg");
+    else assert.equal(existsSync(join(files.folder, "thumbnail.jpg")), false);
     const [first = ""] = rungs;
     assert.ok(files.playlist(first).segments.length > 0);
   });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { eventually } from "../system/eventually.js";
+import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 import { RtmpClient } from "./rtmp-client.js";
 
@@ -66,6 +67,9 @@ test("beyond what the machine may encode, streams are passed on as they came", a
     ["first", "240p 144p audio", true],
     ["second", "240p audio", false],
   ]);
+  for (const key of ["first", "second"]) {
+    await untilThere(stand.files(key).folder, "thumbnail.jpg");
+  }
   await eventually("the reduced state", async () => {
     const told = (await health(stand)).streams.map(({ streamKey, state }) => [streamKey, state]);
     return JSON.stringify(told) === JSON.stringify([["second", "reduced"]]) || undefined;

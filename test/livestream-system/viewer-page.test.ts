@@ -7,6 +7,12 @@ import { RecordingUpstream } from "./recording-upstream.js";
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
+/** A white pixel. */
+const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4////fwAJ+wP9CNHoHgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
 let front: FrontStand;
 let browser: ViewerBrowser;
 /** What the list answers; undefined is a 500. */
@@ -28,7 +34,7 @@ beforeEach(() => {
   listeners = [];
 });
 
-function session(streamKey: string, startedSec = 0): unknown {
+function session(streamKey: string, startedSec = 0): object {
   return {
     streamKey,
     startedAt: new Date(1_700_000_000_000 + startedSec * 1_000).toISOString(),
@@ -89,6 +95,27 @@ test("streams come, change and go by events, in the order of their start", async
   await viewer.untilText("#count", /^1 live stream$/);
   assert.deepEqual(await titlesOf(viewer), ["Early"]);
   await viewer.untilText("#news", /Late has ended/);
+});
+
+test("viewers are counted in the list and beside the player, and pictures are renewed in their place", async (context) => {
+  front.put("alpha/thumbnail.jpg", PICTURE);
+  streams = [{ ...session("alpha"), thumbnailUrl: "/hls/alpha/thumbnail.jpg", viewers: 1 }];
+  await startStateApi(context);
+  const viewer = await open(context, "/#/alpha");
+  await viewer.untilText(".card .viewers", /^1 viewer$/);
+  const picture = viewer.page.locator(".card .poster img");
+  await picture.evaluate("(image) => image.decode()");
+  await viewer.page.evaluate("document.querySelector('.card').marked = true");
+  tell("viewers", { alpha: 1_234, unknown: 3 });
+  await viewer.untilText(".card .viewers", /^1,234 viewers$/);
+  await viewer.untilText("#watch-facts", / · 720p · 1,234 viewers$/);
+  tell("viewers", { alpha: 0 });
+  await viewer.untilText(".card .viewers", /^$/);
+  assert.equal(await viewer.page.evaluate("document.querySelector('.card').marked"), true);
+  // Only what can be seen is renewed.
+  await picture.scrollIntoViewIfNeeded();
+  await viewer.page.locator(".card .poster img[src*='?at=']").waitFor();
+  await picture.evaluate("(image) => image.decode()");
 });
 
 test("where events do not come through, the list is asked for", async (context) => {

@@ -1,3 +1,4 @@
+import { THUMBNAIL_FILE } from "../playlist-reader.js";
 import type { LadderPlan, Rung } from "./ladder-plan.js";
 import type { Tracks } from "./published-stream.js";
 
@@ -14,7 +15,13 @@ export interface LadderOrder {
   readonly groupSec: number;
   readonly preset: string;
   readonly framesPerSecondMax: number;
+  /** Between two pictures for the list; 0: none. */
+  readonly thumbnailSec: number;
 }
+
+const THUMBNAIL_SHORT_SIDE = 360;
+/** A JPEG quantizer, 2 (best) to 31; this one makes 10 to 30 kB. */
+const THUMBNAIL_QUANTIZER = "6";
 
 const KNOWN_TRACKS_MAX_US = "10000000";
 const ONE_TRACK_MAX_US = "500000";
@@ -36,6 +43,7 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
     ["-progress", "pipe:1", "-stats_period", "0.5"],
     sourceArguments(order),
     graph === undefined ? [] : ["-filter_complex", graph],
+    hasThumbnail(order) ? thumbnailArguments(folder) : [],
     rungs,
     plan.names.includes("audio") ? audioRung(pictures.length) : [],
     muxerArguments(order),
@@ -51,20 +59,27 @@ export function readingArguments(sourceUrl: string): readonly string[] {
   return ["-rtmp_live", "live", "-rw_timeout", "10000000", "-fpsprobesize", "0"];
 }
 
-function sourceArguments({ tracks, sourceUrl }: LadderOrder): readonly string[] {
+function sourceArguments(order: LadderOrder): readonly string[] {
+  const { plan, tracks, sourceUrl } = order;
   // It ends as soon as both tracks are known; sound may come a whole group of pictures before the first keyframe.
   const hasBoth = tracks.video !== undefined && tracks.audioCodec !== undefined;
   return [
     readingArguments(sourceUrl),
+    // Only a thumbnail is decoded then: whole pictures are enough for it.
+    hasThumbnail(order) && plan.encoded.length === 0
+      ? ["-skip_frame:v", "nokey", "-threads:v", "1"]
+      : [],
     ["-analyzeduration", hasBoth ? KNOWN_TRACKS_MAX_US : ONE_TRACK_MAX_US],
     ["-probesize", "5000000", "-fflags", "+genpts", "-i", sourceUrl],
   ].flat();
 }
 
 /** One decoder, one scaler a rung. The short side is limited, so that a portrait stays one. */
-function filterGraph({ plan, framesPerSecondMax }: LadderOrder): string | undefined {
+function filterGraph(order: LadderOrder): string | undefined {
+  const { plan, framesPerSecondMax } = order;
   const { encoded } = plan;
-  if (encoded.length === 0) return undefined;
+  const thumbnail = hasThumbnail(order) ? thumbnailFilter(order) : undefined;
+  if (encoded.length === 0) return thumbnail === undefined ? undefined : `[0:v:0]${thumbnail}`;
   const fps = `fps=fps='if(gt(source_fps,1),min(source_fps,${framesPerSecondMax}),${framesPerSecondMax})'`;
   const pads = encoded.map((_, index) => `[s${index}]`).join("");
   const scalers = encoded.map(({ shortSide }, index) => {
@@ -72,7 +87,36 @@ function filterGraph({ plan, framesPerSecondMax }: LadderOrder): string | undefi
     const height = `h='if(gt(iw,ih),${shortSide},-2)'`;
     return `[s${index}]scale=${width}:${height}:flags=fast_bilinear,format=yuv420p[v${index}]`;
   });
-  return [`[0:v:0]${fps},split=${encoded.length}${pads}`, ...scalers].join(";");
+  const outputs =
+    thumbnail === undefined
+      ? `split=${encoded.length}${pads}`
+      : `split=${encoded.length + 1}${pads}[whole]`;
+  const others = thumbnail === undefined ? [] : [`[whole]${thumbnail}`];
+  return [`[0:v:0]${fps},${outputs}`, ...scalers, ...others].join(";");
+}
+
+function hasThumbnail({ plan, thumbnailSec }: LadderOrder): boolean {
+  return thumbnailSec > 0 && !plan.isAudioAlone;
+}
+
+/** Chosen before it is scaled: only one picture in ten seconds costs anything. */
+function thumbnailFilter({ thumbnailSec }: LadderOrder): string {
+  const side = THUMBNAIL_SHORT_SIDE;
+  const due = `select='isnan(prev_selected_t)+gte(t-prev_selected_t,${thumbnailSec})'`;
+  const width = `w='if(gt(iw,ih),-2,min(iw,${side}))'`;
+  const height = `h='if(gt(iw,ih),min(ih,${side}),-2)'`;
+  return `${due},scale=${width}:${height}:out_range=pc,format=yuv420p[thumbnail]`;
+}
+
+/** A file of its own beside the playlists, which nobody sees half-written. */
+function thumbnailArguments(folder: string): readonly string[] {
+  return [
+    ["-map", "[thumbnail]", "-c:v", "mjpeg", "-q:v", THUMBNAIL_QUANTIZER],
+    // Full range is told apart from the pixel format, which ffmpeg else complains of.
+    ["-strict", "unofficial", "-color_range", "pc"],
+    ["-fps_mode", "passthrough", "-f", "image2", "-update", "1", "-atomic_writing", "1"],
+    [`${folder}/${THUMBNAIL_FILE}`],
+  ].flat();
 }
 
 function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly string[] {

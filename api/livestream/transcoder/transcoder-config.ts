@@ -30,6 +30,8 @@ export interface TranscoderConfig {
   readonly framesPerSecondMax: number;
   readonly hasAudioRung: boolean;
   readonly isPassthrough: boolean;
+  /** Between two pictures for the list; 0: none. */
+  readonly thumbnailSec: number;
   /** Megapixels a second that may be encoded by all ladders together; 0: measured at the start. */
   readonly encodeMegapixelsMax: number;
   /** A ladder that makes less than this part of real time is reduced; 0: never. */
@@ -95,6 +97,7 @@ const Settings = v.object({
   FPS_MAX: wholeNumber(30, 1, 120),
   AUDIO_RUNG: switchOf(1),
   PASSTHROUGH: switchOf(0),
+  THUMBNAIL_SECONDS: wholeNumber(10, 0, 3_600),
   ENCODE_MEGAPIXELS_MAX: wholeNumber(0, 0, 100_000),
   SPEED_MIN_PERCENT: wholeNumber(92, 0, 100),
   HEARTBEAT_SECONDS: wholeNumber(10, 1, 600),
@@ -131,6 +134,7 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
     framesPerSecondMax: env.FPS_MAX,
     hasAudioRung: env.AUDIO_RUNG === 1,
     isPassthrough: env.PASSTHROUGH === 1,
+    thumbnailSec: env.THUMBNAIL_SECONDS,
     encodeMegapixelsMax: env.ENCODE_MEGAPIXELS_MAX,
     speedMin: env.SPEED_MIN_PERCENT / 100,
     heartbeatMs: env.HEARTBEAT_SECONDS * 1_000,

@@ -88,6 +88,22 @@ test("without a playlist there are no qualities, until there is one; a change is
   }
 });
 
+test("a stream's picture is listed while there is one, and a link out of the folder is none", async (t) => {
+  const hlsRoot = await hlsFolder(t);
+  await writePlaylist(hlsRoot, "alice", LADDER);
+  const api = await StateApi.start(t, { hlsRoot, publicBaseUrl: "https://live.example.com" });
+  await api.publish("alice");
+  const listed = async () => (await api.streams())[0]?.["thumbnailUrl"];
+  assert.equal(await listed(), undefined);
+  const path = join(hlsRoot, "alice", "thumbnail.jpg");
+  await writeFile(path, "a picture");
+  await watched(api, async () => (await listed()) !== undefined);
+  assert.equal(await listed(), "https://live.example.com/hls/alice/thumbnail.jpg");
+  await rm(path);
+  await symlink("/etc/hostname", path);
+  await watched(api, async () => (await listed()) === undefined);
+});
+
 test("a stream that is replaced keeps no qualities of the one before", async (t) => {
   const hlsRoot = await hlsFolder(t);
   await writePlaylist(hlsRoot, "alice", LADDER);

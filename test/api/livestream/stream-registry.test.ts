@@ -84,6 +84,8 @@ function apply(registry: StreamRegistry, next: Step): string {
   }
 }
 
+const NOTHING_KNOWN = { qualities: [], hasThumbnail: false, viewers: undefined };
+
 test("the registry does what its rules say, whatever happens in whichever order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -96,8 +98,8 @@ test("the registry does what its rules say, whatever happens in whichever order"
             one.startedAtMs - other.startedAtMs || one.streamKey.localeCompare(other.streamKey),
         );
         assert.deepEqual(
-          registry.inOrder().map(({ qualities: _qualities, ...broadcast }) => broadcast),
-          ordered,
+          registry.inOrder(),
+          ordered.map((broadcast) => ({ ...broadcast, ...NOTHING_KNOWN })),
         );
         assert.equal(registry.size, model.streams.length);
       }
@@ -106,7 +108,7 @@ test("the registry does what its rules say, whatever happens in whichever order"
   );
 });
 
-test("qualities stay with a stream that is refreshed, and go with one that is replaced", () => {
+test("what is known of a stream stays with one that is refreshed, and goes with one that is replaced", () => {
   const registry = new StreamRegistry(STREAMS_MAX);
   const broadcast = {
     streamKey: "a",
@@ -116,12 +118,16 @@ test("qualities stay with a stream that is refreshed, and go with one that is re
     leaseEndsMs: undefined,
   };
   const qualities = [{ name: "x", width: 1, height: 1, bandwidth: 1, path: "x.m3u8" }];
-  registry.describe("a", qualities);
+  const files = { qualities, hasThumbnail: true };
+  registry.describe("a", files);
+  registry.count("a", 3);
   assert.equal(registry.get("a"), undefined);
   registry.publish(broadcast);
-  registry.describe("a", qualities);
+  registry.describe("a", files);
+  registry.count("a", 3);
   registry.publish(broadcast);
-  assert.deepEqual(registry.get("a")?.qualities, qualities);
-  registry.publish({ ...broadcast, session: "s2" });
-  assert.deepEqual(registry.get("a")?.qualities, []);
+  assert.deepEqual(registry.get("a"), { ...broadcast, ...files, viewers: 3 });
+  const next = { ...broadcast, session: "s2" };
+  registry.publish(next);
+  assert.deepEqual(registry.get("a"), { ...next, ...NOTHING_KNOWN });
 });

@@ -1,5 +1,11 @@
 import type { LiveStream } from "./live-stream.js";
-import { readListAnswer, readRemovedKey, readSnapshot, readStream } from "./live-stream.js";
+import {
+  readListAnswer,
+  readRemovedKey,
+  readSnapshot,
+  readStream,
+  readViewerCounts,
+} from "./live-stream.js";
 import type { CancelTimer, PageClock } from "./page-clock.js";
 import { StreamBoard } from "./stream-board.js";
 
@@ -63,6 +69,9 @@ export class LiveFeed {
     }
     source.addEventListener("removed", (event: MessageEvent<string>) => {
       this.#change(() => this.#board.remove(readRemovedKey(event.data)));
+    });
+    source.addEventListener("viewers", (event: MessageEvent<string>) => {
+      this.#change(() => this.#board.count(readViewerCounts(event.data)));
     });
     source.addEventListener("error", () => this.#lost(source));
     this.#clock.after(SNAPSHOT_TIMEOUT_MS, () => {

@@ -10,6 +10,8 @@ export interface LiveStream {
   /** Largest first. */
   readonly qualities: readonly Quality[];
   readonly thumbnailPath: string | undefined;
+  /** Undefined where they are not counted. */
+  readonly viewers: number | undefined;
 }
 
 export interface Quality {
@@ -23,6 +25,7 @@ const THUMBNAIL_PATH = /^\/hls\/[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}\.jpg$/;
 /** Relative URLs are resolved against this base, which is nobody's host. */
 const ANY_ORIGIN = "http://here.invalid";
 
+const viewerCount = v.pipe(v.number(), v.integer(), v.minValue(0));
 const streamKey = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
 function pathOf(pattern: RegExp) {
@@ -53,6 +56,7 @@ const StreamSession = v.pipe(
       [],
     ),
     thumbnailUrl: v.fallback(v.optional(pathOf(THUMBNAIL_PATH)), undefined),
+    viewers: v.fallback(v.optional(viewerCount), undefined),
   }),
   v.transform(
     (session): LiveStream => ({
@@ -61,12 +65,14 @@ const StreamSession = v.pipe(
       playlistPath: session.masterPlaylistUrl,
       qualities: session.qualities.toSorted((one, other) => other.height - one.height),
       thumbnailPath: session.thumbnailUrl,
+      viewers: session.viewers,
     }),
   ),
 );
 
 const StreamList = v.object({ streams: v.array(v.unknown()) });
 const ListAnswer = v.object({ data: StreamList });
+const ViewerCounts = v.record(streamKey, viewerCount);
 const RemovedStream = v.object({ streamKey });
 
 /** The streams in an answer to GET /api/streams, without those that cannot be read; throws when it is no such answer. */
@@ -87,6 +93,11 @@ export function readStream(json: string): LiveStream | undefined {
 /** The key in the `data` of an event `removed`; throws when it holds none. */
 export function readRemovedKey(json: string): string {
   return v.parse(RemovedStream, JSON.parse(json)).streamKey;
+}
+
+/** The numbers by stream key in the `data` of an event `viewers`; throws when it holds none. */
+export function readViewerCounts(json: string): ReadonlyMap<string, number> {
+  return new Map(Object.entries(v.parse(ViewerCounts, JSON.parse(json))));
 }
 
 function readOne(value: unknown): readonly LiveStream[] {

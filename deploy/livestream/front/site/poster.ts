@@ -26,8 +26,23 @@ export function poster(stream: LiveStream): HTMLElement {
     const picture = make("img", {
       attributes: { src: stream.thumbnailPath, alt: "", loading: "lazy", decoding: "async" },
     });
-    picture.addEventListener("error", () => picture.remove());
+    // The drawn one is beneath it, until there is another picture.
+    picture.addEventListener("error", () => {
+      picture.hidden = true;
+    });
+    picture.addEventListener("load", () => {
+      picture.hidden = false;
+    });
     drawn.append(picture);
   }
   return drawn;
+}
+
+/** Loads the picture within `element` anew, where there is one. */
+export function renewPoster(element: HTMLElement, nowMs: number): void {
+  const picture = element.querySelector(".poster img");
+  if (!(picture instanceof HTMLImageElement)) return;
+  const address = new URL(picture.src);
+  address.searchParams.set("at", String(nowMs));
+  picture.src = address.href;
 }

@@ -24,6 +24,14 @@ export class StreamBoard {
     this.#streams.set(stream.streamKey, stream);
   }
 
+  count(viewersByStream: ReadonlyMap<string, number>): void {
+    this.#version += 1;
+    for (const [streamKey, viewers] of viewersByStream) {
+      const stream = this.#streams.get(streamKey);
+      if (stream !== undefined) this.#streams.set(streamKey, { ...stream, viewers });
+    }
+  }
+
   remove(streamKey: string): void {
     this.#version += 1;
     this.#streams.delete(streamKey);

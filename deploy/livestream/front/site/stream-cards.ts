@@ -1,12 +1,14 @@
 import { make, say } from "./element.js";
 import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
-import { poster } from "./poster.js";
-import { bestQuality, countText, liveForText, titleOf } from "./wording.js";
+import { poster, renewPoster } from "./poster.js";
+import { bestQuality, countText, liveForText, titleOf, viewersText } from "./wording.js";
 
 /** More are counted, not shown: a list of thousands helps nobody. */
 const CARDS_MAX = 200;
 const SINCE_PERIOD_MS = 15_000;
+/** As often as the ladder makes another picture. */
+const PICTURE_PERIOD_MS = 10_000;
 
 export interface CardPlaces {
   readonly list: HTMLElement;
@@ -17,7 +19,8 @@ export interface CardPlaces {
 interface Card {
   readonly item: HTMLElement;
   readonly since: HTMLElement;
-  /** All that the card shows, as one text: a stream with another content needs a new card. */
+  readonly viewers: HTMLElement;
+  /** All but the viewers that the card shows, as one text: a stream with another content needs a new card. */
   readonly content: string;
   readonly startedMs: number;
 }
@@ -32,6 +35,7 @@ export class StreamCards {
     this.#places = places;
     this.#clock = clock;
     clock.every(SINCE_PERIOD_MS, () => this.#tellTime());
+    clock.every(PICTURE_PERIOD_MS, () => this.#renewPictures());
   }
 
   show(streams: readonly LiveStream[], watchedKey: string | undefined): void {
@@ -44,6 +48,7 @@ export class StreamCards {
     }
     shown.forEach((stream, place) => {
       const card = this.#cardOf(stream);
+      say(card.viewers, viewersText(stream));
       if (this.#places.list.children[place] !== card.item) {
         this.#places.list.insertBefore(card.item, this.#places.list.children[place] ?? null);
       }
@@ -56,14 +61,23 @@ export class StreamCards {
   }
 
   #cardOf(stream: LiveStream): Card {
-    const content = JSON.stringify(stream);
+    const content = JSON.stringify({ ...stream, viewers: undefined });
     const known = this.#cards.get(stream.streamKey);
     if (known?.content === content) return known;
     const since = make("span", { classes: "since" });
-    const card: Card = { item: itemOf(stream, since), since, content, startedMs: stream.startedMs };
+    const viewers = make("span", { classes: "viewers" });
+    const item = itemOf(stream, since, viewers);
+    const card: Card = { item, since, viewers, content, startedMs: stream.startedMs };
     if (known !== undefined) replace(known.item, card.item);
     this.#cards.set(stream.streamKey, card);
     return card;
+  }
+
+  /** Only what can be seen is loaded: pictures of two hundred cards would be some megabytes. */
+  #renewPictures(): void {
+    if (document.hidden) return;
+    const nowMs = this.#clock.epochMs();
+    for (const { item } of this.#cards.values()) if (isOnScreen(item)) renewPoster(item, nowMs);
   }
 
   #tellTime(): void {
@@ -73,7 +87,7 @@ export class StreamCards {
   }
 }
 
-function itemOf(stream: LiveStream, since: HTMLElement): HTMLElement {
+function itemOf(stream: LiveStream, since: HTMLElement, viewers: HTMLElement): HTMLElement {
   const picture = poster(stream);
   picture.append(make("span", { classes: "badge", text: "Live" }));
   const best = bestQuality(stream);
@@ -85,10 +99,16 @@ function itemOf(stream: LiveStream, since: HTMLElement): HTMLElement {
       make("span", { classes: "card-line" }, [
         make("span", { classes: "watching", text: "Watching" }),
         since,
+        viewers,
       ]),
     ]),
   ]);
   return make("li", { attributes: { "data-stream": stream.streamKey } }, [link]);
+}
+
+function isOnScreen(item: HTMLElement): boolean {
+  const { top, bottom } = item.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 function mark(item: HTMLElement, isWatched: boolean): void {

@@ -4,7 +4,7 @@ import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
 import { PlayerControls } from "./player-controls.js";
 import { QualityMenu } from "./quality-menu.js";
-import { bestQuality, isSoundAlone, liveForText, titleOf } from "./wording.js";
+import { bestQuality, isSoundAlone, liveForText, titleOf, viewersText } from "./wording.js";
 
 const SINCE_PERIOD_MS = 15_000;
 
@@ -115,7 +115,8 @@ export class WatchView {
     if (stream === undefined) return;
     const best = bestQuality(stream);
     const since = liveForText(stream.startedMs, this.#clock.epochMs());
-    say(this.#facts, best === undefined ? since : `${since} · ${best}`);
+    const facts = [since, best ?? "", viewersText(stream)].filter((fact) => fact !== "");
+    say(this.#facts, facts.join(" · "));
   }
 }
 

@@ -45,6 +45,12 @@ export function isSoundAlone({ qualities }: LiveStream): boolean {
   return qualities.length > 0 && qualities.every(({ height }) => height === 0);
 }
 
+/** Empty where nobody was counted. */
+export function viewersText({ viewers = 0 }: LiveStream): string {
+  if (viewers === 0) return "";
+  return viewers === 1 ? "1 viewer" : `${viewers.toLocaleString("en")} viewers`;
+}
+
 export function countText(count: number): string {
   if (count === 0) return "No live streams";
   return count === 1 ? "1 live stream" : `${count} live streams`;

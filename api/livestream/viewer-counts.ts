@@ -1,0 +1,85 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { Logger } from "../../engine/log.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+
+/** How often the numbers are made. */
+export const COUNT_PERIOD_MS = 5_000;
+/** Players ask for a playlist about once a second, and the front tells of each every five seconds. */
+export const VIEWER_LIFETIME_MS = 15_000;
+/** Those beyond this number, which is of all streams together, watch without being counted. */
+export const VIEWERS_MAX = 50_000;
+const SALT_BYTES = 32;
+/** Enough to tell that many apart. */
+const DIGEST_CHARS = 16;
+
+export interface ViewerCountsOptions {
+  readonly isLive: (streamKey: string) => boolean;
+  /** The number that the public sees; undefined while it sees none. */
+  readonly shown: (streamKey: string) => number | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The numbers that have changed, by stream key. */
+  readonly onCounts: (viewersByStream: ReadonlyMap<string, number>) => void;
+}
+
+/**
+ * How many watch each stream, by who asked for its playlists in the last seconds. Nothing is kept of a viewer but a digest
+ * under a salt of this process. What a viewer says of itself is not checked: the number is a courtesy, not a bill.
+ */
+export class ViewerCounts {
+  readonly #options: ViewerCountsOptions;
+  readonly #salt = randomBytes(SALT_BYTES);
+  readonly #endsMsByStream = new Map<string, Map<string, number>>();
+  readonly #stopCounting: CancelTimer;
+  #count = 0;
+  #isFull = false;
+
+  constructor(options: ViewerCountsOptions) {
+    this.#options = options;
+    this.#stopCounting = options.clock.every(COUNT_PERIOD_MS, () => this.#recount());
+  }
+
+  /** False for a stream that is not live, and where there is no room for another viewer. */
+  note(streamKey: string, who: string): boolean {
+    const { isLive, clock } = this.#options;
+    if (!isLive(streamKey)) return false;
+    const viewers = this.#endsMsByStream.get(streamKey) ?? new Map<string, number>();
+    const digest = createHmac("sha256", this.#salt).update(who).digest("base64");
+    const viewer = digest.slice(0, DIGEST_CHARS);
+    if (!viewers.has(viewer)) {
+      if (this.#count >= VIEWERS_MAX) return this.#refuse();
+      this.#count += 1;
+    }
+    viewers.set(viewer, clock.monotonicMs() + VIEWER_LIFETIME_MS);
+    this.#endsMsByStream.set(streamKey, viewers);
+    return true;
+  }
+
+  close(): void {
+    this.#stopCounting();
+  }
+
+  #refuse(): false {
+    if (!this.#isFull) this.#options.log.warn({ max: VIEWERS_MAX }, "no more viewers are counted");
+    this.#isFull = true;
+    return false;
+  }
+
+  #recount(): void {
+    const { isLive, shown, clock, onCounts } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const changed = new Map<string, number>();
+    for (const [streamKey, viewers] of this.#endsMsByStream) {
+      const isOver = !isLive(streamKey);
+      for (const [viewer, endsMs] of viewers) {
+        if (!isOver && endsMs > nowMs) continue;
+        viewers.delete(viewer);
+        this.#count -= 1;
+      }
+      if (viewers.size === 0) this.#endsMsByStream.delete(streamKey);
+      if (!isOver && shown(streamKey) !== viewers.size) changed.set(streamKey, viewers.size);
+    }
+    if (this.#count < VIEWERS_MAX) this.#isFull = false;
+    if (changed.size > 0) onCounts(changed);
+  }
+}
