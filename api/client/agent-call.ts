@@ -30,6 +30,10 @@ export interface AgentCallOptions extends CallTarget {
 const LEVELS_PERIOD_MS = 60;
 const CONNECT_MAX_MS = 15_000;
 const NORMAL_END = 1000;
+/** The server's word for a token or a key that opens nothing. */
+const NO_ENTRY = 4001;
+const TOKEN_ENDED =
+  "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
 
 /** A call with an agent: from `start` to its event `ended`. */
 export class AgentCall {
@@ -90,6 +94,7 @@ export class AgentCall {
         agentLoudness: (rms) => this.#tellLevels({ agent: levelOf(rms) }),
         microphone: (change) => this.#events.tell("microphone", change),
         fault: (fault) => this.#events.tell("fault", fault),
+        mended: (code) => this.#events.tell("mended", code),
       });
     } catch (error) {
       const fault = asFault(error, "soundFailed", "the sound of this device cannot be used");
@@ -110,6 +115,17 @@ export class AgentCall {
     this.#sound.setVolume(Math.min(1, Math.max(0, volume)));
   }
 
+  /**
+   * Words in place of spoken ones: the agent stops and answers them. At most 1,000 characters. False while there is no
+   * connection: nothing was sent.
+   */
+  write(text: string): boolean {
+    const words = text.trim();
+    if (words === "" || !this.#isConnected) return false;
+    this.#connection?.sendText(JSON.stringify({ type: "written", text: words }));
+    return true;
+  }
+
   hangUp(): void {
     this.#end(NORMAL_END, "you hung up");
   }
@@ -117,6 +133,10 @@ export class AgentCall {
   /** The system says that the network is gone: the connection is made anew at once. */
   networkLost(): void {
     this.#connection?.breakOff();
+  }
+
+  get #isConnected(): boolean {
+    return ["listening", "thinking", "speaking"].includes(this.state);
   }
 
   async #connect(): Promise<void> {
@@ -184,6 +204,7 @@ export class AgentCall {
     this.#historyKey = historyKey;
     this.#dialogue.enter("listening");
     this.#events.tell("connected", { agentName, historyKey, isAgain });
+    if (isAgain) this.#events.tell("mended", "connectionLost");
   }
 
   #lost(code: number, reason: string): void {
@@ -205,6 +226,8 @@ export class AgentCall {
     const words = reason || this.#lastError;
     if (code === 1006 || code === 1005) {
       this.#events.tell("fault", new CallFault("cannotConnect", "the server cannot be reached"));
+    } else if (code === NO_ENTRY && this.state === "reconnecting") {
+      this.#events.tell("fault", new CallFault("tokenEnded", TOKEN_ENDED));
     } else if (code !== NORMAL_END && this.#lastError === "") {
       this.#events.tell("fault", new CallFault("refused", words || `closed with ${code}`));
     }

@@ -1,4 +1,4 @@
-import type { CallFault } from "./call-fault.js";
+import type { CallFault, FaultCode } from "./call-fault.js";
 
 /**
  * `idle`: not begun; `thinking`: the caller's words are understood and the agent has not begun to answer; `speaking`: the
@@ -81,5 +81,7 @@ export interface CallEvents {
   readonly microphone: MicrophoneChange;
   /** The call may go on after it: `ended` says when it does not. */
   readonly fault: CallFault;
+  /** What was told as a fault of this code is over: its words may be taken away. */
+  readonly mended: FaultCode;
   readonly ended: CallEnd;
 }

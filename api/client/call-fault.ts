@@ -10,6 +10,8 @@ export type FaultCode =
   | "connectionLost"
   | "refused"
   | "tokenFailed"
+  /** The line broke, and the token that is needed to go on is no longer good. */
+  | "tokenEnded"
   | "protocol"
   | "server";
 

@@ -1,5 +1,5 @@
 import type { MicrophoneChange } from "./call-events.js";
-import type { CallFault } from "./call-fault.js";
+import type { CallFault, FaultCode } from "./call-fault.js";
 
 /** What a call is told by its sound. */
 export interface SoundListener {
@@ -13,6 +13,8 @@ export interface SoundListener {
   agentLoudness(rms: number): void;
   microphone(change: MicrophoneChange): void;
   fault(fault: CallFault): void;
+  /** Such a fault is over. */
+  mended(code: FaultCode): void;
 }
 
 /** Where a call's audio comes from and goes to: a page's devices, or a program's own. */

@@ -41,16 +41,16 @@ export function objectField<Entries extends v.ObjectEntries>(subject: string, en
 }
 
 /** Surrounding blanks are dropped; what is left must not be empty. */
-export function nameField(subject: string) {
+export function nameField(subject: string, charactersMax = NAME_CHARACTERS_MAX) {
   return worded(
     v.pipe(
       v.string(),
       v.trim(),
       v.nonEmpty(),
-      v.maxLength(NAME_CHARACTERS_MAX),
+      v.maxLength(charactersMax),
       v.regex(WHOLE_TEXT),
       v.examples(ANY_TEXT),
-      v.description(`${subject}, text of 1 to ${NAME_CHARACTERS_MAX} characters`),
+      v.description(`${subject}, text of 1 to ${charactersMax} characters`),
     ),
   );
 }

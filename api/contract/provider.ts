@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import { VENDOR_FAULTS } from "../../engine/vendors/contracts.js";
 import {
   Category,
+  Count,
   choiceField,
   FreeForm,
   flagField,
@@ -73,6 +75,14 @@ export const Provider = v.object({
   breaker: v.pipe(
     v.picklist(["closed", "open", "halfOpen"]),
     v.description("`open`: its vendor has failed, and calls turn to the agent's fallbacks first"),
+  ),
+  recentFailures: v.pipe(
+    Count,
+    v.description("of the newest 20 answers, while the breaker is closed"),
+  ),
+  lastFault: v.pipe(
+    v.nullable(v.object({ fault: v.picklist(VENDOR_FAULTS), at: Timestamp })),
+    v.description("the vendor's newest failure since this process began"),
   ),
   createdAt: Timestamp,
   updatedAt: Timestamp,

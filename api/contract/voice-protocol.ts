@@ -38,7 +38,7 @@ export const VOICE_PROTOCOL = {
     },
   ],
   clientSends:
-    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. A report that cannot be true gets an `error` that names the field.',
+    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. `{"type":"written","text":"My name is Ada."}` is what the caller writes in place of saying it: the agent stops and answers; at most five in 5 seconds. A message that cannot be true gets an `error` that names the field.',
   serverSends: [
     {
       type: "connected",

@@ -1,13 +1,12 @@
 import type { Providers } from "../../engine/tenancy/providers.js";
-import type { BreakerPhase } from "../../engine/vendors/chain/breaker-state.js";
-import type { Breakers } from "../../engine/vendors/chain/breakers.js";
+import type { BreakerHealth, Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function providerRoutes(
   providers: Providers,
-  breakers: Pick<Breakers, "phaseOf">,
+  breakers: Pick<Breakers, "healthOf">,
 ): Handlers<
   | "listRegistry"
   | "listProviders"
@@ -17,7 +16,7 @@ export function providerRoutes(
   | "deleteProvider"
 > {
   const viewOf = (provider: ProviderRecord) =>
-    providerView(provider, breakers.phaseOf(provider.id));
+    providerView(provider, breakers.healthOf(provider.id));
   return {
     listRegistry: async () => (await providers.registry()).map(registryView),
     listProviders: async ({ tenant, query }) => {
@@ -36,7 +35,8 @@ export function providerRoutes(
 }
 
 /** Field by field, so that nothing that a record gets one day, such as credentials, slips out. */
-function providerView(provider: ProviderRecord, breaker: BreakerPhase) {
+function providerView(provider: ProviderRecord, health: BreakerHealth) {
+  const { phase, recentFailures, lastFault } = health;
   return {
     _id: provider.id,
     orgId: provider.orgId,
@@ -46,7 +46,10 @@ function providerView(provider: ProviderRecord, breaker: BreakerPhase) {
     models: [...provider.models],
     settings: provider.settings,
     active: provider.active,
-    breaker,
+    breaker: phase,
+    recentFailures,
+    lastFault:
+      lastFault === undefined ? null : { fault: lastFault.fault, at: timestamp(lastFault.atMs) },
     createdAt: timestamp(provider.createdAtMs),
     updatedAt: timestamp(provider.updatedAtMs),
   };

@@ -1,5 +1,5 @@
 import { bytesPerMs } from "../../engine/audio/audio-format.js";
-import type { PlayedReport } from "../contract/played-report.js";
+import type { PlayedReport } from "../contract/caller-message.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 import { audioStartMessage } from "./voice-message.js";
 

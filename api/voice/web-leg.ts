@@ -4,11 +4,12 @@ import type { CallerChannel, SentenceId } from "../../engine/session/caller-chan
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
 import type { Session } from "../../engine/session/session.js";
+import type { PlayedReport } from "../contract/caller-message.js";
 import { REFUSED_MESSAGE } from "../http/front.js";
 import { AudioIntake } from "./audio-intake.js";
 import type { StreamEncoding } from "./audio-mode.js";
+import { callerMessage } from "./caller-message.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
-import { playedReport } from "./played-message.js";
 import { StreamedVoice } from "./streamed-voice.js";
 import { errorMessage, voiceMessage } from "./voice-message.js";
 
@@ -16,6 +17,8 @@ import { errorMessage, voiceMessage } from "./voice-message.js";
 const UNREAD_BYTES_MAX = 1024 * 1024;
 /** The contract's largest frame of caller audio. */
 const FRAME_BYTES_MAX = 64 * 1024;
+/** Each of them asks the model: nobody writes faster by hand. */
+const WRITTEN_PER_TICK_MAX = 5;
 
 /** The part of a WebSocket that a leg uses. */
 export interface CallerSocket {
@@ -36,7 +39,7 @@ const FRAME_TOO_BIG: Ending = {
 };
 
 /** The part of a session that a leg uses. */
-export type LegSession = Pick<Session, "hear" | "played" | "end">;
+export type LegSession = Pick<Session, "hear" | "played" | "write" | "end">;
 
 /** One client on the voice WebSocket, from its upgrade to its end. */
 export class WebLeg implements CallerChannel {
@@ -49,6 +52,7 @@ export class WebLeg implements CallerChannel {
   #opened: OpenedCall = { agentName: "", historyKey: "" };
   #isOpen = true;
   #silentTicks = 0;
+  #writtenInTick = 0;
 
   /** With an encoding, the client is streamed the agent's voice. */
   constructor(socket: CallerSocket, encoding?: StreamEncoding) {
@@ -95,7 +99,7 @@ export class WebLeg implements CallerChannel {
   /** A text frame, which means something in the stream mode only. The bytes are only valid during the call. */
   receiveText(message: Uint8Array): void {
     if (!this.#isOpen || this.#voice === undefined) return;
-    const fault = this.#takeReport(message, this.#voice);
+    const fault = this.#takeMessage(message, this.#voice);
     if (fault !== undefined) this.#write(errorMessage(fault), false);
   }
 
@@ -104,8 +108,9 @@ export class WebLeg implements CallerChannel {
     if (this.#isOpen) this.#voice?.sendWaiting();
   }
 
-  /** How many ticks, this one included, have passed since the last frame. */
+  /** How many ticks, this one included, have passed since the last frame or written words. */
   countSilence(): number {
+    this.#writtenInTick = 0;
     this.#silentTicks += 1;
     return this.#silentTicks;
   }
@@ -168,19 +173,35 @@ export class WebLeg implements CallerChannel {
     this.#fail(ending);
   }
 
-  /** What the client has played, for the session; otherwise what is wrong with the report. */
-  #takeReport(message: Uint8Array, voice: StreamedVoice): string | undefined {
+  /** Gives the session what the client tells; otherwise answers what is wrong with it. */
+  #takeMessage(bytes: Uint8Array, voice: StreamedVoice): string | undefined {
     try {
-      const report = playedReport(message);
-      const fault = voice.faultIn(report);
-      if (fault !== undefined) return fault;
-      const playedMs = voice.take(report);
-      if (playedMs !== undefined) this.#session?.played(report.turnId, playedMs);
-      return undefined;
+      const message = callerMessage(bytes);
+      if (message.type === "played") return this.#takeReport(message, voice);
+      return this.#takeWritten(message.text);
     } catch (error) {
       if (error instanceof Failure) return error.message;
       throw error;
     }
+  }
+
+  #takeReport(report: PlayedReport, voice: StreamedVoice): string | undefined {
+    const fault = voice.faultIn(report);
+    if (fault !== undefined) return fault;
+    const playedMs = voice.take(report);
+    if (playedMs !== undefined) this.#session?.played(report.turnId, playedMs);
+    return undefined;
+  }
+
+  #takeWritten(text: string): string | undefined {
+    if (this.#session === undefined) return "written: expected after `connected`";
+    if (this.#writtenInTick >= WRITTEN_PER_TICK_MAX) {
+      return `written: expected at most ${WRITTEN_PER_TICK_MAX} in 5 seconds`;
+    }
+    this.#writtenInTick += 1;
+    this.#silentTicks = 0;
+    this.#session.write(text);
+    return undefined;
   }
 
   #writeAudio(audio: Uint8Array): void {

@@ -25,6 +25,10 @@ export class AgentElement extends HTMLElement {
       start: () => void this.#start(),
       hangUp: () => this.#call?.hangUp(),
       mute: (isMuted) => this.#call?.setMuted(isMuted),
+      write: (text) => this.#call?.write(text) ?? false,
+      // What goes wrong again is told as it was before.
+      microphone: () =>
+        void this.#call?.sound.useMicrophone().catch((error) => panel.failed(error)),
       close: () => this.#show(false),
     });
     const launcher = element(
@@ -71,23 +75,26 @@ export class AgentElement extends HTMLElement {
     panel.begin();
     const agentId = this.getAttribute("agent") ?? undefined;
     const server = this.getAttribute("server") ?? AgentElement.home;
-    const call = new BrowserCall({ server, agentId, token: this.#token() });
+    const call = new BrowserCall({
+      server,
+      agentId,
+      token: this.#token(),
+      isMicrophoneNeeded: false,
+    });
     this.#call = call;
     call.on("state", (state) => {
       panel.state(state);
       const isOver = state === "ended";
       if (this.#launcher) this.#launcher.textContent = isOver ? WORDS.open : WORDS.openInCall;
     });
-    call.on("connected", ({ agentName, isAgain }) => {
+    call.on("connected", ({ agentName }) => {
       if (!this.hasAttribute("heading")) panel.agentName(agentName);
-      if (isAgain) panel.fault("");
     });
     call.on("words", (words) => panel.words(words));
     call.on("levels", ({ caller, agent }) => panel.level(Math.max(caller, agent)));
-    call.on("fault", ({ message }) => panel.fault(message));
-    call.on("microphone", ({ state }) => {
-      if (state === "open") panel.fault("");
-    });
+    call.on("fault", (fault) => panel.failed(fault));
+    call.on("mended", (code) => panel.mended(code));
+    call.on("ended", (end) => panel.ended(end));
     // What went wrong was told as a fault.
     await call.start().catch(() => {});
   }

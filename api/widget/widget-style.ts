@@ -32,7 +32,7 @@ button {
   font: inherit; color: inherit; background: none; border: 1px solid var(--line);
   border-radius: var(--radius); padding: 8px 16px; min-height: 40px; cursor: pointer;
 }
-button:focus-visible, .log:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+button:focus-visible, input:focus-visible, .log:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 button.main, button.launcher { background: var(--accent); color: var(--on-accent); border-color: transparent; }
 button.launcher { border-radius: 999px; box-shadow: 0 2px 8px #0004; display: block; margin-inline-start: auto; }
 button[aria-pressed="true"] { background: var(--text); color: var(--ground); }
@@ -54,7 +54,14 @@ header button { border: 0; padding: 8px; min-width: 40px; }
 .state { padding: 0 16px; margin: 0; color: var(--faint); min-height: 24px; display: flex; gap: 8px; align-items: center; }
 .meter { width: 48px; height: 4px; border-radius: 2px; background: var(--line); overflow: hidden; }
 .meter i { display: block; height: 100%; background: var(--accent); transform-origin: left; transform: scaleX(var(--level, 0)); }
-.fault { color: var(--fault); padding: 0 16px; margin: 8px 0 0; overflow-wrap: anywhere; }
+.fault { padding: 0 16px; margin: 8px 0 0; }
+.fault p { color: var(--fault); margin: 0 0 8px; overflow-wrap: anywhere; }
+form { display: flex; gap: 8px; padding: 8px 16px 0; }
+input {
+  font: inherit; color: inherit; background: none; border: 1px solid var(--faint);
+  border-radius: var(--radius); padding: 8px; min-height: 40px; min-width: 0; flex: 1;
+}
+input::placeholder { color: var(--faint); opacity: 1; }
 footer { flex-wrap: wrap; }
 footer button { flex: 1; }
 `;

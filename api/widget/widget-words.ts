@@ -1,4 +1,5 @@
 import type { CallState } from "../client/call-events.js";
+import type { FaultCode } from "../client/call-fault.js";
 
 /** What the widget says of itself. */
 export const STATE_WORDS: Readonly<Record<CallState, string>> = {
@@ -10,6 +11,20 @@ export const STATE_WORDS: Readonly<Record<CallState, string>> = {
   reconnecting: "The connection was lost. Trying again…",
   ended: "The call has ended.",
 };
+
+/** Where the visitor has no microphone that the agent could listen to. */
+export const WRITTEN_STATE_WORDS: typeof STATE_WORDS = {
+  ...STATE_WORDS,
+  listening: "Waiting for your words",
+};
+
+/** With one of these the visitor cannot be heard, and the call goes on in writing. */
+export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "microphoneDenied",
+  "microphoneMissing",
+  "microphoneBusy",
+  "microphoneLost",
+]);
 
 export const WORDS = {
   open: "Talk to us",
@@ -23,4 +38,10 @@ export const WORDS = {
   unheard: "not heard",
   caller: "You",
   agent: "Agent",
+  write: "Write to the agent",
+  send: "Send",
+  writeInstead: "Until then, write below: you are answered all the same.",
+  useMicrophone: "Try the microphone again",
+  notBegun: "No call came about.",
+  unknownFault: "Something went wrong. Try again.",
 } as const;

@@ -69,6 +69,8 @@ export type CallerTurnResumedEvent = At & { readonly type: "callerTurnResumed" }
 export type EarlyRefusedEvent = At & { readonly type: "earlyRefused"; readonly turnId: number };
 /** A key of the caller's telephone: 0-9, *, # or A-D. */
 export type DigitEvent = At & { readonly type: "digit"; readonly digit: string };
+/** What the caller has written in place of saying it: whole, and surely the own words. */
+export type WrittenEvent = At & { readonly type: "written"; readonly text: string };
 export type ListeningFailedEvent = At & { readonly type: "listeningFailed" };
 export type TimerFiredEvent = At & {
   readonly type: "timerFired";
@@ -176,6 +178,7 @@ export type SessionEvent =
   | CallerTurnResumedEvent
   | EarlyRefusedEvent
   | DigitEvent
+  | WrittenEvent
   | ListeningFailedEvent
   | TimerFiredEvent
   | EndRequestedEvent

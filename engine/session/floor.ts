@@ -48,11 +48,22 @@ export function callerSaid(
   const beganAtMs = state.utteranceBeganAtMs ?? atMs;
   const told = afterEcho(state, text, beganAtMs);
   if (told !== undefined) return answerDoubtful(goOn(told, atMs, out), atMs, out);
-  const said: SaidMessage = { role: "user", text, atMs: beganAtMs };
   if (state.settings.agreementWords === "ignored" && isListening(state, text, atMs)) {
+    const said: SaidMessage = { role: "user", text, atMs: beganAtMs };
     return onPhantom(goOn(noteAgreement(state, said, out), atMs, out), atMs, out);
   }
-  const noted = noteSaid(state, said, out);
+  return answerCaller(state, text, atMs, out);
+}
+
+/** As `callerSaid`, of words that are surely the caller's own and want an answer. */
+export function answerCaller(
+  state: SessionState,
+  text: string,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const beganAtMs = state.utteranceBeganAtMs ?? atMs;
+  const noted = noteSaid(state, { role: "user", text, atMs: beganAtMs }, out);
   const { turn } = noted;
   if (turn === undefined) return beginReply(noted, atMs, out);
   if (turn.ending !== undefined && (isFarewell(noted, text) || !isRevocable(turn.ending))) {

@@ -8,8 +8,9 @@ import type {
   TimerFiredEvent,
   TranscriptEvent,
   UtteranceEndEvent,
+  WrittenEvent,
 } from "./events.js";
-import { answerDoubtful, callerSaid, takeFloor } from "./floor.js";
+import { answerCaller, answerDoubtful, callerSaid, takeFloor } from "./floor.js";
 import { hold } from "./holding.js";
 import { interrupt, onPhantom, PHANTOM_MAX_MS } from "./interruption.js";
 import { waitForWords } from "./onset.js";
@@ -153,6 +154,17 @@ export function onDigitsTimer(
   const text = keypadText(state.digits);
   const taken = { ...state, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
   return callerSaid(taken, text, atMs, out);
+}
+
+/** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
+export function onWritten(
+  state: SessionState,
+  { text, atMs }: WrittenEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const floor = turn === undefined ? state : interrupt(state, turn, atMs, out);
+  return answerCaller({ ...floor, callerEndedAtMs: atMs }, text, atMs, out);
 }
 
 function noteWords(

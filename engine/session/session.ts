@@ -77,6 +77,11 @@ export class Session implements SpeechListener {
     this.#runner.report({ type: "digit", digit });
   }
 
+  /** Words that the caller has written in place of saying them. */
+  write(text: string): void {
+    this.#runner.report({ type: "written", text });
+  }
+
   /** The telephone has played this sentence to its end. */
   sentenceHeard({ turnId, index }: SentenceId): void {
     this.#runner.report({ type: "sentenceHeard", turnId, index });

@@ -20,6 +20,7 @@ import {
   onTranscript,
   onTurnDecided,
   onUtteranceEnd,
+  onWritten,
 } from "./hearing.js";
 import { onHoldTimer, onSentenceHeard } from "./holding.js";
 import {
@@ -87,6 +88,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onUtteranceEnd(state, event, out);
     case "digit":
       return onDigit(state, event, out);
+    case "written":
+      return onWritten(state, event, out);
     case "listeningFailed":
       return onListeningFailed(state, event.atMs, out);
     case "phraseReady":

@@ -7,17 +7,19 @@ import type { HeardFormat, Mp3Format, RawFormat } from "../audio/audio-format.js
  */
 
 /** `retryable` faults may pass by themselves; the others need the operator. */
-export type VendorFault =
-  | "unauthorized"
-  | "refused"
-  | "quotaExceeded"
-  | "notFound"
-  | "rateLimited"
-  | "unavailable"
-  | "timeout"
-  | "disconnected"
-  | "badAnswer"
-  | "aborted";
+export const VENDOR_FAULTS = [
+  "unauthorized",
+  "refused",
+  "quotaExceeded",
+  "notFound",
+  "rateLimited",
+  "unavailable",
+  "timeout",
+  "disconnected",
+  "badAnswer",
+  "aborted",
+] as const;
+export type VendorFault = (typeof VENDOR_FAULTS)[number];
 
 const RETRYABLE: ReadonlySet<VendorFault> = new Set([
   "rateLimited",

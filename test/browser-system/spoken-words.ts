@@ -1,11 +1,29 @@
+import type { Locator, Page } from "playwright-core";
 import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
 
 const RATE_HZ = 48_000;
 
-/** Runs before every other script: the microphone is one into which the test speaks when it wants to. */
+/**
+ * Runs before every other script: the microphone is one into which the test speaks when it wants to, which it unplugs and
+ * plugs in again.
+ */
 export const SPOKEN_MICROPHONE = `{
   const Room = AudioContext;
+  let isPlugged = true;
+  const tracks = [];
+  globalThis.unplug = () => {
+    isPlugged = false;
+    for (const track of tracks.splice(0)) {
+      track.stop();
+      track.dispatchEvent(new Event("ended"));
+    }
+  };
+  globalThis.plugIn = () => {
+    isPlugged = true;
+    navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
+  };
   navigator.mediaDevices.getUserMedia = async () => {
+    if (!isPlugged) throw new DOMException("there is none", "NotFoundError");
     const room = new Room({ sampleRate: ${RATE_HZ} });
     const microphone = new MediaStreamAudioDestinationNode(room);
     globalThis.speak = (samples) => {
@@ -15,6 +33,7 @@ export const SPOKEN_MICROPHONE = `{
       voice.connect(microphone);
       voice.start();
     };
+    tracks.push(...microphone.stream.getTracks());
     return microphone.stream;
   };
 }`;
@@ -22,4 +41,21 @@ export const SPOKEN_MICROPHONE = `{
 /** For the page: says the words into that microphone, in the sandbox's code of tones. */
 export function speaking(text: string): string {
   return `speak([${encodeSpeech(text, RATE_HZ).join(",")}])`;
+}
+
+const SAYS_AGAIN_MAX = 3;
+const REPLY_MAX_MS = 15_000;
+
+/** A busy machine may drop some of the microphone: a caller who is not understood says it again, as people do. */
+export async function sayUntil(page: Page, text: string, answer: Locator): Promise<void> {
+  for (let tries = 1; tries < SAYS_AGAIN_MAX; tries += 1) {
+    await page.evaluate(speaking(text));
+    const isAnswered = await answer.waitFor({ timeout: REPLY_MAX_MS }).then(
+      () => true,
+      () => false,
+    );
+    if (isAnswered) return;
+  }
+  await page.evaluate(speaking(text));
+  await answer.waitFor();
 }

@@ -1,12 +1,32 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
+import type { Page } from "playwright-core";
+import * as v from "valibot";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { TestServer } from "../system/test-server.js";
+import { barriers } from "./axe.js";
 import { PageSite } from "./page-site.js";
-import { SPOKEN_MICROPHONE } from "./spoken-words.js";
+import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 
-const FAKE_DEVICE = "--use-fake-device-for-media-stream";
-const NO_PERMISSION = "--deny-permission-prompts";
+const REFUSED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"];
+/** Whoever asks gets a microphone, and this machine has none. */
+const NO_DEVICE = ["--use-fake-ui-for-media-stream"];
+/** For the page, whose policy lets nobody else wait there: resolves when the widget's meter shows such a level, of 0 to 1. */
+const untilMeter = (condition: string) => `new Promise((resolve) => {
+  const { style } = document.querySelector("parley-agent").shadowRoot.querySelector(".meter i");
+  const look = () => {
+    if (Number(style.getPropertyValue("--level")) ${condition}) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+/** Runs before the page's scripts: the context that the call is heard with. */
+const CALL_CONTEXT = `globalThis.AudioContext = class extends AudioContext {
+  constructor(options) {
+    super(options);
+    globalThis.callContext = this;
+  }
+};`;
 
 const GREETING = "Hello, this is the shop.";
 
@@ -15,7 +35,7 @@ let site: PageSite;
 before(async () => {
   server = await TestServer.start();
   const { host } = new URL(server.url);
-  const policy = `default-src 'none'; script-src http://${host}; connect-src 'self' ws://${host}`;
+  const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
   site = await PageSite.start(server.url, {}, policy);
 });
 after(async () => {
@@ -23,23 +43,46 @@ after(async () => {
   await server.close();
 });
 
+interface Visit {
+  /** Left out, the microphone is one that the test speaks into. */
+  readonly flags?: readonly string[];
+}
+
 /** A page of another site than the server's, as careful as it can be with a widget. */
 async function pageWith(
   context: TestContext,
   attributes: string,
-  hasMicrophone = true,
+  { flags }: Visit = {},
 ): Promise<ViewerPage> {
   const body = `<!doctype html><html lang="en"><title>Shop</title>
     <script src="${server.url}/widget.js" defer></script><a href="#top">First</a>
     <parley-agent ${attributes}></parley-agent></html>`;
   site.put("/shop", { contentType: "text/html", body });
-  const browser = await ViewerBrowser.start([FAKE_DEVICE, NO_PERMISSION]);
+  const browser = await ViewerBrowser.start(flags ?? REFUSED);
   context.after(() => browser.stop());
   const viewer = await browser.prepare();
   // The fake device beeps, which interrupts the agent.
-  if (hasMicrophone) await viewer.page.addInitScript(SPOKEN_MICROPHONE);
+  if (flags === undefined) await viewer.page.addInitScript(`${SPOKEN_MICROPHONE}${CALL_CONTEXT}`);
   await viewer.page.goto(`${site.origin}/shop`);
   return viewer;
+}
+
+/** A page in a call with a greeting agent, by the client token that the site gives out. */
+async function talking(context: TestContext): Promise<Page> {
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer, { persona: { greeting: GREETING } });
+  const answer = await fetch(`${server.url}/api/dashboard/client-tokens`, {
+    method: "POST",
+    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ agentId, ttlSec: 600 }),
+  });
+  const { token } = v.parse(v.object({ token: v.string() }), await answer.json());
+  site.put("/token", { contentType: "text/plain", body: token });
+  const attributes = `token-url="/token" server="${site.origin}" mode="inline"`;
+  const viewer = await pageWith(context, attributes);
+  await viewer.page.getByRole("button", { name: "Start talking" }).click();
+  await viewer.page.getByText("Listening").waitFor();
+  return viewer.page;
 }
 
 test("by keyboard alone: the widget opens, talks, shows the words as text, mutes, and closes", async (context) => {
@@ -73,14 +116,72 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-test("a refused microphone is explained, and can be tried again", async (context) => {
-  const customer = await server.customer();
-  const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
-  const attributes = `agent="${id}" mode="inline"`;
-  const { page } = await pageWith(context, attributes, false);
-  await page.getByRole("button", { name: "Start talking" }).click();
-  const alert = page.getByRole("alert").filter({ hasText: "The microphone is not allowed here." });
-  await alert.waitFor();
+for (const { reason, flags, explained } of [
+  { reason: "refused", flags: REFUSED, explained: /not allowed here\. Allow it in/ },
+  { reason: "missing", flags: NO_DEVICE, explained: /No microphone was found\. Plug one in/ },
+]) {
+  test(`a microphone that is ${reason} is explained, and the conversation goes on in writing`, async (context) => {
+    const customer = await server.customer();
+    const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+    const attributes = `agent="${id}" mode="inline"`;
+    const viewer = await pageWith(context, attributes, { flags });
+    const { page, faults } = viewer;
+    await page.getByRole("button", { name: "Start talking" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: explained });
+    await alert.filter({ hasText: "write below" }).waitFor();
+    await page.getByText("Waiting for your words").waitFor();
+    await page.getByRole("button", { name: "Try the microphone again" }).click();
+    await alert.waitFor();
+    assert.deepEqual(await barriers(viewer), []);
+    assert.equal(await page.getByRole("button", { name: "Mute" }).isVisible(), false);
+    await page.getByLabel("Write to the agent").fill("My name is Ada.");
+    await page.keyboard.press("Enter");
+    const log = page.getByRole("log");
+    await log.getByText("My name is Ada.").waitFor();
+    await log.getByText("Nice to meet you, Ada.").waitFor();
+    assert.equal(await page.getByLabel("Write to the agent").inputValue(), "");
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByText("The call has ended.").waitFor();
+    const { status, transcript } = await server.endedCall(customer);
+    assert.equal(status, "completed");
+    assert.equal(transcript[0]?.text, "My name is Ada.");
+    assert.deepEqual(faults, []);
+  });
+}
+
+test("a microphone that is unplugged in a call is missed in words, and taken again when it is back", async (context) => {
+  const page = await talking(context);
+  await page.evaluate("unplug()");
+  await page.getByRole("alert").filter({ hasText: "The microphone is gone." }).waitFor();
+  await page.getByLabel("Write to the agent").fill("My name is Ada.");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("log").getByText("Nice to meet you, Ada.").waitFor();
+  await page.evaluate("plugIn()");
+  await page.getByRole("alert").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Mute" }).waitFor();
+  // Silent again, so that what the meter shows from here on is the visitor's voice.
+  await page.getByText("Listening").waitFor();
+  await page.evaluate(untilMeter("=== 0"));
+  await page.evaluate(speaking("What is my name?"));
+  await page.evaluate(untilMeter("> 0.2"));
+});
+
+test("sound that the browser holds back is explained, and a click anywhere lets it go on", async (context) => {
+  const page = await talking(context);
+  await page.evaluate("void callContext.suspend()");
+  await page.getByRole("alert").filter({ hasText: "until you click or press a key" }).waitFor();
+  await page.getByRole("heading").click();
+  await page.getByRole("alert").waitFor({ state: "hidden" });
+  assert.equal(await page.evaluate("callContext.state"), "running");
+});
+
+test("a token that has ended when the line breaks is told as that, with what to do", async (context) => {
+  const page = await talking(context);
+  site.cut();
+  await page.getByText("The connection was lost. Trying again…").waitFor();
+  site.put("/token", { contentType: "text/plain", body: "a token that is not good any more" });
+  site.mend();
+  await page.getByRole("alert").filter({ hasText: "Begin a new call." }).waitFor();
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
 

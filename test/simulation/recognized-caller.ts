@@ -35,6 +35,7 @@ export class SimulatedCaller {
     const random = this.#random;
     const words = Array.from({ length: random.whole(0, 5) }, () => random.pick(WORDS));
     if (random.chance(0.1)) this.#send({ type: "digit", digit: random.pick(["1", "5", "#"]) });
+    if (random.chance(0.05)) this.#send({ type: "written", text: random.pick(WORDS) });
     if (random.chance(0.8)) this.#send({ type: "speechStarted" });
     for (const [index] of words.entries()) {
       this.#clock.advance(random.whole(50, 400));

@@ -41,7 +41,8 @@ export class SimulatedCaller {
     else if (chance < 0.55) this.#cough();
     else if (chance < 0.65) this.#utter(this.#random.pick(AGREEMENTS), true);
     else if (chance < 0.7) this.#utter(this.#random.pick(CLOSINGS), true);
-    else if (chance < 0.75) this.#press();
+    else if (chance < 0.73) this.#press();
+    else if (chance < 0.75) this.#write();
     else if (chance < 0.85) this.#speakLate();
     else if (this.#hasEcho) this.#echo();
     else this.#answerInTheAgentsWords();
@@ -54,6 +55,13 @@ export class SimulatedCaller {
 
   #press(): void {
     this.#world.send({ type: "digit", digit: this.#random.pick(["1", "5", "#"]) });
+  }
+
+  #write(): void {
+    if (this.#isOver) return;
+    const words = Array.from({ length: this.#random.whole(1, 5) }, () => this.#newWord());
+    this.#world.send({ type: "written", text: words.join(" ") });
+    this.said.push(...words);
   }
 
   /** As a recognizer reports it: with or without its marks of the beginning and the end. */

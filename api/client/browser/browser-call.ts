@@ -13,6 +13,8 @@ export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "se
   /** Such as `https://voice.example.com`; left out, the server that the page came from. */
   readonly server?: string | undefined;
   readonly microphoneId?: string | undefined;
+  /** False: a call without a microphone begins all the same, tells why as a `fault`, and goes on by `write`. */
+  readonly isMicrophoneNeeded?: boolean | undefined;
   /** Where a page of another site serves the AudioWorklet itself; left out, the server does. */
   readonly workletUrl?: string | undefined;
 }
@@ -26,8 +28,8 @@ export class BrowserCall extends AgentCall {
     const server = options.server ?? globalThis.location.origin;
     const path = typeof PARLEY_WORKLET_PATH === "string" ? PARLEY_WORKLET_PATH : WORKLET_PATH;
     const workletUrl = options.workletUrl ?? new URL(path, server).href;
-    const { microphoneId, clock } = options;
-    const sound = new BrowserSound({ workletUrl, microphoneId, clock });
+    const { microphoneId, isMicrophoneNeeded, clock } = options;
+    const sound = new BrowserSound({ workletUrl, microphoneId, isMicrophoneNeeded, clock });
     super({ ...options, server, sound });
     this.sound = sound;
     const onOffline = () => this.networkLost();

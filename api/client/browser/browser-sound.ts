@@ -1,8 +1,8 @@
 import type { MicrophoneChange } from "../call-events.js";
-import { CallFault } from "../call-fault.js";
+import { CallFault, type FaultCode } from "../call-fault.js";
 import { type ClientClock, ownClock } from "../client-clock.js";
 import type { Sound, SoundListener } from "../sound.js";
-import { Microphone } from "./microphone.js";
+import { Microphone, PAGE_NOT_SECURE } from "./microphone.js";
 import {
   LOUDSPEAKER_PROCESSOR,
   type LoudspeakerCommand,
@@ -15,6 +15,8 @@ export interface BrowserSoundOptions {
   readonly workletUrl: string;
   /** The `deviceId` to begin with; left out, the system's own choice. */
   readonly microphoneId?: string | undefined;
+  /** Left out, it is: sound without one is not opened. */
+  readonly isMicrophoneNeeded?: boolean | undefined;
   readonly clock?: ClientClock | undefined;
 }
 
@@ -32,7 +34,9 @@ export class BrowserSound implements Sound {
   #loudspeaker: AudioWorkletNode | undefined;
   #microphone: Microphone | undefined;
   #listener: SoundListener | undefined;
-  #isLost = false;
+  /** Why there is no microphone; undefined where there is one. */
+  #microphoneFault: FaultCode | undefined;
+  #isSuspended = false;
   #volume = 1;
   #isMuted = false;
   /** Reports from before the last stop are dropped. */
@@ -64,8 +68,8 @@ export class BrowserSound implements Sound {
     ears.connect(context.destination);
     this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
     this.#microphone.setMuted(this.#isMuted);
-    await this.#microphone.open(this.#options.microphoneId);
-    navigator.mediaDevices.addEventListener("devicechange", this.#devicesChanged);
+    await this.#openMicrophone(this.#microphone, listener);
+    globalThis.navigator.mediaDevices?.addEventListener("devicechange", this.#devicesChanged);
     this.#watchContext();
   }
 
@@ -96,8 +100,11 @@ export class BrowserSound implements Sound {
     if (this.#gain !== undefined) this.#gain.gain.value = volume;
   }
 
-  /** Changes the microphone, also in the middle of a call. Rejects with a CallFault. */
-  async useMicrophone(deviceId: string): Promise<void> {
+  /**
+   * Changes the microphone, also in the middle of a call; left out, the system's own choice is tried. Rejects with a
+   * CallFault.
+   */
+  async useMicrophone(deviceId?: string): Promise<void> {
     await this.#microphone?.open(deviceId);
   }
 
@@ -121,7 +128,20 @@ export class BrowserSound implements Sound {
     if (context !== undefined && context.state !== "closed") void context.close().catch(() => {});
   }
 
+  async #openMicrophone(microphone: Microphone, listener: SoundListener): Promise<void> {
+    try {
+      await microphone.open(this.#options.microphoneId);
+    } catch (error) {
+      const isNeeded = this.#options.isMicrophoneNeeded ?? true;
+      if (isNeeded || !(error instanceof CallFault)) throw error;
+      this.#microphoneFault = error.code;
+      listener.fault(error);
+    }
+  }
+
   async #loadWorklet(context: AudioContext): Promise<void> {
+    // Browsers have no worklets there either, and would say nothing that a person understands.
+    if (!globalThis.isSecureContext) throw new CallFault("pageNotSecure", PAGE_NOT_SECURE);
     try {
       await context.audioWorklet.addModule(this.#options.workletUrl);
     } catch (error) {
@@ -160,25 +180,32 @@ export class BrowserSound implements Sound {
   }
 
   #microphoneChanged(change: MicrophoneChange): void {
-    this.#isLost = change.state === "lost";
     this.#listener?.microphone(change);
-    if (change.state === "open") return;
+    const fault = this.#microphoneFault;
+    this.#microphoneFault = change.state === "lost" ? "microphoneLost" : undefined;
+    if (change.state === "open") {
+      if (fault !== undefined) this.#listener?.mended(fault);
+      return;
+    }
     const message = "The microphone is gone. Plug it in again, or choose another one.";
     this.#listener?.fault(new CallFault("microphoneLost", message));
     this.#devicesChanged();
   }
 
-  /** A microphone that is lost is looked for whenever a device comes or goes. */
+  /** A microphone that there is none of is looked for whenever a device comes or goes. */
   readonly #devicesChanged = () => {
-    if (!this.#isLost) return;
+    if (this.#microphoneFault === undefined) return;
     void this.#microphone?.open().catch(() => {});
   };
 
   #watchContext(): void {
     const state = this.#context?.state;
     if (state === undefined || state === "closed") return;
-    this.#awaitGesture(state !== "running");
-    if (state === "running") return;
+    const wasSuspended = this.#isSuspended;
+    this.#isSuspended = state !== "running";
+    this.#awaitGesture(this.#isSuspended);
+    if (wasSuspended && !this.#isSuspended) this.#listener?.mended("soundSuspended");
+    if (wasSuspended || !this.#isSuspended) return;
     const message = "The browser holds the sound back until you click or press a key.";
     this.#listener?.fault(new CallFault("soundSuspended", message));
   }

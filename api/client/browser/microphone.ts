@@ -1,6 +1,9 @@
 import type { MicrophoneChange } from "../call-events.js";
 import { CallFault, type FaultCode } from "../call-fault.js";
 
+export const PAGE_NOT_SECURE =
+  "Browsers give the microphone to pages on https: only. Open this page with https.";
+
 const WORDS: Readonly<Record<string, readonly [code: FaultCode, message: string]>> = {
   NotAllowedError: [
     "microphoneDenied",
@@ -70,10 +73,7 @@ export class Microphone {
 async function opened(deviceId: string | undefined): Promise<MediaStream> {
   const devices: Partial<MediaDevices> | undefined = globalThis.navigator.mediaDevices;
   if (devices?.getUserMedia === undefined) {
-    throw new CallFault(
-      "pageNotSecure",
-      "Browsers give the microphone to pages on https: only. Open this page with https.",
-    );
+    throw new CallFault("pageNotSecure", PAGE_NOT_SECURE);
   }
   const audio: MediaTrackConstraints = {
     echoCancellation: true,

@@ -124,6 +124,7 @@ export function useProviders() {
   return useQuery({
     queryKey: ["providers"],
     queryFn: () => answered(api.GET("/api/dashboard/providers")),
+    refetchInterval: SLOW_EVERY_MS,
   });
 }
 

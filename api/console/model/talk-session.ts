@@ -14,8 +14,8 @@ export interface Talk {
   readonly words: readonly Words[];
   /** What the caller waited for the last reply. */
   readonly wait: Wait | undefined;
-  /** In words for the person at the microphone. */
-  readonly fault: string | undefined;
+  /** What is wrong at the moment, in words for the person at the microphone. */
+  readonly fault: CallFault | undefined;
   readonly isMuted: boolean;
   readonly end: CallEnd | undefined;
 }
@@ -61,7 +61,7 @@ export class TalkSession {
   /** To be called in a click: browsers let nothing sound before one. */
   async start(): Promise<void> {
     this.#set({ ...IDLE, state: "connecting" });
-    const call = new BrowserCall({ token: () => this.#token() });
+    const call = new BrowserCall({ token: () => this.#token(), isMicrophoneNeeded: false });
     this.#call = call;
     const change = (changed: Partial<Talk>) => {
       if (this.#call === call) this.#set({ ...this.#talk, ...changed });
@@ -69,8 +69,10 @@ export class TalkSession {
     call.on("state", (state) => change({ state }));
     call.on("words", (words) => change({ words: withWords(this.#talk.words, words) }));
     call.on("wait", (wait) => change({ wait }));
-    call.on("fault", ({ message }) => change({ fault: message }));
-    call.on("connected", () => change({ fault: undefined }));
+    call.on("fault", (fault) => change({ fault }));
+    call.on("mended", (code) => {
+      if (this.#talk.fault?.code === code) change({ fault: undefined });
+    });
     call.on("levels", (levels) => this.#setLevels(levels));
     call.on("ended", (end) => {
       change({ state: "ended", end });
@@ -79,7 +81,8 @@ export class TalkSession {
     try {
       await call.start();
     } catch (error) {
-      const fault = error instanceof CallFault ? error.message : "The call could not be begun.";
+      const unknown = new CallFault("soundFailed", "The call could not be begun.");
+      const fault = error instanceof CallFault ? error : unknown;
       change({ state: "ended", fault });
     }
   }
@@ -87,6 +90,11 @@ export class TalkSession {
   setMuted(isMuted: boolean): void {
     this.#call?.setMuted(isMuted);
     this.#set({ ...this.#talk, isMuted });
+  }
+
+  /** False while nobody is there to read it. */
+  write(text: string): boolean {
+    return this.#call?.write(text) ?? false;
   }
 
   hangUp(): void {

@@ -1,14 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
-import { Link } from "wouter";
-import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents, useProviders, useRegistry } from "../model/queries.js";
 import { NewProvider } from "../parts/new-provider.js";
 import { PageHead } from "../parts/page-head.js";
-import { Fault, Loaded, Outline } from "../parts/states.js";
-import { waitWords } from "../words/durations.js";
+import { ProviderCard } from "../parts/provider-card.js";
+import { Loaded, Outline } from "../parts/states.js";
+import type { Provider } from "../words/provider-words.js";
 
-type Provider = Answered<"getProvider">;
 type Agent = Answered<"getAgent">;
 
 const KINDS = [
@@ -40,7 +37,10 @@ export function ProvidersPage() {
                     <ProviderCard
                       key={provider._id}
                       provider={provider}
-                      agents={usersOf(provider, agents.data ?? [])}
+                      agents={(agents.data ?? []).filter((agent) => isFirstOf(provider, agent))}
+                      standInAgents={(agents.data ?? []).filter((agent) =>
+                        isStandInOf(provider, agent),
+                      )}
                     />
                   ))}
               </div>
@@ -52,85 +52,11 @@ export function ProvidersPage() {
   );
 }
 
-function usersOf({ _id }: Provider, agents: readonly Agent[]): readonly Agent[] {
-  return agents.filter(
-    (agent) =>
-      agent.llmProviderId === _id || agent.ttsProviderId === _id || agent.sttProviderId === _id,
-  );
+function isFirstOf({ _id }: Provider, agent: Agent): boolean {
+  return [agent.llmProviderId, agent.ttsProviderId, agent.sttProviderId].includes(_id);
 }
 
-const MODELS_SHOWN = 4;
-
-function ProviderCard({ provider, agents }: { provider: Provider; agents: readonly Agent[] }) {
-  const { name, active, models, orgId, providerKey } = provider;
-  const labels = models.map(({ label }) => label);
-  const rest = labels.length - MODELS_SHOWN;
-  return (
-    <article className="card stack tight">
-      <div className="row">
-        <h3>
-          <bdi>{name}</bdi>
-        </h3>
-        <span className={`state ${active ? "good" : ""}`}>
-          {active ? "active" : "switched off"}
-        </span>
-      </div>
-      <p className="soft">
-        {orgId === null ? "The platform’s" : "Your own"}, {providerKey}, id{" "}
-        <code className="id">{provider._id}</code>
-      </p>
-      <p>
-        {labels.slice(0, MODELS_SHOWN).join(", ")}
-        {rest > 0 ? ` and ${rest} more` : ""}
-      </p>
-      {agents.length === 0 ? (
-        <p className="soft">No agent uses it.</p>
-      ) : (
-        <p>
-          Used by{" "}
-          {agents.map(({ _id, name: agentName }, index) => (
-            <span key={_id}>
-              {index === 0 ? "" : ", "}
-              <Link href={`/agents/${_id}`}>{agentName}</Link>
-            </span>
-          ))}
-        </p>
-      )}
-      <ProviderTest id={provider._id} name={name} />
-    </article>
-  );
-}
-
-/** One small call to the vendor, told in words. */
-function ProviderTest({ id, name }: { id: string; name: string }) {
-  const test = useMutation({
-    mutationFn: () =>
-      answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
-  });
-  const { data } = test;
-  return (
-    <div className="stack tight">
-      <div>
-        <button
-          type="button"
-          className="button"
-          disabled={test.isPending}
-          aria-label={`Test ${name}`}
-          onClick={() => test.mutate()}
-        >
-          {test.isPending ? "Asking the vendor" : "Test"}
-        </button>
-      </div>
-      <div role="status">
-        {data === undefined ? null : (
-          <p className={`state ${data.ok ? "good" : "fault"}`}>
-            {data.ok
-              ? `It answered in ${waitWords(data.latencyMs)}.`
-              : `${data.error} (after ${waitWords(data.latencyMs)})`}
-          </p>
-        )}
-      </div>
-      {test.error === null ? null : <Fault error={test.error} />}
-    </div>
-  );
+function isStandInOf({ _id }: Provider, { fallbacks }: Agent): boolean {
+  const links = [...fallbacks.llm, ...fallbacks.tts, ...fallbacks.stt];
+  return links.some(({ providerId }) => providerId === _id);
 }

@@ -1,6 +1,7 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { type ChatMessage, chatReply } from "../model/chat-stream.js";
 import { Fault } from "./states.js";
+import { WriteLine } from "./write-line.js";
 
 /** The agent's prompt and model as in a call, in text. */
 export function Chat({ agentId }: { agentId: string }) {
@@ -10,8 +11,7 @@ export function Chat({ agentId }: { agentId: string }) {
   const [fault, setFault] = useState<unknown>();
   const stop = useRef<AbortController>(undefined);
   useEffect(() => () => stop.current?.abort(), []);
-  const send = async (event: FormEvent) => {
-    event.preventDefault();
+  const send = async () => {
     const content = typed.trim();
     if (content === "" || reply !== undefined) return;
     const asked: readonly ChatMessage[] = [...messages, { role: "user", content }];
@@ -41,18 +41,14 @@ export function Chat({ agentId }: { agentId: string }) {
     <div className="stack">
       <Said messages={messages} reply={reply} />
       {fault === undefined ? null : <Fault error={fault} />}
-      <form className="row" onSubmit={(event) => void send(event)}>
-        <input
-          aria-label="Your message"
-          placeholder="Write to the agent"
-          style={{ flex: "1 1 160px", width: "auto" }}
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <button type="submit" className="button main" disabled={reply !== undefined}>
-          Send
-        </button>
-      </form>
+      <WriteLine
+        label="Your message"
+        hint="Write to the agent"
+        text={typed}
+        isBusy={reply !== undefined}
+        onText={setTyped}
+        onSend={() => void send()}
+      />
     </div>
   );
 }

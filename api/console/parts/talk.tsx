@@ -5,6 +5,7 @@ import { waitWords } from "../words/durations.js";
 import { TalkMeters } from "./talk-meters.js";
 import { TalkRecord } from "./talk-record.js";
 import { TalkWords } from "./talk-words.js";
+import { WriteLine } from "./write-line.js";
 
 const STATES = {
   idle: "Not in a call",
@@ -31,7 +32,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
       </p>
       {talk.fault === undefined ? null : (
         <p className="note fault" role="alert">
-          {talk.fault}
+          {talk.fault.message}
         </p>
       )}
       {isOn ? (
@@ -51,8 +52,25 @@ export function TalkPanel({ agentId }: { agentId: string }) {
         </>
       ) : null}
       <TalkWords words={talk.words} />
+      {isOn ? <TalkWriting session={session} /> : null}
       {talk.words.length === 0 ? null : <TalkRecord agentId={agentId} isOn={isOn} />}
     </div>
+  );
+}
+
+/** For who has no microphone, or sits among people. */
+function TalkWriting({ session }: { session: TalkSession }) {
+  const [text, setText] = useState("");
+  return (
+    <WriteLine
+      label="Write in place of speaking"
+      hint="Write in place of speaking"
+      text={text}
+      onText={setText}
+      onSend={() => {
+        if (session.write(text)) setText("");
+      }}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Category } from "../../../storage/records.js";
 import type { Clock } from "../../time/clock.js";
-import type { VendorError } from "../contracts.js";
+import type { VendorError, VendorFault } from "../contracts.js";
 import {
   abandoned,
   answered,
@@ -10,6 +10,7 @@ import {
   CLOSED_BREAKER,
   failed,
   isSkipped,
+  NOT_THE_VENDORS,
 } from "./breaker-state.js";
 
 /** More credentials than any installation has in use; the one made first is forgotten first. */
@@ -23,13 +24,27 @@ export interface Credential {
   readonly vendor: string;
 }
 
+/** What can be told of a credential, as this process knows it. */
+export interface BreakerHealth {
+  readonly phase: BreakerPhase;
+  /** How many of the newest answers, 20 at most, were failures; none of those that have opened it. */
+  readonly recentFailures: number;
+  /** The newest failure that was the vendor's own, however long ago. */
+  readonly lastFault: { readonly fault: VendorFault; readonly atMs: number } | undefined;
+}
+
+const UNUSED: BreakerHealth = { phase: "closed", recentFailures: 0, lastFault: undefined };
+
+type BreakerClock = Pick<Clock, "monotonicMs" | "epochMs">;
+
 /** What all calls of the process know of one credential. */
 export class Breaker {
   readonly credential: Credential;
-  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #clock: BreakerClock;
   #state: BreakerState = CLOSED_BREAKER;
+  #lastFault: BreakerHealth["lastFault"];
 
-  constructor(credential: Credential, clock: Pick<Clock, "monotonicMs">) {
+  constructor(credential: Credential, clock: BreakerClock) {
     this.credential = credential;
     this.#clock = clock;
   }
@@ -37,6 +52,11 @@ export class Breaker {
   /** An open one whose pause is over waits for a call to try it. */
   get phase(): BreakerPhase {
     return this.#state.phase;
+  }
+
+  get health(): BreakerHealth {
+    const recentFailures = this.#state.recent.filter((hasFailed) => hasFailed).length;
+    return { phase: this.phase, recentFailures, lastFault: this.#lastFault };
   }
 
   get isSkipped(): boolean {
@@ -54,6 +74,7 @@ export class Breaker {
 
   failed({ fault, retryAfterMs }: Pick<VendorError, "fault" | "retryAfterMs">): void {
     this.#state = failed(this.#state, fault, retryAfterMs, this.#clock.monotonicMs());
+    if (!NOT_THE_VENDORS.has(fault)) this.#lastFault = { fault, atMs: this.#clock.epochMs() };
   }
 
   abandoned(): void {
@@ -63,10 +84,10 @@ export class Breaker {
 
 /** The breakers of this process, one for each credential. */
 export class Breakers {
-  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #clock: BreakerClock;
   readonly #byId = new Map<string, Breaker>();
 
-  constructor(clock: Pick<Clock, "monotonicMs">) {
+  constructor(clock: BreakerClock) {
     this.#clock = clock;
   }
 
@@ -80,9 +101,9 @@ export class Breakers {
     return breaker;
   }
 
-  /** Closed for a credential that nobody has used. */
-  phaseOf(id: string): BreakerPhase {
-    return this.#byId.get(id)?.phase ?? "closed";
+  /** Closed and without a fault for a credential that nobody has used. */
+  healthOf(id: string): BreakerHealth {
+    return this.#byId.get(id)?.health ?? UNUSED;
   }
 
   /** Those that are not closed, by category and vendor. */

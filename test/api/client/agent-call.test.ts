@@ -9,7 +9,7 @@ import { ClientSocket } from "./client-socket.js";
 
 beforeEach(() => ClientSocket.opened.splice(0));
 
-const NAMES = ["state", "connected", "words", "turn", "wait", "fault", "ended"] as const;
+const NAMES = ["state", "connected", "words", "turn", "wait", "fault", "mended", "ended"] as const;
 
 interface Stand {
   readonly call: AgentCall;
@@ -143,6 +143,48 @@ test("a connection that breaks is made anew, into the same conversation, with a 
     ["1 begun", "1 interrupted", "2 begun"],
   );
   assert.equal(call.state, "listening");
+});
+
+test("a line that comes back mends what was told of it", async () => {
+  const { clock, told } = await connected();
+  ClientSocket.last.breakOff();
+  assert.deepEqual(told("mended"), []);
+  clock.advance(1_000);
+  await Promise.resolve();
+  await Promise.resolve();
+  ClientSocket.last.accept();
+  assert.deepEqual(told("mended"), ["connectionLost"]);
+});
+
+test("a token that ended meanwhile is told as that, and as the call's end", async () => {
+  const { clock, told } = await connected({ token: "used" });
+  ClientSocket.last.breakOff();
+  clock.advance(1_000);
+  await Promise.resolve();
+  await Promise.resolve();
+  ClientSocket.last.say({ type: "error", payload: { message: "the token is old" } });
+  ClientSocket.last.breakOff(4001, "the token is old");
+  assert.equal(told("fault").at(-1)?.code, "tokenEnded");
+  assert.match(told("fault").at(-1)?.message ?? "", /Begin a new call\.$/);
+  assert.equal(told("ended")[0]?.code, 4001);
+});
+
+test("written words are sent while there is a connection, and only then", async () => {
+  const { call, clock } = await connected();
+  const socket = ClientSocket.last;
+  assert.equal(call.write(" My name is Ada. "), true);
+  assert.equal(socket.sent.at(-1), '{"type":"written","text":"My name is Ada."}');
+  assert.equal(call.write("  "), false);
+  socket.breakOff();
+  assert.equal(call.write("Is anybody there?"), false);
+  clock.advance(1_000);
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.equal(call.write("Not yet"), false);
+  ClientSocket.last.accept();
+  assert.equal(call.write("Now"), true);
+  call.hangUp();
+  assert.equal(call.write("Too late"), false);
 });
 
 test("after 30 seconds of trying the call is given up, and says so", async () => {

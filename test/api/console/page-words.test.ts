@@ -6,6 +6,7 @@ import { spanOf } from "../../../api/console/model/spans.js";
 import { usageCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
 import { callerWords, endingWords } from "../../../api/console/words/call-words.js";
+import { providerState } from "../../../api/console/words/provider-words.js";
 
 test("an ending is told in words, also one that this console does not know yet", () => {
   const ended = { status: "completed", channel: "web" } as const;
@@ -20,6 +21,20 @@ test("an ending is told in words, also one that this console does not know yet",
   assert.equal(endingWords({ status: "failed", channel: "web" }), "it failed");
   assert.equal(endingWords({ status: "active", channel: "web" }), "in progress");
   assert.equal(callerWords({ ...ended, metadata: { from: "+15550100" } }), "+15550100");
+});
+
+test("how it stands with a provider is told by what calls have found", () => {
+  const stateOf = (told: Partial<Parameters<typeof providerState>[0]>) =>
+    providerState({ active: true, breaker: "closed", recentFailures: 0, ...told });
+  assert.deepEqual(stateOf({}), { tone: "good", text: "active" });
+  assert.deepEqual(stateOf({ recentFailures: 1 }), {
+    tone: "warn",
+    text: "active, failed once lately",
+  });
+  assert.deepEqual(stateOf({ recentFailures: 2 }).text, "active, failed 2 times lately");
+  assert.equal(stateOf({ breaker: "halfOpen", recentFailures: 9 }).tone, "warn");
+  assert.equal(stateOf({ breaker: "open" }).tone, "fault");
+  assert.equal(stateOf({ active: false, breaker: "open" }).text, "switched off");
 });
 
 test("a change is a sentence, and who reads it knows their own", () => {

@@ -97,6 +97,36 @@ test("a setting that the vendor's client would refuse is refused by name, when m
   assert.deepEqual(Object((await client.get(path, headers)).body).settings, recognizer.settings);
 });
 
+test("what calls have learnt of a provider is told: its failures, the last fault, and its breaker", async () => {
+  const { client, services, clock } = platform;
+  const made = await client.post(PROVIDERS, { ...DRAFT, name: "Failing" }, tenancy.byKey);
+  const id = idIn(made.body);
+  const told = async () => {
+    const { body } = await client.get(`${PROVIDERS}/${id}`, tenancy.byKey);
+    const { breaker, recentFailures, lastFault } = Object(body);
+    return { breaker, recentFailures, lastFault };
+  };
+  const sound = { breaker: "closed", recentFailures: 0, lastFault: null };
+  assert.deepEqual(await told(), sound);
+  const credential = { id, version: "1", category: "llm", vendor: "openai" } as const;
+  const breaker = services.breakers.of(credential);
+  breaker.failed({ fault: "refused", retryAfterMs: undefined });
+  assert.deepEqual(
+    await told(),
+    sound,
+    "what one request has done wrong is not the vendor's fault",
+  );
+  breaker.failed({ fault: "timeout", retryAfterMs: undefined });
+  const at = new Date(clock.epochMs()).toISOString();
+  const failing = { breaker: "closed", recentFailures: 1, lastFault: { fault: "timeout", at } };
+  assert.deepEqual(await told(), failing);
+  clock.advance(1_000);
+  breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
+  const { breaker: phase, lastFault } = await told();
+  const later = new Date(clock.epochMs()).toISOString();
+  assert.deepEqual([phase, lastFault], ["open", { fault: "unauthorized", at: later }]);
+});
+
 test("a name is taken once, also by two at once", async () => {
   const twin = { ...DRAFT, name: "Twin" };
   const answers = await Promise.all([

@@ -28,6 +28,10 @@ class EndingSession {
     this.reports.push(`${playedMs} ms of turn ${turnId}`);
   }
 
+  write(text: string): void {
+    this.reports.push(`wrote "${text}"`);
+  }
+
   end(ending: Ending): void {
     if (this.endings.push(ending) > 1) return;
     this.#leg.send({ type: "error", message: ending.message });
@@ -166,6 +170,29 @@ test("a streamed leg sends pieces as they come, and tells the session what was p
     '{"type":"error","payload":{"message":"ms: expected at most the 30 ms that were sent of turn 1"}}',
     '{"type":"audioEnd"}',
   ]);
+});
+
+test("of written words five are taken from one tick to the next, and they are a sign of life", () => {
+  const { socket, leg, session } = connected("mulaw");
+  leg.countSilence();
+  leg.countSilence();
+  for (let count = 1; count <= 6; count += 1) {
+    leg.receiveText(Buffer.from(`{"type":"written","text":"Line ${count}"}`));
+  }
+  const refusal = "written: expected at most 5 in 5 seconds";
+  assert.deepEqual(socket.sent, [`{"type":"error","payload":{"message":"${refusal}"}}`]);
+  assert.equal(leg.countSilence(), 1);
+  leg.receiveText(Buffer.from('{"type":"written","text":"Line 7"}'));
+  assert.deepEqual(session.reports.at(-1), 'wrote "Line 7"');
+  assert.equal(session.reports.length, 6);
+});
+
+test("what is written before the call has begun is refused, and does no harm", () => {
+  const socket = new RecordingSocket();
+  const leg = new WebLeg(socket, "mulaw");
+  leg.receiveText(Buffer.from('{"type":"written","text":"Hello"}'));
+  assert.match(String(socket.sent), /written: expected after `connected`/);
+  assert.ok(leg.isOpen);
 });
 
 test("an interruption passes what waits for a slow client, which never leaves", () => {

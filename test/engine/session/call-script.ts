@@ -152,6 +152,8 @@ function perform(call: RecordedCall, command: string): void {
     }
     case "key":
       return call.send({ type: "digit", digit: text });
+    case "write":
+      return call.send({ type: "written", text });
     case "tool": {
       const [name = "", ...json] = rest;
       const toolCalls = [{ id: name, name, argumentsJson: json.join(" ") }];

@@ -92,6 +92,7 @@ const GENERATORS: Generators = {
   callerTurnResumed: { weight: 1, arbitrary: fc.constant({}) },
   earlyRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
   digit: { weight: 1, arbitrary: fc.record({ digit: fc.constantFrom("0", "7", "*", "#", "A") }) },
+  written: { weight: 1, arbitrary: fc.record({ text: words }) },
   listeningFailed: { weight: 1, arbitrary: fc.constant({}) },
   timerFired: {
     weight: 4,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { playedReport } from "../../../api/voice/played-message.js";
+import { callerMessage } from "../../../api/voice/caller-message.js";
 import { Failure } from "../../../engine/failure.js";
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
@@ -9,7 +9,7 @@ const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 /** What is told to a client whose message is not understood; fails for one that is. */
 function faultIn(message: Uint8Array): string {
   try {
-    playedReport(message);
+    callerMessage(message);
   } catch (error) {
     assert.ok(error instanceof Failure);
     assert.equal(error.kind, "invalid");
@@ -20,14 +20,28 @@ function faultIn(message: Uint8Array): string {
 
 test("a report is what was played of a turn; fields that nobody knows are no harm", () => {
   const message = bytesOf('{"type":"played","turnId":3,"ms":1234.5,"buffered":80}');
-  assert.deepEqual(playedReport(message), { type: "played", turnId: 3, ms: 1_234.5 });
+  assert.deepEqual(callerMessage(message), { type: "played", turnId: 3, ms: 1_234.5 });
+});
+
+test("written words are taken without the blanks around them, up to 1,000 characters", () => {
+  const written = (text: unknown) => bytesOf(JSON.stringify({ type: "written", text }));
+  assert.deepEqual(callerMessage(written(" My name is Ada.\n")), {
+    type: "written",
+    text: "My name is Ada.",
+  });
+  // Each of them takes six bytes where a client escapes it.
+  const escaped = `{"type":"written","text":"${"\\u00e4".repeat(1_000)}"}`;
+  assert.deepEqual(callerMessage(bytesOf(escaped)), { type: "written", text: "ä".repeat(1_000) });
+  for (const text of ["", " ", "x".repeat(1_001), 7, null, "\0", "\ud800"]) {
+    assert.match(faultIn(written(text)), /^text: expected the caller's words, text of 1 to 1000/);
+  }
 });
 
 test("what is wrong is told by its field, and never repeated", () => {
   const secret = "my password";
   assert.match(faultIn(bytesOf(secret)), /^message: expected a JSON object$/);
   assert.match(faultIn(Uint8Array.of(0xff, 0xfe)), /^message: /);
-  assert.match(faultIn(bytesOf(" ".repeat(1_025))), /^message: expected at most 1024 bytes$/);
+  assert.match(faultIn(bytesOf(" ".repeat(8_193))), /^message: expected at most 8192 bytes$/);
   for (const [field, value] of [
     ["type", secret],
     ["turnId", secret],
@@ -52,9 +66,10 @@ test("no message does anything else than be taken or told what is wrong with it"
     fc
       .record(
         {
-          type: fc.constantFrom("played", "audioStop"),
+          type: fc.constantFrom("played", "written", "audioStop"),
           turnId: fc.jsonValue(),
           ms: fc.jsonValue(),
+          text: fc.jsonValue(),
         },
         { requiredKeys: [] },
       )
@@ -63,9 +78,10 @@ test("no message does anything else than be taken or told what is wrong with it"
   fc.assert(
     fc.property(messages, (message) => {
       try {
-        const { turnId, ms } = playedReport(message);
-        assert.ok(Number.isSafeInteger(turnId) && turnId > 0);
-        assert.ok(ms >= 0 && Number.isFinite(ms));
+        const taken = callerMessage(message);
+        if (taken.type === "written") return assert.match(taken.text, /^\S(?:[^]{0,998}\S)?$/);
+        assert.ok(Number.isSafeInteger(taken.turnId) && taken.turnId > 0);
+        assert.ok(taken.ms >= 0 && Number.isFinite(taken.ms));
       } catch (error) {
         assert.ok(error instanceof Failure);
         assert.ok(error.message.length < 1_000);

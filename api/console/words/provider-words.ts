@@ -1,0 +1,39 @@
+import type { Answered } from "../model/contract-paths.js";
+
+export type Provider = Answered<"getProvider">;
+type Fault = NonNullable<Provider["lastFault"]>["fault"];
+
+const FAULTS: Readonly<Record<Fault, string>> = {
+  unauthorized: "it refused the key",
+  refused: "it refused a request",
+  quotaExceeded: "its quota was used up",
+  notFound: "it did not know the model",
+  rateLimited: "it was asked too often",
+  unavailable: "it was out of order",
+  timeout: "it did not answer in time",
+  disconnected: "the connection broke",
+  badAnswer: "its answer made no sense",
+  aborted: "it was not waited for",
+};
+
+/** What a vendor did wrong, behind "Last fault:". */
+export function vendorFaultWords(fault: Fault): string {
+  return FAULTS[fault];
+}
+
+export interface ProviderState {
+  readonly tone: "" | "good" | "warn" | "fault";
+  readonly text: string;
+}
+
+type Told = Pick<Provider, "active" | "breaker" | "recentFailures">;
+
+/** How it stands with a provider, as calls have found it. */
+export function providerState({ active, breaker, recentFailures }: Told): ProviderState {
+  if (!active) return { tone: "", text: "switched off" };
+  if (breaker === "open") return { tone: "fault", text: "failing: calls go to their fallbacks" };
+  if (breaker === "halfOpen") return { tone: "warn", text: "has failed, and is tried again" };
+  if (recentFailures === 0) return { tone: "good", text: "active" };
+  const times = recentFailures === 1 ? "once" : `${recentFailures} times`;
+  return { tone: "warn", text: `active, failed ${times} lately` };
+}
