@@ -50,7 +50,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
           </div>
         </>
       ) : null}
-      <TalkWords words={talk.words} />
+      <TalkWords words={talk.words} caller="You" />
       {talk.words.length === 0 ? null : <TalkRecord agentId={agentId} isOn={isOn} />}
     </div>
   );
