@@ -7,6 +7,7 @@ const SETTINGS: SessionSettings = {
   greeting: "Hello! How can I help you today?",
   cannotTransfer: "",
   suspended: "",
+  mustEnd: "",
   apology: "I am sorry, I could not answer that just now.",
   sensitivity: "medium",
   language: "en",

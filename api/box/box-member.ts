@@ -1,3 +1,4 @@
+import { BoxNews } from "../../engine/box/box-news.js";
 import { BoxPlacedCalls } from "../../engine/box/box-placed-calls.js";
 import type {
   BoxState,
@@ -19,8 +20,10 @@ import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
 import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
 import type { TokenUseDesk, UsedToken } from "../../engine/security/token-uses.js";
+import type { Ending } from "../../engine/session/ending.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import type { Soon } from "../../engine/time/soon.js";
 import type { UseLimiter } from "../http/rate-limiter.js";
 import type { BoxSide } from "./box-side.js";
 import type { SessionServer } from "./session-server.js";
@@ -49,6 +52,7 @@ export class BoxMember implements BoxSide {
   readonly owner: Link<OwnerQuestions, MemberQuestions>;
   readonly #options: BoxMemberOptions;
   readonly #slots: BoxSlots;
+  readonly #news: BoxNews;
   #box: BoxState = { callCount: 0, taking: [] };
   #state: MemberState = { isServing: false, isLate: false };
   #placedCalls: BoxPlacedCalls | undefined;
@@ -61,6 +65,7 @@ export class BoxMember implements BoxSide {
     this.#options = options;
     this.owner = new Link<OwnerQuestions, MemberQuestions>(post, this.#handlers(), log);
     this.#slots = new BoxSlots(this.owner);
+    this.#news = new BoxNews(this.owner);
     this.shared = this.#sharedBox();
     this.streamTokens = new BoxStreamTokens(new StreamTokens({ secret, clock }), this.owner);
     this.streamUuids = {
@@ -96,6 +101,12 @@ export class BoxMember implements BoxSide {
       end: (ending) => this.owner.tell("endCall", { callId, ending }),
     });
     return { find: (callId) => own.find(callId) ?? elsewhere(callId) };
+  }
+
+  endCall(own: LiveCalls, callId: string, ending: Ending): Soon<boolean> {
+    const call = own.find(callId);
+    call?.end(ending);
+    return call === undefined ? this.owner.ask("endCall", { callId, ending }) : true;
   }
 
   /** The metrics of the whole box. */
@@ -134,6 +145,7 @@ export class BoxMember implements BoxSide {
     const { name } = this.#options;
     return {
       slots: this.#slots,
+      news: this.#news,
       get callCount() {
         return box().callCount;
       },
@@ -153,6 +165,9 @@ export class BoxMember implements BoxSide {
         this.#placedCalls?.handlers.report(report),
       endCall: ({ callId, ending }: MemberQuestions["endCall"]["asks"]) =>
         this.#liveCalls?.find(callId)?.end(ending),
+      newsWanted: (wanted: MemberQuestions["newsWanted"]["asks"]) =>
+        this.#news.handlers.newsWanted(wanted),
+      news: (sent: MemberQuestions["news"]["asks"]) => this.#news.handlers.news(sent),
       metrics: async () => (await this.#metrics?.page()) ?? [],
       box: (box: BoxState) => {
         this.#box = box;

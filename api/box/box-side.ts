@@ -8,8 +8,10 @@ import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
 import { type StreamUuidDesk, StreamUuids } from "../../engine/security/stream-uuid.js";
 import { type TokenUseDesk, TokenUses } from "../../engine/security/token-uses.js";
+import type { Ending } from "../../engine/session/ending.js";
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { Soon } from "../../engine/time/soon.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/rate-limiter.js";
 
 /** What must be one for the box, as the server of a session process uses it. */
@@ -24,6 +26,8 @@ export interface BoxSide {
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls;
   /** The calls of the box; one that nobody has is there too, and its end does nothing. */
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
+  /** False where no process of the box has the call. */
+  endCall(own: LiveCalls, callId: string, ending: Ending): Soon<boolean>;
   metricsText(own: Metrics): Promise<string>;
 }
 
@@ -38,6 +42,11 @@ export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
     limiterOf: (_name, limit) => new RateLimiter(limit, clock),
     placedCalls: (own) => own,
     liveCalls: (own) => own,
+    endCall: (own, callId, ending) => {
+      const call = own.find(callId);
+      call?.end(ending);
+      return call !== undefined;
+    },
     metricsText: (own) => own.text(),
   };
 }

@@ -2,6 +2,7 @@ import { AgentChats } from "../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
+import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import { missingSettings, outboundTelephony } from "../../engine/calls/outbound-telephony.js";
 import type { ChainPatience } from "../../engine/calls/vendor-chains.js";
@@ -95,6 +96,7 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
   const stop = async (drainTimeoutMs: number) => {
     await calls.drain(drainTimeoutMs);
     await closeDoors();
+    calls.feed.close();
     await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
@@ -159,6 +161,12 @@ async function serve(parts: SessionParts, carrier: Carrier) {
       breakers,
       clientAccess,
       callReports: new CallReports({ database, clock }),
+      callSupervision: new CallSupervision({
+        calls: database.calls,
+        feed: calls.feed,
+        journal: calls.journal,
+        endCall: (callId, ending) => box.endCall(calls.liveCalls, callId, ending),
+      }),
       recordings: calls.recordings,
       outboundCalls,
       agentChats: new AgentChats({ agents, llmOf, clock, log }),

@@ -14,6 +14,7 @@ import {
   UsageQuery,
   WaitsQuery,
 } from "./call.js";
+import { CALL_EVENTS } from "./call-events.js";
 import { ClientTokenBody, IssuedClientToken } from "./client-token.js";
 import { Success } from "./fields.js";
 import {
@@ -25,7 +26,7 @@ import {
 } from "./organization.js";
 import { OwnPlan } from "./plan.js";
 import type { Route } from "./route.js";
-import { created, downloaded, ok, refused } from "./route-answer.js";
+import { created, downloaded, ok, refused, streamed } from "./route-answer.js";
 
 const dashboard = { auth: "dashboard", limit: "general" } as const;
 
@@ -120,6 +121,18 @@ export const ORGANIZATION_ROUTES = {
     query: CallCountQuery,
     success: ok("The number of calls", CallCount),
   },
+  watchCalls: {
+    method: "get",
+    path: "/api/dashboard/calls/events",
+    group: "Calls",
+    summary: "Watch calls begin, go on and end",
+    ...dashboard,
+    success: streamed(
+      "Events of all calls but their words as they happen, for a minute at most: then ask again",
+      CALL_EVENTS,
+    ),
+    others: [refused(429, "The organization watches as much as it can, or too many requests")],
+  },
   getCall: {
     method: "get",
     path: "/api/dashboard/calls/:id",
@@ -127,6 +140,27 @@ export const ORGANIZATION_ROUTES = {
     summary: "Show a call with its transcript",
     ...dashboard,
     success: ok("The call", Call),
+  },
+  watchCall: {
+    method: "get",
+    path: "/api/dashboard/calls/:id/events",
+    group: "Calls",
+    summary: "Watch a call with its words",
+    ...dashboard,
+    success: streamed(
+      "Events of the call as they happen, for a minute at most: then ask again",
+      CALL_EVENTS,
+    ),
+    others: [refused(429, "The organization watches as much as it can, or too many requests")],
+  },
+  endCall: {
+    method: "post",
+    path: "/api/dashboard/calls/:id/end",
+    group: "Calls",
+    summary: "End a call",
+    ...dashboard,
+    success: ok("The agent says goodbye and hangs up; the record tells when it has", Success),
+    others: [refused(409, "The call has ended, or is not on this server")],
   },
   getCallRecording: {
     method: "get",

@@ -1,5 +1,6 @@
 import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
+import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import type { Recordings } from "../../engine/calls/recordings.js";
 import type { Accounts } from "../../engine/tenancy/accounts.js";
@@ -25,6 +26,7 @@ import { organizationRoutes } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { recordingRoutes } from "./recording-routes.js";
 import { type ServiceParts, serviceRoutes } from "./service-routes.js";
+import { supervisionRoutes } from "./supervision-routes.js";
 import { trialRoutes } from "./trial-routes.js";
 
 /** The services that the REST API is a face of. */
@@ -36,6 +38,7 @@ export interface ApiServices {
   readonly auditTrail: AuditTrail;
   readonly breakers: Breakers;
   readonly callReports: CallReports;
+  readonly callSupervision: CallSupervision;
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place">;
@@ -58,6 +61,7 @@ export function allRoutes(
     ...agentRoutes(services.agents),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(services.callReports, services.outboundCalls),
+    ...supervisionRoutes(services.callSupervision),
     ...recordingRoutes(services.recordings),
     ...apiKeyRoutes(services.apiKeys),
     ...providerRoutes(services.providers, services.breakers),

@@ -26,6 +26,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   transferred: 1000,
   durationLimit: 1000,
   suspended: CLOSE_UNAUTHORIZED,
+  organizationEnded: 1000,
   callerIdle: 1000,
   callerTooSlow: 1013,
   callerProtocol: CLOSE_TOO_BIG,

@@ -10,14 +10,18 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import type {
   BoxState,
+  CallEnding,
   LimitName,
   MemberLink,
   MemberQuestions,
   MemberState,
   OwnerQuestions,
   PlacedCallReport,
+  SentNews,
+  WantedNews,
 } from "./box-questions.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
+import { NewsLedger } from "./news-ledger.js";
 import { SlotLedger } from "./slot-ledger.js";
 
 /** A session process that says nothing for so long is left out of the page of metrics. */
@@ -53,6 +57,7 @@ export class BoxOwner {
   readonly #options: BoxOwnerOptions;
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
+  readonly #news = new NewsLedger();
   readonly #nonces: UsedNonces;
   readonly #tokens: TokenUses;
   readonly #webhooks: AnsweredWebhooks;
@@ -80,6 +85,7 @@ export class BoxOwner {
     const link = new Link<MemberQuestions, OwnerQuestions>(post, handlers, this.#options.log);
     this.#members.set(name, { link, state: STARTING });
     link.tell("box", this.#told);
+    for (const topic of this.#news.topics) link.tell("newsWanted", { topic, isWanted: true });
     return link;
   }
 
@@ -88,6 +94,7 @@ export class BoxOwner {
     this.#members.get(name)?.link.close("a session process of the box has ended");
     this.#members.delete(name);
     const count = this.#slots.freeAllOf(name);
+    for (const topic of this.#news.leave(name)) this.#tellWanted({ topic, isWanted: false });
     this.#tellState();
     return count;
   }
@@ -116,10 +123,30 @@ export class BoxOwner {
       report: (report) => this.#report(name, report),
       metrics: () => this.#metrics(),
       state: (state) => this.#noteState(name, state),
-      endCall: (call) => this.#otherHolder(name, call.callId)?.tell("endCall", call),
+      endCall: (call) => this.#endCall(name, call),
+      wantNews: (wanted) => {
+        if (this.#news.want(name, wanted.topic, wanted.isWanted)) this.#tellWanted(wanted);
+      },
+      news: (sent) => this.#passOn(name, sent),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };
+  }
+
+  #endCall(asker: number, call: CallEnding): boolean {
+    const holder = this.#otherHolder(asker, call.callId);
+    holder?.tell("endCall", call);
+    return holder !== undefined;
+  }
+
+  #tellWanted(wanted: WantedNews): void {
+    for (const { link } of this.#members.values()) link.tell("newsWanted", wanted);
+  }
+
+  #passOn(from: number, sent: SentNews): void {
+    for (const name of this.#news.othersThan(from, sent.topic)) {
+      this.#members.get(name)?.link.tell("news", sent);
+    }
   }
 
   #otherHolder(asker: number, callId: string): MemberLink | undefined {

@@ -1,5 +1,6 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/relayed-store.js";
 import type { StoreCondition } from "../../storage/store-condition.js";
+import type { CallNews, NewsTopic } from "../calls/call-news.js";
 import type { OutboundReport } from "../calls/outbound-ending.js";
 import type { HandedOver } from "../calls/placed-calls.js";
 import type { Metric } from "../metrics/box-metrics.js";
@@ -67,8 +68,11 @@ export interface OwnerQuestions {
   };
   /** False when no other session process has the call. */
   readonly report: { readonly asks: PlacedCallReport; readonly answers: boolean };
-  /** To whichever process has the call; nothing where none has it. */
-  readonly endCall: { readonly asks: CallEnding; readonly answers: void };
+  /** To whichever other process has the call; false where none has it. */
+  readonly endCall: { readonly asks: CallEnding; readonly answers: boolean };
+  /** Somebody at the asker's watches that, or nobody any more. */
+  readonly wantNews: { readonly asks: WantedNews; readonly answers: void };
+  readonly news: { readonly asks: SentNews; readonly answers: void };
   /** The metrics of the whole box as text. */
   readonly metrics: { readonly asks: undefined; readonly answers: string };
   /** It listens, on this port. */
@@ -88,6 +92,9 @@ export interface MemberQuestions {
   };
   readonly report: { readonly asks: PlacedCallReport; readonly answers: void };
   readonly endCall: { readonly asks: CallEnding; readonly answers: void };
+  /** Somebody of the box watches that, or nobody any more. */
+  readonly newsWanted: { readonly asks: WantedNews; readonly answers: void };
+  readonly news: { readonly asks: SentNews; readonly answers: void };
   readonly metrics: { readonly asks: undefined; readonly answers: readonly Metric[] };
   readonly box: { readonly asks: BoxState; readonly answers: void };
   /** Drains, then ends; in so many milliseconds at most. */
@@ -98,6 +105,16 @@ export interface MemberQuestions {
 export interface CallEnding {
   readonly callId: string;
   readonly ending: Ending;
+}
+
+export interface WantedNews {
+  readonly topic: NewsTopic;
+  readonly isWanted: boolean;
+}
+
+export interface SentNews {
+  readonly topic: NewsTopic;
+  readonly news: CallNews;
 }
 
 export interface PlacedCallReport {

@@ -14,7 +14,9 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { Admission, type AdmissionLimits } from "./admission.js";
 import type { AgentVendorsOptions } from "./agent-vendors.js";
+import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
+import type { NewsExchange } from "./call-news.js";
 import { CallOpener } from "./call-opener.js";
 import { CallSlots, type Slots } from "./call-slots.js";
 import { CallSummaries } from "./call-summaries.js";
@@ -49,6 +51,7 @@ export interface SharedBox {
   readonly slots: Slots;
   /** The calls of all processes. */
   readonly callCount: number;
+  readonly news: NewsExchange;
   /** Whether another process takes calls. */
   readonly othersTake: boolean;
 }
@@ -77,6 +80,7 @@ export class CallCenter {
   readonly slots: Slots;
   readonly metrics: Metrics;
   readonly journal: CallJournal;
+  readonly feed: CallFeed;
   readonly opener: CallOpener;
   readonly recordings: Recordings;
   readonly #options: CallCenterOptions;
@@ -93,6 +97,7 @@ export class CallCenter {
     const { database, clock, log } = options;
     this.#options = options;
     this.slots = options.box?.slots ?? new CallSlots();
+    this.feed = new CallFeed(clock, options.box?.news);
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
     const playoutDelays = new PlayoutDelays();
@@ -118,6 +123,7 @@ export class CallCenter {
       playoutDelays,
       phrases,
       earlyReplyBudget,
+      feed: this.feed,
     };
     this.journal = new CallJournal({ ...options, ...shared, calls, history });
     this.recordings = new Recordings({ ...options, store, audioPool: () => this.audioPool() });

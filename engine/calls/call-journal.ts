@@ -1,27 +1,22 @@
-import type { CallEnd, CallStore } from "../../storage/call-store.js";
-import type { JsonObject, TranscriptMessage, UsageRecord } from "../../storage/records.js";
-import { UniqueViolation } from "../../storage/unique-violation.js";
+import type { CallStore } from "../../storage/call-store.js";
+import type { JsonObject } from "../../storage/records.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
-import type { AgentLlm, CallRecorder } from "../session/effect-surroundings.js";
-import { NOTHING_SAID, type TurnSave } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
-import { utcDate } from "../time/utc-date.js";
-import type { TurnAnswers } from "../vendors/chain/answer-log.js";
-import type { VendorError } from "../vendors/contracts.js";
+import { CallEntry, type Moment } from "./call-entry.js";
+import type { CallFeed } from "./call-feed.js";
 import { type CallStart, newCall } from "./call-start.js";
 import type { CallSummaries } from "./call-summaries.js";
-import { type HistoryAccess, SharedHistory } from "./shared-history.js";
-import { type CallWrite, CallWrites } from "./unstored/call-writes.js";
-import { afterLosses, charsOf } from "./unstored/kept-words.js";
-import { untilDone } from "./unstored/until-done.js";
+import type { HistoryAccess } from "./shared-history.js";
+import { CallWrites } from "./unstored/call-writes.js";
 
 export interface JournalSurroundings {
   readonly calls: CallStore;
   readonly history: HistoryAccess;
   readonly summaries: CallSummaries;
   readonly metrics: Metrics;
+  readonly feed: Pick<CallFeed, "tell">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Tells this process' calls from those that an earlier one left behind. */
@@ -54,8 +49,10 @@ export class CallJournal {
   /** Resolves when the call is stored as `active`; rejects when it cannot be. */
   async begin(start: CallStart): Promise<CallEntry> {
     const began = this.#now();
-    const { calls, runId } = this.#around;
+    const { calls, runId, feed } = this.#around;
     await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
+    const { callId, orgId, agentId, channel } = start;
+    feed.tell(orgId, { type: "began", callId, agentId, channel, startedAtMs: began.atMs });
     return new CallEntry(this.#around, this.#writes, start, began);
   }
 
@@ -112,181 +109,5 @@ export class CallJournal {
   #now(): Moment {
     const { clock } = this.#around;
     return { atMs: clock.epochMs(), monotonicMs: clock.monotonicMs() };
-  }
-}
-
-/** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
-interface Moment {
-  readonly atMs: number;
-  readonly monotonicMs: number;
-}
-
-/** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
-export class CallEntry implements CallRecorder {
-  readonly #around: JournalSurroundings;
-  readonly #writes: CallWrites;
-  readonly #start: CallStart;
-  readonly #began: Moment;
-  #llm: AgentLlm | undefined;
-  #heardMs: () => number = () => 0;
-  #durationMaxMs = Number.POSITIVE_INFINITY;
-  #deafMs = 0;
-  readonly #history: SharedHistory;
-  #isEnded = false;
-
-  constructor(around: JournalSurroundings, writes: CallWrites, start: CallStart, began: Moment) {
-    this.#around = around;
-    this.#writes = writes;
-    this.#start = start;
-    this.#began = began;
-    const { orgId, historyKey: key, earlier = [] } = start;
-    this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
-  }
-
-  /**
-   * Who writes the summary later, how much audio the recognizer was given, and how long the call may last: a process that
-   * was stopped for a while ends it late, and its caller does not pay for that.
-   */
-  attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
-    this.#llm = llm;
-    this.#heardMs = heardMs;
-    this.#durationMaxMs = durationMaxMs;
-  }
-
-  /** `answers` are who has spoken, thought and heard in the turn. */
-  turnSaved(save: TurnSave, answers: TurnAnswers = {}): void {
-    const { calls, metrics } = this.#around;
-    if (save.report !== undefined) metrics.turnEnded(save.report);
-    const { callId } = this.#start;
-    const turn = {
-      messages: this.#messages(save),
-      metrics: save.metrics,
-      turn: save.report === undefined ? undefined : { ...save.report, ...answers },
-      atMs: this.#began.atMs + this.#durationMs(),
-    };
-    const added = this.#history.add(save.added);
-    const saveTurn = untilDone(() => calls.saveTurn(callId, turn));
-    void this.#writes.add({
-      callId,
-      kind: "turn",
-      chars: charsOf(save),
-      store: () => together(saveTurn(), this.#history.storeUntil(added, turn.atMs)),
-      lossMessage: "a turn could not be stored",
-    });
-  }
-
-  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
-    this.#around.metrics.vendorFailed(category, error);
-    const { vendor, fault, status, requestId } = error;
-    const fields = { callId: this.#start.callId, category, vendor, fault, status, requestId };
-    this.#around.log.warn({ ...fields, reason: error.message }, "vendor request failed");
-  }
-
-  wasDeaf(durationMs: number): void {
-    this.#deafMs += durationMs;
-    this.#around.metrics.listenerWasDeaf(durationMs);
-  }
-
-  /** The first ending counts: a call that breaks while it is being ended is not ended twice. */
-  ended(ending: Ending, save: TurnSave): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    const callEnd = this.#callEnd(ending, save);
-    this.#tell(ending, callEnd);
-    const added = this.#history.add(save.added);
-    this.#writeEnd(save, async (lostTurns, withWords) => {
-      const end = this.#store(afterLosses(callEnd, lostTurns, withWords));
-      await (withWords ? together(end, this.#history.storeUntil(added, callEnd.endedAtMs)) : end);
-    });
-  }
-
-  /** As `ended`, of a call that `begin` stores first; rejects with UniqueViolation, it has its record already. */
-  endedBeforeItBegan(ending: Ending, begin: () => Promise<void>): void {
-    this.#isEnded = true;
-    const callEnd = this.#callEnd(ending, NOTHING_SAID);
-    this.#writeEnd(NOTHING_SAID, async () => {
-      try {
-        await begin();
-      } catch (error) {
-        if (error instanceof UniqueViolation) return;
-        throw error;
-      }
-      await this.#store(callEnd);
-      this.#tell(ending, callEnd);
-    });
-  }
-
-  #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
-    const { callId } = this.#start;
-    const lossMessage = "the end of a call could not be stored";
-    void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
-  }
-
-  async #store(callEnd: CallEnd): Promise<void> {
-    const { calls, summaries } = this.#around;
-    const { callId, orgId } = this.#start;
-    await calls.finish(callId, callEnd);
-    if (this.#llm !== undefined) summaries.add({ orgId, callId, llm: this.#llm });
-  }
-
-  #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
-    const { callId, channel, orgId } = this.#start;
-    this.#around.metrics.callEnded(channel, ending);
-    this.#around.log.info(
-      { callId, orgId, channel, reason: ending.reason, durationSec, ...metrics },
-      "call ended",
-    );
-  }
-
-  #callEnd(ending: Ending, save: TurnSave): CallEnd {
-    const durationMs = this.#durationMs();
-    const endedAtMs = this.#began.atMs + durationMs;
-    const durationSec = Math.round(durationMs / 100) / 10;
-    return {
-      status: ending.status,
-      endedAtMs,
-      durationSec,
-      metrics: save.metrics,
-      metadata: { endReason: ending.reason, endMessage: ending.message, ...this.#deafness() },
-      messages: this.#messages(save),
-      usage: this.#usage(save, endedAtMs, durationSec),
-    };
-  }
-
-  /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
-  #durationMs(): number {
-    const passedMs = this.#around.clock.monotonicMs() - this.#began.monotonicMs;
-    return Math.round(Math.min(passedMs, this.#durationMaxMs));
-  }
-
-  #messages(save: TurnSave): TranscriptMessage[] {
-    return save.messages.map(({ role, text, atMs }) => ({
-      role,
-      text,
-      timestamp: Math.round(this.#began.atMs + atMs),
-    }));
-  }
-
-  #usage(save: TurnSave, endedAtMs: number, durationSec: number): UsageRecord {
-    return {
-      orgId: this.#start.orgId,
-      date: utcDate(endedAtMs),
-      calls: 1,
-      minutes: durationSec / 60,
-      ttsChars: save.metrics.ttsChars,
-      llmTokens: save.metrics.totalTokens,
-      sttSeconds: this.#heardMs() / 1_000,
-    };
-  }
-
-  #deafness(): { deafMs?: number } {
-    return this.#deafMs === 0 ? {} : { deafMs: Math.round(this.#deafMs) };
-  }
-}
-
-/** What is asked for at once takes effect together. Rejects when both are over, if one has failed. */
-async function together(...work: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) {
-    if (result.status === "rejected") throw result.reason;
   }
 }

@@ -15,7 +15,7 @@ import type { SpeechCache } from "../session/speech-cache.js";
 import { newSession, type SessionSettings } from "../session/state.js";
 import type { Clock } from "../time/clock.js";
 import type { AgentVendors } from "./agent-vendors.js";
-import type { CallEntry } from "./call-journal.js";
+import type { CallEntry } from "./call-entry.js";
 import type { Slots } from "./call-slots.js";
 import type { EarlyReplyBudget } from "./early-reply-budget.js";
 import type { LiveCalls } from "./live-calls.js";
@@ -59,6 +59,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
   const vendorFailed = toldOnce((category, error) => entry.vendorFailed(category, error));
   answers.tell(vendorFailed);
   const recorder: CallRecorder = {
+    said: (message) => entry.said(message),
     turnSaved: (save) => entry.turnSaved(save, answers.take()),
     vendorFailed,
     ended: (ending, save) => {

@@ -32,6 +32,7 @@ export function sessionSettings(
     apology: stock.apology,
     cannotTransfer: stock.cannotTransfer,
     suspended: stock.suspended,
+    mustEnd: stock.mustEnd,
     phrases: waitingWordMs === 0 && callerSilenceMs === 0 ? undefined : stock,
     waitingWordMs,
     callerSilenceMs,

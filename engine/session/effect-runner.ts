@@ -60,7 +60,8 @@ export class EffectRunner implements EffectPerformer {
   perform(effect: SessionEffect): void {
     switch (effect.type) {
       case "send":
-        return this.#around.caller.send(effect.message);
+        this.#around.caller.send(effect.message);
+        return this.#around.recorder.said(effect.message);
       case "askModel":
         return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
       case "askEarly":
@@ -253,8 +254,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** How long ago the caller's audio held a voice; undefined before the first. */
   get voiceAgoMs(): number | undefined {
-    if (this.#voiceAtMs === undefined) return undefined;
-    return this.#around.clock.monotonicMs() - this.#voiceAtMs;
+    return this.#voiceAtMs === undefined ? undefined : this.nowMs - this.#voiceAtMs;
   }
 
   #cancelTimer(timer: TimerName): void {

@@ -2,7 +2,7 @@ import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import type { LanguageModel, VendorError } from "../vendors/contracts.js";
 import type { CallerChannel } from "./caller-channel.js";
-import type { TurnSave } from "./effects.js";
+import type { ClientMessage, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { PhraseKeeper } from "./phrase-keeper.js";
 import type { PlayoutDelays } from "./playout-delay.js";
@@ -21,6 +21,8 @@ export interface AgentLlm {
 
 /** Where a call is written down, and who is told of its end. */
 export interface CallRecorder {
+  /** What the caller's client was told. */
+  said(message: ClientMessage): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;

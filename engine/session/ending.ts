@@ -5,6 +5,7 @@ export type EndReason =
   | "transferred"
   | "durationLimit"
   | "suspended"
+  | "organizationEnded"
   | "callerIdle"
   | "callerTooSlow"
   | "callerProtocol"
@@ -57,6 +58,12 @@ export const CALLER_LEFT: Ending = {
   reason: "callerLeft",
   status: "completed",
   message: "the caller hung up",
+};
+
+export const ORGANIZATION_ENDED: Ending = {
+  reason: "organizationEnded",
+  status: "completed",
+  message: "the organization ended the call",
 };
 
 export const CALLER_SILENT: Ending = {

@@ -42,7 +42,7 @@ export function onListeningFailed(
   return sayLast(state, words, LISTENING_FAILED, atMs, out);
 }
 
-/** The call is to end for a reason from outside. Nobody minds that of a caller who left; suspended ones are told why. */
+/** The call is to end for a reason from outside. Nobody minds that of a caller who left; others are told. */
 export function endAsked(
   state: SessionState,
   ending: Ending,
@@ -51,11 +51,17 @@ export function endAsked(
 ): SessionState {
   const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
   if (left !== undefined) return left;
-  const isTold = ending.reason === "suspended" && state.phase === "live";
-  if (!isTold) return endCall(state, ending, atMs, out);
+  const words = state.phase === "live" ? lastWordsOf(state, ending) : "";
+  if (words === "") return endCall(state, ending, atMs, out);
   // It is being said, or the agent is saying goodbye by itself.
   if (state.turn?.ending !== undefined) return state;
-  return sayLast(state, state.settings.suspended, ending, atMs, out);
+  return sayLast(state, words, ending, atMs, out);
+}
+
+/** Empty where there is nobody to be told, or nothing to be told. */
+function lastWordsOf({ settings }: SessionState, { reason }: Ending): string {
+  if (reason === "suspended") return settings.suspended;
+  return reason === "organizationEnded" ? settings.mustEnd : "";
 }
 
 function sayLast(

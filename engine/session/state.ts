@@ -25,6 +25,8 @@ export interface SessionSettings {
   readonly cannotTransfer: string;
   /** Spoken before the call of a suspended organization ends. */
   readonly suspended: string;
+  /** Spoken before a call ends that somebody of the organization ends. */
+  readonly mustEnd: string;
   /** What the agent says by itself; undefined for one that says nothing that its author or its model did not write. */
   readonly phrases: StockPhrases | undefined;
   readonly sensitivity: InterruptionSensitivity;

@@ -16,6 +16,8 @@ export interface StockPhrases {
   readonly cannotTransfer: string;
   /** The organization's calls were ended by the operator. */
   readonly suspended: string;
+  /** Somebody of the organization ends the call. */
+  readonly mustEnd: string;
 }
 
 const ENGLISH: StockPhrases = {
@@ -28,6 +30,7 @@ const ENGLISH: StockPhrases = {
   interrupted: "I am sorry, the line was interrupted. Where were we?",
   cannotTransfer: "I am sorry, I could not put you through. Is there anything else I can do?",
   suspended: "I am sorry, this service has been suspended, so I have to end the call. Goodbye.",
+  mustEnd: "I am sorry, I have to end the call now. Goodbye.",
 };
 
 const PHRASES: Readonly<Record<string, StockPhrases>> = {
@@ -43,6 +46,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Es tut mir leid, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
     suspended: "Es tut mir leid, dieser Dienst steht gerade nicht zur Verfügung. Auf Wiederhören.",
+    mustEnd: "Es tut mir leid, ich muss das Gespräch jetzt beenden. Auf Wiederhören.",
   },
   fr: {
     apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",
@@ -55,6 +59,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Je suis désolé, je n'ai pas pu vous transférer. Puis-je faire autre chose pour vous ?",
     suspended: "Je suis désolé, ce service n'est pas disponible pour le moment. Au revoir.",
+    mustEnd: "Je suis désolé, je dois mettre fin à cet appel. Au revoir.",
   },
   es: {
     apology: "Lo siento, ahora mismo no he podido responder.",
@@ -66,6 +71,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Lo siento, se ha cortado la línea. ¿Dónde estábamos?",
     cannotTransfer: "Lo siento, no he podido pasarle la llamada. ¿Puedo ayudarle en algo más?",
     suspended: "Lo siento, este servicio no está disponible en este momento. Hasta luego.",
+    mustEnd: "Lo siento, tengo que terminar la llamada ahora. Hasta luego.",
   },
   it: {
     apology: "Mi dispiace, in questo momento non sono riuscito a rispondere.",
@@ -78,6 +84,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Mi dispiace, non sono riuscito a trasferire la chiamata. Posso fare altro per lei?",
     suspended: "Mi dispiace, questo servizio non è al momento disponibile. Arrivederci.",
+    mustEnd: "Mi dispiace, ora devo terminare la chiamata. Arrivederci.",
   },
   pt: {
     apology: "Desculpe, não consegui responder agora.",
@@ -90,6 +97,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Desculpe, não consegui transferir a chamada. Posso ajudar em mais alguma coisa?",
     suspended: "Desculpe, este serviço não está disponível neste momento. Até logo.",
+    mustEnd: "Desculpe, tenho de terminar a chamada agora. Até logo.",
   },
   nl: {
     apology: "Het spijt me, daar kon ik net niet op antwoorden.",
@@ -102,6 +110,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Het spijt me, ik kon u niet doorverbinden. Kan ik nog iets anders voor u doen?",
     suspended: "Het spijt me, deze dienst is op dit moment niet beschikbaar. Tot ziens.",
+    mustEnd: "Het spijt me, ik moet het gesprek nu beëindigen. Tot ziens.",
   },
   pl: {
     apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",
@@ -114,6 +123,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotTransfer:
       "Przepraszam, połączenie nie mogło zostać przekazane. Czy mogę pomóc w czymś innym?",
     suspended: "Przepraszam, ta usługa jest w tej chwili niedostępna. Do widzenia.",
+    mustEnd: "Przepraszam, muszę teraz zakończyć rozmowę. Do widzenia.",
   },
   tr: {
     apology: "Üzgünüm, buna şu anda cevap veremedim.",
@@ -125,6 +135,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Üzgünüm, bağlantı kesildi. Nerede kalmıştık?",
     cannotTransfer: "Üzgünüm, sizi aktaramadım. Başka bir konuda yardımcı olabilir miyim?",
     suspended: "Üzgünüm, bu hizmet şu anda kullanılamıyor. Hoşça kalın.",
+    mustEnd: "Üzgünüm, görüşmeyi şimdi bitirmem gerekiyor. Hoşça kalın.",
   },
   ja: {
     apology: "申し訳ありません。ただいまお答えできませんでした。",
@@ -136,6 +147,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "申し訳ありません。通話が途切れました。どこまでお話ししましたか。",
     cannotTransfer: "申し訳ありません。おつなぎできませんでした。ほかにご用件はございますか。",
     suspended: "申し訳ありません。ただいまこのサービスはご利用いただけません。失礼いたします。",
+    mustEnd: "申し訳ありません。お電話を終わらせていただきます。失礼いたします。",
   },
   zh: {
     apology: "抱歉，我刚才没能回答。",
@@ -147,6 +159,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "抱歉，刚才线路中断了。我们说到哪里了？",
     cannotTransfer: "抱歉，我没能为您转接。还有什么可以帮您的吗？",
     suspended: "抱歉，目前无法提供此服务。再见。",
+    mustEnd: "抱歉，我现在必须结束通话。再见。",
   },
   hi: {
     apology: "माफ़ कीजिए, मैं अभी इसका जवाब नहीं दे सका।",
@@ -158,6 +171,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "माफ़ कीजिए, लाइन कट गई थी। हम कहाँ थे?",
     cannotTransfer: "माफ़ कीजिए, मैं आपकी कॉल आगे नहीं जोड़ सका। क्या मैं और कुछ मदद कर सकता हूँ?",
     suspended: "माफ़ कीजिए, यह सेवा अभी उपलब्ध नहीं है। नमस्ते।",
+    mustEnd: "माफ़ कीजिए, मुझे अब यह कॉल समाप्त करनी होगी। नमस्ते।",
   },
 };
 

@@ -13,6 +13,7 @@ export const PLAIN_SETTINGS: SessionSettings = {
   apology: "I am sorry, I could not answer that just now.",
   cannotTransfer: "I could not put you through.",
   suspended: "This service is not available.",
+  mustEnd: "I have to end the call.",
   sensitivity: "medium",
   language: "en",
   agreementWords: "ignored",

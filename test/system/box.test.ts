@@ -8,6 +8,7 @@ import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { BoxStand } from "./box-stand.js";
+import { CallWatcher } from "./call-watcher.js";
 import { eventually } from "./eventually.js";
 import { heard } from "./telephone-stand.js";
 import type { Customer } from "./test-customers.js";
@@ -120,6 +121,43 @@ function boxTests(): void {
     );
     assert.deepEqual([...new Set(outcomes)], ["completed human"]);
     assert.equal(await placing.metric("parley_calls_active"), 0);
+  });
+
+  test("calls are watched and ended, whichever processes have the calls, the watchers and who ends them", async () => {
+    const customer = await customerWithAgent();
+    const { url } = stand;
+    const { apiKey } = customer;
+    const watchers = await Promise.all(
+      Array.from({ length: 6 }, () => CallWatcher.open({ url, apiKey })),
+    );
+    const callers = Array.from({ length: 6 }, () => dial(customer));
+    assert.deepEqual([...new Set(await Promise.all(callers.map(isTaken)))], [true]);
+    const { items } = await stand.box.database.calls.list(customer.tenant.organization.id, {
+      skip: 0,
+      limit: 10,
+    });
+    const ids = items.map(({ id }) => id).sort();
+    const one = await CallWatcher.open({ url, apiKey, callId: ids[0] ?? "" });
+    const end = async (id: string) => {
+      const headers = { "x-api-key": apiKey, connection: "close" };
+      const path = `${url}/api/dashboard/calls/${id}/end`;
+      return (await fetch(path, { method: "POST", headers })).status;
+    };
+    assert.deepEqual(
+      await Promise.all(ids.map(end)),
+      ids.map(() => 200),
+    );
+    const isFarewell = ({ text }: Readonly<Record<string, unknown>>) =>
+      String(text).includes("I have to end the call");
+    await one.until("words", isFarewell);
+    for (const watcher of watchers) {
+      for (const id of ids) {
+        await watcher.until("began", ({ callId }) => callId === id);
+        await watcher.until("ended", ({ callId }) => callId === id);
+      }
+    }
+    for (const watcher of [...watchers, one]) watcher.close();
+    await stand.endedCalls(customer, ids.length);
   });
 
   test("requests are counted over the box", async () => {

@@ -3,7 +3,7 @@ import { ApiFault, answered, api } from "./api.js";
 import type { CallFilters } from "./call-filters.js";
 
 /** Live pages ask again so often, and only while they are looked at. */
-export const LIVE_EVERY_MS = 3_000;
+const LIVE_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 15_000;
 const FRESH_MS = 5_000;
 const TRIES_MAX = 2;
@@ -45,11 +45,12 @@ export function useReady() {
   });
 }
 
-export function useStats() {
+/** `isTold`: of changes the page is told, as far as this server knows of them. */
+export function useStats(isTold: boolean) {
   return useQuery({
     queryKey: ["stats"],
     queryFn: () => answered(api.GET("/api/dashboard/stats")),
-    refetchInterval: LIVE_EVERY_MS,
+    refetchInterval: isTold ? SLOW_EVERY_MS : LIVE_EVERY_MS,
   });
 }
 
@@ -84,13 +85,13 @@ export function useCalls(filters: CallFilters) {
   });
 }
 
-/** A few calls that are looked at as they change. */
-export function useLatestCalls(filters: CallFilters, limit: number) {
+/** A few calls that are looked at as they change; `isTold` as in `useStats`. */
+export function useLatestCalls(filters: CallFilters, limit: number, isTold: boolean) {
   const query = { ...filters, limit };
   return useQuery({
     queryKey: ["latestCalls", query],
     queryFn: () => answered(api.GET("/api/dashboard/calls", { params: { query } })),
-    refetchInterval: LIVE_EVERY_MS,
+    refetchInterval: isTold ? SLOW_EVERY_MS : LIVE_EVERY_MS,
   });
 }
 

@@ -4,7 +4,9 @@ import type { Answered } from "../model/contract-paths.js";
 import { useAgents, useCall } from "../model/queries.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
 import { agentNameOf } from "../parts/call-rows.js";
+import { EndCall } from "../parts/end-call.js";
 import { type Figure, Figures } from "../parts/figures.js";
+import { LiveWords } from "../parts/live-words.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Recording, type Seek } from "../parts/recording.js";
@@ -50,6 +52,7 @@ function WholeCall({ call }: { call: Call }) {
         title={`${agentName} with ${callerWords(call)}`}
         about={<Moment at={call.startedAt} />}
       >
+        {call.status === "active" ? <EndCall callId={call._id} /> : null}
         <a className="button" href="#raw">
           Raw JSON
         </a>
@@ -65,10 +68,17 @@ function WholeCall({ call }: { call: Call }) {
           onTime={setNowSec}
         />
       )}
-      <Transcript
-        turns={turns}
-        nowSec={nowSec ?? (Number.isFinite(askedSec) ? askedSec : undefined)}
-        onMoment={goTo}
+      {call.status === "active" && turns.length === 0 ? null : (
+        <Transcript
+          turns={turns}
+          nowSec={nowSec ?? (Number.isFinite(askedSec) ? askedSec : undefined)}
+          onMoment={goTo}
+        />
+      )}
+      <LiveWords
+        callId={call._id}
+        isActive={call.status === "active"}
+        hasTurns={turns.length > 0}
       />
       <Raw call={call} />
     </>

@@ -1,6 +1,7 @@
-import { useEffect } from "react";
+import { useCallback, useEffect } from "react";
 import { Link, useSearchParams } from "wouter";
 import { filtersOf } from "../model/call-filters.js";
+import { useLiveCalls } from "../model/live-calls.js";
 import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
 import { CallFilterChips } from "../parts/call-filter-chips.js";
 import { CallRows } from "../parts/call-rows.js";
@@ -9,6 +10,7 @@ import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded } from "../parts/states.js";
 
 const LIVE_MAX = 20;
+const RENEWED_PAGES_MAX = 2;
 
 export function CallsPage() {
   const [search] = useSearchParams();
@@ -19,11 +21,17 @@ export function CallsPage() {
   const total = pages?.at(-1)?.total ?? 0;
   const items = pages?.flatMap((page) => page.items) ?? [];
   const isFiltered = Object.keys(filters).length > 0;
+  const { refetch } = calls;
+  const pageCount = pages?.length ?? 0;
+  // A long list is not loaded anew, page by page, whenever a call ends.
+  const renew = useCallback(() => {
+    if (pageCount <= RENEWED_PAGES_MAX) void refetch();
+  }, [pageCount, refetch]);
   return (
     <>
       <PageHead title="Calls" about={pages === undefined ? undefined : countWords(total)} />
       <CallFilterChips agents={agents.data ?? []} />
-      {filters.status === undefined ? <LiveCalls /> : null}
+      {filters.status === undefined ? <LiveCalls onEnded={renew} /> : null}
       <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
         {() =>
           items.length === 0 ? (
@@ -44,17 +52,17 @@ export function CallsPage() {
   );
 }
 
-function LiveCalls() {
-  const live = useLatestCalls({ status: "active" }, LIVE_MAX);
+/** Calls in progress, on top of all others. */
+function LiveCalls({ onEnded }: { onEnded: () => void }) {
+  const isTold = useLiveCalls();
+  const live = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
   const agents = useAgents();
   const items = live.data?.items ?? [];
-  // What has just ended belongs into the list below.
   const count = live.data?.total;
-  const calls = useCalls(filtersOf(new URLSearchParams(useSearchParams()[0])));
-  const { refetch } = calls;
+  // What has just ended belongs into the list below.
   useEffect(() => {
-    if (count !== undefined) void refetch();
-  }, [count, refetch]);
+    if (count !== undefined) onEnded();
+  }, [count, onEnded]);
   if (items.length === 0) return null;
   return (
     <section className="stack tight">

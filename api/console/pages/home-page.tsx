@@ -1,5 +1,6 @@
 import { Link } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
+import { useLiveCalls } from "../model/live-calls.js";
 import {
   useAgents,
   useLatestCalls,
@@ -21,7 +22,8 @@ const WEEK_DAYS = 8;
 const ATTENTION_MAX = 5;
 
 export function HomePage() {
-  const stats = useStats();
+  const isTold = useLiveCalls();
+  const stats = useStats(isTold);
   return (
     <>
       <PageHead title="Home" about={<ServerState />} />
@@ -33,7 +35,7 @@ export function HomePage() {
           </>
         )}
       </Loaded>
-      <Attention />
+      <Attention isTold={isTold} />
       <VendorHealth />
     </>
   );
@@ -95,8 +97,8 @@ function WaitsTile() {
   );
 }
 
-function Attention() {
-  const calls = useLatestCalls({ attention: "true" }, ATTENTION_MAX);
+function Attention({ isTold }: { isTold: boolean }) {
+  const calls = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
   const agents = useAgents();
   return (
     <section className="stack">

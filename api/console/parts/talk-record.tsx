@@ -7,7 +7,7 @@ const LATEST = 1;
 
 /** What the server has written down of this call so far: the waterfall grows turn by turn. */
 export function TalkRecord({ agentId, isOn }: { agentId: string; isOn: boolean }) {
-  const latest = useLatestCalls({ agentId, channel: "web" }, LATEST);
+  const latest = useLatestCalls({ agentId, channel: "web" }, LATEST, false);
   const id = latest.data?.items[0]?._id;
   return id === undefined ? null : <RecordOf key={`${id} ${isOn}`} id={id} />;
 }

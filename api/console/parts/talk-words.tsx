@@ -3,28 +3,34 @@ import type { Words } from "../../client/client.js";
 
 const CLASSES = { guess: "guess", final: "", said: "guess", heard: "" } as const;
 
+interface TalkWordsProps {
+  readonly words: readonly Words[];
+  /** Who speaks with the agent. */
+  readonly caller: "You" | "Caller";
+}
+
 /** Words as they come: guesses in grey, and struck out what the caller never heard. */
-export function TalkWords({ words }: { words: readonly Words[] }) {
-  const end = useRef<HTMLLIElement>(null);
+export function TalkWords({ words, caller }: TalkWordsProps) {
+  const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (words.length > 0) end.current?.scrollIntoView({ block: "nearest" });
   }, [words]);
   if (words.length === 0) return null;
   return (
-    <ol className="chat" role="log" aria-label="What is said" tabIndex={0}>
+    <div className="chat" role="log" aria-label="What is said" tabIndex={0}>
       {words.map(({ id, speaker, kind, text, unheard }) => (
-        <li key={id} className={`turn-words ${speaker}`} dir="auto">
-          <strong>{speaker === "caller" ? "You" : "Agent"}</strong>{" "}
+        <div key={id} className={`turn-words ${speaker}`} dir="auto">
+          <strong>{speaker === "caller" ? caller : "Agent"}</strong>{" "}
           <span className={CLASSES[kind]}>{text}</span>
           {unheard === "" ? null : (
             <>
               {" "}
-              <s title="You interrupted before this was heard">{unheard}</s>
+              <s title="Interrupted before this was heard">{unheard}</s>
             </>
           )}
-        </li>
+        </div>
       ))}
-      <li ref={end} aria-hidden />
-    </ol>
+      <div ref={end} aria-hidden />
+    </div>
   );
 }

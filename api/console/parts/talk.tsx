@@ -51,7 +51,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
           </div>
         </>
       ) : null}
-      <TalkWords words={talk.words} />
+      <TalkWords words={talk.words} caller="You" />
       {isOn ? <TalkWriting session={session} /> : null}
       {talk.words.length === 0 ? null : <TalkRecord agentId={agentId} isOn={isOn} />}
     </div>

@@ -12,6 +12,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   agentHungUp: "the agent ended it",
   transferred: "passed on to a person",
   durationLimit: "it reached its longest time",
+  organizationEnded: "ended from the console",
   suspended: "the organization was suspended",
   callerIdle: "the caller said nothing",
   callerTooSlow: "the caller's connection was too slow",

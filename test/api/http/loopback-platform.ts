@@ -13,7 +13,9 @@ import {
 import type { ApiServices } from "../../../api/routes/all-routes.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../../engine/calls/agent-vendors.js";
+import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
+import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recordings.js";
 import { Failure } from "../../../engine/failure.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
@@ -185,6 +187,13 @@ export const CONTRACT_LIMITS = {
   vendorLimit: DEFAULT_VENDOR_LIMIT,
 };
 
+/** Whoever watches calls is told that the watch is on, and that it is over. */
+function closedFeed(clock: VirtualClock): CallFeed {
+  const feed = new CallFeed(clock);
+  feed.close();
+  return feed;
+}
+
 interface ServiceParts {
   readonly database: Database;
   readonly clock: VirtualClock;
@@ -230,6 +239,12 @@ async function buildServices({
     auditTrail: new AuditTrail(parts),
     breakers: new Breakers(clock),
     callReports: new CallReports(parts),
+    callSupervision: new CallSupervision({
+      calls: database.calls,
+      feed: closedFeed(clock),
+      journal: { annotate: () => {} },
+      endCall: () => false,
+    }),
     clientAccess: new ClientAccess({
       database,
       clientTokens: new ClientTokens({ secret: "s".repeat(32), clock }),

@@ -6,9 +6,12 @@ import type {
   MemberLink,
   MemberQuestions,
   OwnerQuestions,
+  SentNews,
+  WantedNews,
 } from "../../../engine/box/box-questions.js";
 import { type Handlers, Link, LinkClosed, type Parcel } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
+import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -22,6 +25,8 @@ const HANDLERS: Handlers<MemberQuestions> = {
   handOver: nothing,
   report: nothing,
   endCall: nothing,
+  newsWanted: nothing,
+  news: nothing,
   metrics: () => [],
   box: nothing,
   stop: nothing,
@@ -136,4 +141,50 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   const waiting = owner.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
   owner.leave(3);
   await assert.rejects(waiting, LinkClosed);
+});
+
+test("news of calls go to the other processes that watch them, also to one that begins later, until nobody does", async () => {
+  const { owner, join } = newBox();
+  const wanted: string[] = [];
+  const told: string[] = [];
+  const noted = (name: string) => ({
+    newsWanted: ({ topic, isWanted }: WantedNews) => {
+      wanted.push(`${name} ${topic} ${isWanted}`);
+    },
+    news: ({ news }: SentNews) => {
+      told.push(`${name} ${news.callId}`);
+    },
+  });
+  const [one, other] = [join(1, noted("one")), join(2, noted("other"))];
+  const tell = (from: typeof one, callId: string) =>
+    from.tell("news", {
+      topic: "org",
+      news: { type: "ended", callId, status: "completed", endReason: "callerLeft" },
+    });
+  other.tell("wantNews", { topic: "org", isWanted: true });
+  await settled();
+  join(3, noted("third"));
+  tell(one, "a");
+  tell(other, "its own");
+  await settled();
+  assert.deepEqual(wanted, ["one org true", "other org true", "third org true"]);
+  assert.deepEqual(told, ["other a"]);
+  owner.leave(2);
+  tell(one, "b");
+  await settled();
+  assert.deepEqual(wanted.slice(3), ["one org false", "third org false"]);
+  assert.deepEqual(told, ["other a"]);
+});
+
+test("a call is ended at whichever other process has it, and who asks learns whether one has", async () => {
+  const { join } = newBox();
+  const endedIds: string[] = [];
+  const one = join(1, { endCall: ({ callId }) => void endedIds.push(callId) });
+  const other = join(2);
+  await one.ask("takeSlot", slotOf("a"));
+  const end = (callId: string) => ({ callId, ending: ORGANIZATION_ENDED });
+  assert.equal(await other.ask("endCall", end("a")), true);
+  assert.equal(await other.ask("endCall", end("nobody's")), false);
+  await settled();
+  assert.deepEqual(endedIds, ["a"]);
 });

@@ -1,4 +1,5 @@
 import type { TestContext } from "node:test";
+import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallJournal } from "../../../engine/calls/call-journal.js";
 import { CallSummaries } from "../../../engine/calls/call-summaries.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
@@ -26,6 +27,8 @@ export async function temporaryJournal(context: TestContext) {
     eventLoopDelay: new EventLoopDelay(),
   });
   const summaries = new CallSummaries(calls, clock, log);
-  const journal = new CallJournal({ calls, history, summaries, metrics, clock, log, runId: "run" });
-  return { database, clock, log, metrics, summaries, journal };
+  const feed = new CallFeed(clock);
+  const shared = { summaries, metrics, feed, clock, log };
+  const journal = new CallJournal({ calls, history, ...shared, runId: "run" });
+  return { database, clock, log, metrics, summaries, feed, journal };
 }

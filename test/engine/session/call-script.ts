@@ -188,6 +188,11 @@ function perform(call: RecordedCall, command: string): void {
         type: "endRequested",
         ending: { reason: "suspended", status: "completed", message: "suspended" },
       });
+    case "end":
+      return call.send({
+        type: "endRequested",
+        ending: { reason: "organizationEnded", status: "completed", message: "ended" },
+      });
     case "wait":
       return call.clock.advance(index);
     default:

@@ -55,6 +55,7 @@ class Trial {
       cacheKey: "voice",
     };
     const recorder = {
+      said: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),

@@ -62,6 +62,7 @@ const toolCall = fc.record({
 const ending = fc.constantFrom(
   { reason: "callerLeft", status: "completed", message: "bye" } as const,
   { reason: "suspended", status: "completed", message: "suspended" } as const,
+  { reason: "organizationEnded", status: "completed", message: "ended" } as const,
 );
 
 const GENERATORS: Generators = {

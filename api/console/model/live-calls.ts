@@ -1,0 +1,56 @@
+import { useEffect, useState } from "react";
+import { after } from "./browser-clock.js";
+import { type CallEvent, watchCalls } from "./call-watch.js";
+import type { Answered } from "./contract-paths.js";
+import { queryClient } from "./queries.js";
+
+/** However many calls begin and end, lists are asked for no more often. */
+const RENEW_EVERY_MS = 2_000;
+
+/** Keeps the lists of calls on a page true as calls begin, go on and end. Says whether the server tells of them. */
+export function useLiveCalls(): boolean {
+  const [isTold, setTold] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    let cancelRenewal: (() => void) | undefined;
+    const renewSoon = () => {
+      cancelRenewal ??= after(RENEW_EVERY_MS, () => {
+        cancelRenewal = undefined;
+        renew();
+      });
+    };
+    watchCalls(
+      "/api/dashboard/calls/events",
+      (event) => {
+        if (event?.name !== "pulse") setTold(event !== undefined);
+        if (event?.name === "watching") renew();
+        if (event?.name === "began" || event?.name === "ended") renewSoon();
+        if (event?.name === "turn") showTurn(event);
+      },
+      abort.signal,
+    );
+    return () => {
+      cancelRenewal?.();
+      abort.abort();
+    };
+  }, []);
+  return isTold;
+}
+
+function renew(): void {
+  for (const queryKey of [["latestCalls"], ["stats"]]) {
+    void queryClient.invalidateQueries({ queryKey });
+  }
+}
+
+/** In the rows that show the call, without asking for them anew. */
+function showTurn({ data }: Extract<CallEvent, { name: "turn" }>): void {
+  queryClient.setQueriesData<Answered<"listCalls">>({ queryKey: ["latestCalls"] }, (list) => {
+    const isShown = list?.items.some(({ _id }) => _id === data.callId) ?? false;
+    if (list === undefined || !isShown) return list;
+    const items = list.items.map((call) =>
+      call._id === data.callId ? { ...call, metrics: data.metrics } : call,
+    );
+    return { ...list, items };
+  });
+}

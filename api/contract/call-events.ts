@@ -1,0 +1,52 @@
+import * as v from "valibot";
+import { CallSummary } from "./call.js";
+import { Id, Timestamp } from "./fields.js";
+
+const callId = v.pipe(Id, v.description("of the call record (`_id`)"));
+
+const Began = v.object({
+  callId,
+  agentId: Id,
+  channel: CallSummary.entries.channel,
+  startedAt: Timestamp,
+});
+
+const Turn = v.pipe(
+  v.object({ callId, metrics: CallSummary.entries.metrics }),
+  v.description("a turn is over and stored"),
+);
+
+const Ended = v.pipe(
+  v.object({
+    callId,
+    status: v.picklist(["completed", "failed"]),
+    endReason: v.pipe(v.string(), v.description("as in the call's metadata")),
+  }),
+  v.description("the call is over and stored"),
+);
+
+const Words = v.object({
+  callId,
+  role: v.picklist(["user", "assistant"]),
+  text: v.pipe(
+    v.string(),
+    v.description("the caller's words, or all that the agent has said of its turn so far"),
+  ),
+  isFinal: v.pipe(
+    v.boolean(),
+    v.description("the caller's words are settled; the agent's are those that were heard"),
+  ),
+});
+
+const Watching = v.pipe(v.object({}), v.description("sent first: from now on nothing is missed"));
+const Pulse = v.pipe(v.object({}), v.description("nothing has happened for some seconds"));
+
+/** Words are told of a call that is watched by itself. */
+export const CALL_EVENTS = {
+  watching: Watching,
+  began: Began,
+  words: Words,
+  turn: Turn,
+  ended: Ended,
+  pulse: Pulse,
+};

@@ -1,0 +1,55 @@
+import type { CallChannel, CallMetrics } from "../../storage/records.js";
+
+/** What the caller or the agent says just now; of the agent all that was said of the turn so far. */
+export interface CallWords {
+  readonly type: "words";
+  readonly callId: string;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  /** The caller's words as understood; the agent's as far as they were heard. */
+  readonly isFinal: boolean;
+}
+
+/** What happens in a call, as who watches it is told. */
+export type CallNews =
+  | {
+      readonly type: "began";
+      readonly callId: string;
+      readonly agentId: string;
+      readonly channel: CallChannel;
+      /** Epoch milliseconds. */
+      readonly startedAtMs: number;
+    }
+  | CallWords
+  /** A turn is over and stored. */
+  | { readonly type: "turn"; readonly callId: string; readonly metrics: CallMetrics }
+  /** The call is over and stored. */
+  | {
+      readonly type: "ended";
+      readonly callId: string;
+      readonly status: "completed" | "failed";
+      readonly endReason: string;
+    };
+
+/** What news are about: the calls of an organization, or one of them with its words. */
+export type NewsTopic = string;
+
+export function callsTopic(orgId: string): NewsTopic {
+  return orgId;
+}
+
+/** Names the organization, too: nobody else hears of the call, whatever id is asked for. */
+export function callTopic(orgId: string, callId: string): NewsTopic {
+  return `${orgId}/${callId}`;
+}
+
+/** The way to who watches from another process of the box. */
+export interface NewsExchange {
+  /** Whether somebody elsewhere wants to be told. */
+  isWanted(topic: NewsTopic): boolean;
+  /** Somebody here wants to be told, or nobody any more. */
+  want(topic: NewsTopic, isWanted: boolean): void;
+  send(topic: NewsTopic, news: CallNews): void;
+  /** Where news from elsewhere go; set once. */
+  onNews(receive: (topic: NewsTopic, news: CallNews) => void): void;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  CallFeed,
+  PULSE_MS,
+  WATCH_MAX_MS,
+  WATCHERS_MAX,
+  WATCHERS_PER_ORGANIZATION_MAX,
+  type Watched,
+} from "../../../engine/calls/call-feed.js";
+import { type CallNews, callsTopic, callTopic } from "../../../engine/calls/call-news.js";
+import { Failure } from "../../../engine/failure.js";
+import { NO_METRICS } from "../../../engine/session/effects.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
+const WORDS: CallNews = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true };
+
+function watching(feed: CallFeed, watched: Watched) {
+  const abort = new AbortController();
+  const told: CallNews[] = [];
+  const watch = { told, pulses: 0, isOver: false, stop: () => abort.abort() };
+  const watcher = { news: (news: CallNews) => told.push(news), pulse: () => (watch.pulses += 1) };
+  const over = feed.watch(watched, watcher, abort.signal).then(() => (watch.isOver = true));
+  return Object.assign(watch, { over });
+}
+
+test("who watches all calls is told of them without words, who watches one with them, and nobody of others'", () => {
+  const feed = new CallFeed(new VirtualClock());
+  const all = watching(feed, { orgId: "org" });
+  const one = watching(feed, { orgId: "org", callId: "a" });
+  const otherCall = watching(feed, { orgId: "org", callId: "b" });
+  const others = watching(feed, { orgId: "other" });
+  const prying = watching(feed, { orgId: "other", callId: "a" });
+  feed.tell("org", WORDS);
+  feed.tell("org", TURN);
+  assert.deepEqual(all.told, [TURN]);
+  assert.deepEqual(one.told, [WORDS, TURN]);
+  assert.deepEqual([...otherCall.told, ...others.told, ...prying.told], []);
+});
+
+test("a watch ends when its reader goes, after its time, and when the server stops; then its place is free", async () => {
+  const clock = new VirtualClock();
+  const feed = new CallFeed(clock);
+  const gone = watching(feed, { orgId: "org" });
+  gone.stop();
+  await gone.over;
+  const late = watching(feed, { orgId: "org" });
+  clock.advance(WATCH_MAX_MS - 1);
+  assert.equal(late.isOver, false);
+  assert.equal(late.pulses, Math.floor((WATCH_MAX_MS - 1) / PULSE_MS));
+  clock.advance(1);
+  await late.over;
+  const last = watching(feed, { orgId: "org" });
+  feed.close();
+  await last.over;
+  assert.equal(feed.watcherCount, 0);
+  assert.equal(clock.pendingTimerCount, 0);
+  feed.tell("org", TURN);
+  assert.deepEqual([...gone.told, ...late.told, ...last.told], []);
+  await watching(feed, { orgId: "org" }).over;
+});
+
+test("an organization has so many watchers, and so has the server", async () => {
+  const feed = new CallFeed(new VirtualClock());
+  const isRefused = (error: unknown) => error instanceof Failure && error.kind === "rateLimited";
+  const fill = (orgId: string, count: number) =>
+    Array.from({ length: count }, () => watching(feed, { orgId }));
+  const [first] = fill("org 0", WATCHERS_PER_ORGANIZATION_MAX);
+  assert.throws(() => feed.demandRoom("org 0"), isRefused);
+  await watching(feed, { orgId: "org 0" }).over;
+  for (let org = 1; org < WATCHERS_MAX / WATCHERS_PER_ORGANIZATION_MAX; org += 1) {
+    feed.demandRoom(`org ${org}`);
+    fill(`org ${org}`, WATCHERS_PER_ORGANIZATION_MAX);
+  }
+  assert.equal(feed.watcherCount, WATCHERS_MAX);
+  assert.throws(() => feed.demandRoom("one more"), isRefused);
+  first?.stop();
+  feed.demandRoom("one more");
+});
+
+test("where a box has other processes, they are asked for what is watched here, and told what is watched there", () => {
+  const wants: [string, boolean][] = [];
+  const sent: [string, CallNews][] = [];
+  const elsewhere = new Set<string>();
+  let receive = (_topic: string, _news: CallNews) => {};
+  const feed = new CallFeed(new VirtualClock(), {
+    isWanted: (topic) => elsewhere.has(topic),
+    want: (topic, isWanted) => wants.push([topic, isWanted]),
+    send: (topic, news) => sent.push([topic, news]),
+    onNews: (given) => (receive = given),
+  });
+  const one = watching(feed, { orgId: "org" });
+  const other = watching(feed, { orgId: "org" });
+  receive(callsTopic("org"), TURN);
+  assert.deepEqual([one.told, other.told], [[TURN], [TURN]]);
+  one.stop();
+  other.stop();
+  assert.deepEqual(wants, [
+    ["org", true],
+    ["org", false],
+  ]);
+  feed.tell("org", TURN);
+  assert.deepEqual(sent, []);
+  elsewhere.add(callTopic("org", "a"));
+  feed.tell("org", WORDS);
+  assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
+});
