@@ -157,6 +157,7 @@ export class CallEntry implements CallRecorder {
   turnSaved(save: TurnSave, answers: TurnAnswers = {}): void {
     const { calls, metrics } = this.#around;
     if (save.report !== undefined) metrics.turnEnded(save.report);
+    if (answers.llm?.hedges !== undefined) metrics.hedged(answers.llm.hedges);
     const { callId } = this.#start;
     const turn = {
       messages: this.#messages(save),
