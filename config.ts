@@ -80,6 +80,8 @@ export interface Config extends TelephonySettings {
   };
   /** An organization's early replies may waste so many tokens. */
   readonly earlyReplyWasteTokensPerHour: number;
+  /** Asking a second model, because the first is late, may cost such a share of an organization's tokens. */
+  readonly hedgingTokensPercent: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
 
@@ -191,6 +193,7 @@ const Settings = v.object({
   TTS_FIRST_BYTE_MAX_MS: wholeNumber(1_500, 100, 60_000),
   STT_CONNECT_MAX_MS: wholeNumber(3_000, 100, 60_000),
   EARLY_REPLY_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
+  HEDGING_TOKENS_PERCENT: wholeNumber(5, 0, 100),
   LOG_LEVEL: logLevel,
 });
 
@@ -265,6 +268,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
       connectMs: env.STT_CONNECT_MAX_MS,
     },
     earlyReplyWasteTokensPerHour: env.EARLY_REPLY_WASTE_TOKENS_PER_HOUR,
+    hedgingTokensPercent: env.HEDGING_TOKENS_PERCENT,
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -35,6 +35,8 @@ const fallbacks = v.object({
   llm: v.array(v.object(fallback)),
   tts: v.array(v.object({ ...fallback, speed: v.number() })),
   stt: v.array(v.object({ ...fallback, modelId: v.nullable(v.string()) })),
+  // Agents that were stored before there was a choice have none.
+  hedging: v.optional(v.boolean(), false),
 });
 const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
 const tools = v.array(

@@ -154,6 +154,8 @@ export interface AgentFallbacks {
   readonly llm: readonly AgentFallback[];
   readonly tts: readonly VoiceFallback[];
   readonly stt: readonly SttFallback[];
+  /** The next language model is asked too when the first is later than it usually is. */
+  readonly hedging: boolean;
 }
 
 /** What the agent's model may do besides talking. The built-in ones are named as their types. */

@@ -21,6 +21,7 @@ import { VendorClients } from "../../engine/tenancy/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
+import { Hedging } from "../../engine/vendors/chain/hedging.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
 import type { Database } from "../../storage/database.js";
@@ -53,6 +54,8 @@ export interface SessionSettings
   readonly speechCacheBytes: number;
   readonly chainPatience: ChainPatience;
   readonly earlyReplyWasteTokensPerHour: number;
+  /** From 0 to 100. */
+  readonly hedgingTokensPercent: number;
   readonly platformUrls: VendorUrls;
   /** PEM of authorities that are trusted beside the public ones. */
   readonly authorities: readonly string[];
@@ -118,7 +121,8 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
   const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
   const breakers = new Breakers(clock);
-  const chains = { clients, breakers, patience: settings.chainPatience, clock };
+  const hedging = new Hedging(settings.hedgingTokensPercent / 100);
+  const chains = { clients, breakers, patience: settings.chainPatience, hedging, clock };
   const vendors = { chains, cipher, context };
   const { agents } = tenancy;
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;

@@ -162,6 +162,11 @@ const fallbacksField = v.optional(
       providerId: idField("the id of an stt provider"),
       modelId: sttModelField,
     }),
+    hedging: v.optional(
+      flagField(
+        "whether the next language model is asked too when the first is later than usual, off unless given: who begins first goes on, and the other is paid for in vain",
+      ),
+    ),
   }),
 );
 
@@ -211,6 +216,7 @@ export const Agent = v.object({
     llm: v.array(v.object({ providerId: Id, modelId: v.string() })),
     tts: v.array(v.object({ providerId: Id, modelId: v.string(), speed: v.number() })),
     stt: v.array(v.object({ providerId: Id, modelId: v.nullable(v.string()) })),
+    hedging: v.boolean(),
   }),
   thresholds: v.object({
     silenceTimeoutMs: v.number(),

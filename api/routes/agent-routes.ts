@@ -24,7 +24,12 @@ function agentJson(view: AgentView) {
   return {
     _id: id,
     ...agent,
-    fallbacks: { llm: [...fallbacks.llm], tts: [...fallbacks.tts], stt: [...fallbacks.stt] },
+    fallbacks: {
+      llm: [...fallbacks.llm],
+      tts: [...fallbacks.tts],
+      stt: [...fallbacks.stt],
+      hedging: fallbacks.hedging,
+    },
     publicOrigins: [...agent.publicOrigins],
     tools: tools.map((tool) =>
       tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,

@@ -62,6 +62,7 @@ export class CallEntry implements CallRecorder {
   turnSaved(save: TurnSave, answers: TurnAnswers = {}): void {
     const { calls, metrics, feed } = this.#around;
     if (save.report !== undefined) metrics.turnEnded(save.report);
+    if (answers.llm?.hedges !== undefined) metrics.hedged(answers.llm.hedges);
     const { callId, orgId } = this.#start;
     const turn = {
       messages: this.#messages(save),

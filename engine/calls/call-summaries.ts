@@ -105,7 +105,8 @@ export class CallSummaries {
     this.#abort.signal.addEventListener("abort", stop);
     let answer = "";
     const { modelId } = llm;
-    const request = { modelId, messages, temperature: 0, maxTokens: SUMMARY_TOKENS_MAX };
+    const maxTokens = SUMMARY_TOKENS_MAX;
+    const request = { modelId, messages, temperature: 0, maxTokens, unhurried: true } as const;
     try {
       await llm.client.complete(
         request,

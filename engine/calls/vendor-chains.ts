@@ -8,6 +8,7 @@ import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.j
 import { ChainedModel } from "../vendors/chain/chained-model.js";
 import { ChainedRecognizer } from "../vendors/chain/chained-recognizer.js";
 import { ChainedVoice, type VoiceLink } from "../vendors/chain/chained-voice.js";
+import type { Hedging } from "../vendors/chain/hedging.js";
 import {
   type LanguageModel,
   type SpeechToText,
@@ -30,6 +31,7 @@ export interface ChainSurroundings {
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly breakers: Breakers;
   readonly patience: ChainPatience;
+  readonly hedging: Hedging;
   readonly clock: Clock;
 }
 
@@ -45,11 +47,13 @@ export class VendorChains {
 
   /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
   llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
-    const { clients, clock, patience } = this.#around;
+    const { clients, clock, patience, hedging } = this.#around;
     const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
     const links = usable(named, (each) => this.#link(each, clients.llm(each.provider)));
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
-    return new ChainedModel(chain, patience.firstTokenMs);
+    const allowance = agent.fallbacks.hedging ? hedging.of(agent.orgId) : undefined;
+    const { times } = hedging;
+    return new ChainedModel(chain, { patienceMs: patience.firstTokenMs, times, allowance });
   }
 
   /** Throws as `llm` does. */

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { type TurnReport, WAIT_PARTS } from "../session/effects.js";
 import type { Ending } from "../session/ending.js";
+import type { Hedges } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
 import type { Metric } from "./box-metrics.js";
 import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
@@ -58,6 +59,16 @@ export class Metrics {
   readonly #deafSeconds = this.#counter(
     "parley_stt_deaf_seconds_total",
     "Time without a speech recognizer",
+    [],
+  );
+  readonly #hedges = this.#counter(
+    "parley_hedges_total",
+    "Replies whose model was later than usual: another was asked, has begun first, or was too dear",
+    ["outcome"],
+  );
+  readonly #hedgeTokens = this.#counter(
+    "parley_hedge_wasted_tokens_total",
+    "Tokens of models that were asked too and not needed; an estimate",
     [],
   );
   readonly #stages = new Histogram({
@@ -138,6 +149,13 @@ export class Metrics {
 
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
     this.#vendorErrors.inc({ category, vendor: error.vendor, fault: error.fault });
+  }
+
+  hedged({ asked, won, withheld, wastedTokens }: Hedges): void {
+    this.#hedges.inc({ outcome: "asked" }, asked);
+    this.#hedges.inc({ outcome: "won" }, won);
+    this.#hedges.inc({ outcome: "withheld" }, withheld);
+    this.#hedgeTokens.inc(wastedTokens);
   }
 
   listenerWasDeaf(durationMs: number): void {

@@ -15,9 +15,10 @@ export interface FallbacksInput {
         readonly modelId?: string | null | undefined;
       })[]
     | undefined;
+  readonly hedging?: boolean | undefined;
 }
 
-export const NO_FALLBACKS: AgentFallbacks = { llm: [], tts: [], stt: [] };
+export const NO_FALLBACKS: AgentFallbacks = { llm: [], tts: [], stt: [], hedging: false };
 
 /** A voice that is given no speed speaks at the agent's. */
 export function withFallbacks(
@@ -30,6 +31,7 @@ export function withFallbacks(
     tts: given?.tts?.map((voice) => voiceOf(voice, speed)) ?? before.tts,
     stt:
       given?.stt?.map(({ providerId, modelId = null }) => ({ providerId, modelId })) ?? before.stt,
+    hedging: given?.hedging ?? before.hedging,
   };
 }
 

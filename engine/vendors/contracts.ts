@@ -96,6 +96,8 @@ export interface CompletionRequest {
   readonly tools?: readonly ToolDefinition[];
   /** Told each time that some of a tool's call has come: until it is whole there may be no text. */
   readonly onToolUse?: () => void;
+  /** Nobody waits for the first word. */
+  readonly unhurried?: true;
 }
 
 export interface Completion {

@@ -2,10 +2,12 @@ import type { ChainSurroundings } from "../../engine/calls/vendor-chains.js";
 import type { VendorClients } from "../../engine/tenancy/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
+import { Hedging } from "../../engine/vendors/chain/hedging.js";
 
 /** As an operator has them who has set nothing. */
 export const PATIENCE = { firstTokenMs: 2_500, firstByteMs: 1_500, connectMs: 3_000 };
 
 export function chainsOf(clients: VendorClients, clock: Clock): ChainSurroundings {
-  return { clients, clock, breakers: new Breakers(clock), patience: PATIENCE };
+  const hedging = new Hedging(0.05);
+  return { clients, clock, breakers: new Breakers(clock), patience: PATIENCE, hedging };
 }

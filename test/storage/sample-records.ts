@@ -114,7 +114,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     ttsConfig: { speed: 1.25 },
     sttProviderId: "stt",
     sttModelId: null,
-    fallbacks: { llm: [], tts: [], stt: [] },
+    fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
       silenceTimeoutMs: 700,
       maxCallDurationSec: 1800,

@@ -23,6 +23,7 @@ export interface AgentDraft
   > {
   readonly toolsText: string;
   readonly fallbacksText: string;
+  readonly hedging: boolean;
 }
 
 const FIELDS = [
@@ -43,6 +44,7 @@ const FIELDS = [
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
+  const { hedging, ...standIns } = agent.fallbacks;
   const toolsText = JSON.stringify(agent.tools.map(withoutHeaderNames), null, 2);
   return {
     name: agent.name,
@@ -60,7 +62,8 @@ export function draftOf(agent: Agent): AgentDraft {
     recording: agent.recording,
     publicOrigins: agent.publicOrigins,
     toolsText,
-    fallbacksText: JSON.stringify(agent.fallbacks, null, 2),
+    fallbacksText: JSON.stringify(standIns, null, 2),
+    hedging,
   };
 }
 
@@ -77,9 +80,9 @@ export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAge
   return {
     ...changes,
     ...(saved.toolsText === draft.toolsText ? {} : { tools: JSON.parse(draft.toolsText) }),
-    ...(saved.fallbacksText === draft.fallbacksText
+    ...(saved.fallbacksText === draft.fallbacksText && saved.hedging === draft.hedging
       ? {}
-      : { fallbacks: JSON.parse(draft.fallbacksText) }),
+      : { fallbacks: { ...JSON.parse(draft.fallbacksText), hedging: draft.hedging } }),
   };
 }
 

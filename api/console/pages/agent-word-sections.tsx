@@ -83,14 +83,22 @@ export function ToolsSection({ draft, onChange, wrongAt }: SectionProps) {
 
 export function FallbacksSection({ draft, onChange, wrongAt }: SectionProps) {
   return (
-    <TextField
-      label="Stand-ins, as JSON"
-      hint="Who is asked when a vendor fails, in this order, at most three of each kind. A call goes on with them without a word being lost. The ids of providers stand on the page Providers."
-      isLong
-      value={draft.fallbacksText}
-      onChange={(fallbacksText) => onChange({ ...draft, fallbacksText })}
-      wrong={fallbacksFault(draft.fallbacksText) ?? wrongAt("fallbacks")}
-    />
+    <>
+      <TextField
+        label="Stand-ins, as JSON"
+        hint="Who is asked when a vendor fails, in this order, at most three of each kind. A call goes on with them without a word being lost. The ids of providers stand on the page Providers."
+        isLong
+        value={draft.fallbacksText}
+        onChange={(fallbacksText) => onChange({ ...draft, fallbacksText })}
+        wrong={fallbacksFault(draft.fallbacksText) ?? wrongAt("fallbacks")}
+      />
+      <CheckField
+        label="Asks the next language model too when the first is later than usual"
+        hint="Who begins first goes on. The other is paid for in vain; the operator bounds what that may cost."
+        value={draft.hedging}
+        onChange={(hedging) => onChange({ ...draft, hedging })}
+      />
+    </>
   );
 }
 

@@ -17,12 +17,23 @@ export function answersOf(record: Readonly<Record<string, unknown>> | undefined)
     if (!isFields(answer)) return [];
     const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim();
     const first = textOf(answer, "firstVendor");
-    if (first === "") return [{ text: `${who} ${did}`, isStandIn: false }];
+    const late = lateWords(answer["hedges"]);
+    if (first === "") return [{ text: `${who} ${did}${late}`, isStandIn: false }];
     const fault = textOf(answer, "firstFault");
     const lost = textOf(answer, "wastedMs");
     const cost = lost === "" ? "" : `, which cost ${lost} ms`;
-    return [{ text: `${who} ${did}, since ${first} failed (${fault})${cost}`, isStandIn: true }];
+    return [
+      { text: `${who} ${did}, since ${first} failed (${fault})${cost}${late}`, isStandIn: true },
+    ];
   });
+}
+
+/** What came of asking another model because the first was late. */
+function lateWords(hedges: unknown): string {
+  if (!isFields(hedges) || textOf(hedges, "asked") === "0") return "";
+  const winner = textOf(hedges, "won") === "0" ? "the first" : "the other";
+  const tokens = textOf(hedges, "wastedTokens");
+  return `; the first was late, so another was asked too, and ${winner} began first (${tokens} tokens in vain)`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

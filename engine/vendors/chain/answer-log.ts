@@ -1,6 +1,6 @@
 import type { Category } from "../../../storage/records.js";
 import type { VendorError, VendorFault } from "../contracts.js";
-import type { ChainLink, ChainWatch, Wasted } from "./chain.js";
+import type { ChainLink, ChainWatch, HedgeOutcome, Wasted } from "./chain.js";
 
 /** Who has answered in a turn. The rest stands there when somebody else was asked first, in vain. */
 export interface VendorAnswer {
@@ -12,6 +12,19 @@ export interface VendorAnswer {
   readonly firstFault?: VendorFault;
   readonly wastedMs?: number;
   readonly wastedTokens?: number;
+  /** Left out where the first was never later than usual. */
+  readonly hedges?: Hedges;
+}
+
+/** How often another one was asked because the first was late, and what came of it. */
+export interface Hedges {
+  readonly asked: number;
+  /** The other one began first. */
+  readonly won: number;
+  /** Nobody was asked, since too much had been spent on it already. */
+  readonly withheld: number;
+  /** What those have cost that were not needed; an estimate. */
+  readonly wastedTokens: number;
 }
 
 export type TurnAnswers = Partial<Record<Category, VendorAnswer>>;
@@ -24,7 +37,10 @@ interface Tally {
   first: { readonly vendor: string; readonly fault: VendorFault } | undefined;
   wastedMs: number;
   wastedTokens: number;
+  hedges: Hedges | undefined;
 }
+
+const NO_HEDGES: Hedges = { asked: 0, won: 0, withheld: 0, wastedTokens: 0 };
 
 /** Keeps for one call who has answered since it was asked last, and passes on what has failed. */
 export class AnswerLog implements ChainWatch {
@@ -57,6 +73,14 @@ export class AnswerLog implements ChainWatch {
     this.#onFailed(category, error);
   }
 
+  hedged(category: Category, outcome: HedgeOutcome, wastedTokens: number): void {
+    const tally = this.#tallyOf(category);
+    const hedges = { ...NO_HEDGES, ...tally.hedges };
+    hedges.wastedTokens += wastedTokens;
+    if (outcome !== "lost") hedges[outcome] += 1;
+    tally.hedges = hedges;
+  }
+
   /** What has come together since this was asked last. */
   take(): TurnAnswers {
     const answers = [...this.#tallies].map(([category, tally]) => [category, answerOf(tally)]);
@@ -75,6 +99,7 @@ export class AnswerLog implements ChainWatch {
       first: undefined,
       wastedMs: 0,
       wastedTokens: 0,
+      hedges: undefined,
     };
     this.#tallies.set(category, tally);
     return tally;
@@ -83,8 +108,9 @@ export class AnswerLog implements ChainWatch {
 
 /** Nobody has answered: then no vendor stands there. */
 function answerOf(tally: Tally): VendorAnswer {
-  const { vendor, model, first, answers, failures, wastedMs, wastedTokens } = tally;
-  if (first === undefined) return { vendor, model };
+  const { vendor, model, first, answers, failures, wastedMs, wastedTokens, hedges } = tally;
+  const hedged = hedges === undefined ? {} : { hedges };
+  if (first === undefined) return { vendor, model, ...hedged };
   return {
     vendor,
     model,
@@ -93,5 +119,6 @@ function answerOf(tally: Tally): VendorAnswer {
     firstFault: first.fault,
     wastedMs,
     ...(wastedTokens > 0 ? { wastedTokens } : {}),
+    ...hedged,
   };
 }

@@ -21,11 +21,16 @@ export interface Wasted {
   readonly tokens: number;
 }
 
+/** What became of asking another one because the first was late; `withheld`: too much had been spent on it already. */
+export type HedgeOutcome = "asked" | "withheld" | "won" | "lost";
+
 /** Is told how the vendors of one call do. */
 export interface ChainWatch {
   answered(category: Category, link: ChainLink<unknown>): void;
   /** Another vendor is asked instead. */
   failed(category: Category, link: ChainLink<unknown>, error: VendorError, wasted: Wasted): void;
+  /** `wastedTokens`: what the one that was not needed has cost; an estimate. */
+  hedged(category: Category, outcome: HedgeOutcome, wastedTokens: number): void;
 }
 
 export interface ChainParts<Link> {
@@ -55,10 +60,10 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
 
   /** All of them: first those that are thought to work, then, for want of better, the others. */
   candidates(): readonly Link[] {
-    if (this.#links.length === 1 || this.#links.every((link) => this.#isTrusted(link))) {
+    if (this.#links.length === 1 || this.#links.every((link) => this.trusts(link))) {
       return this.#links;
     }
-    const trusted = this.#links.filter((link) => this.#isTrusted(link));
+    const trusted = this.#links.filter((link) => this.trusts(link));
     const others = this.#links.filter((link) => !trusted.includes(link));
     return [...trusted, ...others];
   }
@@ -85,12 +90,17 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
     if (!this.isSingle) this.#watch.failed(this.#category, link, error, wasted);
   }
 
+  hedged(outcome: HedgeOutcome, wastedTokens: number): void {
+    this.#watch.hedged(this.#category, outcome, wastedTokens);
+  }
+
   /** It has said nothing, but the caller should not wait for it again. */
   distrust(link: Link): void {
     this.#failedAtMs.set(link, this.clock.monotonicMs());
   }
 
-  #isTrusted(link: Link): boolean {
+  /** Whether it is asked before others. */
+  trusts(link: Link): boolean {
     if (link.breaker.isSkipped) return false;
     const failedAtMs = this.#failedAtMs.get(link);
     return failedAtMs === undefined || this.clock.monotonicMs() - failedAtMs >= GRUDGE_MS;

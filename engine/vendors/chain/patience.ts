@@ -6,7 +6,7 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
  */
 export class Patience {
   readonly signal: AbortSignal;
-  readonly #limitMs: number | undefined;
+  #limitMs: number | undefined;
   readonly #clock: Clock;
   readonly #tooLate = new AbortController();
   readonly #startedAtMs: number;
@@ -40,6 +40,12 @@ export class Patience {
 
   progress(): void {
     this.#progressAtMs = this.#clock.monotonicMs();
+  }
+
+  /** From now on it is waited for without a limit. */
+  lift(): void {
+    this.#limitMs = undefined;
+    this.#cancel();
   }
 
   end(): void {

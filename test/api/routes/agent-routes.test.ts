@@ -32,7 +32,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     llmConfig: { temperature: 0.4, maxTokens: 200 },
     ttsConfig: { speed: 1 },
     sttModelId: null,
-    fallbacks: { llm: [], tts: [], stt: [] },
+    fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
       silenceTimeoutMs: 700,
       maxCallDurationSec: 1_800,

@@ -17,7 +17,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     llmConfig: { temperature: 0.4, maxTokens: 200 },
     ttsConfig: { speed: 1 },
     sttModelId: null,
-    fallbacks: { llm: [], tts: [], stt: [] },
+    fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
       silenceTimeoutMs: 700,
       maxCallDurationSec: 1800,

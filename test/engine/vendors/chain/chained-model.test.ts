@@ -67,7 +67,8 @@ describe("language models, one behind the other", () => {
       client: languageModel(vendor, vendors.settingsFor(vendor), vendors.context),
     }));
     assert.ok(first);
-    return new ChainedModel(chainOf("llm", clock, answers, [first, ...others]), PATIENCE_MS);
+    const chain = chainOf("llm", clock, answers, [first, ...others]);
+    return new ChainedModel(chain, { patienceMs: PATIENCE_MS });
   }
 
   async function said(signal = never(), onToken = () => {}): Promise<string> {
