@@ -193,6 +193,8 @@ export interface SpeechListener {
   onUtteranceEnd(lastWordEndMs: number): void;
   /** Only from recognizers that decide turns. The words of a turn are told by `onTranscript` before its end is. */
   onTurn(turn: TurnEvent): void;
+  /** A voice was heard and nothing was made of it: told once until something is, long before the recognizer counts as deaf. */
+  onDoubtful?(): void;
   /** The connection broke; audio is kept (the newest two seconds) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(deafMs: number): void;

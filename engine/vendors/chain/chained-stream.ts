@@ -1,13 +1,14 @@
 import { bytesPerMs, bytesPerSample, type HeardFormat } from "../../audio/audio-format.js";
 import type { CancelTimer } from "../../time/clock.js";
-import type {
-  SpeechListener,
-  SpeechStream,
-  SpeechToText,
-  Transcript,
+import {
+  type SpeechListener,
+  type SpeechStream,
+  type SpeechToText,
+  type Transcript,
   VendorError,
 } from "../contracts.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
+import { Doubts } from "./doubts.js";
 import { PacedReplay } from "./paced-replay.js";
 
 type Link = ChainLink<SpeechToText>;
@@ -21,6 +22,8 @@ const LOST_MAX_MS = 700;
 /** Who has listened for so long was a good choice; more changes in less time than this are one outage. */
 const STABLE_AFTER_MS = 10_000;
 const CHANGES_MAX = 6;
+/** There is nobody else: the last is waited for, and is wanted whenever it comes. */
+const ALWAYS = { isLastAwaited: true, isSo: () => true };
 
 export interface ChainedStreamParts {
   readonly chain: Chain<SpeechToText>;
@@ -50,8 +53,10 @@ export class ChainedStream implements SpeechStream {
   readonly #onAbort = () => this.close();
   #stream: SpeechStream | undefined;
   #link: Link | undefined;
-  /** Counts who has listened: what an earlier one still tells is dropped. */
+  /** Counts who was asked to listen: what another one than the present still tells is dropped. */
+  #turns = 0;
   #turn = 0;
+  readonly #doubts = new Doubts<Link>();
   /** Where in the whole stream the present one's time begins. */
   #baseByte = 0;
   #settledByte = 0;
@@ -107,16 +112,20 @@ export class ChainedStream implements SpeechStream {
     this.#ending.abort();
   }
 
-  /** Why nobody could be opened; undefined when somebody was. */
-  async #openOneOf(links: readonly Link[]): Promise<readonly VendorError[] | undefined> {
+  /** Why nobody could be opened; undefined when somebody was, or is not `wanted` any more by then. */
+  async #openOneOf(
+    links: readonly Link[],
+    wanted: { readonly isLastAwaited: boolean; readonly isSo: () => boolean } = ALWAYS,
+  ): Promise<readonly VendorError[] | undefined> {
     const failures: VendorError[] = [];
     for (const [index, link] of links.entries()) {
-      const turn = ++this.#turn;
+      this.#turns += 1;
+      const turn = this.#turns;
       try {
-        const isLast = index === links.length - 1;
+        const isLast = wanted.isLastAwaited && index === links.length - 1;
         const stream = await this.#parts.open(link, this.#ears(link, turn), this.#until, isLast);
-        if (this.#isClosed) stream.close();
-        else this.#attach(link, stream);
+        if (this.#isClosed || !wanted.isSo()) stream.close();
+        else this.#attach(link, stream, turn);
         return undefined;
       } catch (cause) {
         failures.push(asVendorError(link.vendor, cause));
@@ -126,7 +135,9 @@ export class ChainedStream implements SpeechStream {
     return failures;
   }
 
-  #attach(link: Link, stream: SpeechStream): void {
+  #attach(link: Link, stream: SpeechStream, turn: number): void {
+    this.#stream?.close();
+    this.#turn = turn;
     this.#link = link;
     this.#stream = stream;
     this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
@@ -146,6 +157,7 @@ export class ChainedStream implements SpeechStream {
       onTranscript: (heard) => now(() => this.#hear(link, heard)),
       onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
       onTurn: (event) => now(() => listener.onTurn(event)),
+      onDoubtful: () => now(() => void this.#doubt(link)),
       onLost: (error) => now(() => this.#lose(error)),
       onRecovered: (deafMs) =>
         now(() => {
@@ -163,11 +175,36 @@ export class ChainedStream implements SpeechStream {
   }
 
   #hear(link: Link, { lastWordEndMs: endMs, ...heard }: Transcript): void {
-    const { chain, listener } = this.#parts;
-    if (heard.text !== "") chain.answered(link);
+    const { listener } = this.#parts;
     const lastWordEndMs = endMs === undefined ? undefined : this.#streamMs(endMs);
+    if (heard.text !== "") this.#hasWords(link, lastWordEndMs);
     if (heard.isFinal && heard.text !== "") this.#settle(lastWordEndMs);
     listener.onTranscript({ ...heard, lastWordEndMs });
+  }
+
+  #hasWords(link: Link, lastWordEndMs: number | undefined): void {
+    const { chain } = this.#parts;
+    const deaf = this.#doubts.settle(link, lastWordEndMs);
+    if (deaf !== undefined) {
+      const { vendor } = deaf.link;
+      const error = new VendorError(vendor, "timeout", `${vendor}: hears nothing of a voice`);
+      const ms = Math.round(chain.clock.monotonicMs() - deaf.sinceMs);
+      chain.failed(deaf.link, error, { ms, tokens: 0 });
+    }
+    chain.answered(link);
+  }
+
+  /** The present one may be deaf: somebody else is asked beside it, who takes over as soon as it listens. */
+  async #doubt(link: Link): Promise<void> {
+    const { chain } = this.#parts;
+    const turn = this.#turn;
+    const heardMs = this.#replay.endByte / this.#bytesPerMs;
+    const doubted = { link, heardMs, sinceMs: chain.clock.monotonicMs() };
+    if (this.#lostAtMs !== undefined || !this.#doubts.begin(doubted)) return;
+    const isSo = () =>
+      turn === this.#turn && this.#lostAtMs === undefined && this.#doubts.isOpen(doubted);
+    const others = chain.candidates().filter((each) => each !== link);
+    await this.#openOneOf(others, { isLastAwaited: false, isSo });
   }
 
   /** What is settled is not told to anybody again. */
@@ -217,7 +254,8 @@ export class ChainedStream implements SpeechStream {
     this.#lostAtMs ??= nowMs;
     this.#cancelLost();
     this.#replay.stop();
-    this.#turn++;
+    this.#turns += 1;
+    this.#turn = this.#turns;
     this.#stream?.close();
     this.#stream = undefined;
     this.#changes = nowMs - this.#openedAtMs >= STABLE_AFTER_MS ? 1 : this.#changes + 1;

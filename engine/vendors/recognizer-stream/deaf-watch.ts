@@ -1,12 +1,17 @@
-import type { HeardFormat } from "../../audio/audio-format.js";
+import { bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
 import { VoiceMeter } from "../../audio/voice-meter.js";
 
 /** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
 export const VOICE_UNHEARD_MAX_MS = 3_000;
+/** Half of it is enough to ask somebody else beside it. */
+export const VOICE_DOUBTED_MS = 1_500;
+/** Less is, once it has ended: what was made of it is late by then. */
+const ENDED_VOICE_DOUBTED_MS = 1_000;
+const ENDED_AGO_MS = 1_500;
 /** New connections that hear nothing either; then the recognizer has failed. */
 const DEAF_TIMES_MAX = 2;
 
-export type Hearing = "fine" | "deaf" | "lost";
+export type Hearing = "fine" | "doubtful" | "deaf" | "lost";
 
 /**
  * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
@@ -14,17 +19,26 @@ export type Hearing = "fine" | "deaf" | "lost";
  */
 export class DeafWatch {
   readonly #meter: VoiceMeter;
+  readonly #bytesPerMs: number;
   #unheardMs = 0;
+  /** Of them those of the newest utterance, and the silence after it. */
+  #utteranceMs = 0;
+  #quietMs = 0;
+  #isDoubted = false;
   #deafTimes = 0;
 
   constructor(format: HeardFormat) {
     this.#meter = new VoiceMeter(format);
+    this.#bytesPerMs = bytesPerMs(format);
   }
 
-  /** Whole samples that the recognizer is given. After "deaf" it counts anew. */
+  /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" it says once until something is understood. */
   hear(audio: Uint8Array): Hearing {
-    this.#unheardMs += this.#meter.hear(audio);
-    if (this.#unheardMs < VOICE_UNHEARD_MAX_MS) return "fine";
+    const voicedMs = this.#meter.hear(audio);
+    this.#unheardMs += voicedMs;
+    if (this.#unheardMs < VOICE_UNHEARD_MAX_MS) {
+      return this.#becomesDoubtful(voicedMs, audio) ? "doubtful" : "fine";
+    }
     this.#unheardMs = 0;
     this.#deafTimes += 1;
     return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
@@ -33,6 +47,22 @@ export class DeafWatch {
   /** The recognizer has said what it made of some audio. */
   understood(): void {
     this.#unheardMs = 0;
+    this.#utteranceMs = 0;
+    this.#isDoubted = false;
     this.#deafTimes = 0;
+  }
+
+  /** A cough is too short, however many there are of them. */
+  #becomesDoubtful(voicedMs: number, audio: Uint8Array): boolean {
+    if (voicedMs === 0) this.#quietMs += audio.length / this.#bytesPerMs;
+    else {
+      if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
+      this.#quietMs = 0;
+      this.#utteranceMs += voicedMs;
+    }
+    if (this.#isDoubted) return false;
+    const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_DOUBTED_MS : ENDED_VOICE_DOUBTED_MS;
+    this.#isDoubted = this.#utteranceMs >= limitMs;
+    return this.#isDoubted;
   }
 }

@@ -170,6 +170,7 @@ export class RecognizerStream implements SpeechStream {
   #compare(audio: Uint8Array): void {
     const hearing = this.#watch.hear(audio);
     if (hearing === "fine") return;
+    if (hearing === "doubtful") return this.#parts.listener.onDoubtful?.();
     const error = this.#fault("timeout", "hears nothing of a voice");
     if (hearing === "deaf") return this.#lose(error);
     this.close();

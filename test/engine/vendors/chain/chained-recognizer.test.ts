@@ -8,7 +8,12 @@ import { ChainedRecognizer } from "../../../../engine/vendors/chain/chained-reco
 import { type SpeechStream, VendorError } from "../../../../engine/vendors/contracts.js";
 import { speechToText } from "../../../../engine/vendors/registry.js";
 import { RecordingListener } from "../recording-listener.js";
-import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
+import {
+  eventually,
+  never,
+  type SandboxedVendors,
+  startSandboxedVendors,
+} from "../sandboxed-vendors.js";
 import { chainOf } from "./chain-of.js";
 
 const PATIENCE_MS = 3_000;
@@ -36,6 +41,14 @@ function quiet(durationMs: number): Uint8Array {
   return new Uint8Array(durationMs * 32);
 }
 
+/** As loud as a voice, and no words. */
+function noise(durationMs: number): Uint8Array {
+  const pcm = Int16Array.from({ length: durationMs * 16 }, (_, at) =>
+    at % 100 < 50 ? 3_000 : -3_000,
+  );
+  return new Uint8Array(pcm.buffer);
+}
+
 function write(stream: SpeechStream, ...audios: readonly Uint8Array[]): void {
   for (const audio of audios) {
     for (let at = 0; at < audio.length; at += 640) stream.write(audio.subarray(at, at + 640));
@@ -47,12 +60,14 @@ describe("recognizers, one behind the other", () => {
   let answers: AnswerLog;
   let listener: RecordingListener;
   let recognizer: ChainedRecognizer;
+  let journalledBefore = 0;
 
   before(async () => {
     vendors = await startSandboxedVendors();
   });
   beforeEach(() => {
     Object.assign(vendors.sandbox.faults, { deepgram: {}, assemblyai: {} });
+    journalledBefore = vendors.sandbox.journal.length;
     answers = new AnswerLog();
     listener = new RecordingListener(vendors.changes);
     recognizer = new ChainedRecognizer(
@@ -72,6 +87,13 @@ describe("recognizers, one behind the other", () => {
 
   function open(signal = never()): Promise<SpeechStream> {
     return recognizer.open(OPTIONS, listener, signal);
+  }
+
+  /** How often the simulator has told this in this test. */
+  function countOf(vendor: "deepgram" | "assemblyai", kind: "opened" | "closed"): number {
+    return vendors.sandbox.journal
+      .slice(journalledBefore)
+      .filter((entry) => entry.vendor === vendor && entry.kind === kind).length;
   }
 
   async function hears(words: string): Promise<void> {
@@ -147,6 +169,58 @@ describe("recognizers, one behind the other", () => {
     const last = listener.transcripts.findLast(({ isFinal, text }) => isFinal && text !== "");
     const endMs = (spoken("hello").length + spoken(long).length) / 32 + 1_000;
     assert.ok(Math.abs((last?.lastWordEndMs ?? 0) - endMs) < 250, `${last?.lastWordEndMs}`);
+  });
+
+  it("a deaf one is left as soon as a short utterance has ended without a word", async () => {
+    const words = "a table for two people this evening please";
+    const stream = await open();
+    vendors.sandbox.faults.deepgram = { fault: "silent" };
+    write(stream, spoken(words), quiet(2_000));
+    await hears(words);
+    stream.close();
+    const { stt } = answers.take();
+    assert.deepEqual([stt?.vendor, stt?.firstFault], ["assemblyai", "timeout"]);
+  });
+
+  it("a deaf one is left in the middle of a longer one", async () => {
+    const words = "a table for two people tomorrow evening at eight by the window if there is one";
+    const stream = await open();
+    vendors.sandbox.faults.deepgram = { fault: "silent" };
+    write(stream, spoken(words));
+    await vendors.changes.until("the next to listen", () => countOf("assemblyai", "opened") === 1);
+    write(stream, quiet(1_500));
+    await hears(words);
+    stream.close();
+  });
+
+  it("noise makes the next listen once in a call, and nobody is blamed for it", async () => {
+    const stream = await open();
+    vendors.sandbox.faults.deepgram = { fault: "silent" };
+    for (const word of ["hello", "please"]) {
+      write(stream, noise(1_600), quiet(200));
+      await vendors.changes.until("the first to be left", () => countOf("deepgram", "closed") > 0);
+      write(stream, spoken(word), quiet(1_500));
+      // The simulators take a noise for words that they cannot read.
+      await vendors.changes.until(word, () => listener.finalText.endsWith(word));
+    }
+    stream.close();
+    assert.deepEqual([countOf("deepgram", "opened"), countOf("assemblyai", "opened")], [1, 1]);
+    assert.deepEqual(listener.lost, []);
+    assert.equal(answers.take().stt?.firstFault, undefined);
+  });
+
+  it("keeps the one that is doubted when nobody else can be asked", async () => {
+    const stream = await open();
+    vendors.sandbox.faults.deepgram = { fault: "silent" };
+    vendors.sandbox.faults.assemblyai = { fault: "unauthorized" };
+    write(stream, spoken("a table for two people this evening please"), quiet(2_000));
+    const isRefused = () => answers.take().stt?.firstFault === "unauthorized";
+    await eventually(isRefused, "the next to refuse");
+    vendors.sandbox.faults.deepgram = {};
+    write(stream, spoken("hello"), quiet(600));
+    await hears("hello");
+    stream.close();
+    assert.deepEqual(listener.failed, []);
   });
 
   it("has failed when nobody is left, and tells it once", async () => {

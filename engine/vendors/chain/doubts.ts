@@ -1,0 +1,39 @@
+export interface Doubted<Link> {
+  readonly link: Link;
+  /** How far the audio of the call had come. */
+  readonly heardMs: number;
+  /** On the server's clock. */
+  readonly sinceMs: number;
+}
+
+/**
+ * What a call thinks of a recognizer that tells nothing of a voice. It may be a noise: so nobody is blamed before somebody else
+ * has told words of the same audio, and after a doubt that was wrong there is no other one in that call.
+ */
+export class Doubts<Link> {
+  #doubted: Doubted<Link> | undefined;
+  #isOver = false;
+
+  /** False where the doubt counts for nothing. */
+  begin(doubted: Doubted<Link>): boolean {
+    if (this.#isOver || this.#doubted !== undefined) return false;
+    this.#doubted = doubted;
+    return true;
+  }
+
+  /** Nobody has told words since. */
+  isOpen(doubted: Doubted<Link>): boolean {
+    return this.#doubted === doubted;
+  }
+
+  /** Somebody tells words: returns the doubt that they prove right. Their time is that of the call's audio. */
+  settle(link: Link, lastWordEndMs: number | undefined): Doubted<Link> | undefined {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return undefined;
+    this.#doubted = undefined;
+    const isOfIt = lastWordEndMs !== undefined && lastWordEndMs <= doubted.heardMs;
+    if (isOfIt && link !== doubted.link) return doubted;
+    this.#isOver = true;
+    return undefined;
+  }
+}

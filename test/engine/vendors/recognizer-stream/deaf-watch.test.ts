@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { PCM_16K } from "../../../../engine/audio/audio-format.js";
+import {
+  DeafWatch,
+  type Hearing,
+  VOICE_DOUBTED_MS,
+} from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
+
+const FRAME_MS = 20;
+
+function frame(amplitude: number): Uint8Array {
+  const pcm = Int16Array.from({ length: FRAME_MS * 16 }, (_, at) =>
+    at % 100 < 50 ? amplitude : -amplitude,
+  );
+  return new Uint8Array(pcm.buffer);
+}
+
+const LOUD = frame(3_000);
+const QUIET = frame(3);
+
+describe("a recognizer that tells nothing", () => {
+  let watch: DeafWatch;
+
+  beforeEach(() => {
+    watch = new DeafWatch(PCM_16K);
+    hear(QUIET, 400);
+  });
+
+  /** All that was not "fine". */
+  function hear(audio: Uint8Array, durationMs: number): readonly Hearing[] {
+    const heard = Array.from({ length: durationMs / FRAME_MS }, () => watch.hear(audio));
+    return heard.filter((hearing) => hearing !== "fine");
+  }
+
+  it("is doubted in the middle of a long utterance, once", () => {
+    assert.deepEqual(hear(LOUD, VOICE_DOUBTED_MS + 200), ["doubtful"]);
+    assert.deepEqual(hear(LOUD, 1_000), []);
+    watch.understood();
+    assert.deepEqual(hear(LOUD, VOICE_DOUBTED_MS + 200), ["doubtful"]);
+  });
+
+  it("is doubted for a shorter one when that has ended", () => {
+    assert.deepEqual(hear(LOUD, 1_200), []);
+    assert.deepEqual(hear(QUIET, 1_400), []);
+    assert.deepEqual(hear(QUIET, 200), ["doubtful"]);
+  });
+
+  it("is not doubted for coughs, however many there are", () => {
+    for (let n = 0; n < 8; n += 1) {
+      assert.deepEqual(hear(LOUD, 360), []);
+      assert.deepEqual(hear(QUIET, 2_000), []);
+    }
+  });
+
+  it("is not doubted for what was understood", () => {
+    hear(LOUD, 1_200);
+    watch.understood();
+    assert.deepEqual(hear(QUIET, 3_000), []);
+    assert.deepEqual(hear(LOUD, 800), []);
+    assert.deepEqual(hear(QUIET, 3_000), []);
+  });
+});
