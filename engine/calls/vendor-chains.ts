@@ -5,7 +5,7 @@ import type { VendorClients } from "../tenancy/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
 import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.js";
-import { ChainedModel } from "../vendors/chain/chained-model.js";
+import { ChainedModel, type ModelPatience } from "../vendors/chain/chained-model.js";
 import { ChainedRecognizer } from "../vendors/chain/chained-recognizer.js";
 import { ChainedVoice, type VoiceLink } from "../vendors/chain/chained-voice.js";
 import {
@@ -17,9 +17,7 @@ import {
 import { ConvertedVoice } from "./converted-voice.js";
 
 /** How long a vendor is waited for, where there is another to turn to. */
-export interface ChainPatience {
-  /** A language model may take so long to its first word, and from one to the next. */
-  readonly firstTokenMs: number;
+export interface ChainPatience extends ModelPatience {
   /** A voice may take so long to its first audio, and from one piece to the next. */
   readonly firstByteMs: number;
   /** A recognizer may take so long until it takes audio. */
@@ -49,7 +47,7 @@ export class VendorChains {
     const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
     const links = usable(named, (each) => this.#link(each, clients.llm(each.provider)));
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
-    return new ChainedModel(chain, patience.firstTokenMs);
+    return new ChainedModel(chain, patience);
   }
 
   /** Throws as `llm` does. */

@@ -4,7 +4,12 @@ import type { Clock } from "../../engine/time/clock.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
 
 /** As an operator has them who has set nothing. */
-export const PATIENCE = { firstTokenMs: 2_500, firstByteMs: 1_500, connectMs: 3_000 };
+export const PATIENCE = {
+  firstTokenMs: 2_500,
+  tokenGapMs: 1_200,
+  firstByteMs: 1_500,
+  connectMs: 3_000,
+};
 
 export function chainsOf(clients: VendorClients, clock: Clock): ChainSurroundings {
   return { clients, clock, breakers: new Breakers(clock), patience: PATIENCE };

@@ -15,21 +15,30 @@ type ModelLink = ChainLink<LanguageModel>;
 /** What one reply has come to so far, whoever has said it. */
 interface ReplySoFar {
   text: string;
+  /** Who is asked now has said something. */
+  hasBegun: boolean;
   /** Tokens of requests that came to nothing; an estimate. */
   wastedTokens: number;
 }
 
+export interface ModelPatience {
+  /** A language model may take so long to its first word. */
+  readonly firstTokenMs: number;
+  /** And so long from one to the next. */
+  readonly tokenGapMs: number;
+}
+
 /**
- * Language models one behind the other. Who gives nothing for `patienceMs`, before its first word or between two, is left, as
- * is who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else.
+ * Language models one behind the other. Who gives nothing for too long, before its first word or between two, is left, as is
+ * who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else.
  */
 export class ChainedModel implements LanguageModel {
   readonly #chain: Chain<LanguageModel>;
-  readonly #patienceMs: number;
+  readonly #patience: ModelPatience;
 
-  constructor(chain: Chain<LanguageModel>, patienceMs: number) {
+  constructor(chain: Chain<LanguageModel>, patience: ModelPatience) {
     this.#chain = chain;
-    this.#patienceMs = patienceMs;
+    this.#patience = patience;
   }
 
   /** Each vendor is asked for the model of its own: that of the request counts for nothing. */
@@ -38,13 +47,14 @@ export class ChainedModel implements LanguageModel {
     onToken: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const reply: ReplySoFar = { text: "", wastedTokens: 0 };
+    const reply: ReplySoFar = { text: "", hasBegun: false, wastedTokens: 0 };
     const failures: VendorError[] = [];
     const links = this.#chain.candidates();
     for (const [index, link] of links.entries()) {
-      const limitMs = index === links.length - 1 ? undefined : this.#patienceMs;
+      const limitMs = index === links.length - 1 ? undefined : this.#patience.firstTokenMs;
       const patience = new Patience(this.#chain.clock, limitMs, signal);
       link.breaker.asked();
+      reply.hasBegun = false;
       try {
         const completion = await this.#ask(link, request, reply, onToken, patience);
         this.#chain.answered(link);
@@ -52,7 +62,7 @@ export class ChainedModel implements LanguageModel {
       } catch (cause) {
         const error = this.#faultOf(link, cause, patience);
         if (signal.aborted) {
-          this.#leave(link, patience);
+          this.#leave(link, reply, patience);
           throw error;
         }
         const tokens = isPaid(error) ? estimateTokens(promptCharsOf(request)) : 0;
@@ -85,14 +95,18 @@ export class ChainedModel implements LanguageModel {
       reply.text += text;
       onToken(text);
     };
+    const goOn = () => {
+      if (patience.signal.aborted) return;
+      reply.hasBegun = true;
+      patience.progress(this.#patience.tokenGapMs);
+    };
     const take = (text: string) => {
       if (patience.signal.aborted) return;
-      patience.progress();
+      goOn();
       give(rest === undefined ? text : rest.take(text));
     };
-    const onToolUse = () => patience.progress();
     const completion = await client.complete(
-      { ...request, modelId, messages, onToolUse },
+      { ...request, modelId, messages, onToolUse: goOn },
       take,
       patience.signal,
     );
@@ -115,8 +129,10 @@ export class ChainedModel implements LanguageModel {
   }
 
   /** Nobody waits any more. Who was quiet for too long by then is not asked first again. */
-  #leave(link: ModelLink, patience: Patience): void {
-    if (patience.quietMs < this.#patienceMs) return link.breaker.abandoned();
+  #leave(link: ModelLink, { hasBegun }: ReplySoFar, patience: Patience): void {
+    const { firstTokenMs, tokenGapMs } = this.#patience;
+    const limitMs = hasBegun ? tokenGapMs : firstTokenMs;
+    if (patience.quietMs < limitMs) return link.breaker.abandoned();
     const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
     this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
   }

@@ -6,7 +6,7 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
  */
 export class Patience {
   readonly signal: AbortSignal;
-  readonly #limitMs: number | undefined;
+  #limitMs: number | undefined;
   readonly #clock: Clock;
   readonly #tooLate = new AbortController();
   readonly #startedAtMs: number;
@@ -38,8 +38,13 @@ export class Patience {
     return this.#clock.monotonicMs() - this.#progressAtMs;
   }
 
-  progress(): void {
+  /** Something has come; what comes next may take `nextMs`, where that is another time than before. */
+  progress(nextMs = this.#limitMs): void {
     this.#progressAtMs = this.#clock.monotonicMs();
+    if (this.#limitMs === undefined || nextMs === undefined || nextMs === this.#limitMs) return;
+    this.#limitMs = nextMs;
+    this.#cancel();
+    this.#wait(nextMs);
   }
 
   end(): void {
