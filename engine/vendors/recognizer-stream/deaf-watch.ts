@@ -21,7 +21,7 @@ export class DeafWatch {
   readonly #meter: VoiceMeter;
   readonly #bytesPerMs: number;
   #unheardMs = 0;
-  /** Of them those of the newest utterance, and the silence after it. */
+  /** Voice of the newest utterance, and the silence after it. */
   #utteranceMs = 0;
   #quietMs = 0;
   #isDoubted = false;
