@@ -75,6 +75,7 @@ export interface Config extends TelephonySettings {
   /** How long a vendor is waited for that has another behind it. */
   readonly chainPatience: {
     readonly firstTokenMs: number;
+    readonly tokenGapMs: number;
     readonly firstByteMs: number;
     readonly connectMs: number;
   };
@@ -190,6 +191,7 @@ const Settings = v.object({
   DRAIN_TIMEOUT_SEC: wholeNumber(30, 0, 7_200),
   SPEECH_CACHE_MB: wholeNumber(32, 0, 4_096),
   LLM_FIRST_TOKEN_MAX_MS: wholeNumber(2_500, 100, 60_000),
+  LLM_TOKEN_GAP_MAX_MS: wholeNumber(1_200, 100, 60_000),
   TTS_FIRST_BYTE_MAX_MS: wholeNumber(1_500, 100, 60_000),
   STT_CONNECT_MAX_MS: wholeNumber(3_000, 100, 60_000),
   EARLY_REPLY_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
@@ -264,6 +266,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     speechCacheBytes: env.SPEECH_CACHE_MB * 1024 * 1024,
     chainPatience: {
       firstTokenMs: env.LLM_FIRST_TOKEN_MAX_MS,
+      tokenGapMs: env.LLM_TOKEN_GAP_MAX_MS,
       firstByteMs: env.TTS_FIRST_BYTE_MAX_MS,
       connectMs: env.STT_CONNECT_MAX_MS,
     },

@@ -13,6 +13,7 @@ const SETTINGS: SessionSettings = {
   language: "en",
   agreementWords: "ignored",
   earlyReply: false,
+  onVendorsLost: "end",
   silenceTimeoutMs: 700,
   patienceMs: 1_500,
   keypadDigits: 0,

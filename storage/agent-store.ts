@@ -23,6 +23,7 @@ const thresholds = v.object({
   // Agents that were stored before there was a choice have none.
   agreementWords: v.optional(v.picklist(["ignored", "answered"]), "ignored"),
   earlyReply: v.optional(v.boolean(), false),
+  onVendorsLost: v.optional(v.picklist(["end", "transfer"]), "end"),
   endpointingMs: v.number(),
   // Agents that were stored before there were these have their defaults.
   patienceMs: v.optional(v.number(), 1_500),

@@ -108,6 +108,9 @@ export type InterruptionSensitivity = "low" | "medium" | "high";
 /** What is made of "uh-huh" and "okay" while the agent speaks: nothing, or a turn that is answered when it has spoken. */
 export type AgreementWords = "ignored" | "answered";
 
+/** What becomes of a call that cannot go on for want of vendors; `transfer`: by the agent's first tool of that kind. */
+export type OnVendorsLost = "end" | "transfer";
+
 export interface AgentThresholds {
   readonly silenceTimeoutMs: number;
   readonly maxCallDurationSec: number;
@@ -115,6 +118,7 @@ export interface AgentThresholds {
   readonly agreementWords: AgreementWords;
   /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
   readonly earlyReply: boolean;
+  readonly onVendorsLost: OnVendorsLost;
   readonly endpointingMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
   readonly patienceMs: number;

@@ -56,6 +56,12 @@ const thresholdFields = {
       "whether the model is asked before the end of the caller's turn is certain, off unless given: replies come sooner, and some are paid for and thrown away",
     ),
   ),
+  onVendorsLost: v.optional(
+    choiceField(
+      "what becomes of a call whose vendors fail, and all who stand in for them: `end` unless given, or `transfer` by the agent's first tool of that kind, where the line can",
+      ["end", "transfer"],
+    ),
+  ),
   endpointingMs: v.optional(wholeNumberField("milliseconds of silence", 10, 10_000)),
   patienceMs: v.optional(
     wholeNumberField(
@@ -224,6 +230,7 @@ export const Agent = v.object({
     interruptionSensitivity: v.picklist(["low", "medium", "high"]),
     agreementWords: v.picklist(["ignored", "answered"]),
     earlyReply: v.boolean(),
+    onVendorsLost: v.picklist(["end", "transfer"]),
     endpointingMs: v.number(),
     patienceMs: v.number(),
     keypadDigits: v.number(),

@@ -184,7 +184,7 @@ export class PhoneLeg implements CallerChannel {
     if (!this.#isOpen) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
     // The telephone's call goes on without this stream.
-    const goesOn = ending.reason === "transferred" || (this.#goesOn && isBreak(ending));
+    const goesOn = ending.transferTo !== undefined || (this.#goesOn && isBreak(ending));
     if (goesOn) this.close(code, ending.message);
     else this.refuse(code, ending.message);
   }

@@ -40,6 +40,7 @@ export function sessionSettings(
     language,
     agreementWords: thresholds.agreementWords,
     earlyReply: thresholds.earlyReply,
+    onVendorsLost: thresholds.onVendorsLost,
     silenceTimeoutMs: thresholds.silenceTimeoutMs,
     patienceMs: thresholds.patienceMs,
     keypadDigits: thresholds.keypadDigits,

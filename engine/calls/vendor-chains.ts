@@ -9,6 +9,7 @@ import { ChainedModel } from "../vendors/chain/chained-model.js";
 import { ChainedRecognizer } from "../vendors/chain/chained-recognizer.js";
 import { ChainedVoice, type VoiceLink } from "../vendors/chain/chained-voice.js";
 import type { Hedging } from "../vendors/chain/hedging.js";
+import type { ModelPatience } from "../vendors/chain/model-reply.js";
 import {
   type LanguageModel,
   type SpeechToText,
@@ -18,9 +19,7 @@ import {
 import { ConvertedVoice } from "./converted-voice.js";
 
 /** How long a vendor is waited for, where there is another to turn to. */
-export interface ChainPatience {
-  /** A language model may take so long to its first word, and from one to the next. */
-  readonly firstTokenMs: number;
+export interface ChainPatience extends ModelPatience {
   /** A voice may take so long to its first audio, and from one piece to the next. */
   readonly firstByteMs: number;
   /** A recognizer may take so long until it takes audio. */
@@ -53,7 +52,7 @@ export class VendorChains {
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
     const allowance = agent.fallbacks.hedging ? hedging.of(agent.orgId) : undefined;
     const { times } = hedging;
-    return new ChainedModel(chain, { patienceMs: patience.firstTokenMs, times, allowance });
+    return new ChainedModel(chain, { patience, times, allowance });
   }
 
   /** Throws as `llm` does. */

@@ -3,7 +3,7 @@ import { type Ending, LISTENING_FAILED } from "./ending.js";
 import { endCall, settleTurn, stopTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import { leftInTransfer } from "./transferring.js";
+import { leftInTransfer, lostEnding } from "./transferring.js";
 import type { Turn } from "./turn.js";
 
 /** What the caller is told before the limit takes about four seconds. */
@@ -37,9 +37,12 @@ export function onListeningFailed(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const words = state.settings.phrases?.cannotHear ?? "";
+  const { phrases, apology } = state.settings;
+  const ending = lostEnding(state, LISTENING_FAILED);
+  // Who is put through is not asked to call again.
+  const words = ending.transferTo === undefined ? (phrases?.cannotHear ?? "") : apology;
   if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
-  return sayLast(state, words, LISTENING_FAILED, atMs, out);
+  return sayLast(state, words, ending, atMs, out);
 }
 
 /** The call is to end for a reason from outside. Nobody minds that of a caller who left; others are told. */

@@ -3,10 +3,10 @@ import { watchCaller } from "./caller-silence.js";
 import type { SessionEffect } from "./effects.js";
 import { isRevocable, SPEECH_FAILED } from "./ending.js";
 import { beginReply, FAILED_TURNS_MAX } from "./replying.js";
-import { endCall, settleTurn } from "./settlement.js";
+import { settleTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import { endAfterWords } from "./transferring.js";
+import { endAfterWords, lostEnding } from "./transferring.js";
 import { answersSent, type Turn } from "./turn.js";
 
 /** A voice becomes words within this time, or it was none. */
@@ -32,7 +32,7 @@ export function onPlaybackEnd(
   if (turn.ending !== undefined) return endAfterWords(settled, turn.id, turn.ending, atMs, out);
   const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
   if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
-    return endCall(counted, SPEECH_FAILED, atMs, out);
+    return endForWantOfVoice(counted, turn, atMs, out);
   }
   const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn);
   if (isOwed && counted.unanswered === "" && isReady(counted, counted.settings.apology)) {
@@ -44,6 +44,19 @@ export function onPlaybackEnd(
   }
   watchCaller(counted, out);
   return counted;
+}
+
+/** The apology was made ready while the voice spoke. */
+function endForWantOfVoice(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { apology } = state.settings;
+  const ending = lostEnding(state, SPEECH_FAILED);
+  if (!isReady(state, apology)) return endAfterWords(state, turn.id, ending, atMs, out);
+  return beginScripted(state, "apology", [apology], atMs, out, ending);
 }
 
 /** The caller has heard nothing of the reply, or was told last that more of it comes. */

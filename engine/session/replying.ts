@@ -28,6 +28,7 @@ import {
 } from "./speaking.js";
 import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
 import { useTools, withToolResult } from "./tool-use.js";
+import { lostEnding } from "./transferring.js";
 import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";
 import { givenUpAtMs, waitedBeforeMs } from "./vain-wait.js";
 
@@ -250,7 +251,8 @@ function apologize(
   const failed = { ...settled, failedTurns };
   const isOver = isLast || failedTurns >= FAILED_TURNS_MAX;
   const words = [state.settings.apology];
-  return beginScripted(failed, "apology", words, atMs, out, isOver ? ending : undefined);
+  const last = isOver ? lostEnding(failed, ending) : undefined;
+  return beginScripted(failed, "apology", words, atMs, out, last);
 }
 
 function withSentences(turn: Turn, texts: readonly string[], atMs: number): Turn {

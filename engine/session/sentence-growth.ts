@@ -4,14 +4,13 @@ import { cameOf, recordGrowth } from "./playback-ledger.js";
 import { advanceSpeech, GROWTH_MISSED_MAX_MS, giveUpRest } from "./speaking.js";
 import type { SessionState } from "./state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "./turn.js";
+import { withPace } from "./voice-pace.js";
 
 const SYNTHESIS_ATTEMPTS_MAX = 2;
 /** What the second try of a sentence may take to give its first audio, after the caller has heard that of the first. */
 const SECOND_TRY_MAX_MS = 2_000;
 /** A shorter gap is hidden by what the telephone or the browser has buffered. */
 const GAP_MIN_MS = 20;
-/** A shorter sentence says little about how fast its voice speaks. */
-const PACE_CHARS_MIN = 10;
 
 /** More of a sentence has come, or its last. */
 export function onSentenceAudio(
@@ -28,7 +27,8 @@ export function onSentenceAudio(
   const grown: Sentence = { slot, text, attempt, durationMs, isWhole, came };
   const firstByteAtMs = turn.firstByteAtMs ?? (slot === 0 ? event.firstByteAtMs : undefined);
   const sentences = turn.sentences.with(index, grown);
-  const paced = isWhole ? withPace(state, grown) : state;
+  const isOneVoice = isWhole && came === undefined;
+  const paced = isOneVoice ? withPace(state, text, durationMs) : state;
   const isBeingSent = index < turn.sentCount;
   const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
   const ledger = isBeingSent
@@ -92,7 +92,9 @@ function goOnAfterFailure(
   const sentence = turn.sentences[index];
   const sent = turn.ledger.sent.at(-1);
   if (sentence === undefined || sent === undefined) return state;
-  const came = { text: cameOf(sent), durationMs: sent.durationMs };
+  // Its pace may be known better by now than when the sentence began.
+  const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
+  const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs };
   const rest = sentence.text.slice(came.text.length).trimStart();
   if (mayRetry && rest !== "") {
     const asked = askAgain(state, turn, index, { ...sentence, came }, rest, out);
@@ -128,12 +130,4 @@ function askAgain(
   out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
   return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };
-}
-
-function withPace(state: SessionState, sentence: Sentence): SessionState {
-  const { text, durationMs = 0, came } = sentence;
-  if (text.length < PACE_CHARS_MIN || came !== undefined) return state;
-  // A whole number, since every copy of the state would have to box a fraction.
-  const voiceMsPerChar = Math.round((state.voiceMsPerChar + durationMs / text.length) / 2);
-  return voiceMsPerChar === state.voiceMsPerChar ? state : { ...state, voiceMsPerChar };
 }

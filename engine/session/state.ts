@@ -3,6 +3,7 @@ import type {
   CallMetrics,
   HistoryMessage,
   InterruptionSensitivity,
+  OnVendorsLost,
 } from "../../storage/records.js";
 import { type LateWords, NO_LATE_WORDS } from "../speech/late-words.js";
 import type { StockPhrases } from "../speech/stock-phrases.js";
@@ -36,6 +37,8 @@ export interface SessionSettings {
   readonly agreementWords: AgreementWords;
   /** The model is asked before the end of the caller's turn is certain. */
   readonly earlyReply: boolean;
+  /** Whether a call that cannot go on for want of vendors is handed on, where there is a tool that says where to. */
+  readonly onVendorsLost: OnVendorsLost;
   readonly silenceTimeoutMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
   readonly patienceMs: number;

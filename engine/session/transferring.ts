@@ -20,6 +20,13 @@ export interface Transfer {
   readonly left: Ending | undefined;
 }
 
+/** How a call ends that cannot go on for want of vendors: handed on, where the agent says so and somebody can. */
+export function lostEnding({ settings }: SessionState, ending: Ending): Ending {
+  if (settings.onVendorsLost === "end") return ending;
+  const target = settings.tools.find((tool) => tool.kind === "transfer");
+  return target === undefined ? ending : { ...ending, transferTo: target.to };
+}
+
 /** The agent's words are heard: the call ends; one that is to be handed on does when the vendor has taken it. */
 export function endAfterWords(
   state: SessionState,
@@ -77,11 +84,15 @@ export function leftInTransfer(state: SessionState, left: Ending): SessionState 
 
 function goOnHere(
   state: SessionState,
-  { left }: Transfer,
+  { left, ending }: Transfer,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
   if (left !== undefined) return endCall(state, left, atMs, out);
+  if (ending.status === "failed") {
+    const { transferTo: _to, ...here } = ending;
+    return endCall(state, here, atMs, out);
+  }
   // The agent may be telling by now why the call has to end.
   if (state.turn !== undefined) return state;
   const words = state.settings.cannotTransfer;

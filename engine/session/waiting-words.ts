@@ -6,6 +6,7 @@ import { quietUntilMs, watchSilence } from "./silence-watch.js";
 import { sayWhatIsSent } from "./speaking.js";
 import type { ReadyPhrase, SessionState } from "./state.js";
 import { isAllSent, isGrowing, type Turn, WAITING_SLOT_FIRST } from "./turn.js";
+import { withPace } from "./voice-pace.js";
 
 /** Then nobody believes them any more, and the watchdogs have long given the reply up. */
 const WAITING_WORDS_MAX = 6;
@@ -18,7 +19,8 @@ export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): Ses
   const { text, durationMs } = event;
   const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
   if (isKnown || !preparedPhrases(state).includes(text)) return state;
-  return { ...state, readyPhrases: [...state.readyPhrases, { text, durationMs }] };
+  const ready = { ...state, readyPhrases: [...state.readyPhrases, { text, durationMs }] };
+  return withPace(ready, text, durationMs);
 }
 
 /** What this call may have to say when its voice or its model does not answer. */

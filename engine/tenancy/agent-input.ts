@@ -63,6 +63,7 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   interruptionSensitivity: "medium",
   agreementWords: "ignored",
   earlyReply: false,
+  onVendorsLost: "end",
   endpointingMs: 200,
   patienceMs: 1_500,
   keypadDigits: 0,

@@ -41,6 +41,17 @@ export function sealedTools(
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
 }
 
+/** Failure `invalid` for an agent that is to hand calls on and has no tool that says where to. */
+export function demandTransferTarget({
+  tools,
+  thresholds,
+}: Pick<AgentRecord, "tools" | "thresholds">): void {
+  if (thresholds.onVendorsLost === "end" || tools.some(({ type }) => type === "transfer")) return;
+  const path = "thresholds.onVendorsLost";
+  const message = "expected a tool of type transfer, which says where to";
+  throw new Failure("invalid", `${path}: ${message}`, { details: [{ path, message }] });
+}
+
 /** The headers of the HTTP tools by their names. Throws when none of the keys opens them. */
 export function openToolHeaders(
   { sealedToolHeaders }: Pick<AgentRecord, "sealedToolHeaders">,

@@ -27,7 +27,7 @@ import {
   newAgent,
   patchedAgent,
 } from "./agent-input.js";
-import { sealedTools } from "./agent-tools.js";
+import { demandTransferTarget, sealedTools } from "./agent-tools.js";
 import { actorOf, auditEntry } from "./audit-entry.js";
 import type { Tenant } from "./tenant.js";
 
@@ -108,6 +108,7 @@ export class Agents {
     };
     const tools = sealedTools(input.tools ?? [], this.#cipher);
     const agent = { ...newAgent(identity, input), ...tools };
+    demandTransferTarget(agent);
     await this.#demandAccess(tenant, agent);
     const { maxAgents } = tenant.plan.limits;
     const entry = this.#entry(tenant, "agent.create", agent);
@@ -123,6 +124,7 @@ export class Agents {
     const agent = await this.#find(tenant, id);
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
     const patched = { ...patchedAgent(agent, patch, this.#clock.epochMs()), ...tools };
+    demandTransferTarget(patched);
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#demandAccess(tenant, patched);
     }

@@ -5,7 +5,12 @@ import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/hedging.js";
 
 /** As an operator has them who has set nothing. */
-export const PATIENCE = { firstTokenMs: 2_500, firstByteMs: 1_500, connectMs: 3_000 };
+export const PATIENCE = {
+  firstTokenMs: 2_500,
+  tokenGapMs: 1_200,
+  firstByteMs: 1_500,
+  connectMs: 3_000,
+};
 
 export function chainsOf(clients: VendorClients, clock: Clock): ChainSurroundings {
   const hedging = new Hedging(0.05);

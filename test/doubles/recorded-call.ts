@@ -18,6 +18,7 @@ export const PLAIN_SETTINGS: SessionSettings = {
   language: "en",
   agreementWords: "ignored",
   earlyReply: false,
+  onVendorsLost: "end",
   silenceTimeoutMs: 700,
   patienceMs: 1_500,
   keypadDigits: 0,

@@ -39,6 +39,7 @@ function simulate(seed: number, faults: FaultRates): void {
     isPaced,
     isStreamed: isPaced,
     earlyReply,
+    onVendorsLost: random.pick(["end", "transfer"] as const),
     tools: TOOLS,
   };
   const world = new SimulatedWorld(seed, settings, faults);

@@ -121,6 +121,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       interruptionSensitivity: "medium",
       agreementWords: "ignored",
       earlyReply: false,
+      onVendorsLost: "end",
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
+import type { OnVendorsLost } from "../../storage/records.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -49,13 +50,14 @@ async function callWithTransfer(): Promise<Talk> {
 }
 
 /** The greeting has been heard. */
-async function talking(reaches: string): Promise<Talk> {
+async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): Promise<Talk> {
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
   assert.ok(stream);
   const customer = await server.customer();
   await server.tenancy.dialTargets.allow(customer.email, reaches);
   const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
-  await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const persona = { greeting: "Hello there." };
+  await server.agent(customer, { persona, tools, thresholds: { onVendorsLost } });
   const url = webhookUrl(server, customer);
   const headers = signatureHeader(url.replace(server.url, BASE), FIELDS, AUTH_TOKEN);
   const body = new URLSearchParams(FIELDS);
@@ -114,6 +116,35 @@ test("the caller of a call that the vendor does not take is told so, and talks o
   );
   assert.doesNotMatch(JSON.stringify(log.lines), /\+1555|the-vendors/);
 });
+
+const LOST_MODELS = [
+  ["transfer", 200, "is handed on"],
+  ["transfer", 400, "ends when nobody takes it"],
+  ["end", undefined, "ends"],
+] as const;
+for (const [onVendorsLost, status, what] of LOST_MODELS) {
+  test(`a call whose model is lost says so and ${what}`, async (context) => {
+    const { faults } = server.sandbox;
+    const healthy = { openai: faults.openai, groq: faults.groq };
+    context.after(() => Object.assign(faults, healthy));
+    if (status !== undefined) api.answers.push([status, "{}"]);
+    const { customer, call } = await talking(TRANSFER_TO, onVendorsLost);
+    const refusing = { fault: "unauthorized" } as const;
+    Object.assign(faults, { openai: refusing, groq: refusing });
+    call.say("what is the weather");
+    assert.match(await call.said(2), /^I am sorry/);
+    assert.equal(api.requests.length, 0, "the agent's words are heard first");
+    call.play();
+    await call.closed;
+    const record = await server.endedCall(customer);
+    assert.equal(record.status, "failed");
+    assert.equal(record.metadata["endReason"], "languageModelFailed");
+    await server.settled();
+    const sent = api.requests.map(({ body }) => new URLSearchParams(body));
+    const dialled = sent.map((each) => each.get("Twiml")?.includes(TRANSFER_TO));
+    assert.deepEqual(dialled, onVendorsLost === "transfer" ? [true] : []);
+  });
+}
 
 const CLOSED_STREAMS = [
   ["takes the call was a transfer", 200, "transferred"],

@@ -88,6 +88,13 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
           change({ agreementWords: value === "answered" ? "answered" : "ignored" })
         }
       />
+      <SelectField
+        label="A call whose vendors have all failed"
+        hint="It ends, or is handed on by the agent’s transfer tool, where the line can."
+        value={thresholds.onVendorsLost}
+        options={LOST_VENDORS}
+        onChange={(value) => change({ onVendorsLost: value === "transfer" ? "transfer" : "end" })}
+      />
       <SilenceFields thresholds={thresholds} change={change} wrong={wrongAt} />
     </>
   );
@@ -128,6 +135,10 @@ const SENSITIVITIES = [
   { value: "low", label: "Low" },
   { value: "medium", label: "Medium" },
   { value: "high", label: "High" },
+] as const;
+const LOST_VENDORS = [
+  { value: "end", label: "Ends with an apology" },
+  { value: "transfer", label: "Is handed on after an apology" },
 ] as const;
 const AGREEMENTS = [
   { value: "ignored", label: "Ignored" },

@@ -85,18 +85,13 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
 
   /** The failure of the only link is its caller's to tell: nobody is asked instead. */
   failed(link: Link, error: VendorError, wasted: Wasted): void {
-    this.distrust(link);
+    this.#failedAtMs.set(link, this.clock.monotonicMs());
     link.breaker.failed(error);
     if (!this.isSingle) this.#watch.failed(this.#category, link, error, wasted);
   }
 
   hedged(outcome: HedgeOutcome, wastedTokens: number): void {
     this.#watch.hedged(this.#category, outcome, wastedTokens);
-  }
-
-  /** It has said nothing, but the caller should not wait for it again. */
-  distrust(link: Link): void {
-    this.#failedAtMs.set(link, this.clock.monotonicMs());
   }
 
   /** Whether it is asked before others. */

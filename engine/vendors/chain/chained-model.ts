@@ -3,8 +3,8 @@ import type { Chain } from "./chain.js";
 import { ModelReply, type ModelTerms } from "./model-reply.js";
 
 /**
- * Language models one behind the other. Who gives nothing for `patienceMs`, before its first word or between two, is left, as
- * is who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else. Where there
+ * Language models one behind the other. Who gives nothing for too long, before its first word or between two, is left, as is
+ * who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else. Where there
  * is an allowance, the next one is asked too when the first is later than usual, and who begins first goes on alone.
  */
 export class ChainedModel implements LanguageModel {

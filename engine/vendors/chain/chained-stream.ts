@@ -1,4 +1,4 @@
-import { bytesPerMs, bytesPerSample, type HeardFormat } from "../../audio/audio-format.js";
+import { bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
 import type { CancelTimer } from "../../time/clock.js";
 import {
   type SpeechListener,
@@ -10,13 +10,12 @@ import {
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { Doubts } from "./doubts.js";
 import { PacedReplay } from "./paced-replay.js";
+import { UnsettledAudio } from "./unsettled-audio.js";
 
 type Link = ChainLink<SpeechToText>;
 
 /** What is not understood yet is kept for so long: a recognizer is found to be deaf after about five seconds of speech. */
 const KEPT_MS = 8_000;
-/** What a recognizer that connects to anew keeps itself, and hears again. */
-const OWN_RING_MS = 2_000;
 /** A connection that has broken comes back within this time, or somebody else listens. */
 const LOST_MAX_MS = 700;
 /** Who has listened for so long was a good choice; more changes in less time than this are one outage. */
@@ -46,8 +45,8 @@ export interface ChainedStreamParts {
 export class ChainedStream implements SpeechStream {
   readonly #parts: ChainedStreamParts;
   readonly #replay: PacedReplay;
+  readonly #unsettled: UnsettledAudio;
   readonly #bytesPerMs: number;
-  readonly #sampleBytes: number;
   readonly #ending = new AbortController();
   readonly #until: AbortSignal;
   readonly #onAbort = () => this.close();
@@ -59,7 +58,6 @@ export class ChainedStream implements SpeechStream {
   readonly #doubts = new Doubts<Link>();
   /** Where in the whole stream the present one's time begins. */
   #baseByte = 0;
-  #settledByte = 0;
   #openedAtMs = 0;
   #changes = 0;
   #lostAtMs: number | undefined;
@@ -73,7 +71,7 @@ export class ChainedStream implements SpeechStream {
     const { chain, format, signal } = parts;
     this.#replay = new PacedReplay(chain.clock, format, KEPT_MS);
     this.#bytesPerMs = bytesPerMs(format);
-    this.#sampleBytes = bytesPerSample(format.encoding);
+    this.#unsettled = new UnsettledAudio(format);
     this.#until = AbortSignal.any([signal, this.#ending.signal]);
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -89,6 +87,7 @@ export class ChainedStream implements SpeechStream {
   write(audio: Uint8Array): void {
     if (this.#isClosed || audio.length === 0) return;
     this.#replay.keep(audio);
+    this.#unsettled.hear(audio);
     if (!this.#replay.isUnderway) this.#stream?.write(audio);
   }
 
@@ -142,7 +141,7 @@ export class ChainedStream implements SpeechStream {
     this.#stream = stream;
     this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
     this.#recoveredAtMs = undefined;
-    this.#baseByte = Math.max(this.#settledByte, this.#replay.startByte);
+    this.#baseByte = Math.max(this.#unsettled.fromByte, this.#replay.startByte);
     this.#replay.start(this.#baseByte, (audio) => stream.write(audio));
   }
 
@@ -178,7 +177,7 @@ export class ChainedStream implements SpeechStream {
     const { listener } = this.#parts;
     const lastWordEndMs = endMs === undefined ? undefined : this.#streamMs(endMs);
     if (heard.text !== "") this.#hasWords(link, lastWordEndMs);
-    if (heard.isFinal && heard.text !== "") this.#settle(lastWordEndMs);
+    if (heard.isFinal && heard.text !== "") this.#unsettled.settle(lastWordEndMs);
     listener.onTranscript({ ...heard, lastWordEndMs });
   }
 
@@ -205,15 +204,6 @@ export class ChainedStream implements SpeechStream {
       turn === this.#turn && this.#lostAtMs === undefined && this.#doubts.isOpen(doubted);
     const others = chain.candidates().filter((each) => each !== link);
     await this.#openOneOf(others, { isLastAwaited: false, isSo });
-  }
-
-  /** What is settled is not told to anybody again. */
-  #settle(lastWordEndMs: number | undefined): void {
-    const newestMs = this.#replay.endByte / this.#bytesPerMs;
-    const settledMs = lastWordEndMs ?? Math.max(0, newestMs - OWN_RING_MS);
-    const sample = Math.round((settledMs * this.#bytesPerMs) / this.#sampleBytes);
-    const byte = Math.min(sample * this.#sampleBytes, this.#replay.endByte);
-    this.#settledByte = Math.max(this.#settledByte, byte);
   }
 
   #streamMs(ownMs: number): number {

@@ -135,9 +135,10 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#patience;
-    if (quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#patienceMs))
-      this.#chain.distrust(this.#link);
-    this.#link.breaker.abandoned();
+    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#patienceMs);
+    if (!isHung) return this.#link.breaker.abandoned();
+    const { vendor } = this.#link;
+    this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));
   }
 
   /** Raw samples are any bytes at all; of MP3 the beginning is known. */

@@ -24,6 +24,8 @@ export interface AttemptParts {
   readonly link: ModelLink;
   readonly reply: ReplySoFar;
   readonly patience: Patience;
+  /** It may take so long from one word to the next. */
+  readonly tokenGapMs: number;
   /** Ends the attempt when another one has begun to speak. */
   readonly outpaced: AbortController;
   readonly mayBeEmpty: boolean;
@@ -112,10 +114,10 @@ export class ModelAttempt {
 
   /** False when nobody waits for it any more. */
   #goesOn(): boolean {
-    const { patience } = this.#parts;
+    const { patience, tokenGapMs } = this.#parts;
     if (patience.signal.aborted) return false;
     this.#begin();
-    patience.progress();
+    patience.progress(tokenGapMs);
     return true;
   }
 

@@ -19,8 +19,15 @@ interface AskedReply {
   readonly signal: AbortSignal;
 }
 
+export interface ModelPatience {
+  /** A language model may take so long to its first word. */
+  readonly firstTokenMs: number;
+  /** And so long from one to the next. */
+  readonly tokenGapMs: number;
+}
+
 export interface ModelTerms {
-  readonly patienceMs: number;
+  readonly patience: ModelPatience;
   /** Where it is kept how long the models take; left out, nobody is ever late. */
   readonly times?: FirstTokenTimes | undefined;
   /** Left out where nobody else is to be asked when the first is late. */
@@ -90,7 +97,10 @@ export class ModelReply {
     }
     const link = this.#waiting.shift();
     if (link === undefined) return undefined;
-    return this.#begin(link, this.#waiting.length === 0 ? undefined : this.#terms.patienceMs);
+    return this.#begin(
+      link,
+      this.#waiting.length === 0 ? undefined : this.#terms.patience.firstTokenMs,
+    );
   }
 
   #begin(link: ModelLink, limitMs: number | undefined): ModelAttempt {
@@ -101,6 +111,7 @@ export class ModelReply {
       link,
       reply: this.#reply,
       patience: new Patience(this.#chain.clock, limitMs, signal),
+      tokenGapMs: this.#terms.patience.tokenGapMs,
       outpaced,
       mayBeEmpty: this.#chain.isSingle,
       onBegun: (attempt) => this.#begun(attempt),
@@ -127,7 +138,7 @@ export class ModelReply {
     if (!allowance.spend(this.#promptTokens())) return this.#chain.hedged("withheld", 0);
     this.#chain.hedged("asked", 0);
     this.#waiting.shift();
-    this.#ahead = this.#begin(link, this.#terms.patienceMs);
+    this.#ahead = this.#begin(link, this.#terms.patience.firstTokenMs);
   }
 
   /** Nobody is asked ahead who would not be asked at once in the place of the first. */
@@ -179,7 +190,9 @@ export class ModelReply {
   #leave(attempt: ModelAttempt): void {
     const { link, patience } = attempt;
     if (attempt.isOutpaced) return;
-    if (patience.quietMs < this.#terms.patienceMs) return link.breaker.abandoned();
+    const { firstTokenMs, tokenGapMs } = this.#terms.patience;
+    if (patience.quietMs < (attempt.hasBegun ? tokenGapMs : firstTokenMs))
+      return link.breaker.abandoned();
     const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
     this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
   }

@@ -38,8 +38,13 @@ export class Patience {
     return this.#clock.monotonicMs() - this.#progressAtMs;
   }
 
-  progress(): void {
+  /** Something has come; what comes next may take `nextMs`, where that is another time than before. */
+  progress(nextMs = this.#limitMs): void {
     this.#progressAtMs = this.#clock.monotonicMs();
+    if (this.#limitMs === undefined || nextMs === undefined || nextMs === this.#limitMs) return;
+    this.#limitMs = nextMs;
+    this.#cancel();
+    this.#wait(nextMs);
   }
 
   /** From now on it is waited for without a limit. */

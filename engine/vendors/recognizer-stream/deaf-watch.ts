@@ -3,8 +3,8 @@ import { VoiceMeter } from "../../audio/voice-meter.js";
 
 /** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
 export const VOICE_UNHEARD_MAX_MS = 3_000;
-/** Half of it is enough to ask somebody else beside it. */
-export const VOICE_DOUBTED_MS = 1_500;
+/** Two seconds of speech without a guess are enough to ask somebody else beside it. */
+export const VOICE_DOUBTED_MS = 1_200;
 /** Less is, once it has ended: what was made of it is late by then. */
 const ENDED_VOICE_DOUBTED_MS = 1_000;
 const ENDED_AGO_MS = 1_500;
@@ -21,7 +21,7 @@ export class DeafWatch {
   readonly #meter: VoiceMeter;
   readonly #bytesPerMs: number;
   #unheardMs = 0;
-  /** Of them those of the newest utterance, and the silence after it. */
+  /** Voice of the newest utterance, and the silence after it. */
   #utteranceMs = 0;
   #quietMs = 0;
   #isDoubted = false;

@@ -39,6 +39,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
       interruptionSensitivity: "medium",
       agreementWords: "ignored",
       earlyReply: false,
+      onVendorsLost: "end",
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

@@ -24,6 +24,7 @@ const settings = fc.record({
   isStreamed: fc.boolean(),
   tools: fc.constant(TOOLS),
   earlyReply: fc.boolean(),
+  onVendorsLost: fc.constantFrom("end", "transfer"),
   phrases: fc.constantFrom(undefined, stockPhrases("en")),
   waitingWordMs: fc.constantFrom(0, 1_500),
   callerSilenceMs: fc.constantFrom(0, 10_000),
@@ -36,6 +37,7 @@ type Given = Pick<
   | "isStreamed"
   | "tools"
   | "earlyReply"
+  | "onVendorsLost"
   | "phrases"
   | "waitingWordMs"
   | "callerSilenceMs"

@@ -106,6 +106,23 @@ test("headers that no key opens have to be given again, and only those", () => {
   assert.throws(() => openToolHeaders(lost, cipher));
 });
 
+test("calls are handed on for want of vendors only by an agent that says where to", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  const thresholds = { onVendorsLost: "transfer" } as const;
+  const tools = [{ type: "transfer", to: "+15550001111" } as const];
+  const refused = refusal("invalid", "thresholds.onVendorsLost");
+  const alone = await platform.agentInput({ thresholds });
+  await assert.rejects(platform.agents.create(tenant, alone), refused);
+  const input = await platform.agentInput({ thresholds, tools });
+  const { id } = await platform.agents.create(tenant, input);
+  await assert.rejects(platform.agents.update(tenant, id, { tools: [] }), refused);
+  const patch = { tools: [], thresholds: { onVendorsLost: "end" } } as const;
+  const { thresholds: stored } = await platform.agents.update(tenant, id, patch);
+  assert.equal(stored.onVendorsLost, "end");
+  await assert.rejects(platform.agents.update(tenant, id, { thresholds }), refused);
+});
+
 test("the audit trail says that tools or their headers were changed, without a word of them", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");

@@ -24,6 +24,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
       interruptionSensitivity: "medium",
       agreementWords: "ignored",
       earlyReply: false,
+      onVendorsLost: "end",
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

@@ -14,7 +14,7 @@ import {
 } from "../sandboxed-vendors.js";
 import { chainOf } from "./chain-of.js";
 
-const PATIENCE_MS = 2_500;
+const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
 const WORDS = "one two three four five. Six seven eight nine ten, and so on.";
 
 /** After these somebody else is asked at once. */
@@ -33,7 +33,10 @@ const TOLD: readonly ChatFault[] = [
   "errorMidStream",
 ];
 /** After these only when too much time has passed. */
-const SILENT: readonly ChatFault[] = ["stallBeforeFirstByte", "stallMidStream"];
+const SILENT = [
+  ["stallBeforeFirstByte", PATIENCE.firstTokenMs],
+  ["stallMidStream", PATIENCE.tokenGapMs],
+] as const;
 
 function asking(said: string): CompletionRequest {
   const messages = [
@@ -68,7 +71,7 @@ describe("language models, one behind the other", () => {
     }));
     assert.ok(first);
     const chain = chainOf("llm", clock, answers, [first, ...others]);
-    return new ChainedModel(chain, { patienceMs: PATIENCE_MS });
+    return new ChainedModel(chain, { patience: PATIENCE });
   }
 
   async function said(signal = never(), onToken = () => {}): Promise<string> {
@@ -105,7 +108,7 @@ describe("language models, one behind the other", () => {
     });
   }
 
-  for (const fault of SILENT) {
+  for (const [fault, limitMs] of SILENT) {
     it(`${fault}: who gives nothing for too long is left`, async () => {
       vendors.sandbox.faults.openai = { fault };
       const before = requestsTo("openai");
@@ -115,9 +118,11 @@ describe("language models, one behind the other", () => {
       });
       const isStuck = () => (fault === "stallMidStream" ? hasBegun : requestsTo("openai") > before);
       await eventually(isStuck, "the first to be asked");
-      clock.advance(PATIENCE_MS);
+      clock.advance(limitMs - 1);
+      clock.advance(1);
       assert.equal(await reply, WORDS);
-      assert.equal(answers.take().llm?.firstFault, "timeout");
+      const { llm } = answers.take();
+      assert.deepEqual([llm?.firstFault, llm?.wastedMs], ["timeout", limitMs]);
     });
   }
 
@@ -176,7 +181,7 @@ describe("language models, one behind the other", () => {
     const abort = new AbortController();
     const reply = said(abort.signal);
     await eventually(() => requestsTo("openai") > before, "the only one to be asked");
-    clock.advance(PATIENCE_MS * 2);
+    clock.advance(PATIENCE.firstTokenMs * 2);
     vendors.sandbox.faults.openai = {};
     abort.abort();
     const error: unknown = await reply.catch((cause) => cause);

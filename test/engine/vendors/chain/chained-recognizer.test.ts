@@ -197,7 +197,7 @@ describe("recognizers, one behind the other", () => {
     const stream = await open();
     vendors.sandbox.faults.deepgram = { fault: "silent" };
     for (const word of ["hello", "please"]) {
-      write(stream, noise(1_600), quiet(200));
+      write(stream, noise(1_400), quiet(200));
       await vendors.changes.until("the first to be left", () => countOf("deepgram", "closed") > 0);
       write(stream, spoken(word), quiet(1_500));
       // The simulators take a noise for words that they cannot read.

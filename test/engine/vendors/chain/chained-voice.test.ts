@@ -148,6 +148,35 @@ describe("voices, one behind the other", () => {
     assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
   });
 
+  for (const [fault, quietMs] of [
+    ["stallMidStream", 600],
+    ["stallBeforeFirstByte", PATIENCE_MS],
+  ] as const) {
+    it(`${fault}: a voice that hangs until it is given up opens its breaker`, async () => {
+      const chain = chainOf("tts", clock, answers, [named("elevenlabs", "eleven_flash_v2_5")]);
+      voice = new ChainedVoice(chain, PATIENCE_MS);
+      vendors.sandbox.faults.elevenlabs = { fault };
+      const { breaker } = chain.first;
+      for (const phase of ["closed", "closed", "open"]) {
+        await hang(quietMs, fault === "stallMidStream");
+        assert.equal(breaker.phase, phase);
+      }
+    });
+  }
+
+  /** Asks for a sentence and gives it up when nothing has come for `quietMs`. */
+  async function hang(quietMs: number, isBegun: boolean): Promise<void> {
+    const abort = new AbortController();
+    const before = asked().length;
+    const chunks: Uint8Array[] = [];
+    const spoken = speak(chunks, MP3, vendors.changes.tell, abort.signal);
+    const isStuck = () => (isBegun ? chunks.length > 0 : asked().length > before);
+    await vendors.changes.until("it to be stuck", isStuck);
+    clock.advance(quietMs);
+    abort.abort();
+    await assert.rejects(spoken, VendorError);
+  }
+
   it("does not hold an interruption against the voice that was interrupted", async () => {
     const abort = new AbortController();
     await assert.rejects(

@@ -15,6 +15,7 @@ import { chainOf } from "./chain-of.js";
 import { TimedModel } from "./timed-model.js";
 
 const PATIENCE_MS = 2_500;
+const PATIENCE = { firstTokenMs: PATIENCE_MS, tokenGapMs: PATIENCE_MS };
 const USUAL_MS = 400;
 const LATE_MS = 480;
 /** The question below, at four characters a token. */
@@ -40,7 +41,7 @@ describe("a second model, when the first is late", () => {
     chain = chainOf("llm", clock, answers, [linkOf(first), linkOf(second)]);
     const { times } = hedging;
     const allowance = hedging.of("org");
-    model = new ChainedModel(chain, { patienceMs: PATIENCE_MS, times, allowance });
+    model = new ChainedModel(chain, { patience: PATIENCE, times, allowance });
     await usualReplies(40);
   });
 

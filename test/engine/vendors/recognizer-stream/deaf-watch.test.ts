@@ -41,7 +41,7 @@ describe("a recognizer that tells nothing", () => {
   });
 
   it("is doubted for a shorter one when that has ended", () => {
-    assert.deepEqual(hear(LOUD, 1_200), []);
+    assert.deepEqual(hear(LOUD, 1_100), []);
     assert.deepEqual(hear(QUIET, 1_400), []);
     assert.deepEqual(hear(QUIET, 200), ["doubtful"]);
   });
@@ -54,7 +54,7 @@ describe("a recognizer that tells nothing", () => {
   });
 
   it("is not doubted for what was understood", () => {
-    hear(LOUD, 1_200);
+    hear(LOUD, 1_100);
     watch.understood();
     assert.deepEqual(hear(QUIET, 3_000), []);
     assert.deepEqual(hear(LOUD, 800), []);
