@@ -195,5 +195,5 @@ function perform(call: RecordedCall, command: string): void {
 
 function valueOf(name: string, value: string): unknown {
   if (name === "phrases") return stockPhrases(value);
-  return /^[\d[{tf]/.test(value) ? JSON.parse(value) : value;
+  return /^(?:[\d[{]|true$|false$)/.test(value) ? JSON.parse(value) : value;
 }
