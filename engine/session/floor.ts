@@ -5,7 +5,13 @@ import { isRevocable } from "./ending.js";
 import { goOn, hold } from "./holding.js";
 import { interrupt, onPhantom, wordsInterrupt } from "./interruption.js";
 import { joinWords } from "./kept-conversation.js";
-import { isAnsweringYes, isListening, noteAgreement, waitsForQuestion } from "./listening.js";
+import {
+  isAnsweringYes,
+  isListening,
+  mayShowListening,
+  noteAgreement,
+  waitsForQuestion,
+} from "./listening.js";
 import { ownEcho } from "./own-echo.js";
 import { onPlaybackEnd } from "./playback-end.js";
 import { beginReply } from "./replying.js";
@@ -13,11 +19,17 @@ import { settleTurn, withDoubtful } from "./settlement.js";
 import type { SessionState } from "./state.js";
 import { isAllSent, type Turn } from "./turn.js";
 
-/** The caller says words, which may still change: the assistant stops where they ask for that. */
+export interface HeardWords {
+  readonly text: string;
+  readonly words: number;
+  /** The newest of them will not change any more. */
+  readonly isSettled: boolean;
+}
+
+/** The caller says words: the assistant stops where they ask for that. */
 export function takeFloor(
   state: SessionState,
-  text: string,
-  words: number,
+  { text, words, isSettled }: HeardWords,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
@@ -35,6 +47,8 @@ export function takeFloor(
     return isFirst ? hold(state, turn, atMs, out) : goOn(state, atMs, out);
   }
   if (sensitivity !== "high" && waitsForQuestion(state, text)) return goOn(state, atMs, out);
+  // The next word tells "of course" from "of all rooms".
+  if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) return state;
   return wordsInterrupt(sensitivity, words) ? interrupt(state, turn, atMs, out) : state;
 }
 

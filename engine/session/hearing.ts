@@ -58,7 +58,8 @@ export function onTranscript(
     return answerDoubtful({ ...state, hearing: heard.state }, event.atMs, out);
   }
   const noted = noteWords(state, event, heard.state);
-  const floor = takeFloor(noted, heard.turnText ?? text, heard.words, event.atMs, out);
+  const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
+  const floor = takeFloor(noted, said, event.atMs, out);
   if (floor.phase === "ended") return floor;
   if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });

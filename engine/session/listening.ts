@@ -1,4 +1,4 @@
-import { isAgreement } from "../speech/agreement-words.js";
+import { beginsAgreement, isAgreement } from "../speech/agreement-words.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import type { SentSentence } from "./playback-ledger.js";
 import type { SessionState } from "./state.js";
@@ -16,7 +16,15 @@ const QUESTION = /[?？؟]["'”’»)\]]*$/;
 
 /** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
 export function isListening(state: SessionState, text: string, atMs: number): boolean {
-  if (!isAgreement(text, state.settings.language)) return false;
+  return isAgreement(text, state.settings.language) && mayListen(state, atMs);
+}
+
+/** Whether words that may still change can become such with the next one. */
+export function mayShowListening(state: SessionState, text: string, atMs: number): boolean {
+  return beginsAgreement(text, state.settings.language) && mayListen(state, atMs);
+}
+
+function mayListen(state: SessionState, atMs: number): boolean {
   const { turn, spokenBefore, callerEndedAtMs } = state;
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
   const endedAtMs = isSpeaking ? atMs : spokenBefore.untilMs;

@@ -68,7 +68,16 @@ const lists = new Map(
  * English is taken for one that is not known.
  */
 export function isAgreement(text: string, language: string): boolean {
-  return (lists.get(language) ?? lists.get(FALLBACK_LANGUAGE))?.makesUp(text) === true;
+  return listOf(language)?.makesUp(text) === true;
+}
+
+/** Whether the words may become such an utterance with the next one: "of", before "course". */
+export function beginsAgreement(text: string, language: string): boolean {
+  return listOf(language)?.begins(text) === true;
+}
+
+function listOf(language: string): PhraseList | undefined {
+  return lists.get(language) ?? lists.get(FALLBACK_LANGUAGE);
 }
 
 /** All of a language's, with commas between them; of a language that is not known the sounds. */

@@ -8,6 +8,8 @@ const DRAWN_OUT = /(\p{L})\1{2,}/gu;
 /** Phrases that an utterance can be made of, compared without marks, capitals and apostrophes. */
 export class PhraseList {
   readonly #phrases = new Set<string>();
+  /** Phrases without their last words. */
+  readonly #beginnings = new Set<string>();
   #wordsMax = 1;
 
   /** Phrases with commas or line breaks between them. */
@@ -16,20 +18,37 @@ export class PhraseList {
       const words = comparable(phrase);
       if (words.length === 0) continue;
       this.#phrases.add(words.join(" "));
+      for (let end = 1; end < words.length; end += 1) {
+        this.#beginnings.add(words.slice(0, end).join(" "));
+      }
       this.#wordsMax = Math.max(this.#wordsMax, words.length);
     }
   }
 
   /** Whether the text is one phrase after another and nothing else; a question is something else. */
   makesUp(text: string): boolean {
-    const words = comparable(text);
-    if (words.length === 0 || words.length > WORDS_MAX || /[?？؟]/.test(text)) return false;
-    // Whether the words up to each place are whole phrases.
+    return this.#wholeUpTo(wordsIn(text)).at(-1) === true;
+  }
+
+  /** Whether the text is the beginning of one that `makesUp`: more words may still come, and one more is needed. */
+  begins(text: string): boolean {
+    const words = wordsIn(text);
+    const isWhole = this.#wholeUpTo(words);
+    const from = Math.max(0, words.length - this.#wordsMax);
+    return words.some(
+      (_, at) =>
+        at >= from && isWhole[at] === true && this.#beginnings.has(words.slice(at).join(" ")),
+    );
+  }
+
+  /** For each place whether the words before it are whole phrases; nothing of a text without words. */
+  #wholeUpTo(words: readonly string[]): readonly boolean[] {
+    if (words.length === 0) return [];
     const isWhole = [true];
     for (let end = 1; end <= words.length; end += 1) {
       isWhole.push(this.#endsPhrase(words, end, isWhole));
     }
-    return isWhole.at(-1) === true;
+    return isWhole;
   }
 
   #endsPhrase(words: readonly string[], end: number, isWhole: readonly boolean[]): boolean {
@@ -39,6 +58,12 @@ export class PhraseList {
     }
     return false;
   }
+}
+
+/** None of a question, and of what is too long. */
+function wordsIn(text: string): readonly string[] {
+  const words = comparable(text);
+  return words.length > WORDS_MAX || /[?？؟]/.test(text) ? [] : words;
 }
 
 function comparable(text: string): readonly string[] {

@@ -1,18 +1,62 @@
+import { WebSocketServer } from "ws";
 import type { Exchange } from "../exchange.js";
-import type { SandboxContext, Simulator } from "../simulator.js";
+import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
+import { isUpgradeRefused } from "../voice-over-socket.js";
 import { accountAnswer } from "./elevenlabs-account.js";
 import { refusalOfLookup, refuse } from "./elevenlabs-refusal.js";
+import { MultiContextStream } from "./multi-context-stream.js";
 import { answerTranscription } from "./speech-to-text.js";
-import { type AudioForm, answerSpeech } from "./text-to-speech.js";
+import { type AudioForm, answerSpeech, FORMATS } from "./text-to-speech.js";
 
 const SPEECH_PATH = /^POST \/v1\/text-to-speech\/[^/]+(\/stream)?(\/with-timestamps)?$/;
 
-/** api.elevenlabs.io over HTTP: speech both ways, and what its SDK asks about the account. */
+const STREAM_PATH = /^\/v1\/text-to-speech\/[^/]+\/multi-stream-input$/;
+const MESSAGE_BYTES_MAX = 64 * 1024;
+const INACTIVITY_SEC = 20;
+const INACTIVITY_MAX_SEC = 180;
+
+/** api.elevenlabs.io: speech both ways over HTTP, contexts of speech over a WebSocket, and what its SDK asks of the account. */
 export class ElevenLabsSimulator implements Simulator {
   readonly #context: SandboxContext;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MESSAGE_BYTES_MAX,
+  });
 
   constructor(context: SandboxContext) {
     this.#context = context;
+  }
+
+  handleUpgrade(upgrade: Upgrade): void {
+    const { request, url } = upgrade;
+    const { searchParams: query } = url;
+    const given = request.headers["xi-api-key"];
+    const key = typeof given === "string" ? given : undefined;
+    const format = FORMATS.get(query.get("output_format") ?? "mp3_44100_128");
+    const inactivitySec = Number(query.get("inactivity_timeout") ?? INACTIVITY_SEC);
+    const isInactivityRight = inactivitySec > 0 && inactivitySec <= INACTIVITY_MAX_SEC;
+    const model = query.get("model_id") ?? "eleven_multilingual_v2";
+    if (!STREAM_PATH.test(url.pathname)) refuseUpgrade(upgrade, 404, "");
+    else if (isUpgradeRefused(this.#context, "elevenlabs", upgrade, key, upgradeRefusal)) return;
+    // Its newest models are not for sockets; its MP3 at 24 kHz is not either.
+    else if (model.startsWith("eleven_v3")) refuseUpgrade(upgrade, 403, "");
+    else if (format === undefined || query.get("output_format") === "mp3_24000_48") {
+      refuseUpgrade(upgrade, 400, JSON.stringify(upgradeRefusal(400)));
+    } else if (!isInactivityRight) refuseUpgrade(upgrade, 400, "");
+    else {
+      this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+        const isAutomatic = query.get("auto_mode") === "true";
+        const isAligned = query.get("sync_alignment") === "true";
+        const options = { format, isAutomatic, isAligned, inactivitySec };
+        new MultiContextStream(this.#context, socket, options).start();
+      });
+    }
+  }
+
+  close(): void {
+    for (const socket of this.#server.clients) socket.terminate();
+    this.#server.close();
   }
 
   async handleRequest(exchange: Exchange): Promise<void> {
@@ -43,3 +87,15 @@ export class ElevenLabsSimulator implements Simulator {
     } else exchange.answerJson(404, { detail: "Not Found" });
   }
 }
+
+function upgradeRefusal(status: number): object {
+  const word = UPGRADE_WORDS.get(status) ?? "internal_error";
+  return { detail: { status: word, message: "The sandbox refuses this." } };
+}
+
+const UPGRADE_WORDS: ReadonlyMap<number, string> = new Map([
+  [400, "invalid_request"],
+  [401, "invalid_api_key"],
+  [402, "quota_exceeded"],
+  [429, "too_many_concurrent_requests"],
+]);

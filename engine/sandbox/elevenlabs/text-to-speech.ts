@@ -29,7 +29,7 @@ const SpeechRequest = v.looseObject({
   next_text: v.optional(v.nullable(v.string())),
 });
 
-const FORMATS: ReadonlyMap<string, VoiceFormat> = new Map<string, VoiceFormat>([
+export const FORMATS: ReadonlyMap<string, VoiceFormat> = new Map<string, VoiceFormat>([
   ["mp3_22050_32", { codec: "mp3", sampleRateHz: 22_050, kbps: 32 }],
   ["mp3_24000_48", { codec: "mp3", sampleRateHz: 24_000, kbps: 48 }],
   ["mp3_44100_64", { codec: "mp3", sampleRateHz: 44_100, kbps: 64 }],

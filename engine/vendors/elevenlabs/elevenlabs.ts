@@ -1,21 +1,31 @@
 import * as v from "valibot";
 import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
-import type { SpeechRequest, TextToSpeech, VendorError, VendorFault } from "../contracts.js";
-import { HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
+import type { Clock } from "../../time/clock.js";
+import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
+import { choice, HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
+import { SocketVoice } from "../socket-voice/socket-voice.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { faultOfStatus, refusal } from "../vendor-fault.js";
-import { tryParse } from "../vendor-json.js";
+import { refusal } from "../vendor-fault.js";
 import {
+  endpointOf,
   parseSettings,
   requireApiKey,
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
+import { contextDialect } from "./elevenlabs-contexts.js";
+import {
+  faultOfAnswer,
+  languageOf,
+  OUTPUT_FORMATS,
+  readDetail,
+  VENDOR,
+  voiceSettingsOf,
+} from "./elevenlabs-request.js";
 
-const VENDOR = "elevenlabs";
 const PUBLIC_URL = "https://api.elevenlabs.io";
 
 const share = v.optional(numberFrom(0, 1));
@@ -29,6 +39,7 @@ const ELEVENLABS_FIELDS = {
   stability: share,
   similarityBoost: share,
   style: share,
+  transport: v.optional(choice(["http", "websocket"]), "http"),
 };
 
 export const ELEVENLABS: Vendor = {
@@ -53,51 +64,71 @@ export const ELEVENLABS: Vendor = {
       setting("stability", "Stability, 0 to 1", "number"),
       setting("similarityBoost", "Similarity to the voice, 0 to 1", "number"),
       setting("style", "Style, 0 to 1", "number"),
+      setting(
+        "transport",
+        "Transport: http, or websocket, which tells the times of words",
+        "string",
+      ),
       BASE_URL,
     ],
     client: (given, context) => new ElevenLabs(given, context),
   },
 };
 
-/** The documented range; a value outside it would refuse the whole sentence. */
-const SPEED_MIN = 0.7;
-const SPEED_MAX = 1.2;
+/** The socket is not for this model or key, or not there: plain requests may be taken all the same. */
+const NO_SOCKET: ReadonlySet<number> = new Set([400, 403, 404, 405, 426, 501]);
+/** So long nobody asks for a socket again where none was given. */
+const NO_SOCKET_MS = 60_000;
 
-/** Only these models take a language; others find it out from the text and refuse the field. */
-const TAKES_LANGUAGE = /_v2_5$/;
-
-const OUTPUT_FORMATS = { mp3: "mp3_24000_48", mulaw: "ulaw_8000", pcm16: "pcm_24000" } as const;
-
-const detailSchema = v.object({
-  status: v.optional(v.string()),
-  code: v.optional(v.string()),
-  message: v.optional(v.string()),
-});
-
-/** The list is that of a request that does not fit; its entries also quote the text, which is left out. */
-const bodySchema = v.object({
-  // The list stands first: to an object's schema whose fields are all optional, a list is an object too.
-  detail: v.union([v.string(), v.array(v.object({ msg: v.optional(v.string()) })), detailSchema]),
-});
-
+/** By plain requests; or, where the provider's settings say so, over a kept WebSocket, which has no MP3 at 24 kHz. */
 class ElevenLabs implements TextToSpeech {
   readonly formats = [MP3, MULAW_8K, PCM_24K];
   readonly #vendor: HttpVendor;
   readonly #apiKey: string;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof ELEVENLABS_FIELDS, undefined>>;
 
+  readonly #clock: Clock;
+  readonly #socketVoice: SocketVoice;
+  #noSocketUntilMs = Number.NEGATIVE_INFINITY;
+
   constructor(given: VendorSettings, context: VendorContext) {
     this.#vendor = new HttpVendor(VENDOR, given, PUBLIC_URL, context);
     this.#apiKey = requireApiKey(VENDOR, given);
     this.#settings = parseSettings(VENDOR, ELEVENLABS_FIELDS, given);
+    this.#clock = context.clock;
+    this.#socketVoice = new SocketVoice(contextDialect(this.#settings.voiceId, this.#settings), {
+      context,
+      endpoint: endpointOf(VENDOR, given, PUBLIC_URL),
+      clientOwned: given.clientOwned,
+      apiKey: this.#apiKey,
+      headers: { "xi-api-key": this.#apiKey },
+    });
   }
 
-  synthesize(
+  async synthesize(
     request: SpeechRequest,
     onChunk: (audio: Uint8Array) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { voiceId, stability, similarityBoost, style } = this.#settings;
+    const isSocketWanted = this.#settings.transport === "websocket";
+    const mayHaveSocket = this.#clock.monotonicMs() >= this.#noSocketUntilMs;
+    if (isSocketWanted && mayHaveSocket && request.format.encoding !== "mp3") {
+      try {
+        return await this.#socketVoice.synthesize(request, onChunk, signal);
+      } catch (error) {
+        if (!isSocketRefused(error)) throw error;
+        this.#noSocketUntilMs = this.#clock.monotonicMs() + NO_SOCKET_MS;
+      }
+    }
+    await this.#download(request, onChunk, signal);
+  }
+
+  #download(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { voiceId } = this.#settings;
     const path = `/v1/text-to-speech/${encodeURIComponent(voiceId)}/stream`;
     return downloadSpeech(
       this.#vendor,
@@ -107,15 +138,8 @@ class ElevenLabs implements TextToSpeech {
         body: JSON.stringify({
           text: request.text,
           model_id: request.modelId,
-          ...(TAKES_LANGUAGE.test(request.modelId)
-            ? { language_code: request.language.split("-", 1)[0] }
-            : {}),
-          voice_settings: {
-            stability,
-            similarity_boost: similarityBoost,
-            style,
-            speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed)),
-          },
+          ...languageOf(request.modelId, request.language),
+          voice_settings: voiceSettingsOf(this.#settings, request.speed),
         }),
         refuse: (answer) => refuse(answer, this.#apiKey),
       },
@@ -129,28 +153,11 @@ class ElevenLabs implements TextToSpeech {
   }
 }
 
+function isSocketRefused(error: unknown): boolean {
+  return error instanceof VendorError && NO_SOCKET.has(error.status ?? 0);
+}
+
 function refuse(answer: RefusedAnswer, apiKey: string): VendorError {
-  const { code, message } = readDetail(answer.body);
-  const fault = FAULTS.get(code ?? "") ?? faultOfStatus(answer.status);
-  return refusal(VENDOR, fault, answer, { code, message }, apiKey);
+  const detail = readDetail(answer.body);
+  return refusal(VENDOR, faultOfAnswer(detail.code, answer.status), answer, detail, apiKey);
 }
-
-function readDetail(body: string): { code: string | undefined; message: string | undefined } {
-  const detail = tryParse(bodySchema, body)?.value.detail;
-  if (detail === undefined || typeof detail === "string") {
-    return { code: undefined, message: detail };
-  }
-  if (Array.isArray(detail)) {
-    const messages = detail.map(({ msg }) => msg ?? "").filter((msg) => msg !== "");
-    return { code: "validation_error", message: messages.join("; ") };
-  }
-  return { code: detail.status ?? detail.code, message: detail.message };
-}
-
-/** ElevenLabs gives one word different statuses: out of quota has been seen as 400 and as 401. */
-const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
-  ["quota_exceeded", "quotaExceeded"],
-  ["too_many_concurrent_requests", "rateLimited"],
-  ["system_busy", "unavailable"],
-  ["voice_not_found", "notFound"],
-]);

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type SpeechRequest, VendorError } from "../contracts.js";
+import { type SpeechRequest, VendorError, type VendorFault } from "../contracts.js";
 import type { SocketPool } from "../transport/socket-pools.js";
 import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
 import { faultOfStatus, type RefusalDetail, refusal } from "../vendor-fault.js";
 import type { Endpoint, VendorContext } from "../vendor-settings.js";
-import { speakTurn, type TurnReader } from "./spoken-turn.js";
+import { type Said, speakTurn, type TurnReader } from "./spoken-turn.js";
 
 const OPEN_TIMEOUT_MS = 5_000;
 
@@ -17,8 +17,12 @@ export interface VoiceDialect {
   target(request: SpeechRequest): string;
   /** The messages that ask for a sentence under an id that was never used before. */
   frames(request: SpeechRequest, id: string): readonly string[];
-  newReader(id: string): TurnReader;
+  newReader(id: string, request: SpeechRequest): TurnReader;
   refusalDetail(answer: RefusedUpgrade): RefusalDetail;
+  /** Where the vendor's own word says more than the status. */
+  refusalFault?(code: string | undefined, status: number): VendorFault;
+  /** So long an aborted sentence may still send before its socket is broken; left out, it is broken at once. */
+  readonly drainMaxMs?: number;
 }
 
 export interface VoiceAccess {
@@ -41,32 +45,35 @@ export class SocketVoice {
     this.#access = access;
   }
 
-  /** As `TextToSpeech.synthesize`. An abort breaks the socket: what it would still send is not for the next sentence. */
+  /**
+   * As `TextToSpeech.synthesize`. After an abort the socket is broken, or waits apart until what it would still send has come:
+   * that is not for the next sentence.
+   */
   async synthesize(
     request: SpeechRequest,
     onChunk: (audio: Uint8Array) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { vendor, sentencesMax } = this.#dialect;
+    const { vendor, drainMaxMs } = this.#dialect;
     if (signal.aborted) throw new VendorError(vendor, "aborted", `${vendor}: aborted`);
     const target = this.#dialect.target(request);
     const pool = this.#pool(target);
     const socket = pool.take() ?? (await this.#open(target, signal));
     const id = randomUUID();
+    const reader = this.#dialect.newReader(id, request);
     await speakTurn({
       vendor,
       clock: this.#access.context.clock,
       socket,
       frames: this.#dialect.frames(request, id),
-      reader: this.#dialect.newReader(id),
+      reader,
       onChunk,
       onWords: request.onWords,
       signal,
+      onLeft:
+        drainMaxMs === undefined ? undefined : () => this.#drain(pool, socket, reader, drainMaxMs),
     });
-    const sentences = (this.#sentences.get(socket) ?? 0) + 1;
-    this.#sentences.set(socket, sentences);
-    if (sentences < sentencesMax) pool.give(socket);
-    else socket.destroy();
+    this.#keep(pool, socket);
   }
 
   /** Opens a socket of this target ahead of its first sentence; a failure is left to that sentence. */
@@ -75,6 +82,36 @@ export class SocketVoice {
     this.#pool(target)
       .warm(() => this.#open(target, ended))
       .catch(() => undefined);
+  }
+
+  #keep(pool: SocketPool, socket: VendorSocket): void {
+    const sentences = (this.#sentences.get(socket) ?? 0) + 1;
+    this.#sentences.set(socket, sentences);
+    if (sentences < this.#dialect.sentencesMax) pool.give(socket);
+    else socket.destroy();
+  }
+
+  #drain(pool: SocketPool, socket: VendorSocket, reader: TurnReader, maxMs: number): void {
+    const { clock, connections } = this.#access.context;
+    const { ended } = connections.socketPools;
+    const end = (isClean: boolean): void => {
+      cancel();
+      ended.removeEventListener("abort", discard);
+      if (isClean) this.#keep(pool, socket);
+      else socket.destroy();
+    };
+    const discard = (): void => end(false);
+    const cancel = clock.after(maxMs, discard);
+    ended.addEventListener("abort", discard, { once: true });
+    const take = (all: readonly Said[]): void => {
+      const last = all.find(({ kind }) => kind === "done" || kind === "failed");
+      if (last !== undefined) end(last.kind === "done");
+    };
+    socket.listen({
+      onText: (text) => take(reader.text(text)),
+      onBinary: (bytes) => take(reader.binary(bytes)),
+      onClosed: discard,
+    });
   }
 
   #pool(target: string): SocketPool {
@@ -104,7 +141,8 @@ export class SocketVoice {
           const nowMs = context.clock.epochMs();
           return refusal(
             vendor,
-            faultOfStatus(answer.status),
+            this.#dialect.refusalFault?.(detail.code, answer.status) ??
+              faultOfStatus(answer.status),
             { ...answer, nowMs },
             detail,
             apiKey,

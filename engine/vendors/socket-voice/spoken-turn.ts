@@ -31,9 +31,11 @@ export interface SpokenTurn {
   readonly onChunk: (audio: Uint8Array) => void;
   readonly onWords?: ((words: readonly SpokenWord[]) => void) | undefined;
   readonly signal: AbortSignal;
+  /** Takes the socket of a sentence that was aborted; left out, it is broken. */
+  readonly onLeft?: (() => void) | undefined;
 }
 
-/** Asks for one sentence and hands over its audio. After an error the socket is broken and must not be used again. */
+/** Asks for one sentence and hands over its audio. After an error the socket is broken, or whose `onLeft` it is. */
 export function speakTurn(turn: SpokenTurn): Promise<void> {
   const { vendor, clock, socket, reader, signal } = turn;
   return new Promise((resolve, reject) => {
@@ -46,7 +48,7 @@ export function speakTurn(turn: SpokenTurn): Promise<void> {
       cancelTurnTimer();
       signal.removeEventListener("abort", onAbort);
       socket.listen(NOBODY);
-      if (error !== undefined) socket.destroy();
+      if (error !== undefined) letGo(turn);
       if (error === undefined) resolve();
       else reject(error);
     };
@@ -88,6 +90,11 @@ export function speakTurn(turn: SpokenTurn): Promise<void> {
     else if (!socket.isOpen) fail("disconnected", "closed");
     else for (const frame of turn.frames) socket.sendText(frame);
   });
+}
+
+function letGo({ socket, signal, onLeft }: SpokenTurn): void {
+  if (signal.aborted && socket.isOpen && onLeft !== undefined) onLeft();
+  else socket.destroy();
 }
 
 const NOBODY = {

@@ -94,6 +94,11 @@ export class SocketPools {
     return this.#ending.signal;
   }
 
+  /** How many sockets wait in all pools together. */
+  get idleCount(): number {
+    return [...this.#pools.values()].reduce((sum, { idleCount }) => sum + idleCount, 0);
+  }
+
   pool(key: string): SocketPool {
     const pool = this.#pools.get(key) ?? new SocketPool(this.#clock);
     this.#pools.delete(key);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAgreement } from "../../../engine/speech/agreement-words.js";
+import { beginsAgreement, isAgreement } from "../../../engine/speech/agreement-words.js";
 import { CALLER_WORDS } from "./agreement-lists.js";
 
 const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "hi", "ja", "zh"];
@@ -31,6 +31,13 @@ test("what is no word at all, and what is long, is no agreement", () => {
 test("one language's agreement is another's refusal", () => {
   assert.ok(isAgreement("no", "pl"));
   assert.ok(!isAgreement("no", "en"));
+});
+
+test("the beginning of an agreement is known before its last word", () => {
+  for (const words of ["of", "makes", "oh i", "yeah that"]) assert.ok(beginsAgreement(words, "en"));
+  for (const words of ["", "but", "of all", "i have", "of?"]) {
+    assert.ok(!beginsAgreement(words, "en"), words);
+  }
 });
 
 test("for a language that is not known the English list is used", () => {

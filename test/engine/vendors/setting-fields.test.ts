@@ -33,6 +33,7 @@ const TEXTS = [
   " ",
   "x",
   "low",
+  "websocket",
   "10m",
   "+10Hz",
   "-20%",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../engine/sandbox/faults.js";
 import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone-audio.js";
@@ -13,7 +13,12 @@ import {
 } from "../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { never, type SandboxedVendors, startSandboxedVendors } from "./sandboxed-vendors.js";
+import {
+  eventually,
+  never,
+  type SandboxedVendors,
+  startSandboxedVendors,
+} from "./sandboxed-vendors.js";
 import {
   assertStopsAtOnce,
   itKeepsItsPatience,
@@ -24,7 +29,12 @@ import {
 const VENDORS = [
   { vendor: "cartesia", knob: "cartesia", modelId: "sonic-3.5", tellsWords: true },
   { vendor: "deepgram", knob: "deepgramSpeech", modelId: "aura-2-thalia-en", tellsWords: false },
+  { vendor: "elevenlabs", knob: "elevenlabs", modelId: "eleven_flash_v2_5", tellsWords: true },
 ] as const;
+/** Its contexts end by themselves, so that an interrupted sentence does not cost the socket. */
+const KEEPS_SOCKET = "elevenlabs";
+/** Only ElevenLabs has a choice. */
+const SETTINGS = { elevenlabs: { transport: "websocket" }, cartesia: {}, deepgram: {} };
 
 for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
   describe(`a voice over a kept WebSocket: ${vendor}`, () => {
@@ -39,7 +49,8 @@ for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
 
     beforeEach(() => {
       vendors.sandbox.faults[knob] = { realTimeFactor: 0 };
-      speech = textToSpeech(vendor, vendors.settingsFor(vendor), vendors.context);
+      const given = { ...vendors.settingsFor(vendor), settings: SETTINGS[vendor] };
+      speech = textToSpeech(vendor, given, vendors.context);
     });
 
     after(() => vendors.close());
@@ -133,13 +144,88 @@ for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
 
     itKeepsItsPatience(voice);
 
-    it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
-      vendors.sandbox.faults[knob] = {};
-      vendors.context.connections.socketPools.closeIdle();
-      await assertStopsAtOnce(voice());
-    });
+    if (vendor !== KEEPS_SOCKET) {
+      it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
+        vendors.sandbox.faults[knob] = {};
+        vendors.context.connections.socketPools.closeIdle();
+        await assertStopsAtOnce(voice());
+      });
+    }
   });
 }
+
+describe("ElevenLabs over its WebSocket", () => {
+  const text = "A rather long sentence, to be interrupted.";
+  const request = { text, modelId: "eleven_flash_v2_5", speed: 1, language: "en-US" } as const;
+  let clock: VirtualClock;
+  let vendors: SandboxedVendors;
+  let speech: TextToSpeech;
+
+  beforeEach(async () => {
+    clock = new VirtualClock(Date.now());
+    vendors = await startSandboxedVendors(clock);
+    const settings = { transport: "websocket" };
+    const given = { ...vendors.settingsFor("elevenlabs"), settings };
+    speech = textToSpeech("elevenlabs", given, vendors.context);
+    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0 };
+  });
+
+  afterEach(() => vendors.close());
+
+  async function spoken(modelId: string = request.modelId): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const take = (audio: Uint8Array) => void chunks.push(audio);
+    await speech.synthesize({ ...request, modelId, format: PCM_24K }, take, never());
+    return decodeSpeech(samplesOf(Buffer.concat(chunks)), 24_000);
+  }
+
+  function interrupted(): Promise<void> {
+    const ending = new AbortController();
+    let calls = 0;
+    const take = () => {
+      calls++;
+      assert.equal(calls, 1, "nothing is called after the abort");
+      ending.abort();
+    };
+    return speech.synthesize({ ...request, format: PCM_24K }, take, ending.signal);
+  }
+
+  it("keeps the socket of an interrupted sentence once its context has ended", async () => {
+    await assert.rejects(interrupted(), { fault: "aborted" });
+    const { socketPools } = vendors.context.connections;
+    await eventually(() => socketPools.idleCount === 1, "the socket to be kept");
+    assert.equal(clock.pendingTimerCount, 1, "that of the pool");
+    assert.equal(await spoken(), text);
+    assert.equal(vendors.sandbox.openConnections, 1);
+  });
+
+  it("breaks the socket of an interrupted sentence that does not end", async () => {
+    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "stallMidStream" };
+    await assert.rejects(interrupted(), { fault: "aborted" });
+    assert.equal(vendors.sandbox.openConnections, 1);
+    clock.advance(3_000);
+    await vendors.changes.until("the end", () => vendors.sandbox.openConnections === 0);
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("asks by HTTP where the vendor gives no socket, and for a minute asks for none", async () => {
+    const { socketPools } = vendors.context.connections;
+    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "badRequest", times: 1 };
+    assert.equal(await spoken(), text);
+    assert.equal(await spoken(), text);
+    assert.equal(socketPools.idleCount, 0);
+    clock.advance(60_000);
+    assert.equal(await spoken(), text);
+    assert.equal(socketPools.idleCount, 1);
+    assert.equal(await spoken("eleven_v3"), text, "a model that is not for sockets");
+  });
+
+  it("asks for nothing else when the key is refused", async () => {
+    vendors.sandbox.faults.elevenlabs = { fault: "unauthorized" };
+    await assert.rejects(spoken(), { fault: "unauthorized" });
+    assert.equal(vendors.sandbox.journal.length, 0);
+  });
+});
 
 describe("Deepgram Aura", () => {
   let vendors: SandboxedVendors;

@@ -6,7 +6,6 @@ import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { samplesOf } from "../../../../engine/sandbox/telephone-audio.js";
 import { decodeSpeech } from "../../../../engine/sandbox/tone-code.js";
 
-// The SDK opens its WebSocket with TLS only; the contract tests speak that protocol.
 const sandbox = await startSandbox({ apiKey: "good" });
 const { faults, urls } = sandbox;
 after(() => sandbox.close());
