@@ -19,7 +19,7 @@ test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, an
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "show");
   await listing.until("added");
-  stand.broadcast(t, "private");
+  stand.broadcast(t, "private", { size: "none" });
   await listing.until("added");
   await untilThere(root, "show");
   const [start = ""] = readdirSync(join(root, "show"));
@@ -30,6 +30,7 @@ test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, an
   assert.ok(ladder !== undefined);
   process.kill(ladder.id, "SIGKILL");
   const before = recorded();
+  await stand.untilLogged(/the ladder starts again/);
   await eventually("more segments", () => recorded() >= before + 2 || undefined);
   await broadcaster.leave();
   const playlist = () => readFileSync(join(folder, "index.m3u8"), "utf8");
