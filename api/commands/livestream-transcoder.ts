@@ -9,6 +9,10 @@ import { measureEncoding } from "../livestream/transcoder/encoding-measure.js";
 import { MachineLoad } from "../livestream/transcoder/machine-load.js";
 import { MediaMtxPaths } from "../livestream/transcoder/mediamtx-paths.js";
 import { NginxStatistics } from "../livestream/transcoder/nginx-statistics.js";
+import {
+  RecordingShelf,
+  type ShelfSettings,
+} from "../livestream/transcoder/recording/recording-shelf.js";
 import { SessionRecords } from "../livestream/transcoder/session-records.js";
 import { StateApiClient } from "../livestream/transcoder/state-api-client.js";
 import { Transcoder } from "../livestream/transcoder/transcoder.js";
@@ -21,7 +25,7 @@ const UNMEASURED_MEGAPIXELS = 60;
 async function main(): Promise<void> {
   const environment = readEnvironment();
   const config = parseTranscoderConfig(environment);
-  demandFolder(config.hlsRoot);
+  demandFolder("HLS_ROOT", config.hlsRoot);
   const log = newLogger(config.logLevel);
   const path = environment["PATH"] ?? "";
   const clock = new SystemClock();
@@ -34,8 +38,17 @@ async function main(): Promise<void> {
     config.nginxStatUrl === undefined
       ? new MediaMtxPaths(config.mediaMtxApiUrl)
       : new NginxStatistics(config.nginxStatUrl);
+  const shelf =
+    config.recordings === undefined
+      ? undefined
+      : new RecordingShelf(writableShelf(config.recordings), clock, log);
+  const { recordedKeys } = config;
+  const isRecorded = (streamKey: string) =>
+    recordedKeys.length === 0 || recordedKeys.includes(streamKey);
   const transcoder = new Transcoder({
     config,
+    record: (streamKey, startedAtMs) =>
+      isRecorded(streamKey) ? shelf?.record(streamKey, startedAtMs) : undefined,
     api: new StateApiClient(config.stateApiUrl),
     records: new SessionRecords(config.runFolder),
     mediaServer,
@@ -76,11 +89,16 @@ function coreTimes(): { busyMs: number; idleMs: number } {
   return { busyMs, idleMs };
 }
 
-function demandFolder(path: string): void {
+function writableShelf(settings: ShelfSettings): ShelfSettings {
+  demandFolder("RECORD_DIR", settings.root);
+  return settings;
+}
+
+function demandFolder(setting: string, path: string): void {
   try {
     accessSync(path, constants.W_OK);
   } catch {
-    throw new ConfigFault([`HLS_ROOT: expected a folder that can be written to, not ${path}`]);
+    throw new ConfigFault([`${setting}: expected a folder that can be written to, not ${path}`]);
   }
 }
 

@@ -13,6 +13,7 @@ export const LADDER_STATES = [
   "slow",
   "failing",
   "unreadable",
+  "unrecorded",
   "ended",
 ] as const;
 type LadderState = (typeof LADDER_STATES)[number];

@@ -10,9 +10,11 @@ import {
   list,
   logLevel,
   parseSettings,
+  variablesSet,
   wholeNumber,
 } from "../../engine/settings.js";
 import { isAddressBlock } from "../http/address-blocks.js";
+import { STREAM_KEY } from "./webhook-form.js";
 
 /** What an operator can set of the live-stream state API. */
 export interface LiveStreamConfig {
@@ -31,6 +33,10 @@ export interface LiveStreamConfig {
   /** Lines of `stream=secret`; empty: anyone may publish. */
   readonly publishKeys: readonly string[];
   readonly publishKeysFile: string | undefined;
+  /** Streams that are watched with a token only, or `*` for all. */
+  readonly privateStreams: readonly string[];
+  /** Signs viewers' tokens; there is one wherever a stream is private. */
+  readonly viewTokenSecret: string | undefined;
   readonly logLevel: v.InferOutput<typeof logLevel>;
 }
 
@@ -50,6 +56,12 @@ const networks = v.pipe(
   v.check(areNetworks, "expected addresses or CIDR blocks, with commas between"),
 );
 
+const SECRET_CHARS_MIN = 32;
+const privateStreams = v.pipe(
+  list,
+  v.check((keys) => keys.every(isKeyOrAny), "expected stream keys, or *, with commas between"),
+);
+
 const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   LIVESTREAM_PORT: wholeNumber(4_000, 0, 65_535),
@@ -62,6 +74,13 @@ const Settings = v.object({
   MASK_CLIENT_IP: flag,
   PUBLISH_KEYS: list,
   PUBLISH_KEYS_FILE: v.optional(v.string()),
+  PRIVATE_STREAMS: privateStreams,
+  VIEW_TOKEN_SECRET: v.optional(
+    v.pipe(
+      v.string(),
+      v.minLength(SECRET_CHARS_MIN, `expected ${SECRET_CHARS_MIN} characters or more`),
+    ),
+  ),
   LOG_LEVEL: logLevel,
 });
 
@@ -71,7 +90,7 @@ export function liveStreamDefaults(): Defaults {
 
 /** Throws a ConfigFault that lists everything that is wrong. */
 export function parseLiveStreamConfig(environment: Environment): LiveStreamConfig {
-  const env = parseSettings(Settings, environment);
+  const env = parseSettings(Settings, environment, faultsBetween(environment));
   return {
     host: env.HOST,
     port: env.LIVESTREAM_PORT,
@@ -84,8 +103,21 @@ export function parseLiveStreamConfig(environment: Environment): LiveStreamConfi
     isClientIpMasked: env.MASK_CLIENT_IP,
     publishKeys: env.PUBLISH_KEYS,
     publishKeysFile: env.PUBLISH_KEYS_FILE,
+    privateStreams: env.PRIVATE_STREAMS,
+    viewTokenSecret: env.VIEW_TOKEN_SECRET,
     logLevel: env.LOG_LEVEL,
   };
+}
+
+function isKeyOrAny(key: string): boolean {
+  return key === "*" || STREAM_KEY.test(key);
+}
+
+function faultsBetween(environment: Environment): readonly string[] {
+  const { PRIVATE_STREAMS: given, VIEW_TOKEN_SECRET: secret } = variablesSet(environment);
+  return given !== undefined && secret === undefined
+    ? ["VIEW_TOKEN_SECRET: needed where there are PRIVATE_STREAMS"]
+    : [];
 }
 
 function areNetworks(entries: readonly string[]): boolean {

@@ -23,6 +23,7 @@ import { PublishKeys } from "./publish-keys.js";
 import { RefusalLog } from "./refusal-log.js";
 import { StreamRegistry } from "./stream-registry.js";
 import { StreamView } from "./stream-view.js";
+import { PrivateStreams } from "./view-tokens.js";
 import { ViewerCounts } from "./viewer-counts.js";
 import {
   authEndpoint,
@@ -30,6 +31,7 @@ import {
   publishEndpoint,
   unpublishEndpoint,
   viewEndpoint,
+  watchEndpoint,
 } from "./webhook-endpoint.js";
 
 /** Answers that are under way when the server stops. */
@@ -87,15 +89,23 @@ interface Core {
   readonly feed: EventFeed;
   readonly ladders: LadderBoard;
   readonly viewers: ViewerCounts;
+  readonly privateStreams: PrivateStreams;
   readonly playlists: PlaylistWatch | undefined;
   readonly metrics: LiveStreamMetrics;
 }
 
 /** Everything below HTTP. */
 function newCore({ config, log, clock }: LiveStreamParts): Core {
+  const privateStreams = new PrivateStreams({
+    streamKeys: config.privateStreams,
+    // Without one no stream is private.
+    tokenSecret: config.viewTokenSecret ?? "",
+    clock,
+  });
+  const isPrivate = (streamKey: string) => privateStreams.has(streamKey);
   const streams: LiveStreams = new LiveStreams({
     registry: new StreamRegistry(config.streamsMax),
-    view: new StreamView(config),
+    view: new StreamView({ ...config, isPrivate }),
     clock,
     log,
     onChange: (change) => feed.tell(change),
@@ -123,9 +133,9 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     listeners: () => feed.listenerCount,
     ladders: () => ladders.all,
   });
+  const parts = { streams, feed, ladders, viewers, privateStreams, metrics };
   const { hlsRoot } = config;
-  if (hlsRoot === undefined)
-    return { streams, feed, ladders, viewers, metrics, playlists: undefined };
+  if (hlsRoot === undefined) return { ...parts, playlists: undefined };
   const playlists = new PlaylistWatch({
     hlsRoot,
     liveKeys: () => streams.keys,
@@ -134,7 +144,7 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     onRead: (streamKey, files) => streams.describe(streamKey, files),
     onOutcome: (outcome) => metrics.count("playlistReads", outcome),
   });
-  return { streams, feed, ladders, viewers, metrics, playlists };
+  return { ...parts, playlists };
 }
 
 function newEdge(
@@ -169,6 +179,7 @@ function addEndpoints(
   edge.add(unpublishEndpoint(webhooks));
   edge.add(ladderEndpoint(webhooks));
   edge.add(viewEndpoint(webhooks));
+  edge.add(watchEndpoint(webhooks));
   if (publishKeyLines === undefined) return;
   edge.add(authEndpoint(webhooks, new PublishKeys(publishKeyLines)));
 }

@@ -9,21 +9,25 @@ export interface StreamViewOptions {
   readonly publicBaseUrl: string | undefined;
   /** Shows the network that a broadcaster is in, not the address. */
   readonly isClientIpMasked: boolean;
+  readonly isPrivate: (streamKey: string) => boolean;
 }
 
 /** How the public sees a stream. */
 export class StreamView {
   readonly #baseUrl: string;
   readonly #isClientIpMasked: boolean;
+  readonly #isPrivate: (streamKey: string) => boolean;
 
-  constructor({ publicBaseUrl = "", isClientIpMasked }: StreamViewOptions) {
+  constructor({ publicBaseUrl = "", isClientIpMasked, isPrivate }: StreamViewOptions) {
     this.#baseUrl = publicBaseUrl;
     this.#isClientIpMasked = isClientIpMasked;
+    this.#isPrivate = isPrivate;
   }
 
   /** The stream as one JSON object. */
   jsonOf(stream: LiveStream): string {
     const { streamKey, startedAtMs, clientIp = "", qualities, hasThumbnail, viewers } = stream;
+    const isPrivate = this.#isPrivate(streamKey);
     const folder = `${this.#baseUrl}/hls/${streamKey}/`;
     return JSON.stringify({
       streamKey,
@@ -31,7 +35,9 @@ export class StreamView {
       clientIp: this.#isClientIpMasked ? maskedAddress(clientIp) : clientIp,
       masterPlaylistUrl: `${folder}master.m3u8`,
       qualities: qualities.map(({ path, ...quality }) => ({ ...quality, url: folder + path })),
-      ...(hasThumbnail ? { thumbnailUrl: folder + THUMBNAIL_FILE } : {}),
+      ...(isPrivate ? { private: true } : {}),
+      // A private stream's picture is as private.
+      ...(hasThumbnail && !isPrivate ? { thumbnailUrl: folder + THUMBNAIL_FILE } : {}),
       ...(viewers === undefined ? {} : { viewers }),
     });
   }

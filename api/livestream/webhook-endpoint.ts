@@ -13,6 +13,7 @@ import type { LiveStreams } from "./live-streams.js";
 import type { PlaylistWatch } from "./playlist-watch.js";
 import type { PublishKeys } from "./publish-keys.js";
 import type { RefusalLog } from "./refusal-log.js";
+import type { PrivateStreams } from "./view-tokens.js";
 import type { ViewerCounts } from "./viewer-counts.js";
 import {
   demandForm,
@@ -21,6 +22,7 @@ import {
   parseAnnouncement,
   parseLadderStatus,
   parseView,
+  parseWatch,
   parseWithdrawal,
 } from "./webhook-form.js";
 
@@ -28,6 +30,7 @@ export interface WebhookParts {
   readonly streams: LiveStreams;
   readonly ladders: LadderBoard;
   readonly viewers: ViewerCounts;
+  readonly privateStreams: PrivateStreams;
   readonly network: IngestNetwork;
   /** Undefined where no folder of playlists is known. */
   readonly playlists: PlaylistWatch | undefined;
@@ -92,15 +95,27 @@ export function viewEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
+/** The front proxy asks whether somebody may watch: 200 or 401. */
+export function watchEndpoint(parts: WebhookParts): Endpoint {
+  const { privateStreams, metrics } = parts;
+  return webhook("/webhook/on-watch", parts, demandForm, async (body) => {
+    const { streamKey, token } = parseWatch(body);
+    const isAllowed = privateStreams.mayWatch(streamKey, [token]);
+    metrics.count("authentications", `watch ${isAllowed ? "allowed" : "refused"}`);
+    if (!isAllowed) throw new Failure("unauthenticated", "watch: the token is missing or wrong");
+    return { data: { allowed: true } };
+  });
+}
+
 /** Says whether a client of the ingest may publish or read: 200 or 401. Only where there are publishing keys. */
 export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
-  const { network, metrics } = parts;
+  const { network, metrics, privateStreams } = parts;
   return webhook("/webhook/on-auth", parts, undefined, async (body, request) => {
     const contentType = request.header("content-type");
     const asked = isForm(contentType)
       ? parseFormRequest(body)
       : parseMediaMtxRequest(body, contentType);
-    const isAllowed = mayGoOn(asked, keys, network);
+    const isAllowed = mayGoOn(asked, keys, network, privateStreams);
     const what = asked.isPublish ? "publish" : "read";
     metrics.count("authentications", `${what} ${isAllowed ? "allowed" : "refused"}`);
     if (!isAllowed) throw new Failure("unauthenticated", `${what}: the key is missing or wrong`);
@@ -113,8 +128,10 @@ function mayGoOn(
   { isPublish, isWebRtcRead, streamKey, ip, secrets }: AuthRequest,
   keys: PublishKeys,
   network: IngestNetwork,
+  privateStreams: PrivateStreams,
 ): boolean {
-  if (!isPublish) return isWebRtcRead || isLoopback(ip) || network.has(ip);
+  const mayWatch = streamKey !== undefined && privateStreams.mayWatch(streamKey, secrets);
+  if (!isPublish) return (isWebRtcRead && mayWatch) || isLoopback(ip) || network.has(ip);
   return streamKey !== undefined && keys.opens(streamKey, secrets);
 }
 

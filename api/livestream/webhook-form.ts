@@ -93,6 +93,14 @@ export function parseView(body: Buffer): View {
   return view;
 }
 
+/** Somebody wants to watch, with a token or without. Failure `invalid` names every wrong field. */
+export function parseWatch(body: Buffer): { readonly streamKey: string; readonly token: string } {
+  const form = new WebhookForm(body);
+  const watch = { streamKey: form.streamKey(), token: form.token() };
+  form.demandFaultless();
+  return watch;
+}
+
 /** The fields of a webhook. */
 class WebhookForm {
   readonly #fields: URLSearchParams;
@@ -146,6 +154,10 @@ class WebhookForm {
       this.#refuse("viewer", "expected 8 to 64 letters, digits or hyphens");
     }
     return viewer;
+  }
+
+  token(): string {
+    return this.#text("token") ?? "";
   }
 
   startedAtMs(): number | undefined {

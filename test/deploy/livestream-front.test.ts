@@ -29,14 +29,17 @@ test("the image gives a value to every word that the template wants, and to no o
   assert.deepEqual([...given].sort(), [...wanted].sort());
 });
 
-test("only three paths of the state API are passed on, each as it is called there, and one is the proxy's own", () => {
+test("only three paths of the state API are passed on, each as it is called there, and two are the proxy's own", () => {
   assert.deepEqual(all(conf, /proxy_pass \$state_api(\S*?)(?:\$is_args\$args)?;/g), [
     "/health",
     "/streams",
     "/streams/events",
     "/webhook/on-view",
+    "/webhook/on-watch",
   ]);
-  assert.match(conf, /location = \/hls-viewer \{\s+internal;/);
+  for (const path of ["hls-viewer", "view-auth"]) {
+    assert.match(conf, new RegExp(`location = /${path} \\{\\s+internal;`));
+  }
   assert.deepEqual(all(conf, /location = (\/api\/\S+)/g), [
     "/api/health",
     "/api/streams",

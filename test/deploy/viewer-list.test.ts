@@ -42,6 +42,7 @@ test("a session is read as far as the page shows it, with the largest quality fi
       { name: "audio", height: 0 },
     ],
     thumbnailPath: undefined,
+    isPrivate: false,
     viewers: undefined,
   });
 });

@@ -30,9 +30,9 @@ export class FrontStand {
   readonly lines: string[] = [];
   readonly #part: RunningPart;
 
-  static async start(): Promise<FrontStand> {
+  static async start({ areViewersChecked = false } = {}): Promise<FrontStand> {
     const [port = 0, stateApiPort = 0, webrtcPort = 0] = await freePorts(3);
-    const stand = new FrontStand(port, stateApiPort, webrtcPort);
+    const stand = new FrontStand([port, stateApiPort, webrtcPort], areViewersChecked);
     stand.#part.start();
     await eventually("the front proxy", () =>
       fetch(`${stand.url}/front-health`).then(
@@ -43,7 +43,10 @@ export class FrontStand {
     return stand;
   }
 
-  private constructor(port: number, stateApiPort: number, webrtcPort: number) {
+  private constructor(
+    [port, stateApiPort, webrtcPort]: readonly [number, number, number],
+    areViewersChecked: boolean,
+  ) {
     this.port = port;
     this.stateApiPort = stateApiPort;
     this.webrtcPort = webrtcPort;
@@ -61,6 +64,7 @@ export class FrontStand {
       hlsRoot: join(this.folder, "hls"),
       siteRoot: join(this.folder, "site"),
       tempFolder: join(this.folder, "nginx"),
+      areViewersChecked,
       accessLog: `${this.accessLog} front`,
     });
     const note = (line: string) => void this.lines.push(line);

@@ -16,6 +16,8 @@ export interface FrontProxyOptions {
   readonly siteRoot: string;
   /** For its configuration and buffers; written to by nginx. */
   readonly tempFolder: string;
+  /** The state API is asked who may watch. */
+  readonly areViewersChecked?: boolean;
   /** As nginx's `access_log` takes it; none otherwise. */
   readonly accessLog?: string;
 }
@@ -37,6 +39,7 @@ export function frontProxy(nginx: string, options: FrontProxyOptions): PartComma
       FRONT_HLS_ROOT: options.hlsRoot,
       FRONT_SITE_ROOT: options.siteRoot,
       FRONT_TEMP: options.tempFolder,
+      FRONT_VIEW_AUTH: options.areViewersChecked === true ? "/view-auth" : "off",
       FRONT_ACCESS_LOG: options.accessLog ?? "off",
     }),
   );

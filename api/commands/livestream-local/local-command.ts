@@ -35,9 +35,11 @@ const STATE_API_SETTINGS = [
   "MASK_CLIENT_IP",
   "MAX_EVENT_LISTENERS",
   "MAX_STREAMS",
+  "PRIVATE_STREAMS",
   "PUBLIC_BASE_URL",
   "PUBLISH_KEYS",
   "PUBLISH_KEYS_FILE",
+  "VIEW_TOKEN_SECRET",
 ];
 
 export interface LocalSurroundings {
@@ -189,6 +191,7 @@ function partsOf(
     hlsRoot: folders.hls,
     siteRoot: folders.site,
     tempFolder: folders.front,
+    areViewersChecked: settings.areViewersChecked,
   });
   const ingest = rtmpIngest(debian, {
     user: folders.user,

@@ -19,6 +19,7 @@ export interface LocalSettings {
   /** Where the ingest rings the transcoder, on loopback. */
   readonly transcoderPort: number;
   readonly arePublishKeysChecked: boolean;
+  readonly areViewersChecked: boolean;
 }
 
 const port = (fallback: number) => wholeNumber(fallback, 1, 65_535);
@@ -32,6 +33,7 @@ const Settings = v.object({
   TRANSCODER_PORT: port(8_937),
   PUBLISH_KEYS: v.optional(v.string()),
   PUBLISH_KEYS_FILE: v.optional(v.string()),
+  PRIVATE_STREAMS: v.optional(v.string()),
 });
 
 export function localDefaults(): Defaults {
@@ -49,5 +51,6 @@ export function parseLocalSettings(environment: Environment): LocalSettings {
     ingestStatusPort: env.INGEST_STATUS_PORT,
     transcoderPort: env.TRANSCODER_PORT,
     arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
+    areViewersChecked: env.PRIVATE_STREAMS !== undefined,
   };
 }

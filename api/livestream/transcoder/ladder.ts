@@ -1,9 +1,11 @@
 import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
+import { within } from "../../../engine/time/deadline.js";
 import { type LadderPlan, ladderPlans } from "./ladder-plan.js";
 import { folderOf, LadderRun } from "./ladder-run.js";
 import { ListingKeeper } from "./listing-keeper.js";
 import type { PublishedStream, Tracks } from "./published-stream.js";
+import type { RecordedRung, Recording } from "./recording/recording.js";
 import type { SessionRecords } from "./session-records.js";
 import type { SourceDescriber } from "./source-describer.js";
 import type { LadderReport, StateApiClient } from "./state-api-client.js";
@@ -13,11 +15,15 @@ import type { TranscoderConfig } from "./transcoder-config.js";
 const LOOK_PERIOD_MS = 100;
 const MEND_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
+/** A disk that hangs may not keep the key from its next broadcast. */
+const LAST_SEGMENTS_MAX_MS = 5_000;
 
 export interface LadderParts {
   readonly config: TranscoderConfig;
   readonly api: StateApiClient;
   readonly records: SessionRecords;
+  /** Begins to keep a broadcast; undefined where it is not to be kept. */
+  readonly record: (streamKey: string, startedAtMs: number) => Recording | undefined;
   /** Where PATH is looked up for ffmpeg. */
   readonly path: string;
   readonly clock: Clock;
@@ -40,6 +46,7 @@ export class Ladder {
   #plans: readonly LadderPlan[] = [];
   #level = 0;
   #run: LadderRun | undefined;
+  #recording: Recording | undefined;
   #mendedMs = 0;
   #reason: string | undefined;
   #reportAtMs = 0;
@@ -123,7 +130,7 @@ export class Ladder {
       speed: run?.speed(nowMs),
       rungs: run?.plan.names ?? [],
       restarts: run?.restarts ?? 0,
-      reason: this.#reason,
+      reason: this.#recording?.problem ?? this.#reason,
       leaseSec: this.#parts.config.leaseSec,
     };
   }
@@ -133,6 +140,7 @@ export class Ladder {
     if (this.#run?.isFailing(nowMs) === true) return "failing";
     if (this.#run === undefined || this.#run.progressedMs === 0) return "starting";
     if (this.#run.isSlow(nowMs)) return "slow";
+    if (this.#recording?.problem !== undefined) return "unrecorded";
     return this.#level > 0 ? "reduced" : "running";
   }
 
@@ -178,6 +186,7 @@ export class Ladder {
     const folder = folderOf(config, streamKey);
     this.#run = new LadderRun({ streamKey, tracks, folder, config, path, clock, log }, plan);
     this.#run.start(this.#oldRungs === plan.names.join(" "));
+    this.#recording = this.#parts.record(streamKey, this.#startedAtMs);
   }
 
   #watch(run: LadderRun, nowMs: number): void {
@@ -188,6 +197,7 @@ export class Ladder {
     if (isDue) {
       this.#mendedMs = nowMs;
       run.mend(nowMs);
+      void this.#recording?.take(this.#recordable(run));
     }
     const isAlive = run.progressedMs > 0 && nowMs - run.progressedMs <= config.deadMs;
     if (isAlive) return this.#listing.keep(nowMs, run.plan.names);
@@ -215,6 +225,12 @@ export class Ladder {
     this.#listing.hurry();
   }
 
+  /** The best rung. */
+  #recordable({ plan }: LadderRun): RecordedRung {
+    const [best = ""] = plan.names;
+    return folderOf(this.#parts.config, this.streamKey).recordable(best);
+  }
+
   async #end(isSourceGone: boolean): Promise<void> {
     this.#stopLooking();
     const { api, log, records } = this.#parts;
@@ -222,6 +238,10 @@ export class Ladder {
     await this.#listing.withdraw();
     void api.report({ ...last, state: "ended" });
     await this.#run?.finish(isSourceGone);
+    if (this.#recording !== undefined && this.#run !== undefined) {
+      const ended = this.#recording.end(this.#recordable(this.#run));
+      await within(this.#parts.clock, LAST_SEGMENTS_MAX_MS, ended);
+    }
     records.forget(this.streamKey);
     log.info({ streamKey: this.streamKey }, "broadcast ended");
   }

@@ -12,6 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { STREAM_KEY } from "../webhook-form.js";
+import type { RecordedRung } from "./recording/recording.js";
+import { readSegments } from "./recording/recording-playlist.js";
 
 /** A playlist names six segments and three more are kept for slow players. */
 const SEGMENTS_KEPT = 12;
@@ -59,6 +61,11 @@ export class StreamFolder {
       found.set(rung, segment);
     }
     return found;
+  }
+
+  /** What there is of a rung to be recorded. */
+  recordable(rung: string): RecordedRung {
+    return { folder: join(this.path, rung), segments: readSegments(this.#lines(rung)) };
   }
 
   /** The first segment that the rung's playlist names; undefined where there is no playlist. */

@@ -4,11 +4,13 @@ import {
   defaultsOf,
   type Environment,
   httpUrl,
+  list,
   logLevel,
   parseSettings,
   wholeNumber,
 } from "../../../engine/settings.js";
 import type { Rung } from "./ladder-plan.js";
+import type { ShelfSettings } from "./recording/recording-shelf.js";
 
 /** What an operator can set of the transcoder; deploy/livestream/ingest/README.md explains each. */
 export interface TranscoderConfig {
@@ -42,6 +44,10 @@ export interface TranscoderConfig {
   readonly deadMs: number;
   readonly endedKeepMs: number;
   readonly diskFreeMinBytes: number;
+  /** Undefined: nothing is recorded. */
+  readonly recordings: ShelfSettings | undefined;
+  /** The streams that are recorded; empty: all. */
+  readonly recordedKeys: readonly string[];
   /** ffmpeg runs as them; undefined: as this process does. */
   readonly userId: number | undefined;
   readonly groupId: number | undefined;
@@ -106,6 +112,11 @@ const Settings = v.object({
   DEAD_SECONDS: wholeNumber(20, 2, 600),
   ENDED_KEEP_SECONDS: wholeNumber(30, 1, 86_400),
   DISK_FREE_MIN_KB: wholeNumber(16_384, 0, 999_999_999),
+  RECORD_DIR: v.optional(v.string()),
+  RECORD_KEYS: list,
+  RECORD_KEEP_HOURS: wholeNumber(168, 1, 87_600),
+  RECORD_MAX_MB: wholeNumber(10_240, 1, 100_000_000),
+  RECORD_FREE_MIN_MB: wholeNumber(1_024, 0, 100_000_000),
   LADDER_USER_ID: v.optional(wholeNumber(0, 0, 4_294_967_294)),
   LADDER_GROUP_ID: v.optional(wholeNumber(0, 0, 4_294_967_294)),
   LOG_LEVEL: logLevel,
@@ -143,6 +154,16 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
     deadMs: env.DEAD_SECONDS * 1_000,
     endedKeepMs: env.ENDED_KEEP_SECONDS * 1_000,
     diskFreeMinBytes: env.DISK_FREE_MIN_KB * 1_024,
+    recordings:
+      env.RECORD_DIR === undefined
+        ? undefined
+        : {
+            root: env.RECORD_DIR,
+            keepMs: env.RECORD_KEEP_HOURS * 3_600_000,
+            bytesMax: env.RECORD_MAX_MB * 1_024 * 1_024,
+            freeMinBytes: env.RECORD_FREE_MIN_MB * 1_024 * 1_024,
+          },
+    recordedKeys: env.RECORD_KEYS,
     userId: env.LADDER_USER_ID,
     groupId: env.LADDER_GROUP_ID,
     logLevel: env.LOG_LEVEL,

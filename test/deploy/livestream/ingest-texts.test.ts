@@ -20,7 +20,8 @@ test("the page names every setting of the transcoder, with its default", () => {
   const expected = transcoderDefaults();
   assert.deepEqual([...named.keys()].sort(), Object.keys(expected).sort());
   for (const [name, value] of Object.entries(expected)) {
-    assert.equal(named.get(name), value ?? "none", name);
+    const shown = value === undefined || value === "" ? "none" : value;
+    assert.equal(named.get(name), shown, name);
   }
 });
 

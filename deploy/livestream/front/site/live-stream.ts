@@ -10,6 +10,8 @@ export interface LiveStream {
   /** Largest first. */
   readonly qualities: readonly Quality[];
   readonly thumbnailPath: string | undefined;
+  /** Watched with a token only. */
+  readonly isPrivate: boolean;
   /** Undefined where they are not counted. */
   readonly viewers: number | undefined;
 }
@@ -56,6 +58,7 @@ const StreamSession = v.pipe(
       [],
     ),
     thumbnailUrl: v.fallback(v.optional(pathOf(THUMBNAIL_PATH)), undefined),
+    private: v.fallback(v.optional(v.boolean(), false), false),
     viewers: v.fallback(v.optional(viewerCount), undefined),
   }),
   v.transform(
@@ -65,6 +68,7 @@ const StreamSession = v.pipe(
       playlistPath: session.masterPlaylistUrl,
       qualities: session.qualities.toSorted((one, other) => other.height - one.height),
       thumbnailPath: session.thumbnailUrl,
+      isPrivate: session.private,
       viewers: session.viewers,
     }),
   ),

@@ -13,7 +13,8 @@ const FEED_MESSAGES: Readonly<Record<FeedState, string>> = {
   down: "Not reachable",
 };
 
-const KEY_IN_ADDRESS = /^#\/([A-Za-z0-9_-]{1,64})$/;
+/** A private stream's address has a token behind the key. */
+const KEY_IN_ADDRESS = /^#\/([A-Za-z0-9_-]{1,64})(?:\/(\d{10}-[A-Za-z0-9_-]{43}))?$/;
 
 const feedState = elementOf("feed-state", HTMLElement);
 const notice = elementOf("notice", HTMLElement);
@@ -72,7 +73,8 @@ const feed = new LiveFeed(
 );
 
 function follow(): void {
-  watch.watch(KEY_IN_ADDRESS.exec(location.hash)?.[1]);
+  const [, key, token] = KEY_IN_ADDRESS.exec(location.hash) ?? [];
+  watch.watch(key, token);
   show();
 }
 

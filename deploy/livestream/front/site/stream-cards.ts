@@ -91,7 +91,8 @@ function itemOf(stream: LiveStream, since: HTMLElement, viewers: HTMLElement): H
   const picture = poster(stream);
   picture.append(make("span", { classes: "badge", text: "Live" }));
   const best = bestQuality(stream);
-  if (best !== undefined) picture.append(make("span", { classes: "chip", text: best }));
+  const chip = stream.isPrivate ? "Private" : best;
+  if (chip !== undefined) picture.append(make("span", { classes: "chip", text: chip }));
   const link = make("a", { classes: "card", attributes: { href: `#/${stream.streamKey}` } }, [
     picture,
     make("span", { classes: "card-words" }, [

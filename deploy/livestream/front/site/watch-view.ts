@@ -16,6 +16,8 @@ const MESSAGES: Readonly<Record<PlayerState, string>> = {
   unsupported: "This browser cannot play live streams.",
 };
 
+const PRIVATE = "This stream is private. It plays with the link that you were given.";
+
 /** The stage: one chosen stream, played as long as it is live and awaited when it is not. */
 export class WatchView {
   readonly #section = elementOf("watch", HTMLElement);
@@ -27,6 +29,7 @@ export class WatchView {
   readonly #clock: PageClock;
   readonly #player: HlsPlayer;
   #key: string | undefined;
+  #token: string | undefined;
   #stream: LiveStream | undefined;
   #wasLive = false;
 
@@ -58,9 +61,10 @@ export class WatchView {
   }
 
   /** Undefined closes the stage. */
-  watch(key: string | undefined): void {
-    if (key === this.#key) return;
+  watch(key: string | undefined, token: string | undefined): void {
+    if (key === this.#key && token === this.#token) return;
     this.#key = key;
+    this.#token = token;
     this.#stream = undefined;
     this.#wasLive = false;
     this.#player.stop();
@@ -91,7 +95,9 @@ export class WatchView {
     this.#badge.hidden = false;
     this.#tellFacts();
     this.#stage.dataset["kind"] = isSoundAlone(stream) ? "sound" : "picture";
-    if (isAnother(before, stream)) this.#player.play(stream.playlistPath);
+    if (!isAnother(before, stream)) return;
+    if (stream.isPrivate && this.#token === undefined) say(this.#message, PRIVATE);
+    else this.#player.play(playlistPathOf(stream, this.#token));
   }
 
   #tell(state: PlayerState): void {
@@ -118,6 +124,11 @@ export class WatchView {
     const facts = [since, best ?? "", viewersText(stream)].filter((fact) => fact !== "");
     say(this.#facts, facts.join(" · "));
   }
+}
+
+/** A token stands in the path, so that what the playlist names is asked for with it, too. */
+function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined): string {
+  return token === undefined ? playlistPath : playlistPath.replace("/hls/", `/hls/~${token}/`);
 }
 
 /** Another broadcast, or one whose qualities have changed: a player that reads a playlist that is gone would wait for it in vain. */

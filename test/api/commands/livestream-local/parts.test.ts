@@ -46,6 +46,7 @@ test("the settings have the ports of the specification, and every wrong one is n
     ingestStatusPort: 8_936,
     transcoderPort: 8_937,
     arePublishKeysChecked: false,
+    areViewersChecked: false,
   });
   assert.equal(parseLocalSettings({ PUBLISH_KEYS: "a=b" }).arePublishKeysChecked, true);
   assert.throws(

@@ -68,6 +68,7 @@ class ListedBroadcast {
       records: new SessionRecords(join(folder, "run")),
       mediaServer: { published: async () => this.published },
       budget: new EncodingBudget(1_000, new MachineLoad(() => ({ busyMs: 0, idleMs: 0 }))),
+      record: () => undefined,
       path: `${join(folder, "bin")}:/usr/bin:/bin`,
       clock: this.clock,
       log: new SilentLogger(),
@@ -80,11 +81,11 @@ class ListedBroadcast {
   }
 
   async #passUntil(done: Promise<void>): Promise<void> {
-    let isDone = false;
+    const progress = { isDone: false };
     void done.then(() => {
-      isDone = true;
+      progress.isDone = true;
     });
-    while (!isDone) {
+    while (!progress.isDone) {
       this.clock.advance(1_000);
       await nextTurn();
     }

@@ -1,0 +1,77 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export const PLAYLIST_FILE = "index.m3u8";
+
+/** One piece of a playlist; its name is a number and `.ts`. */
+export interface Segment {
+  readonly name: string;
+  readonly durationSec: number;
+  /** What comes before it does not join. */
+  readonly isDiscontinuous: boolean;
+}
+
+const END = "#EXT-X-ENDLIST";
+const DISCONTINUITY = "#EXT-X-DISCONTINUITY";
+const LENGTH = /^#EXTINF:([\d.]+),/;
+const NAME = /^\d+\.ts$/;
+/** While it grows; players look at it for how often to ask. The playlist that has ended says the true one. */
+const GROWING_TARGET_SEC = 10;
+
+/** The segments that a playlist names; lines that belong to none, or are torn, are passed over. */
+export function readSegments(lines: readonly string[]): readonly Segment[] {
+  const segments: Segment[] = [];
+  let durationSec: number | undefined;
+  let isDiscontinuous = false;
+  for (const line of lines) {
+    const [, length] = LENGTH.exec(line) ?? [];
+    if (length !== undefined) durationSec = Number(length);
+    else if (line === DISCONTINUITY) isDiscontinuous = true;
+    else if (NAME.test(line) && durationSec !== undefined) {
+      segments.push({ name: line, durationSec, isDiscontinuous });
+      durationSec = undefined;
+      isDiscontinuous = false;
+    }
+  }
+  return segments;
+}
+
+/** A playlist that grows begins with it. */
+export function growingHead(): string {
+  return head(GROWING_TARGET_SEC, "EVENT");
+}
+
+export function segmentText({ name, durationSec, isDiscontinuous }: Segment): string {
+  const before = isDiscontinuous ? `${DISCONTINUITY}\n` : "";
+  return `${before}#EXTINF:${durationSec.toFixed(6)},\n${name}\n`;
+}
+
+/** The segments of a recording; none where there is no playlist. */
+export async function recordedSegments(folder: string): Promise<readonly Segment[]> {
+  return readSegments((await playlistText(folder)).split("\n"));
+}
+
+/** Makes the playlist of a recording one of a film: it has an end, and its true target duration. */
+export async function endPlaylist(folder: string): Promise<void> {
+  const text = await playlistText(folder);
+  if (text === "" || text.includes(END)) return;
+  const segments = readSegments(text.split("\n"));
+  const longestSec = Math.max(1, ...segments.map(({ durationSec }) => Math.ceil(durationSec)));
+  const whole = [head(longestSec, "VOD"), ...segments.map(segmentText), `${END}\n`].join("");
+  const path = join(folder, PLAYLIST_FILE);
+  await writeFile(`${path}.tmp`, whole);
+  await rename(`${path}.tmp`, path);
+}
+
+function head(targetSec: number, type: "EVENT" | "VOD"): string {
+  return `#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:${targetSec}\n#EXT-X-MEDIA-SEQUENCE:0\n#EXT-X-PLAYLIST-TYPE:${type}\n`;
+}
+
+async function playlistText(folder: string): Promise<string> {
+  try {
+    return await readFile(join(folder, PLAYLIST_FILE), "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
+}

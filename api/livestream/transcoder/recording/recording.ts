@@ -1,0 +1,155 @@
+import { appendFile, copyFile, mkdir, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../../../../engine/log.js";
+import {
+  endPlaylist,
+  growingHead,
+  PLAYLIST_FILE,
+  recordedSegments,
+  type Segment,
+  segmentText,
+} from "./recording-playlist.js";
+
+/** One rung of a broadcast, as it lies on disk now. */
+export interface RecordedRung {
+  readonly folder: string;
+  readonly segments: readonly Segment[];
+}
+
+/** Where a recording takes its room from. */
+export interface RecordingRoom {
+  /** Why there is none for so many bytes more; undefined where there is. */
+  readonly refusal: (sizeBytes: number) => Promise<string | undefined>;
+  readonly grew: (sizeBytes: number) => void;
+  readonly ended: () => void;
+}
+
+/**
+ * Keeps one broadcast: copies each segment of its best rung as it comes, and names it in a playlist that players can read
+ * at any time. What cannot be written is left out and told; the broadcast itself goes on.
+ */
+export class Recording {
+  readonly folder: string;
+  readonly #streamKey: string;
+  readonly #room: RecordingRoom;
+  readonly #log: Logger;
+  #taking: Promise<void> | undefined;
+  #last: number | undefined;
+  #lastRung: string | undefined;
+  #playlistBytes: number | undefined;
+  #problem: string | undefined;
+
+  constructor(folder: string, streamKey: string, room: RecordingRoom, log: Logger) {
+    this.folder = folder;
+    this.#streamKey = streamKey;
+    this.#room = room;
+    this.#log = log;
+  }
+
+  /** Why nothing is recorded at the moment; undefined where it is. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** To be called more often than segments are deleted; a call while one is at work does nothing more. Never rejects. */
+  take(rung: RecordedRung): Promise<void> {
+    this.#taking ??= this.#copyNew(rung)
+      .catch((error: unknown) => this.#tell(error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        this.#taking = undefined;
+      });
+    return this.#taking;
+  }
+
+  /** Takes the last segments; resolves when the playlist has its end. Never rejects. */
+  async end(rung: RecordedRung): Promise<void> {
+    await this.#taking;
+    await this.take(rung);
+    try {
+      await endPlaylist(this.folder);
+    } catch (error) {
+      this.#log.error({ streamKey: this.#streamKey, error }, "a recording has no end: it gets one");
+    }
+    this.#room.ended();
+  }
+
+  async #copyNew(rung: RecordedRung): Promise<void> {
+    if (this.#playlistBytes === undefined) await this.#open();
+    for (const segment of rung.segments) {
+      const number = Number.parseInt(segment.name, 10);
+      if (this.#last !== undefined && number <= this.#last) continue;
+      if (!(await this.#copy(rung.folder, segment, number))) return;
+    }
+  }
+
+  /** Goes on in what a killed transcoder has recorded of the same broadcast. */
+  async #open(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o750 });
+    const path = join(this.folder, PLAYLIST_FILE);
+    const newest = (await recordedSegments(this.folder)).at(-1);
+    if (newest === undefined) await writeFile(path, growingHead());
+    else this.#last = Number.parseInt(newest.name, 10);
+    this.#playlistBytes = (await stat(path)).size;
+  }
+
+  /** False where the others may wait for better times, too. */
+  async #copy(from: string, segment: Segment, number: number): Promise<boolean> {
+    const source = join(from, segment.name);
+    const target = join(this.folder, segment.name);
+    const sizeBytes = await sizeOf(source);
+    // Deleted before it could be copied: a gap.
+    if (sizeBytes === 0) return true;
+    const refusal = await this.#room.refusal(sizeBytes);
+    if (refusal !== undefined) {
+      this.#tell(refusal);
+      return false;
+    }
+    const isGap = this.#last !== undefined && number !== this.#last + 1;
+    const isOther = this.#lastRung !== undefined && this.#lastRung !== from;
+    const isDiscontinuous = segment.isDiscontinuous || isGap || isOther;
+    try {
+      await copyFile(source, target);
+      await this.#name({ ...segment, isDiscontinuous });
+    } catch (error) {
+      await rm(target, { force: true });
+      throw error;
+    }
+    this.#last = number;
+    this.#lastRung = from;
+    this.#room.grew(sizeBytes);
+    if (this.#problem !== undefined)
+      this.#log.info({ streamKey: this.#streamKey }, "recorded again");
+    this.#problem = undefined;
+    return true;
+  }
+
+  /** A line that could be written only in part is taken back. */
+  async #name(segment: Segment): Promise<void> {
+    const path = join(this.folder, PLAYLIST_FILE);
+    const text = segmentText(segment);
+    const before = this.#playlistBytes ?? 0;
+    try {
+      await appendFile(path, text);
+      this.#playlistBytes = before + Buffer.byteLength(text);
+    } catch (error) {
+      await truncate(path, before);
+      throw error;
+    }
+  }
+
+  /** Once, until it is recorded again. */
+  #tell(problem: string): void {
+    if (this.#problem === undefined) {
+      this.#log.error({ streamKey: this.#streamKey, problem }, "not recorded");
+    }
+    this.#problem = problem;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}

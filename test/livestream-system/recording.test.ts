@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { eventually } from "../system/eventually.js";
+import { untilThere } from "./folder-watch.js";
+import { IngestStand } from "./ingest-stand.js";
+
+test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, and another one is not kept", async (t) => {
+  const stand = await IngestStand.start(t, {
+    hook: (hlsRoot) => {
+      const root = join(hlsRoot, "../recordings");
+      mkdirSync(root);
+      return { RECORD_DIR: root, RECORD_KEYS: "show,other", RECORD_FREE_MIN_MB: "0" };
+    },
+  });
+  const root = join(stand.folder, "recordings");
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "show");
+  await listing.until("added");
+  stand.broadcast(t, "private", { size: "none" });
+  await listing.until("added");
+  await untilThere(root, "show");
+  const [start = ""] = readdirSync(join(root, "show"));
+  const folder = join(root, "show", start);
+  const recorded = () => readdirSync(folder).filter((name) => name.endsWith(".ts")).length;
+  await eventually("two segments", () => recorded() >= 2 || undefined);
+  const [ladder] = stand.ladders("show");
+  assert.ok(ladder !== undefined);
+  process.kill(ladder.id, "SIGKILL");
+  const before = recorded();
+  await stand.untilLogged(/the ladder starts again/);
+  await eventually("more segments", () => recorded() >= before + 2 || undefined);
+  await broadcaster.leave();
+  const playlist = () => readFileSync(join(folder, "index.m3u8"), "utf8");
+  await eventually("the end", () => playlist().includes("#EXT-X-ENDLIST") || undefined);
+  const segments = playlist().match(/^\d+\.ts$/gm) ?? [];
+  assert.equal(segments.length, recorded());
+  const film = join(folder, "index.m3u8");
+  const args = `-v error -i ${film} -map 0:v -c copy -f framecrc -`.split(" ");
+  const frames = execFileSync("ffmpeg", args).toString("utf8");
+  const count = frames.split("\n").filter((line) => line.startsWith("0,")).length;
+  assert.ok(count >= segments.length * 10, `${count} frames in ${segments.length} segments`);
+  assert.deepEqual(readdirSync(root), ["show"]);
+});
