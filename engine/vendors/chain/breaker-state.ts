@@ -37,7 +37,11 @@ export const CLOSED_BREAKER: BreakerState = {
 /** These say that the credential itself is refused: another call with it is refused as well. */
 const LASTING: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded"]);
 /** These say something of one request or one caller, and nothing of the vendor. */
-export const NOT_THE_VENDORS: ReadonlySet<VendorFault> = new Set(["refused", "notFound", "aborted"]);
+export const NOT_THE_VENDORS: ReadonlySet<VendorFault> = new Set([
+  "refused",
+  "notFound",
+  "aborted",
+]);
 
 /** Whether a call is to turn to somebody else, without waiting. */
 export function isSkipped({ phase, untilMs }: BreakerState, nowMs: number): boolean {
