@@ -13,7 +13,13 @@ export interface DocsSources {
   readonly style: string;
 }
 
-const STYLE = "body{margin:0}html.dark-mode body{background:#1c2022}";
+/** The library's tables and long words are wider than a telephone, and its whole page would be, too. */
+const STYLE =
+  "body{margin:0}html.dark-mode body{background:#1c2022}" +
+  ".swagger-ui .info table{display:block;overflow-x:auto}" +
+  ".swagger-ui .info code{overflow-wrap:anywhere;white-space:pre-wrap}" +
+  ".swagger-ui .info td code{white-space:nowrap}" +
+  ".swagger-ui .opblock-summary-path{overflow-wrap:anywhere}";
 
 /** The library's page as one element of ours; it shows the document in the colours that the reader's system is set to. */
 export function docsPage({ document, script, style }: DocsSources): DocsPage {

@@ -27,6 +27,7 @@ import {
 import { OwnPlan } from "./plan.js";
 import type { Route } from "./route.js";
 import { created, downloaded, ok, refused, streamed } from "./route-answer.js";
+import { UsageShares } from "./usage-shares.js";
 
 const dashboard = { auth: "dashboard", limit: "general" } as const;
 
@@ -182,6 +183,15 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     query: UsageQuery,
     success: ok("One entry a day (UTC), oldest first, days without calls too", v.array(DailyUsage)),
+  },
+  getUsageShares: {
+    method: "get",
+    path: "/api/dashboard/analytics/usage-shares",
+    group: "Calls",
+    summary: "Show which agents and keys have used what",
+    ...dashboard,
+    query: UsageQuery,
+    success: ok("The largest first", UsageShares),
   },
   getWaits: {
     method: "get",

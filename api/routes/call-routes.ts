@@ -7,7 +7,9 @@ import { timestamp } from "./timestamp.js";
 export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place">,
-): Handlers<"listCalls" | "placeCall" | "countCalls" | "getCall" | "getUsage" | "getWaits"> {
+): Handlers<
+  "listCalls" | "placeCall" | "countCalls" | "getCall" | "getUsage" | "getUsageShares" | "getWaits"
+> {
   return {
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
@@ -27,6 +29,10 @@ export function callRoutes(
     getUsage: async ({ tenant, query }) => [
       ...(await reports.dailyUsage(tenant.organization.id, query.days)),
     ],
+    getUsageShares: async ({ tenant, query }) => {
+      const shares = await reports.usageShares(tenant.organization.id, query.days);
+      return { ...shares, agents: [...shares.agents], apiKeys: [...shares.apiKeys] };
+    },
     getWaits: async ({ tenant, query }) => [
       ...(await reports.dailyWaits(tenant.organization.id, query.days)),
     ],

@@ -219,7 +219,7 @@ export class CallOpener {
     const { conversation, placedCallId } = request;
     const sessionId = placedCallId ?? conversation?.sessionId ?? this.#around.newId();
     const ids = { callId, orgId, agentId: agent.id, sessionId, historyKey: key, earlier: history };
-    const entry = await this.#around.journal.begin({ ...ids, channel });
+    const entry = await this.#around.journal.begin({ ...ids, channel, apiKeyId: tenant.apiKeyId });
     const continues = conversation?.continues;
     if (continues !== undefined) void this.#around.journal.link(ids, continues);
     const promptChars = vendors.llm.systemPrompt.length;

@@ -4,6 +4,7 @@ import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
+import { type UsageShares, usageShares } from "./usage-shares.js";
 import { type DailyWaits, dailyWaits } from "./wait-reports.js";
 
 export interface CallFilter {
@@ -107,6 +108,12 @@ export class CallReports {
   /** As `dailyUsage`: how long callers waited on each day. */
   dailyWaits(orgId: string, dayCount: number): Promise<readonly DailyWaits[]> {
     return dailyWaits(this.#database.calls, orgId, this.#lastDates(dayCount));
+  }
+
+  /** As `dailyUsage`, over all of these days: by agent, and by key. */
+  usageShares(orgId: string, dayCount: number): Promise<UsageShares> {
+    const [firstDate = ""] = this.#lastDates(dayCount);
+    return usageShares(this.#database.calls, orgId, Date.parse(firstDate));
   }
 
   #lastDates(dayCount: number): readonly string[] {

@@ -10,11 +10,13 @@ export interface CallStart {
   /** What was kept under it when the call began. */
   readonly earlier?: readonly HistoryMessage[];
   readonly channel: CallChannel;
+  /** Of the key that it came with, if it did. */
+  readonly apiKeyId?: string | undefined;
 }
 
 /** The record of a call that has only begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
-  const { callId, orgId, agentId, sessionId, channel } = start;
+  const { callId, orgId, agentId, sessionId, channel, apiKeyId } = start;
   return {
     id: callId,
     orgId,
@@ -29,7 +31,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
     summary: null,
     sentiment: null,
     transcript: [],
-    metadata: {},
+    metadata: apiKeyId === undefined ? {} : { apiKeyId },
     createdAtMs: atMs,
   };
 }

@@ -19,8 +19,11 @@ after(async () => {
   await platform.close();
 });
 
-async function openDocs(colorScheme: "light" | "dark"): Promise<ViewerPage> {
-  const viewer = await browser.open("about:blank", { colorScheme });
+async function openDocs(
+  colorScheme: "light" | "dark",
+  viewport = { width: 1280, height: 800 },
+): Promise<ViewerPage> {
+  const viewer = await browser.open("about:blank", { colorScheme, viewport });
   const own = `http://127.0.0.1:${platform.port}/`;
   strays = [];
   await viewer.page.context().route(
@@ -82,4 +85,13 @@ test("a reader tries an endpoint with an API key", async () => {
     .waitFor();
   assert.deepEqual([strays, faults], [[], []]);
   await page.context().close();
+});
+
+test("on a telephone it is as wide as the screen", async () => {
+  const viewer = await openDocs("dark", { width: 390, height: 844 });
+  await viewer.page.getByRole("heading", { name: "Voice WebSocket", exact: true }).waitFor();
+  const overflow = await viewer.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  assert.equal(overflow, 0);
+  assert.deepEqual([strays, viewer.faults], [[], []]);
+  await viewer.close();
 });

@@ -1,8 +1,9 @@
+import { type ToolDraft, toolDraftOf, toolsOf } from "./agent-tools.js";
 import type { Answered, Sent } from "./contract-paths.js";
 
 type Agent = Answered<"getAgent">;
 
-/** What can be changed of an agent, as the editor holds it. Tools and stand-ins are edited as JSON. */
+/** What can be changed of an agent, as the editor holds it. */
 export interface AgentDraft
   extends Pick<
     Agent,
@@ -17,13 +18,14 @@ export interface AgentDraft
     | "ttsConfig"
     | "sttProviderId"
     | "sttModelId"
+    | "fallbacks"
     | "thresholds"
     | "recording"
     | "publicOrigins"
   > {
-  readonly toolsText: string;
-  readonly fallbacksText: string;
-  readonly hedging: boolean;
+  readonly tools: readonly ToolDraft[];
+  /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
+  readonly toolsText: string | undefined;
 }
 
 const FIELDS = [
@@ -38,14 +40,14 @@ const FIELDS = [
   "ttsConfig",
   "sttProviderId",
   "sttModelId",
+  "fallbacks",
   "thresholds",
+  "tools",
   "recording",
   "publicOrigins",
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
-  const { hedging, ...standIns } = agent.fallbacks;
-  const toolsText = JSON.stringify(agent.tools.map(withoutHeaderNames), null, 2);
   return {
     name: agent.name,
     active: agent.active,
@@ -58,62 +60,35 @@ export function draftOf(agent: Agent): AgentDraft {
     ttsConfig: agent.ttsConfig,
     sttProviderId: agent.sttProviderId,
     sttModelId: agent.sttModelId,
+    fallbacks: agent.fallbacks,
     thresholds: agent.thresholds,
     recording: agent.recording,
     publicOrigins: agent.publicOrigins,
-    toolsText,
-    fallbacksText: JSON.stringify(standIns, null, 2),
-    hedging,
+    tools: agent.tools.map(toolDraftOf),
+    toolsText: undefined,
   };
 }
 
 export function isChanged(saved: AgentDraft, draft: AgentDraft): boolean {
-  return JSON.stringify(saved) !== JSON.stringify(draft);
+  return changedFields(saved, draft).length > 0 || toolsFault(draft) !== undefined;
 }
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  const changed = FIELDS.filter(
-    (field) => JSON.stringify(saved[field]) !== JSON.stringify(draft[field]),
-  );
-  const changes = Object.fromEntries(changed.map((field) => [field, draft[field]]));
-  return {
-    ...changes,
-    ...(saved.toolsText === draft.toolsText ? {} : { tools: JSON.parse(draft.toolsText) }),
-    ...(saved.fallbacksText === draft.fallbacksText && saved.hedging === draft.hedging
-      ? {}
-      : { fallbacks: { ...JSON.parse(draft.fallbacksText), hedging: draft.hedging } }),
-  };
+  return Object.fromEntries(changedFields(saved, draft).map((field) => [field, draft[field]]));
 }
 
-const NO_JSON = "this is no JSON yet";
-
-/** What is wrong with the text of the tools; the server judges the rest. */
-export function toolsFault(text: string): string | undefined {
-  const value = parsed(text);
-  if (value === undefined) return NO_JSON;
-  return Array.isArray(value) ? undefined : "expected a list of tools, in JSON";
+/** With tools that somebody writes in JSON, as far as they are sound. */
+export function withToolsText(draft: AgentDraft, toolsText: string): AgentDraft {
+  return { ...draft, toolsText, tools: toolsOf(toolsText) ?? draft.tools };
 }
 
-/** As `toolsFault`, of the stand-ins. */
-export function fallbacksFault(text: string): string | undefined {
-  const value = parsed(text);
-  if (value === undefined) return NO_JSON;
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? undefined : "expected an object with llm, tts and stt, in JSON";
+/** What is wrong with the tools as they are written; the server judges the rest. */
+export function toolsFault({ toolsText }: AgentDraft): string | undefined {
+  if (toolsText === undefined || toolsOf(toolsText) !== undefined) return undefined;
+  return "expected a list of tools, in JSON";
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The values of headers never leave the server; left out, they stay as they are. */
-function withoutHeaderNames(tool: Agent["tools"][number]) {
-  if (tool.type !== "http") return tool;
-  const { headerNames: _names, ...rest } = tool;
-  return rest;
+function changedFields(saved: AgentDraft, draft: AgentDraft): readonly (typeof FIELDS)[number][] {
+  return FIELDS.filter((field) => JSON.stringify(saved[field]) !== JSON.stringify(draft[field]));
 }

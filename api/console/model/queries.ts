@@ -112,6 +112,15 @@ export function useUsage(days: number) {
   });
 }
 
+export function useUsageShares(days: number) {
+  const query = { days };
+  return useQuery({
+    queryKey: ["usageShares", days],
+    queryFn: () =>
+      answered(api.GET("/api/dashboard/analytics/usage-shares", { params: { query } })),
+  });
+}
+
 export function useWaits(days: number) {
   const query = { days };
   return useQuery({

@@ -26,3 +26,27 @@ export function usageCsv(usage: readonly UsageDay[], waits: readonly WaitsDay[])
   });
   return `${[HEAD, ...lines].join("\r\n")}\r\n`;
 }
+
+export interface NamedShare {
+  readonly name: string;
+  readonly calls: number;
+  readonly failed: number;
+  readonly minutes: number;
+  readonly llmTokens: number;
+  readonly ttsChars: number;
+}
+
+const SHARE_HEAD = "name,calls,failed,minutes,llmTokens,ttsChars";
+
+/** One line for each agent or key. A name may hold anything, also what a table would take for a formula. */
+export function sharesCsv(shares: readonly NamedShare[]): string {
+  const lines = shares.map(({ name, calls, failed, minutes, llmTokens, ttsChars }) =>
+    [quoted(name), calls, failed, minutes, llmTokens, ttsChars].join(","),
+  );
+  return `${[SHARE_HEAD, ...lines].join("\r\n")}\r\n`;
+}
+
+function quoted(name: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
+  return `"${harmless.replaceAll('"', '""')}"`;
+}

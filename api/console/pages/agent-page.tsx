@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { changesOf, draftOf, fallbacksFault, isChanged, toolsFault } from "../model/agent-draft.js";
+import { changesOf, draftOf, isChanged, toolsFault } from "../model/agent-draft.js";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useAgent } from "../model/queries.js";
@@ -42,8 +42,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
       void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
     },
   });
-  const isSound =
-    toolsFault(draft.toolsText) === undefined && fallbacksFault(draft.fallbacksText) === undefined;
+  const isSound = toolsFault(draft) === undefined;
   const wrong = save.error instanceof ApiFault ? save.error.details : [];
   return (
     <>

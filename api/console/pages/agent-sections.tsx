@@ -1,13 +1,10 @@
 import type { ComponentType } from "react";
 import type { AgentDraft } from "../model/agent-draft.js";
+import { FallbacksSection } from "./agent-fallbacks-section.js";
+import { ToolsSection } from "./agent-tools-section.js";
 import { TurnSection } from "./agent-turn-section.js";
 import { HearingSection, ThinkingSection, VoiceSection } from "./agent-vendor-sections.js";
-import {
-  FallbacksSection,
-  PersonaSection,
-  RecordingSection,
-  ToolsSection,
-} from "./agent-word-sections.js";
+import { PersonaSection, RecordingSection } from "./agent-word-sections.js";
 
 export interface SectionProps {
   readonly draft: AgentDraft;

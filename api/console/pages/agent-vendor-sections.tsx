@@ -9,7 +9,7 @@ type Category = "llm" | "tts" | "stt";
 interface ModelFieldProps {
   readonly category: Category;
   readonly label: string;
-  readonly hint: string;
+  readonly hint?: string;
   readonly providerId: string;
   /** Empty: the provider's first. */
   readonly modelId: string;
@@ -20,7 +20,7 @@ interface ModelFieldProps {
 const SEPARATOR = " ";
 
 /** Provider and model as one choice; what the plan does not include is named with the plan that does. */
-function ModelField({ category, providerId, modelId, onChange, ...field }: ModelFieldProps) {
+export function ModelField({ category, providerId, modelId, onChange, ...field }: ModelFieldProps) {
   const models = useModels(category);
   const valueOf = (provider: string, model: string) => `${provider}${SEPARATOR}${model}`;
   const options = (models.data?.items ?? []).map((item) => ({

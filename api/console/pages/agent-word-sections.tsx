@@ -1,4 +1,3 @@
-import { fallbacksFault, toolsFault } from "../model/agent-draft.js";
 import { CheckField, TextField } from "../parts/field.js";
 import { NumberField } from "../parts/number-field.js";
 import type { SectionProps } from "./agent-sections.js";
@@ -56,47 +55,6 @@ export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
         label="Language"
         hint="Of the caller, as a tag such as en-US or de-DE."
         {...words("language")}
-      />
-    </>
-  );
-}
-
-export function ToolsSection({ draft, onChange, wrongAt }: SectionProps) {
-  return (
-    <TextField
-      label="Tools, as JSON"
-      hint={
-        <>
-          What the agent may do besides talking: hang up, transfer the call, send keys, or ask a
-          service of yours. <a href="/api/docs">The API’s page</a> shows all fields. Secret headers
-          stay as they are unless you write them anew.
-        </>
-      }
-      isLong
-      value={draft.toolsText}
-      onChange={(toolsText) => onChange({ ...draft, toolsText })}
-      wrong={toolsFault(draft.toolsText) ?? wrongAt("tools")}
-      placeholder='[{ "type": "hangup" }]'
-    />
-  );
-}
-
-export function FallbacksSection({ draft, onChange, wrongAt }: SectionProps) {
-  return (
-    <>
-      <TextField
-        label="Stand-ins, as JSON"
-        hint="Who is asked when a vendor fails, in this order, at most three of each kind. A call goes on with them without a word being lost. The ids of providers stand on the page Providers."
-        isLong
-        value={draft.fallbacksText}
-        onChange={(fallbacksText) => onChange({ ...draft, fallbacksText })}
-        wrong={fallbacksFault(draft.fallbacksText) ?? wrongAt("fallbacks")}
-      />
-      <CheckField
-        label="Asks the next language model too when the first is later than usual"
-        hint="Who begins first goes on. The other is paid for in vain; the operator bounds what that may cost."
-        value={draft.hedging}
-        onChange={(hedging) => onChange({ ...draft, hedging })}
       />
     </>
   );

@@ -1,13 +1,14 @@
-import { Download } from "lucide-react";
 import { useSearchParams } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
 import { useUsage, useWaits } from "../model/queries.js";
 import { usageCsv } from "../model/usage-csv.js";
 import { MinutesChart, PartsChart, WaitsChart } from "../parts/charts.js";
 import { ChipChoice } from "../parts/chip-choice.js";
+import { CsvButton } from "../parts/csv-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
+import { UsageShares } from "../parts/usage-shares.js";
 import { totalWords } from "../words/durations.js";
 
 type Usage = Answered<"getUsage">;
@@ -38,6 +39,7 @@ export function UsagePage() {
       <Loaded query={waits} outline={<Outline lines={2} height={260} />}>
         {(data) => <WaitsOfDays waits={data} />}
       </Loaded>
+      <UsageShares days={days} />
     </>
   );
 }
@@ -91,22 +93,10 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
 
 function CsvLink({ usage, waits }: { usage: Usage | undefined; waits: Waits | undefined }) {
   return (
-    <button
-      type="button"
-      className="button"
-      disabled={usage === undefined}
-      onClick={() => download("usage.csv", usageCsv(usage ?? [], waits ?? []))}
-    >
-      <Download size={16} aria-hidden /> CSV
-    </button>
+    <CsvButton
+      name="usage.csv"
+      label="CSV"
+      text={usage === undefined ? undefined : () => usageCsv(usage, waits ?? [])}
+    />
   );
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

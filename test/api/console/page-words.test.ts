@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { filtersOf } from "../../../api/console/model/call-filters.js";
 import { eventOf, serverEvents } from "../../../api/console/model/server-events.js";
 import { spanOf } from "../../../api/console/model/spans.js";
-import { usageCsv } from "../../../api/console/model/usage-csv.js";
+import { sharesCsv, usageCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
 import { callerWords, endingWords } from "../../../api/console/words/call-words.js";
 import { providerState } from "../../../api/console/words/provider-words.js";
@@ -94,4 +94,16 @@ test("events of a stream are read however they are cut", async () => {
     { name: "message", data: "x" },
   ]);
   assert.equal(eventOf(": nothing"), undefined);
+});
+
+test("a name in a table is a text, whatever it begins with", () => {
+  const share = { calls: 1, failed: 0, minutes: 2.5, llmTokens: 3, ttsChars: 4 };
+  const csv = sharesCsv([
+    { ...share, name: 'Front "desk", 2nd floor' },
+    { ...share, name: "=HYPERLINK(1)" },
+  ]);
+  assert.deepEqual(csv.split("\r\n").slice(1, 3), [
+    '"Front ""desk"", 2nd floor",1,0,2.5,3,4',
+    `"'=HYPERLINK(1)",1,0,2.5,3,4`,
+  ]);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { Call, Calls } from "../../../api/contract/call.js";
+import { UsageShares } from "../../../api/contract/usage-shares.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
 import { callRecord } from "./call-drafts.js";
@@ -157,4 +158,23 @@ test("statistics sum up calls and agents", async () => {
     totalMinutes: 2,
     avgDurationSec: 120,
   });
+});
+
+test("usage is told by agent and by key, and to nobody else", async () => {
+  const path = "/api/dashboard/analytics/usage-shares";
+  const own = await platform.client.get(path, tenancy.byKey);
+  assert.equal(own.status, 200, own.text);
+  const { calls, isWhole, agents, apiKeys } = v.parse(UsageShares, own.body);
+  assert.deepEqual([calls, isWhole], [25, true]);
+  assert.deepEqual(agents, [
+    { id: agentId, calls: 25, failed: 0, minutes: 2, llmTokens: 42, ttsChars: 80 },
+  ]);
+  assert.deepEqual(
+    apiKeys.map(({ id }) => id),
+    [null],
+  );
+  const others = await platform.client.get(path, (await platform.newTenancy()).byKey);
+  const nothing = { calls: 0, isWhole: true, agents: [], apiKeys: [] };
+  assert.deepEqual(others.body, nothing);
+  assert.equal((await platform.client.get(path)).status, 401);
 });

@@ -1,0 +1,105 @@
+import type { Answered } from "./contract-paths.js";
+import { isFields } from "./tool-parameters.js";
+
+type AgentTool = Answered<"getAgent">["tools"][number];
+
+export interface HttpTool {
+  readonly type: "http";
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  /** Left out, those that the server has stay: it never answers their values. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly speak: boolean;
+}
+
+export type ToolDraft =
+  | { readonly type: "hangup" }
+  | { readonly type: "transfer"; readonly to: string; readonly description?: string }
+  | { readonly type: "sendDigits" }
+  | HttpTool;
+
+/** As many as an agent may have. */
+export const TOOLS_MAX = 16;
+const TIMEOUT_MS = 5_000;
+
+export function newTool(type: ToolDraft["type"]): ToolDraft {
+  switch (type) {
+    case "hangup":
+    case "sendDigits":
+      return { type };
+    case "transfer":
+      return { type, to: "" };
+    case "http":
+      return httpTool({});
+  }
+}
+
+export function toolDraftOf(tool: AgentTool): ToolDraft {
+  if (tool.type !== "http") return tool;
+  const { headerNames: _names, ...rest } = tool;
+  return rest;
+}
+
+/** The tools that a text of JSON means; undefined while it is no list of tools. The server judges the rest. */
+export function toolsOf(text: string): readonly ToolDraft[] | undefined {
+  const value = parsed(text);
+  if (!Array.isArray(value)) return undefined;
+  const tools = value.map(toolOf);
+  return tools.some((tool) => tool === undefined)
+    ? undefined
+    : tools.filter((tool) => tool !== undefined);
+}
+
+function toolOf(value: unknown): ToolDraft | undefined {
+  if (!isFields(value)) return undefined;
+  switch (value["type"]) {
+    case "hangup":
+      return { type: "hangup" };
+    case "sendDigits":
+      return { type: "sendDigits" };
+    case "transfer": {
+      const description = textOf(value["description"]);
+      const to = textOf(value["to"]);
+      return { type: "transfer", to, ...(description === "" ? {} : { description }) };
+    }
+    case "http":
+      return httpTool(value);
+    default:
+      return undefined;
+  }
+}
+
+function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
+  const { name, description, parameters, url, method, headers, timeoutMs, speak } = value;
+  return {
+    type: "http",
+    name: textOf(name),
+    description: textOf(description),
+    parameters: isFields(parameters) ? parameters : { type: "object", properties: {} },
+    url: textOf(url),
+    method: method === "GET" ? "GET" : "POST",
+    ...(isFields(headers) ? { headers: textsOf(headers) } : {}),
+    timeoutMs: typeof timeoutMs === "number" ? timeoutMs : TIMEOUT_MS,
+    speak: speak === true,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function textsOf(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import { Download } from "lucide-react";
+
+interface CsvButtonProps {
+  /** Of the file. */
+  readonly name: string;
+  readonly label: string;
+  /** Undefined while there is nothing to be written. */
+  readonly text: (() => string) | undefined;
+}
+
+/** Saves a table to the reader's disk. */
+export function CsvButton({ name, label, text }: CsvButtonProps) {
+  return (
+    <button
+      type="button"
+      className="button"
+      disabled={text === undefined}
+      onClick={() => (text === undefined ? undefined : download(name, text()))}
+    >
+      <Download size={16} aria-hidden /> {label}
+    </button>
+  );
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

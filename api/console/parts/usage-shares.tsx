@@ -1,0 +1,92 @@
+import { useAgents, useApiKeys, useUsageShares } from "../model/queries.js";
+import { type NamedShare, sharesCsv } from "../model/usage-csv.js";
+import { totalWords } from "../words/durations.js";
+import { CsvButton } from "./csv-button.js";
+import { Loaded, Outline } from "./states.js";
+
+/** Which agents and which keys have used what. */
+export function UsageShares({ days }: { days: number }) {
+  const shares = useUsageShares(days);
+  const agents = useAgents();
+  const apiKeys = useApiKeys();
+  const agentName = (id: string) =>
+    agents.data?.find(({ _id }) => _id === id)?.name ?? "An agent that was deleted";
+  const keyName = (id: string | null) =>
+    id === null
+      ? "Without a key"
+      : (apiKeys.data?.find((key) => key.id === id)?.name ?? "A key that was deleted");
+  return (
+    <Loaded query={shares} outline={<Outline lines={2} height={160} />}>
+      {(data) => (
+        <>
+          <ShareTable
+            title="By agent"
+            file="usage-by-agent.csv"
+            shares={data.agents.map((share) => ({ ...share, name: agentName(share.id) }))}
+          />
+          <ShareTable
+            title="By key"
+            file="usage-by-key.csv"
+            shares={data.apiKeys.map((share) => ({ ...share, name: keyName(share.id) }))}
+          />
+          {data.isWhole ? null : (
+            <p className="soft">
+              There were more calls in these days than are counted here: these are the latest{" "}
+              {data.calls.toLocaleString()}.
+            </p>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface ShareTableProps {
+  readonly title: string;
+  readonly file: string;
+  readonly shares: readonly NamedShare[];
+}
+
+function ShareTable({ title, file, shares }: ShareTableProps) {
+  if (shares.length === 0) return null;
+  return (
+    <section className="card stack">
+      <div className="row">
+        <h2 style={{ flex: "1 1 auto" }}>{title}</h2>
+        <CsvButton
+          name={file}
+          label={`CSV ${title.toLowerCase()}`}
+          text={() => sharesCsv(shares)}
+        />
+      </div>
+      <section className="table" tabIndex={0} aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Talked</th>
+              <th scope="col">Calls</th>
+              <th scope="col">Failed</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Characters spoken</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shares.map((share, index) => (
+              <tr key={index}>
+                <th scope="row">
+                  <bdi>{share.name}</bdi>
+                </th>
+                <td>{totalWords(share.minutes * 60)}</td>
+                <td>{share.calls.toLocaleString()}</td>
+                <td>{share.failed.toLocaleString()}</td>
+                <td>{share.llmTokens.toLocaleString()}</td>
+                <td>{share.ttsChars.toLocaleString()}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}

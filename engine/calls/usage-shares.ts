@@ -1,0 +1,80 @@
+import type { Database } from "../../storage/database.js";
+import type { CallRecord } from "../../storage/records.js";
+
+/** What the calls of one agent, or of one key, have used. */
+export interface UsageShare<Id extends string | null> {
+  readonly id: Id;
+  readonly calls: number;
+  readonly failed: number;
+  readonly minutes: number;
+  readonly llmTokens: number;
+  readonly ttsChars: number;
+}
+
+export interface UsageShares {
+  readonly calls: number;
+  /** False where there were more calls than are looked at: then these are the latest. */
+  readonly isWhole: boolean;
+  /** The largest first. */
+  readonly agents: readonly UsageShare<string>[];
+  /** null for calls that came without a key: by telephone, by client token, to a public agent. */
+  readonly apiKeys: readonly UsageShare<string | null>[];
+}
+
+/** Parsed in one go, on the thread that calls share. */
+const CALLS_PER_READ = 100;
+/** The latest so many: of a busier organization they are a fair sample of its last days. */
+export const SHARED_CALLS_MAX = 5_000;
+/** Four: of a minute, less than a hundredth of a second. */
+const DECIMALS = 10_000;
+
+/** Who used what since then, by agent and by key. */
+export async function usageShares(
+  calls: Pick<Database["calls"], "list">,
+  orgId: string,
+  sinceMs: number,
+): Promise<UsageShares> {
+  const seen = new Set<string>();
+  const agents = new Map<string, UsageShare<string>>();
+  const apiKeys = new Map<string | null, UsageShare<string | null>>();
+  let isWhole = false;
+  for (let skip = 0; skip < SHARED_CALLS_MAX && !isWhole; skip += CALLS_PER_READ) {
+    const { items } = await calls.list(orgId, { skip, limit: CALLS_PER_READ });
+    for (const call of items) {
+      // Calls that begin meanwhile push those that were read before into the next page.
+      if (call.startedAtMs < sinceMs || seen.has(call.id)) continue;
+      seen.add(call.id);
+      add(agents, call.agentId, call);
+      const { apiKeyId } = call.metadata;
+      add(apiKeys, typeof apiKeyId === "string" ? apiKeyId : null, call);
+    }
+    const last = items.at(-1);
+    isWhole = items.length < CALLS_PER_READ || last === undefined || last.startedAtMs < sinceMs;
+  }
+  return { calls: seen.size, isWhole, agents: sorted(agents), apiKeys: sorted(apiKeys) };
+}
+
+function add<Id extends string | null>(
+  shares: Map<Id, UsageShare<Id>>,
+  id: Id,
+  call: CallRecord,
+): void {
+  const before = shares.get(id);
+  const { totalTokens, ttsChars } = call.metrics;
+  shares.set(id, {
+    id,
+    calls: (before?.calls ?? 0) + 1,
+    failed: (before?.failed ?? 0) + (call.status === "failed" ? 1 : 0),
+    minutes: (before?.minutes ?? 0) + (call.durationSec ?? 0) / 60,
+    llmTokens: (before?.llmTokens ?? 0) + totalTokens,
+    ttsChars: (before?.ttsChars ?? 0) + ttsChars,
+  });
+}
+
+function sorted<Id extends string | null>(
+  shares: ReadonlyMap<Id, UsageShare<Id>>,
+): readonly UsageShare<Id>[] {
+  return [...shares.values()]
+    .map((share) => ({ ...share, minutes: Math.round(share.minutes * DECIMALS) / DECIMALS }))
+    .sort((one, other) => other.minutes - one.minutes || other.calls - one.calls);
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { type Customer, TestServer } from "../system/test-server.js";
+import { barriers } from "./axe.js";
+import { visitConsole } from "./console-visit.js";
+
+const HEADERS = { authorization: "Bearer of-nobody" };
+
+let server: TestServer;
+let browser: ViewerBrowser;
+before(async () => {
+  server = await TestServer.start();
+  browser = await ViewerBrowser.start();
+});
+after(async () => {
+  await browser.stop();
+  await server.close();
+});
+
+async function editorOf(customer: Customer, id: string) {
+  const viewer = await visitConsole(browser, server, customer);
+  await viewer.page.goto(`${server.url}/console/agents/${id}`);
+  await viewer.page.getByRole("heading", { level: 1, name: "Reception" }).waitFor();
+  return viewer;
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("All is saved.").waitFor();
+}
+
+test("stand-ins are added, put in order by keyboard alone, and removed", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id);
+  const { page } = viewer;
+  const section = page.getByRole("region", { name: "Fallbacks" });
+  const add = section.getByRole("button", { name: "Add a language model" });
+  for (const count of [1, 2, 3]) {
+    await add.press("Enter");
+    await section.getByRole("button", { name: `Remove language model ${count}` }).waitFor();
+  }
+  assert.equal(await add.isDisabled(), true, "three are the most");
+  await section.getByRole("button", { name: "Add a voice" }).press("Enter");
+  await section.getByLabel("Speed").fill("1.2");
+  await save(page);
+  const fallbacksOf = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    assert.ok(agent);
+    return agent.fallbacks;
+  };
+  const { llm: before, tts } = await fallbacksOf();
+  assert.equal(before.length, 3);
+  assert.equal(tts[0]?.speed, 1.2);
+
+  const up = section.getByRole("button", { name: "Move language model 3 up" });
+  await up.focus();
+  await page.keyboard.press("Enter");
+  await section.getByText("language model 2 is now 2 of 3.").waitFor();
+  // The focus has gone along: another press moves it to the top, where only down is left.
+  await page.keyboard.press("Enter");
+  await section.getByText("language model 1 is now 1 of 3.").waitFor();
+  const focused = await page.evaluate("document.activeElement.getAttribute('aria-label')");
+  assert.equal(focused, "Move language model 1 down");
+  await section.getByRole("button", { name: "Remove language model 3" }).press("Enter");
+  await save(page);
+  assert.deepEqual((await fallbacksOf()).llm, [before[2], before[0]]);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a tool is described in a form, kept with its secret, and can be written as JSON", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id);
+  const { page } = viewer;
+  const section = page.getByRole("region", { name: "Tools" });
+  const stored = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    assert.ok(agent);
+    return agent;
+  };
+  await section.getByRole("button", { name: "Ask a service" }).click();
+  await section.getByLabel("Name of the tool").fill("find order");
+  await section.getByLabel("What it does, and when").fill("Finds an order.");
+  await section.getByLabel("Address").fill("https://shop.example.com/orders");
+  await section.getByLabel("Secret headers").fill("authorization: Bearer of-nobody");
+  await section.getByRole("button", { name: "Add a parameter" }).click();
+  await section.getByLabel("Name of the parameter").fill("number");
+  await section.getByLabel("Kind").selectOption("Whole number");
+  await section.getByLabel("What it is").fill("As on the invoice");
+  await page.getByRole("button", { name: "Save" }).click();
+  await section.getByText(/a letter and up to 63 letters/).waitFor();
+  await section.getByLabel("Name of the tool").fill("findOrder");
+  await save(page);
+  const { tools, sealedToolHeaders } = await stored();
+  const [tool] = tools;
+  assert.ok(tool?.type === "http");
+  assert.deepEqual(tool.parameters, {
+    type: "object",
+    properties: { number: { type: "integer", description: "As on the invoice" } },
+    required: ["number"],
+  });
+  assert.equal(await section.getByLabel("Secret headers").inputValue(), "", "it is never shown");
+
+  await section.getByRole("button", { name: "Hang up" }).click();
+  await section.getByRole("button", { name: "Edit as JSON" }).click();
+  const text = section.getByLabel("Tools, as JSON");
+  const written = await text.inputValue();
+  assert.ok(!written.includes(HEADERS.authorization));
+  await text.fill("[");
+  await section.getByText("expected a list of tools, in JSON").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Save" }).isDisabled(), true);
+  await text.fill(written.replace("Finds an order.", "Finds any order."));
+  await section.getByRole("button", { name: "Edit as JSON" }).click();
+  const description = section.getByLabel("What it does, and when");
+  assert.equal(await description.inputValue(), "Finds any order.");
+  await save(page);
+  const changed = await stored();
+  const [kept, other] = changed.tools;
+  assert.ok(kept?.type === "http");
+  assert.equal(kept.description, "Finds any order.");
+  assert.ok(sealedToolHeaders !== null);
+  assert.equal(changed.sealedToolHeaders, sealedToolHeaders, "the secret stays");
+  assert.equal(other?.type, "hangup");
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SHARED_CALLS_MAX, usageShares } from "../../../engine/calls/usage-shares.js";
+import type { CallRecord } from "../../../storage/records.js";
+import { callRecord } from "../../api/routes/call-drafts.js";
+
+const ORG = "org";
+
+/** A store of these calls, the newest first. */
+function storeOf(calls: readonly CallRecord[]) {
+  const reads: number[] = [];
+  return {
+    reads,
+    list: (_orgId: string, { skip, limit }: { readonly skip: number; readonly limit: number }) => {
+      reads.push(skip);
+      return Promise.resolve({ items: calls.slice(skip, skip + limit), total: calls.length });
+    },
+  };
+}
+
+function callOf(index: number, agentId: string, metadata: CallRecord["metadata"] = {}): CallRecord {
+  const call = callRecord({
+    id: `call-${index}`,
+    orgId: ORG,
+    agentId,
+    startedAtMs: 10_000 - index,
+  });
+  const metrics = { ...call.metrics, totalTokens: 10, ttsChars: 5 };
+  return { ...call, status: "completed", durationSec: 60, metrics, metadata };
+}
+
+test("calls are summed up by agent and by key, the largest first, and older ones are left out", async () => {
+  const store = storeOf([
+    callOf(1, "small", { apiKeyId: "key" }),
+    { ...callOf(2, "large"), status: "failed" },
+    callOf(3, "large", { apiKeyId: "key" }),
+    callOf(5_000, "large"),
+  ]);
+  const shares = await usageShares(store, ORG, 9_000);
+  const one = { calls: 1, failed: 0, minutes: 1, llmTokens: 10, ttsChars: 5 };
+  const two = { calls: 2, failed: 0, minutes: 2, llmTokens: 20, ttsChars: 10 };
+  assert.deepEqual(shares, {
+    calls: 3,
+    isWhole: true,
+    agents: [
+      { ...two, id: "large", failed: 1 },
+      { ...one, id: "small" },
+    ],
+    apiKeys: [
+      { ...two, id: "key" },
+      { ...one, id: null, failed: 1 },
+    ],
+  });
+});
+
+test("of more calls than are looked at, it says that they are the latest alone", async () => {
+  const calls = Array.from({ length: SHARED_CALLS_MAX + 1 }, (_, index) => callOf(index, "agent"));
+  const store = storeOf(calls);
+  const shares = await usageShares(store, ORG, 0);
+  assert.deepEqual([shares.calls, shares.isWhole], [SHARED_CALLS_MAX, false]);
+  assert.equal(store.reads.length, 50);
+});
+
+test("a call that is read twice, since another one began meanwhile, is counted once", async () => {
+  const calls = Array.from({ length: 150 }, (_, index) => callOf(index, "agent"));
+  const store = {
+    list: (_orgId: string, { skip, limit }: { readonly skip: number; readonly limit: number }) => {
+      const from = skip === 0 ? 0 : skip - 1;
+      return Promise.resolve({ items: calls.slice(from, from + limit), total: 151 });
+    },
+  };
+  assert.equal((await usageShares(store, ORG, 0)).calls, 150);
+});
