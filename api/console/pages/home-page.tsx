@@ -1,20 +1,12 @@
 import { Link } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
 import { useLiveCalls } from "../model/live-calls.js";
-import {
-  useAgents,
-  useLatestCalls,
-  useProviders,
-  useReady,
-  useStats,
-  useWaits,
-} from "../model/queries.js";
+import { useAgents, useProviders, useReady, useStats, useWaits } from "../model/queries.js";
 import { spanOf } from "../model/spans.js";
-import { CallRows } from "../parts/call-rows.js";
+import { Attention } from "../parts/attention.js";
 import { PageHead } from "../parts/page-head.js";
 import { SparkLine } from "../parts/spark-line.js";
 import { Loaded } from "../parts/states.js";
-import { attentionWords } from "../words/call-words.js";
 import { lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { FirstSteps } from "./first-steps.js";
 
@@ -35,7 +27,7 @@ export function HomePage() {
           </>
         )}
       </Loaded>
-      <Attention isTold={isTold} />
+      <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty />
       <VendorHealth />
     </>
   );
@@ -92,31 +84,6 @@ function WaitsTile() {
             </>
           );
         }}
-      </Loaded>
-    </section>
-  );
-}
-
-function Attention({ isTold }: { isTold: boolean }) {
-  const calls = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
-  const agents = useAgents();
-  return (
-    <section className="stack">
-      <div className="row">
-        <h2>Calls that need attention</h2>
-        <Link href="/calls?attention=true">all of them</Link>
-      </div>
-      <Loaded query={calls}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="soft">
-              None. Calls come here that failed, were interrupted often, or had the caller wait for
-              long.
-            </p>
-          ) : (
-            <CallRows calls={items} agents={agents.data ?? []} endingOf={attentionWords} />
-          )
-        }
       </Loaded>
     </section>
   );
