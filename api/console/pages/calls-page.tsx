@@ -6,7 +6,7 @@ import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
 import { Attention } from "../parts/attention.js";
 import { CallFilterChips } from "../parts/call-filter-chips.js";
 import { CallRows } from "../parts/call-rows.js";
-import { LongCalls } from "../parts/long-calls.js";
+import { LongCalls, type LongCallsProps } from "../parts/long-calls.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded } from "../parts/states.js";
 
@@ -43,7 +43,8 @@ export function CallsPage() {
           items.length === 0 ? (
             <NoCalls isFiltered={isFiltered} />
           ) : (
-            <LongCalls
+            <AllCalls
+              hasHeading={!isFiltered}
               calls={items}
               total={total}
               agents={agents.data ?? []}
@@ -55,6 +56,17 @@ export function CallsPage() {
         }
       </Loaded>
     </>
+  );
+}
+
+/** The whole list, below calls that stand in sections of their own. */
+function AllCalls({ hasHeading, ...list }: LongCallsProps & { readonly hasHeading: boolean }) {
+  if (!hasHeading) return <LongCalls {...list} />;
+  return (
+    <section className="stack tight">
+      <h2>All calls</h2>
+      <LongCalls {...list} />
+    </section>
   );
 }
 

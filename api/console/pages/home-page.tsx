@@ -7,7 +7,7 @@ import { Attention } from "../parts/attention.js";
 import { PageHead } from "../parts/page-head.js";
 import { SparkLine } from "../parts/spark-line.js";
 import { Loaded } from "../parts/states.js";
-import { lengthWords, totalWords, waitWords } from "../words/durations.js";
+import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { FirstSteps } from "./first-steps.js";
 
 const WEEK_DAYS = 8;
@@ -79,6 +79,11 @@ function WaitsTile() {
                 {before === undefined
                   ? "nothing to compare with from the last week"
                   : `last week ${waitWords(before.p50Ms)} and ${waitWords(before.p95Ms)}`}
+                {today === undefined || before === undefined ? null : (
+                  <>
+                    : today is <strong>{againstWords(today.p50Ms, before.p50Ms)}</strong>
+                  </>
+                )}
               </span>
               <SparkLine values={days.map(({ p50Ms }) => p50Ms)} label="Waits of the last 8 days" />
             </>
@@ -108,17 +113,32 @@ function VendorHealth() {
           if (shown.length === 0) return <p className="soft">No agent uses one yet.</p>;
           return (
             <ul className="dots">
-              {shown.map(({ _id, name, active, category }) => (
-                <li key={_id} className={`state ${active ? "good" : "fault"}`}>
-                  {name} <span className="soft">{KINDS[category]}</span>
-                </li>
-              ))}
+              {shown.map((provider) => {
+                const { look, words } = healthOf(provider);
+                return (
+                  <li key={provider._id} className={`state ${look}`}>
+                    <Link href="/providers">{provider.name}</Link>
+                    <span className="soft">
+                      {KINDS[provider.category]}
+                      {words}
+                    </span>
+                  </li>
+                );
+              })}
             </ul>
           );
         }}
       </Loaded>
     </section>
   );
+}
+
+/** Whether calls can use it just now, as they have found it. */
+function healthOf({ active, breaker }: Answered<"listProviders">[number]) {
+  if (!active) return { look: "fault", words: ", switched off" };
+  if (breaker === "open") return { look: "fault", words: ", fails just now" };
+  if (breaker === "halfOpen") return { look: "warn", words: ", failed, and is tried again" };
+  return { look: "good", words: "" };
 }
 
 const KINDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;

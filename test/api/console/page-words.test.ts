@@ -5,7 +5,7 @@ import { eventOf, serverEvents } from "../../../api/console/model/server-events.
 import { spanOf } from "../../../api/console/model/spans.js";
 import { usageCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
-import { callerWords, endingWords } from "../../../api/console/words/call-words.js";
+import { attentionWords, callerWords, endingWords } from "../../../api/console/words/call-words.js";
 
 test("an ending is told in words, also one that this console does not know yet", () => {
   const ended = { status: "completed", channel: "web" } as const;
@@ -79,4 +79,27 @@ test("events of a stream are read however they are cut", async () => {
     { name: "message", data: "x" },
   ]);
   assert.equal(eventOf(": nothing"), undefined);
+});
+
+test("the reason why a call needs attention is told in a few words", () => {
+  const metrics = { interruptions: 0, avgLatencyMs: 2_600 };
+  const call = { status: "completed", channel: "web", metrics } as const;
+  assert.equal(attentionWords(call), "waited 2.6 s on average");
+  assert.equal(
+    attentionWords({ ...call, metadata: { deafForLong: true, deafMs: 8_240 } }),
+    "the agent heard nothing for 8.2 s",
+  );
+  assert.equal(
+    attentionWords({ ...call, metadata: { endReason: "callerIdle" } }),
+    "the caller said nothing",
+  );
+  const often = { ...metrics, interruptions: 5 };
+  assert.equal(attentionWords({ ...call, metrics: often }), "interrupted 5 times");
+});
+
+test("words of the address are cut to what the API takes, and nothing is no filter", () => {
+  assert.deepEqual(filtersOf(new URLSearchParams({ words: "  " })), {});
+  assert.deepEqual(filtersOf(new URLSearchParams({ words: " hello " })), { words: "hello" });
+  const long = filtersOf(new URLSearchParams({ words: "x".repeat(200) }));
+  assert.equal(long.words?.length, 100);
 });
