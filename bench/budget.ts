@@ -49,6 +49,7 @@ const Budgets = v.strictObject({
   restCallPage: Budget,
   restPageOfMany: Budget,
   besideRestLatencyP99: Budget,
+  besideDashboardsLatencyP99: Budget,
   streamsListed: Budget,
   streamsListedBesideSlow: Budget,
   tlsCpuPerCallSecond: Budget,

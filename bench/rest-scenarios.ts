@@ -1,5 +1,6 @@
 import type { Measurement, MeasureName } from "./budget.js";
-import { measureBesideCalls } from "./rest-beside-calls.js";
+import type { CallLoadResult } from "./call-load.js";
+import { measureBesideCalls, measureBesideDashboards } from "./rest-beside-calls.js";
 import {
   comparePages,
   compareRest,
@@ -72,6 +73,41 @@ export class BesideCallsScenario implements Scenario {
       ),
     };
   }
+}
+
+/** Calls alone, and the same calls beside pages of the console that watch them. */
+export class BesideDashboardsScenario implements Scenario {
+  readonly name = "calls beside live dashboards";
+
+  async run(): Promise<ScenarioResult> {
+    const { alone, beside, dashboards } = await measureBesideDashboards();
+    const [reference, measured] = [pooledMs(alone), pooledMs(beside)];
+    const added = (results: readonly CallLoadResult[]) =>
+      results.map((result) => `${addedMs(result, 0.99).toFixed(1)} ms`).join(" and ");
+    return {
+      measurements: [{ name: "besideDashboardsLatencyP99", measured, reference }],
+      details: [
+        `added by the server, p99: alone ${added(alone)}, beside ${added(beside)}`,
+        ...dashboards.map(
+          ({ events, reopened }) => `${events} events to dashboards, ${reopened} streams again`,
+        ),
+      ],
+    };
+  }
+}
+
+function pooledMs(results: readonly CallLoadResult[]): number {
+  const [first] = results;
+  if (first === undefined) return Number.NaN;
+  const sum = (of: (result: CallLoadResult) => number) =>
+    results.reduce((total, result) => total + of(result), 0);
+  const pooled = {
+    ...first,
+    timings: results.flatMap(({ timings }) => timings),
+    turnCount: sum(({ turnCount }) => turnCount),
+    lostCount: sum(({ lostCount }) => lostCount),
+  };
+  return addedMs(pooled, 0.99);
 }
 
 function throughput(name: MeasureName, { server, reference }: RestComparison): Measurement {

@@ -8,7 +8,12 @@ import { type Machine, thisMachine } from "./machine.js";
 import { FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
 import { PhoneWordsScenario } from "./phone-words.js";
 import { ROUNDS } from "./rest-load.js";
-import { BesideCallsScenario, RestPagesScenario, RestScenario } from "./rest-scenarios.js";
+import {
+  BesideCallsScenario,
+  BesideDashboardsScenario,
+  RestPagesScenario,
+  RestScenario,
+} from "./rest-scenarios.js";
 import {
   CallLoadScenario,
   type Scenario,
@@ -47,6 +52,7 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   rest: () => new RestScenario(ROUNDS),
   pages: () => new RestPagesScenario(),
   beside: () => new BesideCallsScenario(),
+  dashboards: () => new BesideDashboardsScenario(),
   streams: () => new LiveStreamScenario(),
   tls: () => new TlsLoadScenario(PHONE_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),

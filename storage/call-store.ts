@@ -1,15 +1,13 @@
 import { type Kysely, sql } from "kysely";
 import { closeAbandonedCalls, closeCallsOfRun, closeLostCalls } from "./abandoned-calls.js";
 import type { AtomicRequests } from "./atomic-requests.js";
+import { type CallList, listCalls } from "./call-lists.js";
 import {
   type CallFilter,
   type CallPage,
-  type CallSieve,
   type CallStats,
   callCount,
-  callPage,
   callStats,
-  sievedCalls,
   turnsSince,
 } from "./call-queries.js";
 import {
@@ -57,12 +55,6 @@ export interface CallEnd {
 export interface CallSummary {
   readonly summary?: string;
   readonly sentiment?: Sentiment;
-}
-
-export interface CallList {
-  readonly items: CallRecord[];
-  /** How many records all pages hold together. */
-  readonly total: number;
 }
 
 export class CallStore {
@@ -181,28 +173,8 @@ export class CallStore {
   }
 
   /** Newest first, without transcripts and turns. */
-  async list(orgId: string, page: CallPage): Promise<CallList> {
-    const { sieve } = page;
-    if (sieve !== undefined) return this.#sieved(orgId, page, sieve);
-    const [calls, totals] = await this.#atomic.run([
-      callPage(this.#db, orgId, page),
-      callCount(this.#db, orgId, page),
-    ]);
-    return { items: calls.rows.map(recordOf), total: totals.rows[0]?.count ?? 0 };
-  }
-
-  async #sieved(orgId: string, page: CallPage, sieve: CallSieve): Promise<CallList> {
-    const sieved = sievedCalls(this.#db, orgId, page, sieve);
-    const [calls, totals] = await this.#atomic.run([
-      sieved
-        .selectAll()
-        .orderBy("startedAtMs", "desc")
-        .orderBy("sequence", "desc")
-        .limit(page.limit)
-        .offset(page.skip),
-      sieved.select(({ fn }) => fn.countAll<number>().as("count")),
-    ]);
-    return { items: calls.rows.map(recordOf), total: Number(totals.rows[0]?.count ?? 0) };
+  list(orgId: string, page: CallPage): Promise<CallList> {
+    return listCalls(this.#db, this.#atomic, orgId, page);
   }
 
   /**

@@ -9,12 +9,14 @@ import {
   optionalWholeNumberParameter,
   requestObject,
   Timestamp,
+  textField,
   wholeNumberParameter,
   worded,
 } from "./fields.js";
 import { SKIP_MAX } from "./organization.js";
 
 const CALLS_PAGE_MAX = 100;
+const WORDS_CHARACTERS_MAX = 100;
 const AMONG_LATEST = " (looked for among the latest 10,000)";
 
 const filters = {
@@ -37,9 +39,16 @@ export const CallsQuery = requestObject({
     `only calls whose replies took more milliseconds on average${AMONG_LATEST}`,
     { min: 0, max: 600_000 },
   ),
+  words: v.optional(
+    textField(
+      "words that either side has said, whatever the case (looked for among the latest 2,000)",
+      WORDS_CHARACTERS_MAX,
+      1,
+    ),
+  ),
   attention: v.optional(
     choiceField(
-      `only calls that failed, were interrupted often or had callers wait for long${AMONG_LATEST}`,
+      `only calls that failed, were interrupted often, had callers wait for long, were deaf for long or silent${AMONG_LATEST}`,
       ["true", "false"],
     ),
   ),

@@ -1,5 +1,5 @@
 import type { CallEnd } from "../../storage/call-store.js";
-import type { TranscriptMessage, UsageRecord } from "../../storage/records.js";
+import type { JsonObject, TranscriptMessage, UsageRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import type { AgentLlm, CallRecorder } from "../session/effect-surroundings.js";
 import { type ClientMessage, NOTHING_SAID, type TurnSave } from "../session/effects.js";
@@ -13,6 +13,10 @@ import { SharedHistory } from "./shared-history.js";
 import type { CallWrite, CallWrites } from "./unstored/call-writes.js";
 import { afterLosses, charsOf } from "./unstored/kept-words.js";
 import { untilDone } from "./unstored/until-done.js";
+
+/** Stands in the metadata of a call whose caller noticed that nobody heard. */
+export const DEAF_FOR_LONG = "deafForLong";
+const DEAF_FOR_LONG_MS = 5_000;
 
 /** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
 export interface Moment {
@@ -190,8 +194,10 @@ export class CallEntry implements CallRecorder {
     };
   }
 
-  #deafness(): { deafMs?: number } {
-    return this.#deafMs === 0 ? {} : { deafMs: Math.round(this.#deafMs) };
+  #deafness(): JsonObject {
+    if (this.#deafMs === 0) return {};
+    const deafMs = Math.round(this.#deafMs);
+    return this.#deafMs < DEAF_FOR_LONG_MS ? { deafMs } : { deafMs, [DEAF_FOR_LONG]: true };
   }
 }
 

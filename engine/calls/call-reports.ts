@@ -1,9 +1,11 @@
-import type { CallSieve } from "../../storage/call-queries.js";
+import type { AttentionSigns, CallSieve } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
+import type { EndReason } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
+import { DEAF_FOR_LONG } from "./call-entry.js";
 import { type UsageShares, usageShares } from "./usage-shares.js";
 import { type DailyWaits, dailyWaits } from "./wait-reports.js";
 
@@ -17,6 +19,8 @@ export interface CallWish {
   readonly channel?: "web" | "phone" | undefined;
   readonly longerThanSec?: number | undefined;
   readonly waitedMoreThanMs?: number | undefined;
+  /** Said by either side. */
+  readonly words?: string | undefined;
   /** Only calls that somebody should look at. */
   readonly attention?: boolean | undefined;
 }
@@ -42,24 +46,32 @@ export interface CallReportsOptions {
 
 /** Four: of a minute, less than a hundredth of a second. */
 const DECIMALS = 10_000;
-/** A caller who had to interrupt so often was not understood, or talked to for too long. */
-const INTERRUPTIONS_OF_ATTENTION = 4;
-/** Callers ask whether anybody is there when they wait so long on average. */
-const WAIT_OF_ATTENTION_MS = 2_500;
+/** At the same time, of everybody: each has the store read all that was said in many calls. */
+export const SEARCHES_MAX = 4;
+const CALLER_SAID_NOTHING: EndReason = "callerIdle";
+const ATTENTION: AttentionSigns = {
+  /** A caller who had to interrupt so often was not understood, or talked to for too long. */
+  interruptionsMin: 4,
+  /** Callers ask whether anybody is there when they wait so long on average. */
+  waitMinMs: 2_500,
+  field: DEAF_FOR_LONG,
+  value: CALLER_SAID_NOTHING,
+};
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What an organization can learn about its calls. */
 export class CallReports {
   readonly #database: CallReportsOptions["database"];
   readonly #clock: Clock;
+  #searchCount = 0;
 
   constructor({ database, clock }: CallReportsOptions) {
     this.#database = database;
     this.#clock = clock;
   }
 
-  /** Newest first. */
-  list(
+  /** Newest first. Failure `rateLimited` where words are looked for while others look for some. */
+  async list(
     orgId: string,
     {
       agentId,
@@ -72,7 +84,21 @@ export class CallReports {
     const sieve = sieveOf(wish);
     const narrowed = sieve === undefined ? {} : { sieve };
     const filter = { ...given({ agentId, status }), ...narrowed };
-    return this.#database.calls.list(orgId, { ...filter, skip, limit });
+    const listing = () => this.#database.calls.list(orgId, { ...filter, skip, limit });
+    return wish.words === undefined ? listing() : this.#searching(listing);
+  }
+
+  async #searching(listing: () => Promise<CallPage>): Promise<CallPage> {
+    if (this.#searchCount >= SEARCHES_MAX) {
+      const words = "others look for words just now: try again in a moment";
+      throw new Failure("rateLimited", words, { retryAfterSec: 1 });
+    }
+    this.#searchCount += 1;
+    try {
+      return await listing();
+    } finally {
+      this.#searchCount -= 1;
+    }
   }
 
   count(orgId: string, { agentId, status }: CallFilter): Promise<number> {
@@ -132,19 +158,13 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
 }
 
 function sieveOf(wish: CallWish): CallSieve | undefined {
-  const { channel, longerThanSec, waitedMoreThanMs } = wish;
+  const { channel, longerThanSec, waitedMoreThanMs, words } = wish;
   const sieve: CallSieve = {
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
     ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
-    ...(wish.attention === true
-      ? {
-          attention: {
-            interruptionsMin: INTERRUPTIONS_OF_ATTENTION,
-            waitMinMs: WAIT_OF_ATTENTION_MS,
-          },
-        }
-      : {}),
+    ...(words === undefined ? {} : { words }),
+    ...(wish.attention === true ? { attention: ATTENTION } : {}),
   };
   return Object.keys(sieve).length === 0 ? undefined : sieve;
 }

@@ -133,6 +133,8 @@ test("every page is free of barriers in both themes and on a phone, and of what 
     ["/settings/organization", "Settings"],
     ["/settings/audit", "Settings"],
     ["/talk", "Talk"],
+    ["/start", "Make an agent"],
+    [`/start/${agent.id}?template=support`, "Make an agent"],
     ["/nowhere", "No such page"],
   ];
   const visits = [
@@ -153,6 +155,48 @@ test("every page is free of barriers in both themes and on a phone, and of what 
     assert.deepEqual(viewer.faults, []);
     await viewer.close();
   }
+});
+
+test("who begins chooses a template, talks to the agent and sees how to put it on a number", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.getByRole("link", { name: "Choose a template" }).click();
+  await page.getByRole("heading", { level: 1, name: "Make an agent" }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Take Appointments" }).click();
+  await page.getByRole("heading", { name: "2. Talk to Appointments" }).waitFor();
+  await page.getByText("I would like an appointment next week.").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  const agents = await server.database.agents.list(customer.tenant.organization.id);
+  const made = agents.find(({ name }) => name === "Appointments");
+  assert.equal(made?.thresholds.patienceMs, 3_000);
+  await page.getByText(`agent_id=${made?.id}`).waitFor();
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("calls are found by what was said in them, and those that need attention stand first", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  await seedCalls(customer, agent.id, 20);
+  const orgId = customer.tenant.organization.id;
+  await server.database.calls.annotate(`${customer.apiKeyId}-15`, { endReason: "callerIdle" });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await go(viewer, "/calls", "Calls");
+  await page.getByRole("heading", { name: "Calls that need attention" }).waitFor();
+  await page.getByText("the caller said nothing").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type(`hello from ${customer.apiKeyId}-7`);
+  await page.keyboard.press("Enter");
+  await page.getByText("1 call", { exact: true }).waitFor();
+  assert.match(page.url(), /words=hello/);
+  assert.equal((await server.database.calls.list(orgId, { skip: 0, limit: 1 })).total, 20);
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByLabel("Words that were said").fill("");
+  await page.getByText("20 calls").waitFor();
+  assert.deepEqual(viewer.faults, []);
 });
 
 test("single keys move, help and talk, but not while something is typed", async () => {

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kysely } from "kysely";
-import { type CallPage, callCount, callPage } from "../../storage/call-queries.js";
+import {
+  CALLS_PER_SEARCH,
+  type CallPage,
+  callCount,
+  callPage,
+  SEARCHED_CALLS_MAX,
+} from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
-import type { CallStatus } from "../../storage/records.js";
+import type { CallStatus, JsonObject } from "../../storage/records.js";
 import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../storage/sqlite/sqlite-library.js";
 import { startDatabaseThread, ThreadClient } from "../../storage/sqlite/thread-client.js";
@@ -72,7 +78,12 @@ test("a sieve finds what no index gives, among the latest calls, with their numb
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const { avgLatencyMs, interruptions } = METRICS;
-  const attention = { interruptionsMin: interruptions + 1, waitMinMs: avgLatencyMs + 1 };
+  const attention = {
+    interruptionsMin: interruptions + 1,
+    waitMinMs: avgLatencyMs + 1,
+    field: "deaf",
+    value: "silent",
+  };
   assert.deepEqual(await ids(database, { sieve: { longerThanSec: 39 } }), [["2", "1", "0"], 3]);
   assert.deepEqual(await ids(database, { sieve: { longerThanSec: 40 } }), [[], 0]);
   assert.deepEqual(await ids(database, { sieve: { channel: "phone" } }), [[], 0]);
@@ -85,6 +96,84 @@ test("a sieve finds what no index gives, among the latest calls, with their numb
     ["1"],
     1,
   ]);
+});
+
+test("words are found that either side has said, in any case and with signs that mean something to a database", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  const say = (id: string, ...texts: readonly string[]) =>
+    database.calls.saveTurn(id, {
+      messages: texts.map((text) => ({ role: "assistant", text, timestamp: NOON_MS })),
+      metrics: METRICS,
+      turn: undefined,
+      atMs: NOON_MS,
+    });
+  await say("3", "That is 100 % of it.", "Grüße aus ÖSTERREICH");
+  await say("4", "hello_there, back\\slash");
+  const found = async (words: string, page: Partial<CallPage> = {}) =>
+    (await ids(database, { ...page, sieve: { words } }))[0];
+  assert.deepEqual(await found("hELLO"), ["4", "2", "1", "0"]);
+  assert.deepEqual(await found("hello", { agentId: "odd" }), ["1"]);
+  assert.deepEqual(await found("österreich"), ["3"]);
+  assert.deepEqual(await found("grüßE"), ["3"]);
+  assert.deepEqual(await found("100 %"), ["3"]);
+  assert.deepEqual(await found("%"), ["3"]);
+  assert.deepEqual(await found("_"), ["4"]);
+  assert.deepEqual(await found("back\\s"), ["4"]);
+  assert.deepEqual(await found("not said"), []);
+  const both = await ids(database, { sieve: { words: "Hello", longerThanSec: 1 }, limit: 1 });
+  assert.deepEqual(both, [["2"], 3]);
+});
+
+test("words are looked for in so many of the latest calls, piece by piece, and in no older ones", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const begin = (index: number) =>
+    database.calls.start(
+      callRecord({
+        id: String(index),
+        sessionId: String(index),
+        startedAtMs: NOON_MS + index,
+        transcript: [{ role: "user", text: "Hello", timestamp: NOON_MS }],
+      }),
+      "run",
+    );
+  await Promise.all(Array.from({ length: SEARCHED_CALLS_MAX + 1 }, (_, index) => begin(index)));
+  const search = (skip: number) =>
+    ids(database, { skip, limit: 2, sieve: { words: "hello", channel: "web" } });
+  assert.deepEqual(await search(CALLS_PER_SEARCH - 1), [
+    [
+      String(SEARCHED_CALLS_MAX + 1 - CALLS_PER_SEARCH),
+      String(SEARCHED_CALLS_MAX - CALLS_PER_SEARCH),
+    ],
+    SEARCHED_CALLS_MAX,
+  ]);
+  assert.deepEqual(await search(SEARCHED_CALLS_MAX - 1), [["1"], SEARCHED_CALLS_MAX]);
+});
+
+test("a call needs attention by what only its metadata have", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const metadata: Readonly<Record<string, JsonObject>> = {
+    deaf: { deafMs: 9, isDeaf: true },
+    silent: { endReason: "silent" },
+    fine: { note: '"isDeaf": is the name', other: 'not "silent"' },
+  };
+  for (const [id, own] of Object.entries(metadata)) {
+    await database.calls.start(callRecord({ id }), "run");
+    await database.calls.finish(id, {
+      status: "completed",
+      endedAtMs: NOON_MS,
+      durationSec: 1,
+      metrics: NO_METRICS,
+      metadata: own,
+      messages: [],
+      usage: usageRecord(),
+    });
+  }
+  const attention = { interruptionsMin: 1, waitMinMs: 1, field: "isDeaf", value: "silent" };
+  const [found] = await ids(database, { sieve: { attention } });
+  assert.deepEqual([...found].sort(), ["deaf", "silent"]);
 });
 
 test("turns come with the moment of their call, and a call without turns is told too", async (context) => {

@@ -4,9 +4,12 @@ export interface CallFilters {
   readonly channel?: "web" | "phone";
   readonly longerThanSec?: number;
   readonly waitedMoreThanMs?: number;
+  readonly words?: string;
   readonly attention?: "true";
 }
 
+/** As many as the API takes. */
+export const WORDS_CHARACTERS_MAX = 100;
 const STATUSES = ["active", "completed", "failed"] as const;
 const CHANNELS = ["web", "phone"] as const;
 
@@ -17,12 +20,14 @@ export function filtersOf(search: URLSearchParams): CallFilters {
   const channel = CHANNELS.find((each) => each === search.get("channel"));
   const longerThanSec = wholeNumber(search.get("longer"));
   const waitedMoreThanMs = wholeNumber(search.get("waited"));
+  const words = search.get("words")?.trim().slice(0, WORDS_CHARACTERS_MAX) ?? "";
   return {
     ...(agentId === null || agentId === "" ? {} : { agentId }),
     ...(status === undefined ? {} : { status }),
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
     ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
+    ...(words === "" ? {} : { words }),
     ...(search.get("attention") === "true" ? { attention: "true" } : {}),
   };
 }

@@ -2,8 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
+import { makeAgent } from "../model/new-agent.js";
 import { queryClient, useAgents, useProviders } from "../model/queries.js";
 import { TextField } from "../parts/field.js";
 import { FormDialog } from "../parts/form-dialog.js";
@@ -24,6 +24,9 @@ export function AgentsPage() {
   return (
     <>
       <PageHead title="Agents" about="Who answers your calls: its words, its voice, its manners.">
+        <Link className="button" href="/start">
+          From a template
+        </Link>
         {button}
       </PageHead>
       <Loaded query={agents}>
@@ -111,25 +114,4 @@ function NewAgent({ onClose }: { onClose: () => void }) {
       />
     </FormDialog>
   );
-}
-
-/** Takes the best models that the plan allows and that are set up; the search gives them first. */
-async function makeAgent(name: string): Promise<Agent> {
-  const first = async (category: "llm" | "tts" | "stt") => {
-    const query = { category, limit: 1 };
-    const found = await answered(api.GET("/api/dashboard/models/search", { params: { query } }));
-    const [model] = found.items;
-    if (model === undefined) throw new Error(`there is no ${category} provider`);
-    return model;
-  };
-  const [llm, tts, stt] = await Promise.all([first("llm"), first("tts"), first("stt")]);
-  const body = {
-    name,
-    llmProviderId: llm.providerId,
-    llmModelId: llm.modelId,
-    ttsProviderId: tts.providerId,
-    ttsModelId: tts.modelId,
-    sttProviderId: stt.providerId,
-  };
-  return answered(api.POST("/api/dashboard/agents", { body }));
 }

@@ -3,18 +3,21 @@ import { Link, useSearchParams } from "wouter";
 import { filtersOf } from "../model/call-filters.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
+import { Attention } from "../parts/attention.js";
 import { CallFilterChips } from "../parts/call-filter-chips.js";
 import { CallRows } from "../parts/call-rows.js";
-import { LongCalls } from "../parts/long-calls.js";
+import { LongCalls, type LongCallsProps } from "../parts/long-calls.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded } from "../parts/states.js";
 
 const LIVE_MAX = 20;
+const ATTENTION_MAX = 3;
 const RENEWED_PAGES_MAX = 2;
 
 export function CallsPage() {
   const [search] = useSearchParams();
   const filters = filtersOf(search);
+  const isTold = useLiveCalls();
   const calls = useCalls(filters);
   const agents = useAgents();
   const pages = calls.data?.pages;
@@ -31,13 +34,17 @@ export function CallsPage() {
     <>
       <PageHead title="Calls" about={pages === undefined ? undefined : countWords(total)} />
       <CallFilterChips agents={agents.data ?? []} />
-      {filters.status === undefined ? <LiveCalls onEnded={renew} /> : null}
+      {filters.status === undefined ? <LiveCalls isTold={isTold} onEnded={renew} /> : null}
+      {isFiltered ? null : (
+        <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty={false} />
+      )}
       <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
         {() =>
           items.length === 0 ? (
             <NoCalls isFiltered={isFiltered} />
           ) : (
-            <LongCalls
+            <AllCalls
+              hasHeading={!isFiltered}
               calls={items}
               total={total}
               agents={agents.data ?? []}
@@ -52,9 +59,19 @@ export function CallsPage() {
   );
 }
 
+/** The whole list, below calls that stand in sections of their own. */
+function AllCalls({ hasHeading, ...list }: LongCallsProps & { readonly hasHeading: boolean }) {
+  if (!hasHeading) return <LongCalls {...list} />;
+  return (
+    <section className="stack tight">
+      <h2>All calls</h2>
+      <LongCalls {...list} />
+    </section>
+  );
+}
+
 /** Calls in progress, on top of all others. */
-function LiveCalls({ onEnded }: { onEnded: () => void }) {
-  const isTold = useLiveCalls();
+function LiveCalls({ isTold, onEnded }: { isTold: boolean; onEnded: () => void }) {
   const live = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
   const agents = useAgents();
   const items = live.data?.items ?? [];

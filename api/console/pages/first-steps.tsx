@@ -8,15 +8,15 @@ export function FirstSteps() {
       <h2>Three steps</h2>
       <ol className="steps">
         <li>
-          <span>Hear what an agent is like: talk to it here, with your microphone.</span>
-          <Link className="button main" href="/talk">
-            <Mic size={16} aria-hidden /> Talk to the demo agent
+          <span>Choose what an agent is to do: the desk, appointments, support, a survey.</span>
+          <Link className="button main" href="/start">
+            Choose a template
           </Link>
         </li>
         <li>
-          <span>Make it yours: its first words, its instructions, its voice.</span>
-          <Link className="button" href="/agents">
-            Change the agent
+          <span>Talk to it here, with your microphone.</span>
+          <Link className="button" href="/talk">
+            <Mic size={16} aria-hidden /> Talk to an agent
           </Link>
         </li>
         <li>

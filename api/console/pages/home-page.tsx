@@ -1,21 +1,13 @@
 import { Link } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
 import { useLiveCalls } from "../model/live-calls.js";
-import {
-  useAgents,
-  useLatestCalls,
-  useProviders,
-  useReady,
-  useStats,
-  useWaits,
-} from "../model/queries.js";
+import { useAgents, useProviders, useReady, useStats, useWaits } from "../model/queries.js";
 import { spanOf } from "../model/spans.js";
-import { CallRows } from "../parts/call-rows.js";
+import { Attention } from "../parts/attention.js";
 import { PageHead } from "../parts/page-head.js";
 import { SparkLine } from "../parts/spark-line.js";
 import { Loaded } from "../parts/states.js";
-import { attentionWords } from "../words/call-words.js";
-import { lengthWords, totalWords, waitWords } from "../words/durations.js";
+import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { FirstSteps } from "./first-steps.js";
 
 const WEEK_DAYS = 8;
@@ -35,7 +27,7 @@ export function HomePage() {
           </>
         )}
       </Loaded>
-      <Attention isTold={isTold} />
+      <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty />
       <VendorHealth />
     </>
   );
@@ -87,36 +79,16 @@ function WaitsTile() {
                 {before === undefined
                   ? "nothing to compare with from the last week"
                   : `last week ${waitWords(before.p50Ms)} and ${waitWords(before.p95Ms)}`}
+                {today === undefined || before === undefined ? null : (
+                  <>
+                    : today is <strong>{againstWords(today.p50Ms, before.p50Ms)}</strong>
+                  </>
+                )}
               </span>
               <SparkLine values={days.map(({ p50Ms }) => p50Ms)} label="Waits of the last 8 days" />
             </>
           );
         }}
-      </Loaded>
-    </section>
-  );
-}
-
-function Attention({ isTold }: { isTold: boolean }) {
-  const calls = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
-  const agents = useAgents();
-  return (
-    <section className="stack">
-      <div className="row">
-        <h2>Calls that need attention</h2>
-        <Link href="/calls?attention=true">all of them</Link>
-      </div>
-      <Loaded query={calls}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="soft">
-              None. Calls come here that failed, were interrupted often, or had the caller wait for
-              long.
-            </p>
-          ) : (
-            <CallRows calls={items} agents={agents.data ?? []} endingOf={attentionWords} />
-          )
-        }
       </Loaded>
     </section>
   );
@@ -141,17 +113,32 @@ function VendorHealth() {
           if (shown.length === 0) return <p className="soft">No agent uses one yet.</p>;
           return (
             <ul className="dots">
-              {shown.map(({ _id, name, active, category }) => (
-                <li key={_id} className={`state ${active ? "good" : "fault"}`}>
-                  {name} <span className="soft">{KINDS[category]}</span>
-                </li>
-              ))}
+              {shown.map((provider) => {
+                const { look, words } = healthOf(provider);
+                return (
+                  <li key={provider._id} className={`state ${look}`}>
+                    <Link href="/providers">{provider.name}</Link>
+                    <span className="soft">
+                      {KINDS[provider.category]}
+                      {words}
+                    </span>
+                  </li>
+                );
+              })}
             </ul>
           );
         }}
       </Loaded>
     </section>
   );
+}
+
+/** Whether calls can use it just now, as they have found it. */
+function healthOf({ active, breaker }: Answered<"listProviders">[number]) {
+  if (!active) return { look: "fault", words: ", switched off" };
+  if (breaker === "open") return { look: "fault", words: ", fails just now" };
+  if (breaker === "halfOpen") return { look: "warn", words: ", failed, and is tried again" };
+  return { look: "good", words: "" };
 }
 
 const KINDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;

@@ -25,6 +25,9 @@ const UsagePage = lazy(async () => ({
 const NumbersPage = lazy(async () => ({
   default: (await import("../pages/numbers-page.js")).NumbersPage,
 }));
+const StartPage = lazy(async () => ({
+  default: (await import("../pages/start-page.js")).StartPage,
+}));
 const TalkPage = lazy(async () => ({ default: (await import("../pages/talk-page.js")).TalkPage }));
 
 export const CONSOLE_PATH = "/console";
@@ -70,6 +73,7 @@ function Pages() {
       <Route path="/providers" component={ProvidersPage} />
       <Route path="/usage" component={UsagePage} />
       <Route path="/settings/:tab?">{({ tab }) => <SettingsPage tab={tab ?? "keys"} />}</Route>
+      <Route path="/start/:id?">{({ id }) => <StartPage agentId={id} />}</Route>
       <Route path="/talk/:id?">{({ id }) => <TalkPage agentId={id} />}</Route>
       <Route>
         <PageHead

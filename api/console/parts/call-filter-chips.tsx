@@ -1,4 +1,7 @@
+import { Search } from "lucide-react";
+import { type FormEvent, useState } from "react";
 import { useSearchParams } from "wouter";
+import { WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
 import type { ListedAgent } from "./call-rows.js";
 
 interface Choice {
@@ -55,10 +58,14 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
   );
   return (
     <div className="chips filters" role="group" aria-label="Filters">
+      <WordsField
+        key={search.get("words")}
+        words={search.get("words") ?? ""}
+        onChange={choose("words")}
+      />
       <button
         type="button"
         className="chip"
-        data-search
         aria-pressed={needsAttention}
         onClick={() => choose("attention")(needsAttention ? "" : "true")}
       >
@@ -70,6 +77,38 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       {chip("longer", "Length", LENGTHS)}
       {chip("waited", "Wait", WAITS)}
     </div>
+  );
+}
+
+interface WordsFieldProps {
+  readonly words: string;
+  readonly onChange: (words: string) => void;
+}
+
+/** Looked for when they are entered, not letter by letter: what was said in many calls is read. */
+function WordsField({ words, onChange }: WordsFieldProps) {
+  const [typed, setTyped] = useState(words);
+  const enter = (event: FormEvent) => {
+    event.preventDefault();
+    onChange(typed.trim());
+  };
+  return (
+    <form role="search" className="words" onSubmit={enter}>
+      <Search size={16} aria-hidden />
+      <input
+        type="search"
+        aria-label="Words that were said"
+        title="Among the latest 2,000 calls"
+        placeholder="Words that were said"
+        data-search
+        maxLength={WORDS_CHARACTERS_MAX}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          if (target.value === "" && words !== "") onChange("");
+        }}
+      />
+    </form>
   );
 }
 

@@ -9,7 +9,7 @@ const OVERSCAN_ROWS = 12;
 const AHEAD_ROWS = 60;
 const PHONE = matchMedia("(max-width: 760px)");
 
-interface LongCallsProps {
+export interface LongCallsProps {
   readonly calls: readonly ListedCall[];
   readonly agents: readonly ListedAgent[];
   /** How many there are at the server. */

@@ -51,7 +51,11 @@ const INTERRUPTIONS_MANY = 4;
 export function attentionWords(call: MeasuredCall): string {
   const { interruptions, avgLatencyMs } = call.metrics;
   if (call.status === "failed") return endingWords(call);
+  if (call.metadata?.["deafForLong"] === true) {
+    return `the agent heard nothing for ${waitWords(Number(call.metadata["deafMs"]))}`;
+  }
   if (interruptions >= INTERRUPTIONS_MANY) return `interrupted ${interruptions} times`;
+  if (call.metadata?.["endReason"] === "callerIdle") return endingWords(call);
   return `waited ${waitWords(avgLatencyMs)} on average`;
 }
 

@@ -9,6 +9,14 @@ export function waitWords(durationMs: number): string {
   return rounded < SECOND_MS ? `${rounded} ms` : `${(rounded / SECOND_MS).toFixed(1)} s`;
 }
 
+/** A wait against an earlier one: `12 % quicker`, `3 % slower`, `as quick`. */
+export function againstWords(durationMs: number, beforeMs: number): string {
+  if (beforeMs === 0) return "as quick";
+  const percent = Math.round((100 * (durationMs - beforeMs)) / beforeMs);
+  if (percent === 0) return "as quick";
+  return percent < 0 ? `${-percent} % quicker` : `${percent} % slower`;
+}
+
 /** The length of a call: `8 s`, `2:05 min`, `1:02:05 h`. */
 export function lengthWords(durationSec: number): string {
   const whole = Math.round(durationSec);

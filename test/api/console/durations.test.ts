@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  againstWords,
   lengthWords,
   momentWords,
   waitWords,
   whenWords,
 } from "../../../api/console/words/durations.js";
+
+test("a wait is told against an earlier one", () => {
+  assert.equal(againstWords(880, 1_000), "12 % quicker");
+  assert.equal(againstWords(1_030, 1_000), "3 % slower");
+  assert.equal(againstWords(1_001, 1_000), "as quick");
+  assert.equal(againstWords(5, 0), "as quick");
+});
 
 test("waits are told in milliseconds up to 999, then in seconds with one decimal", () => {
   assert.deepEqual([0, 0.4, 82.6, 999.4, 999.6, 1_049, 12_345].map(waitWords), [

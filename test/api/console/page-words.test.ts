@@ -5,7 +5,7 @@ import { eventOf, serverEvents } from "../../../api/console/model/server-events.
 import { spanOf } from "../../../api/console/model/spans.js";
 import { sharesCsv, usageCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
-import { callerWords, endingWords } from "../../../api/console/words/call-words.js";
+import { attentionWords, callerWords, endingWords } from "../../../api/console/words/call-words.js";
 import { providerState } from "../../../api/console/words/provider-words.js";
 
 test("an ending is told in words, also one that this console does not know yet", () => {
@@ -106,4 +106,27 @@ test("a name in a table is a text, whatever it begins with", () => {
     '"Front ""desk"", 2nd floor",1,0,2.5,3,4',
     `"'=HYPERLINK(1)",1,0,2.5,3,4`,
   ]);
+});
+
+test("the reason why a call needs attention is told in a few words", () => {
+  const metrics = { interruptions: 0, avgLatencyMs: 2_600 };
+  const call = { status: "completed", channel: "web", metrics } as const;
+  assert.equal(attentionWords(call), "waited 2.6 s on average");
+  assert.equal(
+    attentionWords({ ...call, metadata: { deafForLong: true, deafMs: 8_240 } }),
+    "the agent heard nothing for 8.2 s",
+  );
+  assert.equal(
+    attentionWords({ ...call, metadata: { endReason: "callerIdle" } }),
+    "the caller said nothing",
+  );
+  const often = { ...metrics, interruptions: 5 };
+  assert.equal(attentionWords({ ...call, metrics: often }), "interrupted 5 times");
+});
+
+test("words of the address are cut to what the API takes, and nothing is no filter", () => {
+  assert.deepEqual(filtersOf(new URLSearchParams({ words: "  " })), {});
+  assert.deepEqual(filtersOf(new URLSearchParams({ words: " hello " })), { words: "hello" });
+  const long = filtersOf(new URLSearchParams({ words: "x".repeat(200) }));
+  assert.equal(long.words?.length, 100);
 });

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallReports, type CallReportsOptions } from "../../../engine/calls/call-reports.js";
+import {
+  type CallPage,
+  CallReports,
+  type CallReportsOptions,
+  SEARCHES_MAX,
+} from "../../../engine/calls/call-reports.js";
 import { Failure } from "../../../engine/failure.js";
 import type { UsageRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -78,4 +83,24 @@ test("a call that does not exist is not found", async () => {
     reports.get(ORG, "none"),
     (error) => error instanceof Failure && error.kind === "notFound",
   );
+});
+
+test("so many look for words at a time, and more are refused; who looks for none is not counted", async () => {
+  const found: ((page: CallPage) => void)[] = [];
+  const list = () => new Promise<CallPage>((resolve) => found.push(resolve));
+  const database = { calls: { list } } as unknown as CallReportsOptions["database"];
+  const reports = new CallReports({ database, clock: new VirtualClock() });
+  const page = { skip: 0, limit: 20 };
+  const search = () => reports.list(ORG, { ...page, words: "hello" });
+  const searches = Array.from({ length: SEARCHES_MAX }, search);
+  await assert.rejects(
+    search(),
+    (error) => error instanceof Failure && error.kind === "rateLimited",
+  );
+  const listed = reports.list(ORG, page);
+  for (const tell of found) tell({ items: [], total: 0 });
+  await Promise.all([...searches, listed]);
+  const next = search();
+  found.at(-1)?.({ items: [], total: 0 });
+  await next;
 });
