@@ -31,6 +31,7 @@ const LOOK_MS = 250;
 export interface BoxMemberOptions {
   /** This process's among those of its box. */
   readonly name: number;
+  readonly sharesPort: boolean;
   readonly post: (parcel: Parcel) => void;
   readonly jwtSecret: string;
   readonly clock: Clock;
@@ -49,7 +50,7 @@ export class BoxMember implements BoxSide {
   readonly owner: Link<OwnerQuestions, MemberQuestions>;
   readonly #options: BoxMemberOptions;
   readonly #slots: BoxSlots;
-  #box: BoxState = { callCount: 0, taking: [] };
+  #box: BoxState = { callCount: 0, taking: [], isDrained: false };
   #state: MemberState = { isServing: false, isLate: false };
   #placedCalls: BoxPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
@@ -77,6 +78,14 @@ export class BoxMember implements BoxSide {
       answerTo: ({ id, isUnique }, make) =>
         this.owner.ask("answerWebhook", { id, isUnique, answer: make() }),
     };
+  }
+
+  get sharesPort(): boolean {
+    return this.#options.sharesPort;
+  }
+
+  streamAddress(): Promise<string | undefined> {
+    return this.owner.ask("streamAddress", undefined);
   }
 
   limiterOf(limit: LimitName): UseLimiter {
@@ -136,6 +145,9 @@ export class BoxMember implements BoxSide {
       slots: this.#slots,
       get callCount() {
         return box().callCount;
+      },
+      get isDrained() {
+        return box().isDrained;
       },
       get othersTake() {
         return box().taking.some((other) => other !== name);

@@ -10,12 +10,15 @@ import { type StreamUuidDesk, StreamUuids } from "../../engine/security/stream-u
 import { type TokenUseDesk, TokenUses } from "../../engine/security/token-uses.js";
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { Soon } from "../../engine/time/soon.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/rate-limiter.js";
 
 /** What must be one for the box, as the server of a session process uses it. */
 export interface BoxSide {
-  /** Undefined where this process has the box for itself. */
+  /** Undefined where this process has the box, and its database, for itself. */
   readonly shared: SharedBox | undefined;
+  /** Other processes of the box listen on the same port. */
+  readonly sharesPort: boolean;
   readonly streamTokens: StreamTokenDesk;
   readonly streamUuids: StreamUuidDesk;
   readonly answeredWebhooks: WebhookAnswers;
@@ -25,12 +28,15 @@ export interface BoxSide {
   /** The calls of the box; one that nobody has is there too, and its end does nothing. */
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
   metricsText(own: Metrics): Promise<string>;
+  /** Where the next caller's stream is best sent; undefined where the box has no other address than that of all. */
+  streamAddress(): Soon<string | undefined>;
 }
 
 /** For a box with one session process, which is its own owner: every answer is there at once. */
 export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
   return {
     shared: undefined,
+    sharesPort: false,
     streamTokens: new StreamTokens({ secret: jwtSecret, clock }),
     streamUuids: new StreamUuids(clock),
     answeredWebhooks: new AnsweredWebhooks(clock),
@@ -39,5 +45,6 @@ export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
     placedCalls: (own) => own,
     liveCalls: (own) => own,
     metricsText: (own) => own.text(),
+    streamAddress: () => undefined,
   };
 }

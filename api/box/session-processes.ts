@@ -25,6 +25,8 @@ export interface SessionProcessesOptions {
   /** What all of them are told; the first is told which port is left to it. */
   readonly orders: Omit<SessionOrders, "name" | "runId" | "isFirst" | "isKeeper">;
   readonly owner: BoxOwner;
+  /** Told of each run before the first call that is opened under it. */
+  readonly addRun: (runId: string) => Promise<void>;
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
@@ -90,10 +92,11 @@ export class SessionProcesses {
   }
 
   async #begin(place: number, isFirst: boolean): Promise<void> {
-    const { orders, clock, log } = this.#options;
+    const { orders, addRun, clock, log } = this.#options;
+    const runId = randomUUID();
+    await addRun(runId);
     this.#lastName += 1;
     const name = this.#lastName;
-    const runId = randomUUID();
     const beganAtMs = clock.monotonicMs();
     const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
     const gone = this.#watch(child);
