@@ -94,7 +94,9 @@ export class SessionProcesses {
   async #begin(place: number, isFirst: boolean): Promise<void> {
     const { orders, addRun, clock, log } = this.#options;
     const runId = randomUUID();
-    await addRun(runId);
+    await addRun(runId).catch((cause: unknown) => {
+      throw new RunNotAdded("the database was not told of the run", { cause });
+    });
     this.#lastName += 1;
     const name = this.#lastName;
     const beganAtMs = clock.monotonicMs();
@@ -161,10 +163,17 @@ export class SessionProcesses {
       this.#restarts.delete(cancel);
       this.#begin(place, false).catch((error: unknown) => {
         log.error({ error }, "a session process could not be started again");
+        // What has run tells of its end itself.
+        if (error instanceof RunNotAdded) this.#beginAgain(place, clock.monotonicMs());
       });
     });
     this.#restarts.add(cancel);
   }
+}
+
+/** Nothing was started yet. */
+class RunNotAdded extends Error {
+  override readonly name = "RunNotAdded";
 }
 
 function post(child: ChildProcess, message: FromOwner): void {

@@ -149,7 +149,8 @@ export class BoxOwner {
 
   async #takeSlot(name: number, slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
     const { nodes } = this.#options;
-    const { orgId, callId, callsMax } = slot;
+    const { orgId, callId, callsMax, replaces } = slot;
+    if (replaces !== undefined) this.#slots.give(orgId, replaces);
     if (nodes === undefined) return this.#slots.take(name, orgId, callId, callsMax);
     // First here: a slot of nobody's call is given back by the sweep.
     if (!this.#slots.take(name, orgId, callId, NO_LIMIT)) return false;

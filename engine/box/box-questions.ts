@@ -32,7 +32,13 @@ export interface BoxState {
 /** What a session process asks of the owner, which has what must be one for the box. */
 export interface OwnerQuestions {
   readonly takeSlot: {
-    readonly asks: { readonly orgId: string; readonly callId: string; readonly callsMax: number };
+    readonly asks: {
+      readonly orgId: string;
+      readonly callId: string;
+      readonly callsMax: number;
+      /** The call that this one goes on with, whose slot it takes. */
+      readonly replaces?: string | undefined;
+    };
     readonly answers: boolean;
   };
   readonly freeSlot: { readonly asks: string; readonly answers: void };

@@ -28,6 +28,14 @@ export class SlotLedger {
     return true;
   }
 
+  /** Whoever has the call has lost its slot to another call of the same organization. */
+  give(orgId: string, callId: string): void {
+    const holder = this.#holderByCall.get(callId);
+    if (holder !== undefined && this.#slots.callsOf(orgId).includes(callId)) {
+      this.free(holder, callId);
+    }
+  }
+
   holderOf(callId: string): number | undefined {
     return this.#holderByCall.get(callId);
   }

@@ -34,7 +34,7 @@ export class NodeRegistry {
   readonly #watch: SilenceWatch;
   #nodes: readonly NodeRecord[] = [];
   #beatCount = 0;
-  #isBeating = false;
+  #beating: Promise<void> | undefined;
   #isOver = false;
   #stopBeating: CancelTimer | undefined;
   /** Callers who were sent to each node since the last heartbeat told of them. */
@@ -50,8 +50,13 @@ export class NodeRegistry {
     const { database, node, isNameCertain, clock } = this.#options;
     const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
     if (earlier !== undefined) {
-      if (!isNameCertain) await this.#refuseBeside(earlier);
-      await this.#close(earlier, "an earlier start of this server has not said that it stopped");
+      const isSilent = isNameCertain || (await this.#isSilent(earlier));
+      const what = "an earlier start of this server has not said that it stopped";
+      if (!isSilent || !(await this.#close(earlier, what))) {
+        throw new StorageUnavailable(
+          `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
+        );
+      }
     }
     await database.nodes.register(node);
     this.#stopBeating = clock.every(BEAT_MS, () => void this.beat());
@@ -87,18 +92,13 @@ export class NodeRegistry {
       .map((node) => node.startId);
   }
 
-  /** Never rejects: a heartbeat that cannot be stored is made up for by the next one. */
-  async beat(): Promise<void> {
-    if (this.#isBeating || this.#isOver) return;
-    this.#isBeating = true;
-    try {
-      await this.#beat();
-    } catch (error) {
-      this.#watch.interrupt();
-      this.#options.log.warn({ error }, "the heartbeat of this server could not be stored");
-    } finally {
-      this.#isBeating = false;
-    }
+  /** Settles when the heartbeat is stored, or could not be: the next one makes up for it. Never rejects. */
+  beat(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
   }
 
   /** The node is gone; its calls have ended. */
@@ -117,6 +117,15 @@ export class NodeRegistry {
   #stop(): void {
     this.#isOver = true;
     this.#stopBeating?.();
+  }
+
+  async #beatOnce(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      this.#watch.interrupt();
+      this.#options.log.warn({ error }, "the heartbeat of this server could not be stored");
+    }
   }
 
   async #beat(): Promise<void> {
@@ -146,12 +155,16 @@ export class NodeRegistry {
     return isLost === 0 && silentMs < SILENCE_MAX_MS;
   }
 
-  /** What another node does at the same time is done once: a call is closed by whoever comes first. */
-  async #close(node: NodeRecord, what: string): Promise<void> {
+  /**
+   * What another node does at the same time is done once: a call is closed by whoever comes first. False when the node has lived
+   * on.
+   */
+  async #close(node: NodeRecord, what: string): Promise<boolean> {
     const { database, log } = this.#options;
-    if (!(await database.nodes.lose(node))) return;
+    if (!(await database.nodes.lose(node))) return false;
     const calls = await this.#remove(node);
     log.error({ node: node.name, calls }, `${what}; its calls were closed as failed`);
+    return true;
   }
 
   async #remove({ startId }: Pick<NodeRecord, "startId">): Promise<number> {
@@ -173,7 +186,7 @@ export class NodeRegistry {
   }
 
   /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
-  async #refuseBeside(earlier: NodeRecord): Promise<void> {
+  async #isSilent(earlier: NodeRecord): Promise<boolean> {
     const { database, clock } = this.#options;
     const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
     while (clock.monotonicMs() < endMs) {
@@ -181,11 +194,8 @@ export class NodeRegistry {
         clock.after(BEAT_MS, resolve);
       });
       const now = (await database.nodes.list()).find(({ startId }) => startId === earlier.startId);
-      if (now === undefined) return;
-      if (now.heartbeatAtMs === earlier.heartbeatAtMs) continue;
-      throw new StorageUnavailable(
-        `another server named ${earlier.name} runs on the database: give this one a NODE_NAME of its own`,
-      );
+      if (now?.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
     }
+    return true;
   }
 }

@@ -20,7 +20,7 @@ async function isTaken(caller: Caller): Promise<boolean> {
 
 test("a plan's calls are taken to the last one and no further, whichever server is asked", async (context) => {
   const stand = await NodeStand.start(context, cluster);
-  const servers = [await stand.serve("one"), await stand.serve("other")];
+  const servers = [await stand.serve("one"), await stand.serve("other", { WORKERS: "2" })];
   const customer = await stand.customerWithAgent(GREETING, "starter");
   const dial = (index: number) =>
     Caller.dial({ url: servers[index % 2]?.url ?? "", apiKey: customer.apiKey });
@@ -73,4 +73,61 @@ test("a server that is killed loses its calls to another, which closes their rec
     (await stand.database.nodes.list()).map(({ name }) => name),
     ["other"],
   );
+});
+
+test("a server that stood still ends its calls and stops, once others have taken it for dead", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const [one] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING);
+  const caller = await Caller.connect({ url: one.url, apiKey: customer.apiKey });
+  one.server.signal("SIGSTOP");
+  const [call] = await stand.atRest(customer);
+  assert.equal(call?.metadata["endReason"], "the server that had the call was lost");
+  one.server.signal("SIGCONT");
+  await caller.until(({ type }) => type === "closed");
+  assert.equal(await one.server.exited(), 1);
+  const again = await stand.serve("one");
+  const next = await Caller.connect({ url: again.url, apiKey: customer.apiKey });
+  await next.hangUp();
+  assert.equal((await stand.atRest(customer)).length, 2);
+});
+
+test("what is changed at one server holds at the other with the next request", async (context) => {
+  const stand = await NodeStand.start(context, cluster, { REQUESTS_PER_MINUTE: "20" });
+  const [one, other] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING);
+  const { apiKey, apiKeyId, tenant } = customer;
+  const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+  const [agent] = await stand.tenancy.agents.list(tenant);
+  const changed = await fetch(`${one.url}/api/dashboard/agents/${agent?.id}`, {
+    method: "PATCH",
+    headers,
+    body: JSON.stringify({ persona: { greeting: "Good evening." } }),
+  });
+  assert.equal(changed.status, 200, await changed.text());
+  const caller = await PhoneCaller.call({
+    webhookUrl: stand.webhookOf(other, customer),
+    streamUrl: `${other.url.replace("http", "ws")}/ws/telephony/stream`,
+  });
+  await heard(caller, "Good evening.");
+  await caller.hangUp();
+  const revoked = await fetch(`${one.url}/api/dashboard/api-keys/${apiKeyId}`, {
+    method: "DELETE",
+    headers,
+  });
+  assert.equal(revoked.status, 200, await revoked.text());
+  const refused = await fetch(`${other.url}/api/dashboard/agents`, { headers });
+  assert.equal(refused.status, 401, await refused.text());
+  await stand.atRest(customer);
+
+  const stranger = await stand.customerWithAgent(GREETING);
+  const ask = async ({ url }: { readonly url: string }) => {
+    const response = await fetch(`${url}/api/dashboard/agents`, {
+      headers: { "x-api-key": stranger.apiKey },
+    });
+    await response.text();
+    return response.status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(one)));
+  assert.equal(statuses.filter((status) => status === 200).length, 10, "its part of twenty");
 });
