@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { hostname } from "node:os";
 import * as v from "valibot";
 import { isAddressBlock } from "./api/http/address-blocks.js";
 import {
@@ -45,6 +46,10 @@ export interface Config extends TelephonySettings {
   /** PostgreSQL in place of the file in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
+  /** Names this server among those of one PostgreSQL database; no two have the same. */
+  readonly nodeName: string;
+  /** Where this server alone is reached; undefined where one address serves all. */
+  readonly nodeUrl: string | undefined;
   readonly publicBaseUrl: string | undefined;
   /** What the start expects of the database: anything, one that exists, or one that was put back from a backup. */
   readonly databaseStart: "any" | "existing" | "restored";
@@ -135,6 +140,13 @@ const Settings = v.object({
   DATA_DIR: v.optional(v.string(), "./data"),
   DATABASE_URL: v.optional(databaseUrl),
   DATABASE_CONNECTIONS: wholeNumber(10, 1, 1_000),
+  NODE_NAME: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[\w.-]{1,63}$/, "expected up to 63 letters, digits, dots, hyphens and underscores"),
+    ),
+  ),
+  NODE_URL: v.optional(httpUrl),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   JWT_SECRET: v.optional(secretText),
   JWT_SECRET_OLD: oldKeys(secretText),
@@ -242,6 +254,8 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     databaseConnections: env.DATABASE_CONNECTIONS,
+    nodeName: env.NODE_NAME ?? hostname(),
+    nodeUrl: env.NODE_URL,
     publicBaseUrl: env.PUBLIC_BASE_URL,
     jwtSecret: env.JWT_SECRET,
     encryptionKey: env.ENCRYPTION_KEY,

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { boxLimits } from "./api/box/box-limits.js";
+import { joinNodes, loneMember } from "./api/box/box-nodes.js";
 import { aloneOnBox } from "./api/box/box-side.js";
 import { mayShare } from "./api/box/may-share.js";
 import { SessionProcesses } from "./api/box/session-processes.js";
@@ -70,13 +71,21 @@ export async function startParley(
 ): Promise<Parley> {
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
     await server.stop(drainTimeoutMs);
+    lone?.close();
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
-  const { settings, database, cipher, tenancy } = installation;
-  const box = aloneOnBox(settings.jwtSecret, clock);
+  const { settings, database, cipher, tenancy, nodes } = installation;
+  const lone = nodes && loneMember({ settings, database, nodes, clock, log });
+  const box = lone?.member ?? aloneOnBox(settings.jwtSecret, clock);
   const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
-  const server = await startSessionServer({ ...about, isFirst: true, runId: randomUUID() });
+  const runId = randomUUID();
+  await nodes?.addRun(runId);
+  const server = await startSessionServer({ ...about, isFirst: true, runId });
+  if (lone !== undefined) {
+    lone.member.began(server);
+    await nodes?.serve(lone.owner.asNode);
+  }
   const { port, calls } = server;
   await installation.listensOn(port);
   return { ...installation, port, calls, endAll: () => calls.endAll(), stop };
@@ -95,27 +104,24 @@ export async function startBox(
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
-  const { settings, keys, database } = installation;
-  const limits = boxLimits(settings, clock);
-  const owner = new BoxOwner({ limits, database, metrics: processMetrics(), clock, log });
+  const { settings, keys, database, nodes } = installation;
+  const limits = boxLimits(settings, clock, () => nodes?.liveCount ?? 1);
+  const owner = new BoxOwner({ limits, database, nodes, metrics: processMetrics(), clock, log });
   const { workers: count, logLevel } = config;
+  const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
   const orders = { settings, keys, writers: database.writers, logLevel };
   const processes = await SessionProcesses.start(
-    { count, orders, owner, database, clock, log },
+    { count, orders, owner, addRun, database, clock, log },
     port,
   );
+  await nodes?.serve(owner.asNode);
   await installation.listensOn(port);
   const endAll = () => processes.endAll();
   return { ...installation, port, pids: () => processes.pids, endAll, stop };
 }
 
 /** What a box has once, whatever carries its calls. */
-async function openInstallation(
-  config: Config,
-  log: Logger,
-  clock: Clock,
-  onStorageLost: () => void,
-) {
+async function openInstallation(config: Config, log: Logger, clock: Clock, onLost: () => void) {
   const newId = randomUUID;
   const { dataDir } = config;
   await mkdir(dataDir, { recursive: true });
@@ -131,14 +137,17 @@ async function openInstallation(
     connectionsMax: config.databaseConnections,
     onFailure: onStorageFailure,
     isServer: true,
+    nodeName: config.nodeName,
     mustExist: config.databaseStart !== "any",
   });
-  if (!database.isSoleServer && config.databaseStart !== "restored") {
+  const isOneServers = database.mail === undefined;
+  if (isOneServers && !database.isSoleServer && config.databaseStart !== "restored") {
     await refuseBesideOther({ calls: database.calls, clock, log }).catch(async (error: unknown) => {
       await database.close();
       throw error;
     });
   }
+  const nodes = await joinNodes({ ...config, database, onLost: onTakenForDead, clock, log });
   const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
   const { vendorKeys, vendorUrls, jwtExpiresIn: expiresIn } = config;
   const usesSandbox = sandbox !== undefined;
@@ -177,6 +186,7 @@ async function openInstallation(
 
   async function close(): Promise<void> {
     stopPurging();
+    await nodes?.leave();
     await database.close();
     await sandbox?.close();
     if (usesSandbox) await removeSandboxNote(dataDir);
@@ -186,7 +196,13 @@ async function openInstallation(
   function onStorageFailure(error: Error): void {
     log.error({ error }, "storage failed; the server stops");
     process.exitCode = 1;
-    onStorageLost();
+    onLost();
+  }
+
+  function onTakenForDead(): void {
+    log.error({}, "other servers have taken this one for dead and closed its calls; it stops");
+    process.exitCode = 1;
+    onLost();
   }
 
   const { encryptionKey } = keys;
@@ -195,6 +211,7 @@ async function openInstallation(
     settings,
     keys: { encryptionKey, encryptionKeysOld, jwtSecretsOld, jwtExpiresIn },
     database,
+    nodes,
     cipher,
     tenancy,
     usesSandbox,

@@ -9,11 +9,12 @@ const CALLS_PER_STEP = 100;
 
 const SERVER_STOPPED = "server stopped during the call";
 const PROCESS_ENDED = "a process of the server ended during the call";
+const NODE_LOST = "the server that had the call was lost";
 const END_LOST = "the end of the call was lost";
 
 /** Says whether a call's stored `endReason` is one of those that it got here. */
 export function isAbandoned(endReason: string): boolean {
-  return [SERVER_STOPPED, PROCESS_ENDED, END_LOST].includes(endReason);
+  return [SERVER_STOPPED, PROCESS_ENDED, NODE_LOST, END_LOST].includes(endReason);
 }
 
 type AbandonedCall = Pick<
@@ -43,6 +44,16 @@ export function closeCallsOfRun(
   nowMs: number,
 ): Promise<number> {
   return closeRuns(db, atomic, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
+}
+
+/** As `closeCallsOfRun`, of a run of another server of this database. */
+export function closeCallsOfLostNode(
+  db: Kysely<Tables>,
+  atomic: AtomicRequests,
+  runId: string,
+  nowMs: number,
+): Promise<number> {
+  return closeRuns(db, atomic, { comparison: "=", runId, endReason: NODE_LOST }, nowMs);
 }
 
 interface DeadRuns {

@@ -1,5 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import { closeAbandonedCalls, closeCallsOfRun, closeLostCalls } from "./abandoned-calls.js";
+import {
+  closeAbandonedCalls,
+  closeCallsOfLostNode,
+  closeCallsOfRun,
+  closeLostCalls,
+} from "./abandoned-calls.js";
 import type { AtomicRequests } from "./atomic-requests.js";
 import { type CallList, listCalls } from "./call-lists.js";
 import {
@@ -228,6 +233,11 @@ export class CallStore {
   /** Closes as failed every active call of a run that has died while its box lives, and says how many. */
   closeRun(runId: string, nowMs: number): Promise<number> {
     return closeCallsOfRun(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** As `closeRun`, of a run of another server of this database. */
+  closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
+    return closeCallsOfLostNode(this.#db, this.#atomic, runId, nowMs);
   }
 
   /** The ids of the calls of this run that are stored as active. */

@@ -3,9 +3,13 @@ import { AgentStore } from "./agent-store.js";
 import { ApiKeyStore } from "./api-key-store.js";
 import { AtomicRequests } from "./atomic-requests.js";
 import { AuditStore } from "./audit-store.js";
+import { CallSlotStore } from "./call-slot-store.js";
 import { CallStore } from "./call-store.js";
 import { DialTargetStore } from "./dial-target-store.js";
 import { HistoryStore } from "./history-store.js";
+import type { Mail } from "./mail.js";
+import { NodeStore } from "./node-store.js";
+import { OnceTokenStore } from "./once-token-store.js";
 import { OrganizationStore } from "./organization-store.js";
 import { PhoneNumberStore } from "./phone-number-store.js";
 import { PlanStore } from "./plan-store.js";
@@ -39,8 +43,10 @@ export interface DatabaseOptions {
    * gets a warning. PostgreSQL is waited for instead.
    */
   readonly onFailure?: (error: Error) => void;
-  /** A server, of which a database may have only one at a time; command lines and backups come beside it. */
+  /** A server, of which a file may have only one at a time; command lines and backups come beside it. */
   readonly isServer?: boolean;
+  /** A server on PostgreSQL has a name, and others may come beside it; without one it has the database for itself. */
+  readonly nodeName?: string;
   /** Refuses a database that is not there or has no tables, instead of making one. */
   readonly mustExist?: boolean;
 }
@@ -51,10 +57,12 @@ export interface DatabaseOptions {
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { filePath, url, connectionsMax, isServer = false, mustExist = false } = options;
+  const { nodeName } = options;
   if (url !== undefined) {
     // Only then: whoever has a file needs nothing of it.
     const { PostgresStore } = await import("./postgres/postgres-store.js");
-    return new Database(await PostgresStore.open({ url, connectionsMax, isServer, mustExist }));
+    const server = { isServer, nodeName };
+    return new Database(await PostgresStore.open({ url, connectionsMax, ...server, mustExist }));
   }
   const onFailure = options.onFailure ?? ((error: Error) => process.emitWarning(error));
   return new Database(await SqliteStore.open({ filePath, isServer, mustExist }, onFailure));
@@ -85,6 +93,10 @@ export class Database {
   readonly history: HistoryStore;
   readonly audit: AuditStore;
   readonly sealedCredentials: SealedCredentialStore;
+  /** What several servers of one PostgreSQL database have in common; a file has no such tables. */
+  readonly nodes: NodeStore;
+  readonly callSlots: CallSlotStore;
+  readonly onceTokens: OnceTokenStore;
   readonly #backend: StoreBackend;
 
   constructor(backend: StoreBackend) {
@@ -105,7 +117,15 @@ export class Database {
     this.history = new HistoryStore(db);
     this.audit = new AuditStore(db, atomic);
     this.sealedCredentials = new SealedCredentialStore(db, atomic);
+    this.nodes = new NodeStore(db, atomic);
+    this.callSlots = new CallSlotStore(db, atomic);
+    this.onceTokens = new OnceTokenStore(db, atomic);
     this.#backend = backend;
+  }
+
+  /** Undefined where the database has one server. */
+  get mail(): Mail | undefined {
+    return this.#backend.mail;
   }
 
   /** Requests that have been made and not been answered. */

@@ -58,13 +58,19 @@ export class RecordingStore {
     return row?.isFinished === 1;
   }
 
-  /** In the order of their ids, those after `afterCallId`. */
+  /** In the order of their ids, those after `afterCallId` of calls that are not in progress. */
   listUnfinished(afterCallId: string, limit: number): Promise<readonly RecordingKey[]> {
+    const inProgress = this.#db
+      .selectFrom("calls")
+      .select("id")
+      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      .where("status", "=", sql.lit("active" as const));
     return this.#db
       .selectFrom("recordings")
       .select(["callId", "orgId"])
       .where("isFinished", "=", 0)
       .where("callId", ">", afterCallId)
+      .where("callId", "not in", inProgress)
       .orderBy("callId")
       .limit(limit)
       .execute();

@@ -1,4 +1,5 @@
 import type { Dialect } from "kysely";
+import type { Mail } from "./mail.js";
 import type { StoreCondition, StoreFault } from "./store-condition.js";
 
 /** One SQL statement with its values, as Kysely compiles it. */
@@ -41,6 +42,8 @@ export interface StoreBackend extends StatementPort {
   /** Has Kysely's queries run through this port. */
   readonly dialect: Dialect;
   readonly stats: StorageStats;
+  /** Absent where a database has one server, and in the processes that have theirs by way of another. */
+  readonly mail?: Mail;
   /** Whether no other server can be at work on it, as far as its lock shows. */
   readonly isSoleServer: boolean;
   /** Why what was last to be written could not be, where the request was not to blame. */

@@ -196,7 +196,55 @@ export interface DialTargetRow {
   createdAtMs: number;
 }
 
+/** A server among those of one PostgreSQL database; all that follows is not in SQLite. */
+export interface NodeRow {
+  /** One start of the server: another start of the same name is another node. */
+  startId: string;
+  name: string;
+  /** Where the others send callers; null where one address serves all. */
+  address: string | null;
+  version: string;
+  /** Calls at the same time; 0 = no such limit. */
+  capacity: number;
+  calls: number;
+  /** Processes that wanted a core lately, by cores. */
+  load: number;
+  /** Would take a call. */
+  isTaking: Flag;
+  isDraining: Flag;
+  /** Another node has taken it for dead, and closes its calls. */
+  isLost: Flag;
+  /** Both by the database's clock. */
+  startedAtMs: number;
+  heartbeatAtMs: number;
+}
+
+/** Which node a run of the call records is of. */
+export interface NodeRunRow {
+  runId: string;
+  startId: string;
+}
+
+export interface CallSlotRow {
+  callId: string;
+  orgId: string;
+  /** The node that has the call. */
+  startId: string;
+}
+
+export interface OnceTokenRow {
+  key: string;
+  /** Whose it is, where one's are counted; else empty. */
+  owner: string;
+  value: string | null;
+  untilMs: number;
+}
+
 export interface Tables {
+  nodes: NodeRow;
+  nodeRuns: NodeRunRow;
+  callSlots: CallSlotRow;
+  onceTokens: OnceTokenRow;
   plans: PlanRow;
   organizations: OrganizationRow;
   users: UserRow;

@@ -22,14 +22,22 @@ export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitNam
   };
 }
 
-/** What counts the uses of a whole box. */
+/** What counts the uses of a whole box; each of `boxCount()` boxes allows its part. */
 export function boxLimits(
   settings: LimitSettings,
   clock: Clock,
+  boxCount: () => number = () => 1,
 ): Readonly<Record<LimitName, RateLimiter>> {
   const uses = usesPerMinute(settings);
-  const limiter = (name: LimitName) =>
-    new RateLimiter({ usesMax: uses[name], windowMs: MINUTE_MS }, clock);
+  const limiter = (name: LimitName) => {
+    const limit = {
+      get usesMax() {
+        return Math.ceil(uses[name] / boxCount());
+      },
+      windowMs: MINUTE_MS,
+    };
+    return new RateLimiter(limit, clock);
+  };
   return {
     auth: limiter("auth"),
     general: limiter("general"),

@@ -34,6 +34,7 @@ const LOOK_MS = 250;
 export interface BoxMemberOptions {
   /** This process's among those of its box. */
   readonly name: number;
+  readonly sharesPort: boolean;
   readonly post: (parcel: Parcel) => void;
   readonly jwtSecret: string;
   readonly clock: Clock;
@@ -53,7 +54,7 @@ export class BoxMember implements BoxSide {
   readonly #options: BoxMemberOptions;
   readonly #slots: BoxSlots;
   readonly #news: BoxNews;
-  #box: BoxState = { callCount: 0, taking: [] };
+  #box: BoxState = { callCount: 0, taking: [], isDrained: false };
   #state: MemberState = { isServing: false, isLate: false };
   #placedCalls: BoxPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
@@ -82,6 +83,14 @@ export class BoxMember implements BoxSide {
       answerTo: ({ id, isUnique }, make) =>
         this.owner.ask("answerWebhook", { id, isUnique, answer: make() }),
     };
+  }
+
+  get sharesPort(): boolean {
+    return this.#options.sharesPort;
+  }
+
+  streamAddress(): Promise<string | undefined> {
+    return this.owner.ask("streamAddress", undefined);
   }
 
   limiterOf(limit: LimitName): UseLimiter {
@@ -148,6 +157,9 @@ export class BoxMember implements BoxSide {
       news: this.#news,
       get callCount() {
         return box().callCount;
+      },
+      get isDrained() {
+        return box().isDrained;
       },
       get othersTake() {
         return box().taking.some((other) => other !== name);

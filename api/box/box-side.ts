@@ -16,8 +16,10 @@ import { type RateLimit, RateLimiter, type UseLimiter } from "../http/rate-limit
 
 /** What must be one for the box, as the server of a session process uses it. */
 export interface BoxSide {
-  /** Undefined where this process has the box for itself. */
+  /** Undefined where this process has the box, and its database, for itself. */
   readonly shared: SharedBox | undefined;
+  /** Other processes of the box listen on the same port. */
+  readonly sharesPort: boolean;
   readonly streamTokens: StreamTokenDesk;
   readonly streamUuids: StreamUuidDesk;
   readonly answeredWebhooks: WebhookAnswers;
@@ -29,12 +31,15 @@ export interface BoxSide {
   /** False where no process of the box has the call. */
   endCall(own: LiveCalls, callId: string, ending: Ending): Soon<boolean>;
   metricsText(own: Metrics): Promise<string>;
+  /** Where the next caller's stream is best sent; undefined where the box has no other address than that of all. */
+  streamAddress(): Soon<string | undefined>;
 }
 
 /** For a box with one session process, which is its own owner: every answer is there at once. */
 export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
   return {
     shared: undefined,
+    sharesPort: false,
     streamTokens: new StreamTokens({ secret: jwtSecret, clock }),
     streamUuids: new StreamUuids(clock),
     answeredWebhooks: new AnsweredWebhooks(clock),
@@ -48,5 +53,6 @@ export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
       return call !== undefined;
     },
     metricsText: (own) => own.text(),
+    streamAddress: () => undefined,
   };
 }

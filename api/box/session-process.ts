@@ -20,6 +20,7 @@ async function begin(orders: SessionOrders): Promise<void> {
   let server: SessionServer | undefined;
   const member = new BoxMember({
     name,
+    sharesPort: true,
     post,
     jwtSecret,
     clock,

@@ -25,6 +25,8 @@ export interface SessionProcessesOptions {
   /** What all of them are told; the first is told which port is left to it. */
   readonly orders: Omit<SessionOrders, "name" | "runId" | "isFirst" | "isKeeper">;
   readonly owner: BoxOwner;
+  /** Told of each run before the first call that is opened under it. */
+  readonly addRun: (runId: string) => Promise<void>;
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
@@ -90,10 +92,13 @@ export class SessionProcesses {
   }
 
   async #begin(place: number, isFirst: boolean): Promise<void> {
-    const { orders, clock, log } = this.#options;
+    const { orders, addRun, clock, log } = this.#options;
+    const runId = randomUUID();
+    await addRun(runId).catch((cause: unknown) => {
+      throw new RunNotAdded("the database was not told of the run", { cause });
+    });
     this.#lastName += 1;
     const name = this.#lastName;
-    const runId = randomUUID();
     const beganAtMs = clock.monotonicMs();
     const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
     const gone = this.#watch(child);
@@ -158,10 +163,17 @@ export class SessionProcesses {
       this.#restarts.delete(cancel);
       this.#begin(place, false).catch((error: unknown) => {
         log.error({ error }, "a session process could not be started again");
+        // What has run tells of its end itself.
+        if (error instanceof RunNotAdded) this.#beginAgain(place, clock.monotonicMs());
       });
     });
     this.#restarts.add(cancel);
   }
+}
+
+/** Nothing was started yet. */
+class RunNotAdded extends Error {
+  override readonly name = "RunNotAdded";
 }
 
 function post(child: ChildProcess, message: FromOwner): void {

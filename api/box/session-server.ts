@@ -180,6 +180,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     clock,
     newId,
     isDraining: () => calls.isStopping,
+    isDrained: () => box.shared?.isDrained === true,
     isReady: () => calls.isReady,
     storeRefusal: () => calls.storeRefusal,
     metricsText: () => box.metricsText(calls.metrics),
@@ -188,7 +189,8 @@ async function serve(parts: SessionParts, carrier: Carrier) {
       const { streamTokens, streamUuids, answeredWebhooks, tokenUses } = box;
       const liveCalls = box.liveCalls(calls.liveCalls);
       const tokens = { streamTokens, streamUuids, answeredWebhooks, tokenUses };
-      const asked = { ...tokens, liveCalls, limiterOf, placedCalls };
+      const streamAddress = () => box.streamAddress();
+      const asked = { ...tokens, liveCalls, limiterOf, placedCalls, streamAddress };
       const { leavesAudioSocket = false } = parts;
       const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
       const doors = { ...reachable, ...asked, ...own };
@@ -198,11 +200,11 @@ async function serve(parts: SessionParts, carrier: Carrier) {
   return { ...running, closeDoors };
 }
 
-function httpConfig(settings: SessionSettings, { shared }: BoxSide): HttpConfig {
+function httpConfig(settings: SessionSettings, { sharesPort }: BoxSide): HttpConfig {
   const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
   return {
     ...config,
-    sharesPort: shared !== undefined,
+    sharesPort,
     authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
     generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
     vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },

@@ -1,8 +1,10 @@
 import { VERSION } from "../../engine/version.js";
+import type { Database } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
 import { checkStore } from "./admin-check.js";
 import { copyStore, readCopyRequest } from "./admin-copy.js";
 import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
+import { nodeWork } from "./admin-nodes.js";
 import { numberWork } from "./admin-numbers.js";
 import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
@@ -36,6 +38,8 @@ const USAGE = `Usage: npm run admin -- COMMAND
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
                              earlier key in ENCRYPTION_KEY_OLD
+  nodes                      the servers of the PostgreSQL database, with their versions and calls
+  nodes drain NAME           that server takes no new calls, until it is started again; those in progress finish
   copy [--to postgres://…]   copies the file in DATA_DIR to PostgreSQL (or to DATABASE_URL) while no server runs, and
                              compares rows and sums; can be run again until a server has started there
   --version                  the version of this program
@@ -74,6 +78,10 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
         const parsed = parseCommandLine({ args: rest, options: {}, allowPositionals: true });
         const work = numberWork(parsed.positionals);
         return withExistingStore(readSettings(), (services) => work(services, terminal));
+      }
+      if (noun === "nodes") {
+        const work = nodeWork(rest);
+        return withDatabase(readSettings(), (database) => work(database, terminal));
       }
       if (noun === "credentials") return credentials(rest, readSettings, terminal);
       if (noun !== "setup") throw new UsageFault(notUnderstood(args));
@@ -133,13 +141,20 @@ function notUnderstood(args: readonly string[]): string {
   return `"${args.join(" ")}" is not a complete command`;
 }
 
-async function withExistingStore(
+function withExistingStore(
   settings: CommandSettings,
   work: (services: AdminServices) => Promise<void>,
 ): Promise<void> {
+  return withDatabase(settings, (database) => work(adminServices(database)));
+}
+
+async function withDatabase(
+  settings: CommandSettings,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
   const database = await openExistingDatabase(settings);
   try {
-    await work(adminServices(database));
+    await work(database);
   } finally {
     await database.close();
   }

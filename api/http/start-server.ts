@@ -44,6 +44,8 @@ export interface HttpParts {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly isDraining: () => boolean;
+  /** As in `ServiceParts`. */
+  readonly isDrained?: () => boolean;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
   /** Why nothing can be stored; undefined while everything is. */

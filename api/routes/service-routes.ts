@@ -11,6 +11,8 @@ export interface ServiceParts {
   readonly organizations: Organizations;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
+  /** Whether an operator wants no new calls on this box, which is well. */
+  readonly isDrained?: () => boolean;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
   /** Why nothing can be stored; undefined while everything is. */
@@ -25,6 +27,7 @@ export function serviceRoutes({
   organizations,
   clock,
   isDraining,
+  isDrained = () => false,
   isReady,
   storeRefusal,
 }: ServiceParts): Handlers<"getHealth" | "getReadiness" | "listPlans" | "getSetupStatus"> {
@@ -39,7 +42,7 @@ export function serviceRoutes({
       const timestamp = clock.epochMs();
       const notReady = (status: v.InferOutput<typeof NotReady>["status"], reason?: string) =>
         new OtherAnswer(503, { status, timestamp, ...(reason && { reason }) }, RETRY_LATER);
-      if (isDraining()) return notReady("draining");
+      if (isDraining() || isDrained()) return notReady("draining");
       const reason = storeRefusal();
       if (reason !== undefined) return notReady("storage", reason);
       return isReady() ? { status: "ready", timestamp } : notReady("overloaded");

@@ -7,7 +7,7 @@ import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
 import { sayAndHangUp, twilioConnect } from "../../engine/telephony/twilio/twiml.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
-import { phoneStreamUrl } from "./phone-document.js";
+import { phoneStreamUrl, type StreamAddress } from "./phone-document.js";
 import {
   demandSignature,
   SIGNED_HEADERS,
@@ -26,6 +26,7 @@ export interface OutboundDoorsOptions extends SignatureOptions {
   readonly outbound: PlacedCalls;
   readonly streamTokens: StreamTokenDesk;
   readonly answeredWebhooks: WebhookAnswers;
+  readonly streamAddress: StreamAddress;
 }
 
 /** What the vendor asks and tells of placed calls, each with the call's signed token in place of an API key. */
@@ -66,7 +67,7 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
 /** Somebody answers: their audio comes here. */
 async function answered(
   { request, signed, token, form }: PlacedCallRequest,
-  { outbound, streamTokens, answeredWebhooks, publicBaseUrl }: OutboundDoorsOptions,
+  { outbound, streamTokens, answeredWebhooks, publicBaseUrl, streamAddress }: OutboundDoorsOptions,
 ): Promise<Answer> {
   const claims = await outbound.answering(token);
   if (claims === undefined) return CALL_IS_OVER;
@@ -74,10 +75,11 @@ async function answered(
   const callSid = form.get("CallSid") ?? "";
   const callerRef = CALL_REF.test(callSid) ? callSid : "";
   const vendor = DEFAULT_PHONE_VENDOR;
+  const streamBase = (await streamAddress()) ?? publicBaseUrl;
   const connect = () => {
     const stream = { vendor, orgId, agentId, callerRef, callKey: newCallKey(), attempt: 0 };
     const parameters = { token: streamTokens.mint(stream), [PLACED_CALL_PARAMETER]: callId };
-    return twilioConnect({ url: phoneStreamUrl(request, publicBaseUrl, vendor), parameters });
+    return twilioConnect({ url: phoneStreamUrl(request, streamBase, vendor), parameters });
   };
   const answer =
     signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);

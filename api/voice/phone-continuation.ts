@@ -6,7 +6,12 @@ import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
-import { CONTINUATION_PATH, connectDocument, documentAnswer } from "./phone-document.js";
+import {
+  CONTINUATION_PATH,
+  connectDocument,
+  documentAnswer,
+  type StreamAddress,
+} from "./phone-document.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** The vendor's report on a call has some thirty short fields. */
@@ -18,6 +23,7 @@ export interface PhoneContinuationOptions extends SignatureOptions {
   readonly continuations: Continuations;
   readonly streamTokens: StreamTokenDesk;
   readonly answeredWebhooks: WebhookAnswers;
+  readonly streamAddress: StreamAddress;
   readonly log: Logger;
 }
 
@@ -55,8 +61,9 @@ async function answer(
   const status = new URLSearchParams(bytes.toString("utf8")).get("CallStatus") ?? "";
   const next = OVER.has(status) ? undefined : await continuations.next(claims);
   if (next === undefined) return documentAnswer(documents, documents.hangUp());
+  const around = { ...options, streamBase: await options.streamAddress() };
   const connect = () =>
-    connectDocument(request, documents, next, { token: streamTokens.mint(next) }, options);
+    connectDocument(request, documents, next, { token: streamTokens.mint(next) }, around);
   const body = signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
   log.info({ vendor, orgId, attempt: next.attempt }, "a call that broke goes on");
   return documentAnswer(documents, body ?? documents.hangUp());

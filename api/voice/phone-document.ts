@@ -2,6 +2,7 @@ import type { Continuations } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
+import type { Soon } from "../../engine/time/soon.js";
 import type { Answer } from "../http/answer.js";
 import type { IncomingRequest } from "../http/endpoint.js";
 import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
@@ -12,7 +13,12 @@ export const CONTINUATION_PATH = "/api/telephony/continue";
 export interface PhoneDocumentOptions {
   readonly publicBaseUrl: string | undefined;
   readonly continuations: Pick<Continuations, "tokenFor">;
+  /** The address of the server that is to have the call, where servers have addresses of their own. */
+  readonly streamBase: string | undefined;
 }
+
+/** Where callers' streams are best sent at this moment; undefined where one address serves all. */
+export type StreamAddress = () => Soon<string | undefined>;
 
 /** What a vendor's webhook is answered with. */
 export function documentAnswer({ contentType }: CallDocuments, body: string): Answer {
@@ -25,9 +31,9 @@ export function connectDocument(
   documents: CallDocuments,
   claims: StreamClaims,
   parameters: StreamTarget["parameters"],
-  { publicBaseUrl, continuations }: PhoneDocumentOptions,
+  { publicBaseUrl, continuations, streamBase }: PhoneDocumentOptions,
 ): string {
-  const url = phoneStreamUrl(request, publicBaseUrl, claims.vendor);
+  const url = phoneStreamUrl(request, streamBase ?? publicBaseUrl, claims.vendor);
   const token = documents.hangUp && continuations.tokenFor(claims);
   if (token === undefined) return documents.connect({ url, parameters });
   const continueUrl = `${httpBase(request, publicBaseUrl)}${CONTINUATION_PATH}?token=${token}`;

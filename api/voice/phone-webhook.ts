@@ -19,7 +19,7 @@ import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import type { UseLimiter } from "../http/rate-limiter.js";
 import { AUDIO_SOCKET } from "./audio-socket-door.js";
-import { connectDocument, documentAnswer } from "./phone-document.js";
+import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
@@ -31,6 +31,7 @@ export interface PhoneWebhookOptions extends SignatureOptions {
   readonly streamTokens: StreamTokenDesk;
   readonly continuations: Pick<Continuations, "tokenFor">;
   readonly answeredWebhooks: WebhookAnswers;
+  readonly streamAddress: StreamAddress;
   /** Whose calls are taken. */
   readonly telephonyVendors: readonly string[];
   /** By key; and by address, of whoever tries keys. */
@@ -91,9 +92,10 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const token = await (vendor === AUDIO_SOCKET
     ? uuidFor(claims, options)
     : options.streamTokens.mint(claims));
+  const streamBase = await options.streamAddress();
   const connect = () => {
     const parameters = passesCallId && callId !== "" ? { token, callId } : { token };
-    return connectDocument(request, documents, claims, parameters, options);
+    return connectDocument(request, documents, claims, parameters, { ...options, streamBase });
   };
   const answered =
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);

@@ -21,6 +21,7 @@ import { AudioSocketDoor } from "./audio-socket-door.js";
 import { outboundDoors } from "./outbound-doors.js";
 import { PhoneCalls } from "./phone-calls.js";
 import { phoneContinuation } from "./phone-continuation.js";
+import type { StreamAddress } from "./phone-document.js";
 import { PhoneSocket } from "./phone-socket.js";
 import { phoneWebhook } from "./phone-webhook.js";
 import { VoiceSocket } from "./voice-socket.js";
@@ -41,6 +42,7 @@ export interface VoiceDoorsOptions {
   readonly streamUuids: StreamUuidDesk;
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseDesk;
+  readonly streamAddress: StreamAddress;
   readonly limiterOf: LimiterOf;
   readonly voiceConnectionsPerMinute: number;
   /** The limit of each API key. */

@@ -1,13 +1,9 @@
 import type { Database } from "../../storage/database.js";
 import type { Logger } from "../log.js";
 import { boxMetricsText, type Metric } from "../metrics/box-metrics.js";
-import { usedStreamNonces } from "../security/stream-token.js";
-import { StreamUuids } from "../security/stream-uuid.js";
-import { TokenUses } from "../security/token-uses.js";
-import type { UsedNonces } from "../security/used-nonces.js";
-import { AnsweredWebhooks } from "../telephony/answered-webhooks.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
+import type { Soon } from "../time/soon.js";
 import type {
   BoxState,
   CallEnding,
@@ -22,6 +18,8 @@ import type {
 } from "./box-questions.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
 import { NewsLedger } from "./news-ledger.js";
+import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
+import { boxTokens } from "./owner-tokens.js";
 import { SlotLedger } from "./slot-ledger.js";
 
 /** A session process that says nothing for so long is left out of the page of metrics. */
@@ -32,6 +30,8 @@ const STATE_MS = 250;
 export interface BoxOwnerOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
   readonly database: Pick<Database, "relay" | "look">;
+  /** Left out where the box has its database for itself. */
+  readonly nodes?: OtherNodes | undefined;
   /** The metrics of this process. */
   readonly metrics: () => Promise<readonly Metric[]>;
   readonly clock: Clock;
@@ -50,6 +50,9 @@ interface Member {
   state: MemberState;
 }
 
+/** More than any plan allows: what all nodes count together, a box only keeps. */
+const NO_LIMIT = Number.POSITIVE_INFINITY;
+
 const STARTING: MemberState = { isServing: false, isLate: false };
 
 /** What must be one for a box, for its session processes: they ask, and there is no lock. */
@@ -58,20 +61,14 @@ export class BoxOwner {
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
   readonly #news = new NewsLedger();
-  readonly #nonces: UsedNonces;
-  readonly #tokens: TokenUses;
-  readonly #webhooks: AnsweredWebhooks;
-  readonly #uuids: StreamUuids;
+  readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
-  #told: BoxState = { callCount: 0, taking: [] };
+  #told: BoxState = { callCount: 0, taking: [], isDrained: false };
 
   constructor(options: BoxOwnerOptions) {
-    const { clock } = options;
+    const { clock, nodes } = options;
     this.#options = options;
-    this.#nonces = usedStreamNonces(clock);
-    this.#tokens = new TokenUses(clock);
-    this.#webhooks = new AnsweredWebhooks(clock);
-    this.#uuids = new StreamUuids(clock);
+    this.#tokens = nodes?.tokens ?? boxTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
   }
 
@@ -93,32 +90,62 @@ export class BoxOwner {
   leave(name: number): number {
     this.#members.get(name)?.link.close("a session process of the box has ended");
     this.#members.delete(name);
-    const count = this.#slots.freeAllOf(name);
+    const callIds = this.#slots.freeAllOf(name);
+    this.#options.nodes?.freeSlots(callIds);
     for (const topic of this.#news.leave(name)) this.#tellWanted({ topic, isWanted: false });
     this.#tellState();
-    return count;
+    return callIds.length;
   }
 
   close(): void {
     this.#stopTelling();
   }
 
-  #handlers(name: number): Omit<Handlers<OwnerQuestions>, "started"> {
-    const { limits, database } = this.#options;
+  /** The box as the other nodes see it. */
+  get asNode(): NodeBox {
+    const slots = this.#slots;
+    const isTaking = () => this.#taking().length > 0;
     return {
-      takeSlot: ({ orgId, callId, callsMax }) => this.#slots.take(name, orgId, callId, callsMax),
-      freeSlot: (callId) => this.#slots.free(name, callId),
-      countSlots: (orgId) => this.#slots.countOf(orgId),
+      handlers: {
+        isRinging: async (callId) =>
+          (await this.#holder(callId)?.ask("isRinging", callId)) ?? false,
+        handOver: (call) => this.#giveAway(call),
+        report: async (report) => {
+          const holder = this.#holder(report.claims.callId);
+          await holder?.ask("report", report);
+          return holder !== undefined;
+        },
+        endCall: (call) => {
+          const holder = this.#holder(call.callId);
+          holder?.tell("endCall", call);
+          return holder !== undefined;
+        },
+      },
+      get callCount() {
+        return slots.callCount;
+      },
+      get isTaking() {
+        return isTaking();
+      },
+      holds: (callId) => slots.holderOf(callId) !== undefined,
+    };
+  }
+
+  #handlers(name: number): Omit<Handlers<OwnerQuestions>, "started"> {
+    const { limits, database, nodes } = this.#options;
+    return {
+      ...this.#tokens,
+      takeSlot: (slot) => this.#takeSlot(name, slot),
+      freeSlot: (callId) => {
+        if (this.#slots.free(name, callId)) nodes?.freeSlots([callId]);
+      },
+      countSlots: (orgId) => nodes?.countSlots(orgId) ?? this.#slots.countOf(orgId),
+      streamAddress: () => nodes?.streamAddress,
       use: ({ limit, key }) => limits[limit].take(key),
-      useNonce: (nonce) => this.#nonces.use(nonce),
-      answerWebhook: ({ answer, ...webhook }) => this.#webhooks.answerTo(webhook, () => answer),
-      takeToken: ({ historyKey, ...token }) => this.#tokens.take(token, historyKey),
-      tokenOpened: ({ historyKey, ...token }) => this.#tokens.opened(token, historyKey),
-      giveTokenBack: (token) => this.#tokens.giveBack(token),
-      mintUuid: (claims) => this.#uuids.mint(claims),
-      redeemUuid: (uuid) => this.#uuids.redeem(uuid),
-      isRinging: async (callId) =>
-        (await this.#otherHolder(name, callId)?.ask("isRinging", callId)) ?? false,
+      isRinging: async (callId) => {
+        if (this.#isElsewhere(callId)) return (await nodes?.isRinging(callId)) ?? false;
+        return (await this.#otherHolder(name, callId)?.ask("isRinging", callId)) ?? false;
+      },
       handOver: (call) => this.#handOver(name, call),
       report: (report) => this.#report(name, report),
       metrics: () => this.#metrics(),
@@ -133,12 +160,6 @@ export class BoxOwner {
     };
   }
 
-  #endCall(asker: number, call: CallEnding): boolean {
-    const holder = this.#otherHolder(asker, call.callId);
-    holder?.tell("endCall", call);
-    return holder !== undefined;
-  }
-
   #tellWanted(wanted: WantedNews): void {
     for (const { link } of this.#members.values()) link.tell("newsWanted", wanted);
   }
@@ -149,21 +170,81 @@ export class BoxOwner {
     }
   }
 
-  #otherHolder(asker: number, callId: string): MemberLink | undefined {
+  /** False where neither another process of the box nor another node can have the call. */
+  #endCall(asker: number, call: CallEnding): Soon<boolean> {
+    if (this.#isElsewhere(call.callId)) return this.#options.nodes?.endCall(call) ?? false;
+    const holder = this.#otherHolder(asker, call.callId);
+    holder?.tell("endCall", call);
+    return holder !== undefined;
+  }
+
+  async #takeSlot(name: number, slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
+    const { nodes } = this.#options;
+    const { orgId, callId, callsMax, replaces } = slot;
+    if (replaces !== undefined) this.#slots.give(orgId, replaces);
+    if (nodes === undefined) return this.#slots.take(name, orgId, callId, callsMax);
+    // First here: a slot of nobody's call is given back by the sweep.
+    if (!this.#slots.take(name, orgId, callId, NO_LIMIT)) return false;
+    let isTaken = false;
+    try {
+      isTaken = await nodes.takeSlot(slot);
+    } finally {
+      if (!isTaken) this.#slots.free(name, callId);
+    }
+    // The asker may have ended meanwhile.
+    if (isTaken && !this.#members.has(name)) nodes.freeSlots([callId]);
+    return isTaken;
+  }
+
+  #holder(callId: string): MemberLink | undefined {
     const holder = this.#slots.holderOf(callId);
-    return holder === undefined || holder === asker ? undefined : this.#members.get(holder)?.link;
+    return holder === undefined ? undefined : this.#members.get(holder)?.link;
+  }
+
+  #otherHolder(asker: number, callId: string): MemberLink | undefined {
+    return this.#slots.holderOf(callId) === asker ? undefined : this.#holder(callId);
+  }
+
+  /** Whether only another node can have the call. */
+  #isElsewhere(callId: string): boolean {
+    return this.#options.nodes !== undefined && this.#slots.holderOf(callId) === undefined;
+  }
+
+  /** To another node, with its slot. */
+  async #giveAway(call: OwnerQuestions["handOver"]["asks"]) {
+    const holder = this.#slots.holderOf(call.callId);
+    const handed = await this.#holder(call.callId)?.ask("handOver", call);
+    if (handed !== undefined && holder !== undefined) this.#slots.free(holder, call.callId);
+    return handed;
+  }
+
+  async #fetch(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
+    const { orgId, callId } = call;
+    // First here, as a slot is taken: else the sweep would give it back.
+    if (!this.#slots.take(asker, orgId, callId, NO_LIMIT)) return undefined;
+    let isHere = false;
+    try {
+      const handed = await this.#options.nodes?.handOver(call);
+      isHere = handed !== undefined;
+      return handed;
+    } finally {
+      if (!isHere) this.#slots.free(asker, callId);
+    }
   }
 
   async #handOver(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
+    if (this.#isElsewhere(call.callId)) return this.#fetch(asker, call);
     const handed = await this.#otherHolder(asker, call.callId)?.ask("handOver", call);
     // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
     if (handed !== undefined) this.#slots.move(call.callId, asker);
-    if (!this.#members.has(asker)) this.#slots.freeAllOf(asker);
+    if (!this.#members.has(asker)) this.#options.nodes?.freeSlots(this.#slots.freeAllOf(asker));
     return handed;
   }
 
   async #report(asker: number, report: PlacedCallReport): Promise<boolean> {
-    const holder = this.#otherHolder(asker, report.claims.callId);
+    const { callId } = report.claims;
+    if (this.#isElsewhere(callId)) return (await this.#options.nodes?.report(report)) ?? false;
+    const holder = this.#otherHolder(asker, callId);
     if (holder === undefined) return false;
     await holder.ask("report", report);
     return true;
@@ -188,14 +269,20 @@ export class BoxOwner {
     this.#tellState();
   }
 
-  #tellState(): void {
-    const taking = [...this.#members]
+  #taking(): readonly number[] {
+    return [...this.#members]
       .filter(([, { state }]) => state.isServing && !state.isLate)
       .map(([name]) => name);
+  }
+
+  #tellState(): void {
+    const taking = this.#taking();
     const { callCount } = this.#slots;
+    const isDrained = this.#options.nodes?.isDraining ?? false;
     const told = this.#told;
-    if (told.callCount === callCount && told.taking.join() === taking.join()) return;
-    this.#told = { callCount, taking };
+    const isSame = told.callCount === callCount && told.isDrained === isDrained;
+    if (isSame && told.taking.join() === taking.join()) return;
+    this.#told = { callCount, taking, isDrained };
     for (const { link } of this.#members.values()) link.tell("box", this.#told);
   }
 }

@@ -26,16 +26,26 @@ export interface BoxState {
   readonly callCount: number;
   /** Names of the session processes that take calls. */
   readonly taking: readonly number[];
+  /** An operator wants no new calls here. */
+  readonly isDrained: boolean;
 }
 
 /** What a session process asks of the owner, which has what must be one for the box. */
 export interface OwnerQuestions {
   readonly takeSlot: {
-    readonly asks: { readonly orgId: string; readonly callId: string; readonly callsMax: number };
+    readonly asks: {
+      readonly orgId: string;
+      readonly callId: string;
+      readonly callsMax: number;
+      /** The call that this one goes on with, whose slot it takes. */
+      readonly replaces?: string | undefined;
+    };
     readonly answers: boolean;
   };
   readonly freeSlot: { readonly asks: string; readonly answers: void };
   readonly countSlots: { readonly asks: string; readonly answers: number };
+  /** Where the next caller's stream is best sent; undefined where one address serves all. */
+  readonly streamAddress: { readonly asks: undefined; readonly answers: string | undefined };
   /** The seconds to wait; 0 when the use is within the limit. */
   readonly use: {
     readonly asks: { readonly limit: LimitName; readonly key: string };

@@ -10,8 +10,13 @@ export class BoxSlots implements Slots {
     this.#owner = owner;
   }
 
-  async acquire(orgId: string, callId: string, callsMax: number): Promise<boolean> {
-    const isTaken = await this.#owner.ask("takeSlot", { orgId, callId, callsMax });
+  async acquire(
+    orgId: string,
+    callId: string,
+    callsMax: number,
+    replaces?: string,
+  ): Promise<boolean> {
+    const isTaken = await this.#owner.ask("takeSlot", { orgId, callId, callsMax, replaces });
     if (isTaken) this.adopt(orgId, callId);
     return isTaken;
   }

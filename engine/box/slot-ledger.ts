@@ -20,11 +20,20 @@ export class SlotLedger {
     return true;
   }
 
-  /** Nothing when another process has the call: what comes late of its former holder does not concern it. */
-  free(holder: number, callId: string): void {
-    if (this.#holderByCall.get(callId) !== holder) return;
+  /** False when another process has the call: what comes late of its former holder does not concern it. */
+  free(holder: number, callId: string): boolean {
+    if (this.#holderByCall.get(callId) !== holder) return false;
     this.#holderByCall.delete(callId);
     this.#slots.release(callId);
+    return true;
+  }
+
+  /** Whoever has the call has lost its slot to another call of the same organization. */
+  give(orgId: string, callId: string): void {
+    const holder = this.#holderByCall.get(callId);
+    if (holder !== undefined && this.#slots.callsOf(orgId).includes(callId)) {
+      this.free(holder, callId);
+    }
   }
 
   holderOf(callId: string): number | undefined {
@@ -35,10 +44,10 @@ export class SlotLedger {
     if (this.#holderByCall.has(callId)) this.#holderByCall.set(callId, to);
   }
 
-  /** The process is gone, and its calls with it; says how many they were. */
-  freeAllOf(holder: number): number {
+  /** The process is gone, and its calls with it; says which they were. */
+  freeAllOf(holder: number): readonly string[] {
     const calls = [...this.#holderByCall].filter(([, each]) => each === holder);
     for (const [callId] of calls) this.free(holder, callId);
-    return calls.length;
+    return calls.map(([callId]) => callId);
   }
 }

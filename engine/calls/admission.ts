@@ -12,6 +12,8 @@ export interface AdmissionGauges {
   callCount(): number;
   /** Whether another session process of this box takes calls, so that none has to be refused by this one. */
   othersTake(): boolean;
+  /** An operator wants no new calls on this box. */
+  isDrained(): boolean;
   /** p99 of the lateness of the event loop since the last look. */
   takeEventLoopDelayMs(): number;
   /** How long audio waits for the audio pool. */
@@ -46,6 +48,7 @@ export class Admission {
   /** Why a new call is not taken now; undefined when it is. */
   get refusal(): string | undefined {
     const { callsMax } = this.#limits;
+    if (this.#gauges.isDrained()) return "the server takes no new calls";
     if (callsMax > 0 && this.#gauges.callCount() >= callsMax) {
       return "the server has as many calls as it can carry";
     }

@@ -54,6 +54,8 @@ export interface SharedBox {
   readonly news: NewsExchange;
   /** Whether another process takes calls. */
   readonly othersTake: boolean;
+  /** An operator wants no new calls on this box. */
+  readonly isDrained: boolean;
 }
 
 export interface CallCenterOptions extends AdmissionLimits {
@@ -160,7 +162,8 @@ export class CallCenter {
 
   /** Whether this process would take a new call, were it not late and the box not full. */
   get isServing(): boolean {
-    return this.#isWarm && !this.isStopping && this.storeRefusal === undefined;
+    const isWanted = !this.isStopping && this.#options.box?.isDrained !== true;
+    return this.#isWarm && isWanted && this.storeRefusal === undefined;
   }
 
   /** Whether another call would make those of this process suffer. */
@@ -203,9 +206,11 @@ export class CallCenter {
   async recover(): Promise<void> {
     const { database, clock, runId, log } = this.#options;
     await this.join();
-    const nowMs = clock.epochMs();
-    const count = await database.calls.closeAbandoned(runId, nowMs);
-    if (count > 0) log.warn({ count }, "calls of an earlier run were closed as failed");
+    // Calls in progress that are not of this run may be another server's, where there are several.
+    if (database.writers === "one") {
+      const count = await database.calls.closeAbandoned(runId, clock.epochMs());
+      if (count > 0) log.warn({ count }, "calls of an earlier run were closed as failed");
+    }
     await this.opener.purgeHistory();
     await this.recordings.start();
   }
@@ -258,6 +263,7 @@ export class CallCenter {
     return {
       callCount: () => this.#options.box?.callCount ?? this.liveCalls.count,
       othersTake: () => this.#options.box?.othersTake ?? false,
+      isDrained: () => this.#options.box?.isDrained ?? false,
       takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
         const stats = this.#audioPool?.stats;

@@ -54,7 +54,7 @@ export interface OpenedCall {
 }
 
 export interface OpenerSurroundings extends AssemblySurroundings {
-  readonly database: Pick<Database, "usage" | "history">;
+  readonly database: Pick<Database, "usage" | "history" | "calls">;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
   readonly journal: CallJournal;
@@ -83,7 +83,7 @@ export class CallOpener {
   constructor(around: OpenerSurroundings) {
     this.#around = around;
     const { database, clock, newId } = around;
-    this.#conversations = new Conversations(database.history, clock, newId);
+    this.#conversations = new Conversations(database, clock, newId);
   }
 
   /** From now on every new call is refused. */
@@ -160,8 +160,11 @@ export class CallOpener {
     const callId = placedCallId ?? this.#around.newId();
     try {
       const agent = await this.#admit(request);
-      if (!placedCallId && !(await slots.acquire(organization.id, callId, maxConcurrentCalls))) {
-        throw tooManyCalls(maxConcurrentCalls);
+      if (!placedCallId) {
+        const replaces = await this.#conversations.callBefore(organization.id, request);
+        if (!(await slots.acquire(organization.id, callId, maxConcurrentCalls, replaces))) {
+          throw tooManyCalls(maxConcurrentCalls);
+        }
       }
       // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
       let told: Ending | undefined;

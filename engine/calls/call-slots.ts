@@ -2,8 +2,8 @@ import type { Soon } from "../time/soon.js";
 
 /** The slots as those use them who open calls, whether this process counts them or the owner of the box does. */
 export interface Slots {
-  /** False when the organization already has `callsMax` calls. */
-  acquire(orgId: string, callId: string, callsMax: number): Soon<boolean>;
+  /** False when the organization already has `callsMax` calls, without `replaces`, whose slot this call is to have. */
+  acquire(orgId: string, callId: string, callsMax: number, replaces?: string): Soon<boolean>;
   release(callId: string): void;
   /** The calls that the organization has on this box. */
   countOf(orgId: string): Soon<number>;
@@ -42,8 +42,9 @@ export class CallSlots implements Slots {
     return [...this.#orgByCall].filter(([, owner]) => owner === orgId).map(([callId]) => callId);
   }
 
-  /** False when the organization already has `callsMax` calls. */
-  acquire(orgId: string, callId: string, callsMax: number): boolean {
+  /** As in `Slots`. */
+  acquire(orgId: string, callId: string, callsMax: number, replaces?: string): boolean {
+    if (replaces !== undefined && this.#orgByCall.get(replaces) === orgId) this.release(replaces);
     const count = this.#countByOrg.get(orgId) ?? 0;
     if (count >= callsMax || this.#orgByCall.has(callId)) return false;
     this.#orgByCall.set(callId, orgId);

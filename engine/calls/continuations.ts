@@ -16,6 +16,8 @@ const KEY_LABEL = "parley: continued call, version 1";
 const CONTINUATIONS_MAX = 3;
 /** The end of a call is stored within milliseconds; a store that takes longer lets the caller go on. */
 const END_STORED_MAX_MS = 1_000;
+/** How often is looked whether another process has stored it. */
+const END_LOOK_MS = 100;
 
 /** The conversation that a telephone call has, under ids that follow from the call's key. */
 export interface PhoneConversation {
@@ -93,9 +95,18 @@ export class Continuations {
     const find = () => calls.findBySession(orgId, this.#sessionId(callKey, attempt));
     const call = await find();
     if (call?.status !== "active") return call;
+    const untilMs = clock.monotonicMs() + END_STORED_MAX_MS;
     liveCalls.find(call.id)?.end(CALLER_LEFT);
     await within(clock, END_STORED_MAX_MS, journal.stored());
-    return find();
+    let settled = await find();
+    // Another process may have the call, or none that lives.
+    while (settled?.status === "active" && clock.monotonicMs() < untilMs) {
+      await new Promise<void>((resolve) => {
+        clock.after(END_LOOK_MS, resolve);
+      });
+      settled = await find();
+    }
+    return settled;
   }
 
   #sessionId(callKey: string, attempt: number): string {

@@ -1,4 +1,4 @@
-import type { HistoryStore } from "../../storage/history-store.js";
+import type { Database } from "../../storage/database.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
 import type { PhoneConversation } from "./continuations.js";
@@ -22,12 +22,12 @@ export interface NamedConversation {
 
 /** Conversations outlive their calls, by a day. */
 export class Conversations {
-  readonly #history: HistoryStore;
+  readonly #store: Pick<Database, "history" | "calls">;
   readonly #clock: Clock;
   readonly #newId: () => string;
 
-  constructor(history: HistoryStore, clock: Clock, newId: () => string) {
-    this.#history = history;
+  constructor(store: Pick<Database, "history" | "calls">, clock: Clock, newId: () => string) {
+    this.#store = store;
     this.#clock = clock;
     this.#newId = newId;
   }
@@ -42,7 +42,7 @@ export class Conversations {
     const messages =
       named === undefined || isFirst
         ? undefined
-        : await this.#history.load(orgId, named, this.#oldestMs);
+        : await this.#store.history.load(orgId, named, this.#oldestMs);
     if (named !== undefined && messages !== undefined) {
       // Whoever is called back to a telephone call is told why he waited.
       return { key: named, messages, resumed: conversation === undefined };
@@ -51,9 +51,19 @@ export class Conversations {
     return { key, messages: [], resumed: false };
   }
 
+  /** The telephone call that this one goes on with: where its server was lost, its slot may still be taken. */
+  async callBefore(
+    orgId: string,
+    { conversation }: Pick<NamedConversation, "conversation">,
+  ): Promise<string | undefined> {
+    const { continues } = conversation ?? {};
+    if (continues === undefined) return undefined;
+    return (await this.#store.calls.findBySession(orgId, continues))?.id;
+  }
+
   /** Forgets those that can no longer be continued, and says how many. */
   purge(): Promise<number> {
-    return this.#history.purge(this.#oldestMs);
+    return this.#store.history.purge(this.#oldestMs);
   }
 
   get #oldestMs(): number {

@@ -48,7 +48,7 @@ export const STREAM_TOKEN_LIFETIME_MS = 60_000;
 /** How far the clocks of two servers may be apart. */
 const CLOCK_SKEW_MAX_MS = 5000;
 /** Twice the longest time that a token can have left, for a clock that is set back in between. */
-const NONCE_KEPT_MS = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
+export const NONCE_KEPT_MS = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
 /** Ids of ours are UUIDs, those of vendors have 34 to 64 characters. */
 const CLAIM_LENGTH_MAX = 64;
 /** Vendors take 500 characters for a parameter's name and value together. */

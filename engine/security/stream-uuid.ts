@@ -7,7 +7,7 @@ import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 /** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
 const STREAM_UUIDS_MAX = 10_000;
 /** The bound of one customer, who may ask and never call, keeps the places of the others free. */
-const STREAM_UUIDS_OF_ONE_MAX = 500;
+export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
 /** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the box does. */
 export interface StreamUuidDesk {

@@ -23,6 +23,11 @@ export interface WebhookAnswers {
   answerTo(webhook: WebhookIdentity, make: () => string): Soon<string | undefined>;
 }
 
+/** How long a repetition of a webhook gets the same answer. */
+export function keptMsOf(isUnique: boolean): number {
+  return isUnique ? KEPT_MS : KEPT_UNDATED_MS;
+}
+
 interface Answered {
   readonly answer: string;
   readonly untilMs: number;
@@ -56,8 +61,7 @@ export class AnsweredWebhooks implements WebhookAnswers {
     if (this.#answeredById.size >= this.#answeredMax) this.#forget(nowMs);
     if (this.#answeredById.size >= this.#answeredMax) return undefined;
     const answer = make();
-    const keptMs = isUnique ? KEPT_MS : KEPT_UNDATED_MS;
-    this.#answeredById.set(key, { answer, untilMs: nowMs + keptMs });
+    this.#answeredById.set(key, { answer, untilMs: nowMs + keptMsOf(isUnique) });
     return answer;
   }
 

@@ -3,14 +3,17 @@ import * as firstTables from "./migrations/001-first-tables.js";
 import * as totalsAndPatches from "./migrations/002-totals-and-patches.js";
 import * as agentFallbacks from "./migrations/008-agent-fallbacks.js";
 import * as publicAgents from "./migrations/009-public-agents.js";
+import * as nodes from "./migrations/010-nodes.js";
 
 /**
  * Every migration by name; they run in the order of the names, and one that was released is never changed. The first two
- * make what SQLite's first seven do; from the eighth on, each of SQLite's has one here by the same name.
+ * make what SQLite's first seven do; from the eighth on, each of SQLite's has one here by the same name. What only several
+ * servers need is PostgreSQL's alone.
  */
 export const postgresMigrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": firstTables,
   "002-totals-and-patches": totalsAndPatches,
   "008-agent-fallbacks": agentFallbacks,
   "009-public-agents": publicAgents,
+  "010-nodes": nodes,
 };

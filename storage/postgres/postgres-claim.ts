@@ -3,36 +3,47 @@ import * as v from "valibot";
 import { StorageUnavailable } from "../storage-failure.js";
 import { connectionSettings } from "./postgres-pool.js";
 
-/** Among the locks that applications give themselves, this one is ours; installations in other schemas have their own. */
+/** Among the locks that applications give themselves, these are ours; installations in other schemas have their own. */
 const LOCK = 1_345_673_305;
+const NODE_LOCK = 1_345_673_306;
 /** After a restart of the database its locks are free, though the server that had one may be at work and about to come back. */
 const FRESH_SEC = 30;
 
 /** Should this machine be lost, the database notices within some ten seconds instead of two hours. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
-const TAKE = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken,
-  now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' as lasting`;
-const Taken = v.tuple([v.object({ taken: v.boolean(), lasting: v.boolean() })]);
+const LASTING = `now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' as lasting`;
+/** Keeps out every server, those of releases that had the database for themselves among them. */
+const TAKE_ALL = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken, true as shared, ${LASTING}`;
+const TAKE_NAME = `select pg_try_advisory_lock_shared(${LOCK}, hashtext(current_schema())) as shared,
+  pg_try_advisory_lock(${NODE_LOCK}, hashtext(current_schema() || '/' || $1)) as taken, ${LASTING}`;
+const Taken = v.tuple([
+  v.object({ taken: v.boolean(), shared: v.boolean(), lasting: v.boolean() }),
+]);
 
-/** Claims a database for one server, as long as a connection of its own lives. */
+/** Claims a database, or a node's name in it, for one process, as long as a connection of its own lives. */
 export class PostgresClaim {
   /** False: the lock may have been lost by a server that lives. */
   readonly lockWasThere: boolean;
   readonly #url: string;
   readonly #address: string;
+  readonly #node: string | undefined;
   #connection: Client;
   #isLost = false;
 
-  /** Rejects with `StorageUnavailable` when another server has the database. */
-  static async take(url: string, address: string): Promise<PostgresClaim> {
-    const { connection, lasting } = await connect(url, address);
-    return new PostgresClaim(url, address, connection, lasting);
+  /**
+   * The whole database where no node is named. Rejects with `StorageUnavailable` when another process has what is claimed, or
+   * the whole database.
+   */
+  static async take(url: string, address: string, node?: string): Promise<PostgresClaim> {
+    const { connection, lasting } = await connect(url, address, node);
+    return new PostgresClaim({ url, address, node, connection, lasting });
   }
 
-  private constructor(url: string, address: string, connection: Client, lasting: boolean) {
+  private constructor({ url, address, node, connection, lasting }: Claimed) {
     this.#url = url;
     this.#address = address;
+    this.#node = node;
     this.lockWasThere = lasting;
     this.#connection = connection;
     this.#watch();
@@ -41,7 +52,7 @@ export class PostgresClaim {
   /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailable` when another server has it by now. */
   async renew(): Promise<void> {
     if (!this.#isLost) return;
-    const { connection } = await connect(this.#url, this.#address);
+    const { connection } = await connect(this.#url, this.#address, this.#node);
     this.#connection = connection;
     this.#isLost = false;
     this.#watch();
@@ -61,22 +72,32 @@ export class PostgresClaim {
   }
 }
 
-async function connect(url: string, address: string) {
+interface Claimed {
+  readonly url: string;
+  readonly address: string;
+  readonly node: string | undefined;
+  readonly connection: Client;
+  readonly lasting: boolean;
+}
+
+async function connect(url: string, address: string, node: string | undefined) {
   const connection = new Client(connectionSettings(url));
   connection.on("error", ignore);
   await connection.connect();
   try {
     await connection.query(KEEP_ALIVE);
-    const [{ taken, lasting }] = v.parse(Taken, (await connection.query(TAKE)).rows);
-    if (taken) return { connection, lasting };
+    const query = node === undefined ? TAKE_ALL : { text: TAKE_NAME, values: [node] };
+    const [{ taken, shared, lasting }] = v.parse(Taken, (await connection.query(query)).rows);
+    if (taken && shared) return { connection, lasting };
+    throw new StorageUnavailable(
+      shared && node !== undefined
+        ? `another server named ${node} runs on PostgreSQL at ${address}: give this one a NODE_NAME of its own, or stop that one first`
+        : `another server runs on PostgreSQL at ${address}: stop that one first, or give this one a database of its own`,
+    );
   } catch (error) {
     await connection.end();
     throw error;
   }
-  await connection.end();
-  throw new StorageUnavailable(
-    `another server runs on PostgreSQL at ${address}: stop that one first, or give this one a database of its own`,
-  );
 }
 
 function ignore(): void {}

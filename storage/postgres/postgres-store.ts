@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { messageOf } from "../fault.js";
+import type { Mail } from "../mail.js";
 import type { Results, Statement, StorageStats, StoreBackend } from "../statement-port.js";
 import { StorageUnavailable } from "../storage-failure.js";
 import type { StoreCondition, StoreFault } from "../store-condition.js";
@@ -9,6 +10,7 @@ import { PostgresClaim } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
 import { postgresDialect } from "./postgres-dialect.js";
 import { faultOfPostgres } from "./postgres-fault.js";
+import { PostgresMail } from "./postgres-mail.js";
 import { newPool } from "./postgres-pool.js";
 import { demandTables, newerSchema, updatePostgresSchema } from "./postgres-schema.js";
 
@@ -16,6 +18,8 @@ export interface PostgresOptions {
   readonly url: string;
   readonly connectionsMax?: number | undefined;
   readonly isServer?: boolean;
+  /** As in `DatabaseOptions`. */
+  readonly nodeName?: string | undefined;
   readonly mustExist?: boolean;
 }
 
@@ -23,6 +27,7 @@ export interface PostgresOptions {
 export class PostgresStore implements StoreBackend {
   readonly writers = "many";
   readonly dialect = postgresDialect(this);
+  readonly mail: Mail;
   readonly #pool: Pool;
   readonly #client: PostgresClient;
   readonly #claim: PostgresClaim | undefined;
@@ -30,15 +35,15 @@ export class PostgresStore implements StoreBackend {
 
   /** Rejects with `StorageUnavailable` when the database cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
-    const { url, connectionsMax, isServer = false, mustExist = false } = options;
+    const { url, connectionsMax, isServer = false, nodeName, mustExist = false } = options;
     const address = addressOf(url);
     const pool = newPool(url, connectionsMax);
     let claim: PostgresClaim | undefined;
     try {
-      claim = isServer ? await PostgresClaim.take(url, address) : undefined;
+      claim = isServer ? await PostgresClaim.take(url, address, nodeName) : undefined;
       if (mustExist) await demandTables(pool, address);
       await updatePostgresSchema(pool, address);
-      return new PostgresStore(pool, claim, address);
+      return new PostgresStore(pool, claim, url);
     } catch (error) {
       await claim?.close();
       await pool.end();
@@ -48,10 +53,11 @@ export class PostgresStore implements StoreBackend {
     }
   }
 
-  private constructor(pool: Pool, claim: PostgresClaim | undefined, address: string) {
+  private constructor(pool: Pool, claim: PostgresClaim | undefined, url: string) {
     this.#pool = pool;
     this.#claim = claim;
-    this.#address = address;
+    this.#address = addressOf(url);
+    this.mail = new PostgresMail(url, this);
     this.#client = new PostgresClient(pool, { asksForLostCommits: claim !== undefined });
   }
 

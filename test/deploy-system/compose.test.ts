@@ -42,7 +42,12 @@ function composed(context: TestContext, ...paths: readonly string[]) {
     [...files, "config"],
     {
       encoding: "utf8",
-      env: { PATH: process.env["PATH"], HOME: folder, PUBLISH_KEYS_FILE: "/etc/keys" },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: folder,
+        PUBLISH_KEYS_FILE: "/etc/keys",
+        POSTGRES_PASSWORD: "unused",
+      },
     },
   );
   assert.equal(status, 0, stderr);
@@ -69,6 +74,26 @@ test("the server in compose has the settings of .env, and a port that only this 
   assert.equal(config.dataDir, "/data");
   assert.equal(parley.stop_grace_period, "60s");
   assert.ok(60_000 >= config.drainTimeoutMs + 15_000, "calls have the time to end");
+});
+
+test("docker-compose accepts two servers of one database behind nginx, which differ in their names", (context) => {
+  const { one, two, nginx, postgres, ...others } = composed(context, "deploy/several/compose.yaml");
+  assert.ok(one && two && nginx && postgres);
+  assert.deepEqual(others, {});
+  const keys = { JWT_SECRET: "j".repeat(32), ENCRYPTION_KEY: "5a".repeat(32) };
+  const configs = [one, two].map(({ environment }) => parseConfig({ ...environment, ...keys }));
+  assert.deepEqual(
+    configs.map(({ nodeName }) => nodeName),
+    ["one", "two"],
+  );
+  assert.deepEqual(configs[1], { ...configs[0], nodeName: "two" });
+  assert.equal(configs[0]?.databaseUrl, "postgres://parley:unused@postgres:5432/parley");
+  assert.deepEqual([one.ports, postgres.ports], [[], []]);
+  assert.deepEqual(nginx.ports, ["127.0.0.1:8080:8080/tcp"]);
+  for (const { read_only, cap_drop } of [one, two, nginx, postgres]) {
+    assert.equal(read_only, true);
+    assert.deepEqual(cap_drop, ["ALL"]);
+  }
 });
 
 test("docker-compose accepts the live streams' files, with and without publishing keys", (context) => {

@@ -28,7 +28,7 @@ export class ServerProcess {
     this.url = url;
   }
 
-  signal(name: "SIGTERM" | "SIGKILL"): void {
+  signal(name: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(name);
   }
 

@@ -122,10 +122,10 @@ test("processes know which of them take calls, and how many calls the box has", 
   await one.ask("takeSlot", slotOf("a"));
   clock.advance(250);
   await settled();
-  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2] });
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2], isDrained: false });
   other.tell("state", { isServing: true, isLate: true });
   await settled();
-  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1] });
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], isDrained: false });
 });
 
 test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {

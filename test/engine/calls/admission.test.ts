@@ -10,6 +10,7 @@ function box(limits: Partial<AdmissionLimits> = {}) {
     { callsMax: 0, eventLoopDelayMaxMs: 50, ...limits },
     {
       callCount: () => load.calls,
+      isDrained: () => false,
       othersTake: () => load.othersTake,
       takeEventLoopDelayMs: () => load.eventLoopDelayMs,
       audioPoolWaitMs: () => load.audioPoolWaitMs,

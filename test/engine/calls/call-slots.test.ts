@@ -78,3 +78,13 @@ test("all calls can be ended though each leaves the list as it ends", () => {
   assert.deepEqual(endedIds, ["one", "two", "three"]);
   assert.equal(calls.count, 0);
 });
+
+test("a call that goes on takes the slot of the one before, if that is the same organization's", () => {
+  const slots = new CallSlots();
+  assert.ok(slots.acquire("a", "first", 1));
+  assert.equal(slots.acquire("b", "theirs", 0, "first"), false);
+  assert.equal(slots.countOf("a"), 1);
+  assert.ok(slots.acquire("a", "next", 1, "first"));
+  slots.release("first");
+  assert.equal(slots.countOf("a"), 1);
+});

@@ -1,0 +1,52 @@
+import type { CallEnding, OwnerQuestions, PlacedCallReport } from "./box-questions.js";
+import type { Handlers } from "./link.js";
+
+/** What is good for one use only. */
+export type TokenHandlers = Pick<
+  Handlers<OwnerQuestions>,
+  | "useNonce"
+  | "answerWebhook"
+  | "takeToken"
+  | "tokenOpened"
+  | "giveTokenBack"
+  | "mintUuid"
+  | "redeemUuid"
+>;
+
+/** The other servers of this box's database, as the owner of the box uses them: what must be one for all of them. */
+export interface OtherNodes {
+  readonly tokens: TokenHandlers;
+  /** An operator wants no new calls here. */
+  readonly isDraining: boolean;
+  /** Where the next caller is best sent; undefined where one address serves all. */
+  readonly streamAddress: string | undefined;
+  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean>;
+  freeSlots(callIds: readonly string[]): void;
+  countSlots(orgId: string): Promise<number>;
+  isRinging(callId: string): Promise<boolean>;
+  /** The call is this box's from then on, with its slot; undefined when it waits nowhere. */
+  handOver(
+    call: OwnerQuestions["handOver"]["asks"],
+  ): Promise<OwnerQuestions["handOver"]["answers"]>;
+  /** False when no other node has the call. */
+  report(report: PlacedCallReport): Promise<boolean>;
+  /** False when no other node has the call. */
+  endCall(call: CallEnding): Promise<boolean>;
+}
+
+/** What the other nodes may ask of this box. */
+export interface NodeQuestions {
+  readonly isRinging: OwnerQuestions["isRinging"];
+  readonly handOver: OwnerQuestions["handOver"];
+  readonly report: OwnerQuestions["report"];
+  readonly endCall: OwnerQuestions["endCall"];
+}
+
+/** The box as the others see it. */
+export interface NodeBox {
+  readonly handlers: Handlers<NodeQuestions>;
+  readonly callCount: number;
+  readonly isTaking: boolean;
+  /** Whether a session process of the box has the call, or asks for its slot. */
+  holds(callId: string): boolean;
+}

@@ -1,0 +1,97 @@
+import * as v from "valibot";
+import type { EndReason } from "../session/ending.js";
+
+/** Where a node listens, and what all of them listen to. */
+export const channelOf = (startId: string): string => `parley ${startId}`;
+/** Something of the nodes has changed; the text says nothing. */
+export const ALL_NODES = "parley nodes";
+
+const REASONS: Readonly<Record<EndReason, true>> = {
+  callerLeft: true,
+  agentHungUp: true,
+  transferred: true,
+  durationLimit: true,
+  suspended: true,
+  organizationEnded: true,
+  callerIdle: true,
+  callerTooSlow: true,
+  callerProtocol: true,
+  languageModelFailed: true,
+  speechFailed: true,
+  listeningFailed: true,
+  serverStopping: true,
+  overloaded: true,
+  internalError: true,
+  busy: true,
+  noAnswer: true,
+  vendorFailed: true,
+  machine: true,
+};
+
+function isReason(text: string): text is EndReason {
+  return Object.hasOwn(REASONS, text);
+}
+
+const Reason = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }): EndReason => {
+    if (isReason(dataset.value)) return dataset.value;
+    addIssue({ message: "expected a reason to end a call" });
+    return NEVER;
+  }),
+);
+const OutboundClaims = v.object({ callId: v.string(), orgId: v.string(), agentId: v.string() });
+const Ending = v.object({
+  reason: Reason,
+  status: v.picklist(["completed", "failed"]),
+  message: v.string(),
+  transferTo: v.exactOptional(v.string()),
+});
+
+/** What a node may ask of another: another version may be at work there. */
+const NodeAsks = v.variant("name", [
+  v.object({ name: v.literal("isRinging"), asks: v.string() }),
+  v.object({
+    name: v.literal("handOver"),
+    asks: v.object({ callId: v.string(), orgId: v.string() }),
+  }),
+  v.object({
+    name: v.literal("report"),
+    asks: v.object({
+      claims: OutboundClaims,
+      report: v.object({ status: v.string(), answeredBy: v.string() }),
+    }),
+  }),
+  v.object({
+    name: v.literal("endCall"),
+    asks: v.object({ callId: v.string(), ending: Ending }),
+  }),
+]);
+
+/** What comes back, by the name of what was asked. */
+export const NODE_ANSWERS = {
+  isRinging: v.boolean(),
+  handOver: v.optional(
+    v.object({
+      claims: OutboundClaims,
+      callRef: v.optional(v.string()),
+      answeredBy: v.string(),
+    }),
+  ),
+  report: v.boolean(),
+} as const;
+
+export const Letter = v.variant("kind", [
+  v.object({
+    kind: v.literal("question"),
+    /** Undefined where nobody waits for an answer. */
+    id: v.optional(v.number()),
+    from: v.string(),
+    question: NodeAsks,
+  }),
+  v.object({ kind: v.literal("answer"), id: v.number(), value: v.optional(v.unknown()) }),
+  v.object({ kind: v.literal("failed"), id: v.number() }),
+]);
+
+export type LetterOf = v.InferOutput<typeof Letter>;
+export type NodeAsk = v.InferOutput<typeof NodeAsks>;

@@ -1,0 +1,183 @@
+import * as v from "valibot";
+import type { Mail } from "../../storage/mail.js";
+import type { NodeBox } from "../box/other-nodes.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { ALL_NODES, channelOf, Letter, type LetterOf, type NodeAsk } from "./node-letter.js";
+
+/** A node that has not answered by then is dead or out of reach. */
+const ANSWER_MAX_MS = 2_000;
+const RECONNECT_MIN_MS = 200;
+const RECONNECT_MAX_MS = 5_000;
+/** Questions that wait for their answers, either way: some hundred times what a busy node has. */
+export const QUESTIONS_MAX = 1_000;
+
+type Handlers = NodeBox["handlers"];
+
+export interface NodeMailOptions {
+  readonly mail: Mail;
+  readonly startId: string;
+  readonly handlers: Handlers;
+  /** Something of the nodes has changed, or may have while nobody could say so. */
+  readonly onChange: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Failure) => void;
+  readonly cancelTimer: CancelTimer;
+}
+
+/** Questions between nodes, each answered by the one that has the call; what is lost on the way is not answered in time. */
+export class NodeMail {
+  readonly #options: NodeMailOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #servingCount = 0;
+  #lastId = 0;
+  #isClosed = false;
+  #end: (() => Promise<void>) | undefined;
+  #cancelRetry: CancelTimer | undefined;
+
+  constructor(options: NodeMailOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when this node can be asked. */
+  async open(): Promise<void> {
+    const { mail, startId, onChange } = this.#options;
+    const channels = [channelOf(startId), ALL_NODES];
+    const end = await mail.listen(channels, {
+      onMail: (channel, text) => (channel === ALL_NODES ? onChange() : this.#receive(text)),
+      onLost: () => this.#openAgain(RECONNECT_MIN_MS),
+    });
+    if (this.#isClosed) await end();
+    else this.#end = end;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelRetry?.();
+    await this.#end?.();
+    for (const id of this.#waiting.keys()) this.#fail(id, "this server stops");
+  }
+
+  /** What was said meanwhile is lost: who has asked asks again, and what stands in the database is read again. */
+  #openAgain(waitMs: number): void {
+    if (this.#isClosed) return;
+    const { clock, log, onChange } = this.#options;
+    log.warn({ waitMs }, "this server cannot hear the others; it listens again");
+    this.#cancelRetry = clock.after(waitMs, () => {
+      this.open().then(onChange, () => {
+        this.#openAgain(Math.min(2 * waitMs, RECONNECT_MAX_MS));
+      });
+    });
+  }
+
+  /** Rejects with a Failure `unavailable` when the other node does not answer in time. */
+  async ask<Answer extends v.GenericSchema>(
+    to: string,
+    question: NodeAsk,
+    answer: Answer,
+  ): Promise<v.InferOutput<Answer>> {
+    const { startId: from, clock } = this.#options;
+    if (this.#waiting.size >= QUESTIONS_MAX)
+      throw unavailable("the other servers answer too slowly");
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const answered = new Promise<unknown>((resolve, reject) => {
+      const late = () => this.#fail(id, "another server did not answer in time");
+      this.#waiting.set(id, { resolve, reject, cancelTimer: clock.after(ANSWER_MAX_MS, late) });
+    });
+    answered.catch(() => undefined);
+    try {
+      await this.#post(to, { kind: "question", id, from, question });
+    } catch (error) {
+      this.#fail(id, "another server could not be asked");
+      throw error;
+    }
+    return v.parse(answer, await answered);
+  }
+
+  /** Says something that needs no answer. */
+  async tell(to: string, question: NodeAsk): Promise<void> {
+    await this.#post(to, { kind: "question", from: this.#options.startId, question });
+  }
+
+  #post(to: string, letter: unknown): Promise<void> {
+    return this.#options.mail.post(channelOf(to), JSON.stringify(letter));
+  }
+
+  #receive(text: string): void {
+    const { log } = this.#options;
+    const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Letter), text);
+    if (!read.success) {
+      log.warn({ bytes: text.length }, "what another server said was not understood");
+      return;
+    }
+    const letter = read.output;
+    if (letter.kind === "question") void this.#serve(letter);
+    else if (letter.kind === "failed") this.#fail(letter.id, "another server could not answer");
+    else this.#settle(letter.id)?.resolve(letter.value);
+  }
+
+  async #serve({ id, from, question }: LetterOf & { kind: "question" }): Promise<void> {
+    const { log } = this.#options;
+    if (this.#servingCount >= QUESTIONS_MAX) {
+      log.warn(
+        { name: question.name },
+        "a question of another server was dropped: there are too many",
+      );
+      return;
+    }
+    this.#servingCount += 1;
+    try {
+      const value = await this.#answer(question).catch((error: unknown) => {
+        log.warn({ error, name: question.name }, "a question of another server failed");
+        return FAILED;
+      });
+      if (id === undefined) return;
+      await this.#post(
+        from,
+        value === FAILED ? { kind: "failed", id } : { kind: "answer", id, value },
+      );
+    } catch (error) {
+      log.warn({ error, name: question.name }, "another server could not be answered");
+    } finally {
+      this.#servingCount -= 1;
+    }
+  }
+
+  async #answer(question: NodeAsk): Promise<unknown> {
+    const { handlers } = this.#options;
+    switch (question.name) {
+      case "isRinging":
+        return handlers.isRinging(question.asks);
+      case "handOver":
+        return handlers.handOver(question.asks);
+      case "report":
+        return handlers.report(question.asks);
+      case "endCall":
+        return handlers.endCall(question.asks);
+    }
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    waiting?.cancelTimer();
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #fail(id: number, reason: string): void {
+    this.#settle(id)?.reject(unavailable(reason));
+  }
+}
+
+const FAILED = Symbol("failed");
+
+function unavailable(reason: string): Failure {
+  return new Failure("unavailable", reason);
+}

@@ -1,0 +1,201 @@
+import { availableParallelism, loadavg } from "node:os";
+import type { Database } from "../../storage/database.js";
+import type { NodeRecord, NodeStart } from "../../storage/node-store.js";
+import { StorageUnavailable } from "../../storage/storage-failure.js";
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { leastLoaded } from "./least-loaded.js";
+import { SilenceWatch } from "./silence-watch.js";
+
+export const BEAT_MS = 2_000;
+/** A node that is silent for so long is taken for dead. */
+export const SILENCE_MAX_MS = 15_000;
+/** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
+const SWEEP_BEATS = 15;
+
+export interface NodeRegistryOptions {
+  readonly database: Pick<Database, "nodes" | "calls">;
+  readonly node: NodeStart;
+  /** False: the lock of this name may have been lost by a node that lives. */
+  readonly isNameCertain: boolean;
+  /** What is said of this node with each heartbeat. */
+  readonly state: () => { readonly calls: number; readonly isTaking: boolean };
+  /** Other nodes have taken this one for dead, and have closed its calls. */
+  readonly onLost: () => void;
+  /** Now and then, after a heartbeat that was stored. */
+  readonly onSweep: () => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** This node among those of its database: says that it lives, and closes the calls of those that do not. */
+export class NodeRegistry {
+  readonly #options: NodeRegistryOptions;
+  readonly #watch: SilenceWatch;
+  #nodes: readonly NodeRecord[] = [];
+  #beatCount = 0;
+  #beating: Promise<void> | undefined;
+  #isOver = false;
+  #stopBeating: CancelTimer | undefined;
+  /** Callers who were sent to each node since the last heartbeat told of them. */
+  readonly #sent = new Map<string, number>();
+
+  constructor(options: NodeRegistryOptions) {
+    this.#options = options;
+    this.#watch = new SilenceWatch(SILENCE_MAX_MS);
+  }
+
+  /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailable` when that one lives. */
+  async join(): Promise<void> {
+    const { database, node, isNameCertain, clock } = this.#options;
+    const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
+    if (earlier !== undefined) {
+      const isSilent = isNameCertain || (await this.#isSilent(earlier));
+      const what = "an earlier start of this server has not said that it stopped";
+      if (!isSilent || !(await this.#close(earlier, what))) {
+        throw new StorageUnavailable(
+          `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
+        );
+      }
+    }
+    await database.nodes.register(node);
+    this.#stopBeating = clock.every(BEAT_MS, () => void this.beat());
+    await this.beat();
+  }
+
+  /** Nodes that live, this one among them. */
+  get liveCount(): number {
+    return Math.max(1, this.#nodes.filter((node) => this.#lives(node)).length);
+  }
+
+  get isDraining(): boolean {
+    const { startId } = this.#options.node;
+    return this.#nodes.some((node) => node.startId === startId && node.isDraining === 1);
+  }
+
+  /** Where the next caller is best sent; undefined where nodes have no addresses of their own. */
+  get streamAddress(): string | undefined {
+    const taking = this.#nodes.filter(
+      (node) => node.isTaking === 1 && node.isDraining === 0 && this.#lives(node),
+    );
+    const best = leastLoaded(taking, this.#sent);
+    if (best === undefined) return undefined;
+    this.#sent.set(best.startId, (this.#sent.get(best.startId) ?? 0) + 1);
+    return best.address ?? undefined;
+  }
+
+  /** Ids of the nodes that live, without this one. */
+  get others(): readonly string[] {
+    const { startId } = this.#options.node;
+    return this.#nodes
+      .filter((node) => node.startId !== startId && this.#lives(node))
+      .map((node) => node.startId);
+  }
+
+  /** Settles when the heartbeat is stored, or could not be: the next one makes up for it. Never rejects. */
+  beat(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
+  }
+
+  /** The node is gone; its calls have ended. */
+  async leave(): Promise<void> {
+    const { node, log } = this.#options;
+    this.#stop();
+    try {
+      const calls = await this.#remove(node);
+      if (calls > 0)
+        log.error({ calls }, "calls whose end could not be stored were closed as failed");
+    } catch (error) {
+      log.warn({ error }, "this server could not say that it has stopped");
+    }
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#stopBeating?.();
+  }
+
+  async #beatOnce(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      this.#watch.interrupt();
+      this.#options.log.warn({ error }, "the heartbeat of this server could not be stored");
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { database, node, state, onLost, onSweep, clock } = this.#options;
+    const load = (loadavg()[0] ?? 0) / availableParallelism();
+    const nodes = await database.nodes.beat(node.startId, { ...state(), load });
+    if (this.#isOver) return;
+    if (nodes === undefined) {
+      this.#stop();
+      onLost();
+      return;
+    }
+    this.#nodes = nodes;
+    this.#sent.clear();
+    const others = nodes.filter(({ startId }) => startId !== node.startId);
+    for (const silent of this.#watch.look(others, clock.monotonicMs())) {
+      await this.#close(silent, "a server of this database was silent for too long");
+    }
+    this.#beatCount += 1;
+    if (this.#beatCount % SWEEP_BEATS === 1) {
+      await this.#closeOrphans();
+      await onSweep();
+    }
+  }
+
+  #lives({ isLost, silentMs }: NodeRecord): boolean {
+    return isLost === 0 && silentMs < SILENCE_MAX_MS;
+  }
+
+  /**
+   * What another node does at the same time is done once: a call is closed by whoever comes first. False when the node has lived
+   * on.
+   */
+  async #close(node: NodeRecord, what: string): Promise<boolean> {
+    const { database, log } = this.#options;
+    if (!(await database.nodes.lose(node))) return false;
+    const calls = await this.#remove(node);
+    log.error({ node: node.name, calls }, `${what}; its calls were closed as failed`);
+    return true;
+  }
+
+  async #remove({ startId }: Pick<NodeRecord, "startId">): Promise<number> {
+    const { database, clock } = this.#options;
+    let calls = 0;
+    for (const runId of await database.nodes.runsOf(startId)) {
+      calls += await database.calls.closeRunOfLostNode(runId, clock.epochMs());
+    }
+    await database.nodes.remove(startId);
+    return calls;
+  }
+
+  async #closeOrphans(): Promise<void> {
+    const { database, clock, log } = this.#options;
+    for (const runId of await database.nodes.orphanRuns()) {
+      const calls = await database.calls.closeRunOfLostNode(runId, clock.epochMs());
+      if (calls > 0) log.error({ calls }, "calls of no server were closed as failed");
+    }
+  }
+
+  /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
+  async #isSilent(earlier: NodeRecord): Promise<boolean> {
+    const { database, clock } = this.#options;
+    const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
+    while (clock.monotonicMs() < endMs) {
+      await new Promise<void>((resolve) => {
+        clock.after(BEAT_MS, resolve);
+      });
+      const now = (await database.nodes.list()).find(({ startId }) => startId === earlier.startId);
+      if (now?.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash, randomUUID } from "node:crypto";
+import * as v from "valibot";
+import type { Database } from "../../storage/database.js";
+import type { TokenHandlers } from "../box/other-nodes.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import { NONCE_KEPT_MS, STREAM_TOKEN_LIFETIME_MS } from "../security/stream-token.js";
+import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
+import { keptMsOf } from "../telephony/answered-webhooks.js";
+import type { Clock } from "../time/clock.js";
+
+/** A page's token is remembered no longer than it is good. */
+const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
+
+const Claims = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    vendor: v.string(),
+    orgId: v.string(),
+    agentId: v.string(),
+    callerRef: v.string(),
+    callKey: v.string(),
+    attempt: v.number(),
+  }),
+);
+
+/** One-use tokens of all nodes: each is a row of the database, which whoever comes first makes. */
+export function nodeTokens(
+  { onceTokens }: Pick<Database, "onceTokens">,
+  clock: Clock,
+  log: Logger,
+): TokenHandlers {
+  const unasked = (work: Promise<void>) => {
+    work.catch((error: unknown) => log.warn({ error }, "the use of a token could not be stored"));
+  };
+  return {
+    useNonce: async (nonce) => {
+      const { isFirst } = await onceTokens.take(`stream ${nonce}`, null, NONCE_KEPT_MS);
+      return isFirst ? undefined : "used";
+    },
+    answerWebhook: async ({ id, isUnique, answer }) => {
+      const key = `webhook ${createHash("sha256").update(id).digest("base64")}`;
+      const { value } = await onceTokens.take(key, answer, keptMsOf(isUnique));
+      return value ?? undefined;
+    },
+    takeToken: async ({ nonce, expiresAtMs, historyKey }) => {
+      const leftMs = Math.max(0, expiresAtMs - clock.epochMs());
+      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS);
+      const { isFirst, value } = await onceTokens.take(`client ${nonce}`, null, keptMs);
+      if (isFirst || (value !== null && value === historyKey)) return undefined;
+      return "the token was used for another call";
+    },
+    tokenOpened: ({ nonce, historyKey }) => {
+      unasked(onceTokens.remember(`client ${nonce}`, historyKey));
+    },
+    giveTokenBack: ({ nonce }) => unasked(onceTokens.giveBack(`client ${nonce}`)),
+    mintUuid: async (claims) => {
+      const uuid = randomUUID();
+      const row = { owner: claims.orgId, value: JSON.stringify(claims) };
+      const key = `uuid ${uuid}`;
+      const max = STREAM_UUIDS_OF_ONE_MAX;
+      if (await onceTokens.put(key, row, STREAM_TOKEN_LIFETIME_MS, max)) return uuid;
+      const message = "too many calls were announced and have not come; wait a minute";
+      throw new Failure("unavailable", message);
+    },
+    redeemUuid: async (uuid) => {
+      const claims = await onceTokens.takeOut(`uuid ${uuid}`);
+      return claims === undefined ? undefined : v.parse(Claims, claims);
+    },
+  };
+}

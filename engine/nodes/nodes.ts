@@ -1,0 +1,160 @@
+import type { Database } from "../../storage/database.js";
+import type { Mail } from "../../storage/mail.js";
+import type { NodeStart } from "../../storage/node-store.js";
+import type { CallEnding, OwnerQuestions, PlacedCallReport } from "../box/box-questions.js";
+import type { NodeBox, OtherNodes, TokenHandlers } from "../box/other-nodes.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import { NODE_ANSWERS } from "./node-letter.js";
+import { NodeMail } from "./node-mail.js";
+import { NodeRegistry } from "./node-registry.js";
+import { nodeTokens } from "./node-tokens.js";
+
+export interface NodesOptions {
+  readonly database: Pick<Database, "nodes" | "calls" | "callSlots" | "onceTokens">;
+  readonly mail: Mail;
+  readonly node: NodeStart;
+  /** As in `NodeRegistryOptions`. */
+  readonly isNameCertain: boolean;
+  readonly onLost: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** This box among the servers of its database: slots, tokens and calls are those of all of them. */
+export class Nodes implements OtherNodes {
+  readonly tokens: TokenHandlers;
+  readonly #options: NodesOptions;
+  readonly #registry: NodeRegistry;
+  #box: NodeBox | undefined;
+  #mail: NodeMail | undefined;
+
+  constructor(options: NodesOptions) {
+    const { database, clock, log } = options;
+    this.#options = options;
+    this.tokens = nodeTokens(database, clock, log);
+    this.#registry = new NodeRegistry({
+      ...options,
+      state: () => ({
+        calls: this.#box?.callCount ?? 0,
+        isTaking: this.#box?.isTaking ?? false,
+      }),
+      onSweep: () => this.#sweep(),
+    });
+  }
+
+  /** Rejects with `StorageUnavailable` when another server of this name lives. */
+  async join(): Promise<void> {
+    await this.#registry.join();
+  }
+
+  /** From now on the others can ask the box. */
+  async serve(box: NodeBox): Promise<void> {
+    const { mail, node, clock, log } = this.#options;
+    this.#box = box;
+    const onChange = () => void this.#registry.beat();
+    const { handlers } = box;
+    this.#mail = new NodeMail({ mail, startId: node.startId, handlers, onChange, clock, log });
+    await this.#mail.open();
+    await this.#registry.beat();
+  }
+
+  /** Calls that are opened under this run are this node's: to be said before the first one. */
+  addRun(runId: string): Promise<void> {
+    const { database, node } = this.#options;
+    return database.nodes.addRun(node.startId, runId);
+  }
+
+  /** When the calls of the box have ended. */
+  async leave(): Promise<void> {
+    await this.#registry.leave();
+    await this.#mail?.close();
+  }
+
+  get liveCount(): number {
+    return this.#registry.liveCount;
+  }
+
+  get isDraining(): boolean {
+    return this.#registry.isDraining;
+  }
+
+  get streamAddress(): string | undefined {
+    return this.#registry.streamAddress;
+  }
+
+  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
+    const { database, node } = this.#options;
+    return database.callSlots.take({ ...slot, startId: node.startId });
+  }
+
+  /** What cannot be given back now is given back by the next sweep. */
+  freeSlots(callIds: readonly string[]): void {
+    const { database, node, log } = this.#options;
+    database.callSlots.free(node.startId, callIds).catch((error: unknown) => {
+      log.warn({ error, count: callIds.length }, "slots could not be given back yet");
+    });
+  }
+
+  countSlots(orgId: string): Promise<number> {
+    return this.#options.database.callSlots.count(orgId);
+  }
+
+  async isRinging(callId: string): Promise<boolean> {
+    const holder = await this.#otherHolder(callId);
+    return (
+      holder !== undefined &&
+      (await this.#ask(holder, { name: "isRinging", asks: callId }, NODE_ANSWERS.isRinging))
+    );
+  }
+
+  async handOver(call: OwnerQuestions["handOver"]["asks"]) {
+    const { database, node } = this.#options;
+    const { callId } = call;
+    const holder = await this.#otherHolder(callId);
+    if (holder === undefined) return undefined;
+    const question = { name: "handOver", asks: call } as const;
+    const handed = await this.#ask(holder, question, NODE_ANSWERS.handOver);
+    if (handed === undefined) return undefined;
+    await database.callSlots.move(callId, holder, node.startId);
+    return { ...handed, callRef: handed.callRef };
+  }
+
+  async report(report: PlacedCallReport): Promise<boolean> {
+    const holder = await this.#otherHolder(report.claims.callId);
+    return (
+      holder !== undefined &&
+      (await this.#ask(holder, { name: "report", asks: report }, NODE_ANSWERS.report))
+    );
+  }
+
+  async endCall(call: CallEnding): Promise<boolean> {
+    const holder = await this.#otherHolder(call.callId);
+    if (holder === undefined) return false;
+    await this.#mailOfBox.tell(holder, { name: "endCall", asks: call });
+    return true;
+  }
+
+  async #otherHolder(callId: string): Promise<string | undefined> {
+    const { database, node } = this.#options;
+    const holder = await database.callSlots.holderOf(callId);
+    return holder === node.startId ? undefined : holder;
+  }
+
+  #ask: NodeMail["ask"] = (...question) => this.#mailOfBox.ask(...question);
+
+  get #mailOfBox(): NodeMail {
+    if (this.#mail === undefined) throw new Error("the other servers were asked before `serve`");
+    return this.#mail;
+  }
+
+  async #sweep(): Promise<void> {
+    const { database, node, log } = this.#options;
+    const stored = await database.callSlots.callsOf(node.startId);
+    const over = stored.filter((callId) => this.#box?.holds(callId) === false);
+    await database.callSlots.free(node.startId, over);
+    if (over.length > 0)
+      log.warn({ count: over.length }, "slots of calls that are over were given back");
+    await database.onceTokens.purge();
+  }
+}

@@ -1,0 +1,17 @@
+/** What is heard by whoever listens to a channel. */
+export interface MailListener {
+  readonly onMail: (channel: string, text: string) => void;
+  /** The way has broken: nothing more comes this way, and what is said from now on is lost. */
+  readonly onLost: () => void;
+}
+
+/** Short messages between the servers of one database, to those that listen at that moment. */
+export interface Mail {
+  /** Rejects with a RangeError for a text of more than `MAIL_BYTES_MAX`, and as any request where the database is away. */
+  post(channel: string, text: string): Promise<void>;
+  /** Resolves when the channels are listened to; what it gives ends that. */
+  listen(channels: readonly string[], listener: MailListener): Promise<() => Promise<void>>;
+}
+
+/** PostgreSQL takes 7,999. */
+export const MAIL_BYTES_MAX = 7_900;

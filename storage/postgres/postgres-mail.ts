@@ -1,0 +1,61 @@
+import { Client } from "pg";
+import { MAIL_BYTES_MAX, type Mail, type MailListener } from "../mail.js";
+import type { StatementPort } from "../statement-port.js";
+import { connectionSettings } from "./postgres-pool.js";
+
+/** A listener says nothing of its own: a connection that is lost on the way is found by the system's probes. */
+const KEEP_ALIVE =
+  "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
+
+/** LISTEN and NOTIFY: posts over the pool, and listens on a connection of its own. */
+export class PostgresMail implements Mail {
+  readonly #url: string;
+  readonly #port: Pick<StatementPort, "send">;
+
+  constructor(url: string, port: Pick<StatementPort, "send">) {
+    this.#url = url;
+    this.#port = port;
+  }
+
+  async post(channel: string, text: string): Promise<void> {
+    if (Buffer.byteLength(text) > MAIL_BYTES_MAX) {
+      throw new RangeError(`a message to another server has at most ${MAIL_BYTES_MAX} bytes`);
+    }
+    await this.#port.send(
+      [{ sql: "select pg_notify($1, $2)", parameters: [channel, text] }],
+      false,
+    );
+  }
+
+  async listen(
+    channels: readonly string[],
+    { onMail, onLost }: MailListener,
+  ): Promise<() => Promise<void>> {
+    const connection = new Client(connectionSettings(this.#url));
+    const way = { isOpen: false };
+    const lose = () => {
+      if (!way.isOpen) return;
+      way.isOpen = false;
+      connection.end().catch(() => undefined);
+      onLost();
+    };
+    connection.on("error", lose);
+    connection.on("end", lose);
+    connection.on("notification", ({ channel, payload = "" }) => onMail(channel, payload));
+    try {
+      await connection.connect();
+      await connection.query(KEEP_ALIVE);
+      for (const channel of channels) {
+        await connection.query(`listen ${connection.escapeIdentifier(channel)}`);
+      }
+    } catch (error) {
+      await connection.end().catch(() => undefined);
+      throw error;
+    }
+    way.isOpen = true;
+    return async () => {
+      way.isOpen = false;
+      await connection.end().catch(() => undefined);
+    };
+  }
+}

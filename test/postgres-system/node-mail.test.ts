@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Failure } from "../../engine/failure.js";
+import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
+import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { type Database, openDatabase } from "../../storage/database.js";
+import { MAIL_BYTES_MAX } from "../../storage/mail.js";
+import { Changes } from "../doubles/changes.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
+import { temporaryFile } from "../storage/temporary-file.js";
+import { Cluster } from "./cluster.js";
+
+const cluster = await Cluster.start();
+const NEVER = new Promise<never>(() => undefined);
+
+async function openMail(context: TestContext): Promise<Database & { readonly url: string }> {
+  const url = await cluster.makeDatabase();
+  const database = await openDatabase({ filePath: temporaryFile(), url });
+  context.after(() => database.close());
+  return Object.assign(database, { url });
+}
+
+async function nodeOn(
+  context: TestContext,
+  { mail }: Database,
+  startId: string,
+  {
+    clock = new SystemClock(),
+    isRinging = (callId: string): boolean | Promise<boolean> => callId === startId,
+  } = {},
+) {
+  assert.ok(mail);
+  const changes = new Changes();
+  const log = new RecordingLogger();
+  const told: string[] = [];
+  const counts = { changed: 0 };
+  const node = new NodeMail({
+    mail,
+    startId,
+    handlers: {
+      isRinging,
+      handOver: () => {
+        throw new Error("it went wrong");
+      },
+      report: () => true,
+      endCall: ({ callId, ending }) => {
+        told.push(`${callId} ${ending.reason}`);
+        changes.tell();
+        return true;
+      },
+    },
+    onChange: () => {
+      counts.changed += 1;
+      changes.tell();
+    },
+    clock,
+    log,
+  });
+  await node.open();
+  context.after(() => node.close());
+  return { node, changes, log, told, counts };
+}
+
+const isRinging = (callId: string) => ({ name: "isRinging", asks: callId }) as const;
+const isUnavailable = (error: unknown) => error instanceof Failure && error.kind === "unavailable";
+
+test("a node answers what another asks, and learns what it is told", async (context) => {
+  const database = await openMail(context);
+  const { node: one } = await nodeOn(context, database, "one");
+  const { told, changes, log } = await nodeOn(context, database, "other");
+  assert.equal(await one.ask("other", isRinging("other"), NODE_ANSWERS.isRinging), true);
+  assert.equal(await one.ask("other", isRinging("x"), NODE_ANSWERS.isRinging), false);
+  const handOver = { name: "handOver", asks: { callId: "a", orgId: "org" } } as const;
+  await assert.rejects(one.ask("other", handOver, NODE_ANSWERS.handOver), isUnavailable);
+  assert.match(log.ofLevel("warn")[0]?.message ?? "", /a question of another server failed/);
+  const ending = { reason: "callerLeft", status: "completed", message: "gone" } as const;
+  await one.tell("other", { name: "endCall", asks: { callId: "a", ending } });
+  await changes.until("the call's end", () => told.length > 0);
+  assert.deepEqual(told, ["a callerLeft"]);
+});
+
+test("what is not understood is left alone, and what is too long is not sent", async (context) => {
+  const database = await openMail(context);
+  const { log, changes, counts } = await nodeOn(context, database, "one");
+  for (const text of ["", "{}", '{"kind":"question","from":"x","question":{"name":"drop"}}']) {
+    await database.mail?.post(channelOf("one"), text);
+  }
+  await database.mail?.post(ALL_NODES, "");
+  await changes.until("the last of them", () => counts.changed > 0);
+  assert.equal(log.ofLevel("warn").length, 3);
+  const tooLong = database.mail?.post(ALL_NODES, "é".repeat(MAIL_BYTES_MAX / 2 + 1));
+  await assert.rejects(tooLong ?? NEVER, RangeError);
+});
+
+test("a node that does not answer is not waited for, and not too many questions wait", async (context) => {
+  const database = await openMail(context);
+  const clock = new VirtualClock();
+  const { node } = await nodeOn(context, database, "one", { clock });
+  const ask = () => node.ask("nobody", isRinging("a"), NODE_ANSWERS.isRinging);
+  const asked = Array.from({ length: QUESTIONS_MAX }, () => assert.rejects(ask(), isUnavailable));
+  await assert.rejects(ask(), /too slowly/);
+  clock.advance(2_000);
+  await Promise.all(asked);
+  const next = assert.rejects(ask(), isUnavailable);
+  await node.close();
+  await next;
+});
+
+test("a node that asks too much is not answered", async (context) => {
+  const database = await openMail(context);
+  const held: ((answer: boolean) => void)[] = [];
+  const asking = await nodeOn(context, database, "asking", { clock: new VirtualClock() });
+  const { log, changes } = await nodeOn(context, database, "asked", {
+    isRinging: () => new Promise<boolean>((resolve) => held.push(resolve)),
+  });
+  const first = Array.from({ length: QUESTIONS_MAX }, () =>
+    asking.node.ask("asked", isRinging("a"), NODE_ANSWERS.isRinging),
+  );
+  const other = await nodeOn(context, database, "other", { clock: new VirtualClock() });
+  await changes.until("all to be asked", async () => {
+    await database.mail?.post(ALL_NODES, "");
+    return held.length === QUESTIONS_MAX;
+  });
+  const last = assert.rejects(
+    other.node.ask("asked", isRinging("a"), NODE_ANSWERS.isRinging),
+    isUnavailable,
+  );
+  await changes.until("the last to be dropped", async () => {
+    await database.mail?.post(ALL_NODES, "");
+    return log.ofLevel("warn").length === 1;
+  });
+  for (const answer of held) answer(true);
+  await Promise.all(first);
+  await other.node.close();
+  await last;
+});
+
+test("a node whose connection is lost listens again, and looks what it has missed", async (context) => {
+  const database = await openMail(context);
+  const { changes, counts, log } = await nodeOn(context, database, "one");
+  const { node: other } = await nodeOn(context, database, "other");
+  await cluster.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
+    database.url,
+  );
+  await changes.until("the node to look", () => counts.changed > 0);
+  assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
+  await changes.until("the other node to listen too", () =>
+    other.ask("one", isRinging("one"), NODE_ANSWERS.isRinging).catch(() => false),
+  );
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Caller } from "../../engine/sandbox/caller.js";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { eventually } from "../system/eventually.js";
+import { heard } from "../system/telephone-stand.js";
+import { Cluster } from "./cluster.js";
+import { NodeStand } from "./node-stand.js";
+
+const GREETING = "Hello there.";
+const ATTEMPTS = 500;
+const LIMIT = 10;
+const cluster = await Cluster.start();
+
+async function isTaken(caller: Caller): Promise<boolean> {
+  const isTold = ({ type }: { readonly type: string }) => type === "connected" || type === "closed";
+  const event = caller.events.find(isTold) ?? (await caller.until(isTold));
+  return event.type === "connected";
+}
+
+test("a plan's calls are taken to the last one and no further, whichever server is asked", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const servers = [await stand.serve("one"), await stand.serve("other", { WORKERS: "2" })];
+  const customer = await stand.customerWithAgent(GREETING, "starter");
+  const dial = (index: number) =>
+    Caller.dial({ url: servers[index % 2]?.url ?? "", apiKey: customer.apiKey });
+  const callers = Array.from({ length: ATTEMPTS }, (_, index) => dial(index));
+  const taken = await Promise.all(callers.map(isTaken));
+  assert.equal(taken.filter(Boolean).length, LIMIT);
+  await callers.find((_, index) => taken[index])?.hangUp();
+  const next = await eventually("the free slot", async () => {
+    const caller = dial(1);
+    return (await isTaken(caller)) ? caller : undefined;
+  });
+  await Promise.all([...callers, next].map((caller) => caller.hangUp()));
+  assert.equal((await stand.atRest(customer)).length, LIMIT + 1);
+});
+
+test("a server that is killed loses its calls to another, which closes their records once", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const [one, other] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING, "starter");
+  stand.front.leadTo(one.url);
+  const caller = await PhoneCaller.call({ webhookUrl: stand.webhookOf(one, customer) });
+  await heard(caller, GREETING);
+  await caller.say("say thank you");
+  await heard(caller, "thank you");
+  const silent = await Caller.connect({ url: one.url, apiKey: customer.apiKey });
+  one.server.signal("SIGKILL");
+  await caller.until(({ type }) => type === "closed");
+  stand.front.leadTo(other.url);
+  const again = await caller.goOn();
+  await heard(again, "Where were we?");
+  await again.say("what was that");
+  await heard(again, "like to try");
+  await again.hangUp();
+  const [first, second, third] = await stand.atRest(customer);
+  assert.ok(first && second && third);
+  assert.deepEqual(
+    [first, second].map(({ status, metadata }) => [status, metadata["endReason"]]),
+    Array.from({ length: 2 }, () => ["failed", "the server that had the call was lost"]),
+  );
+  assert.equal(first.metadata["continuedBy"], third.id);
+  assert.equal(third.metadata["continues"], first.id);
+  assert.equal(silent.events.at(-1)?.type, "closed");
+  const [day] = await stand.database.usage.list(
+    customer.tenant.organization.id,
+    "0000-01-01",
+    "9999-12-31",
+  );
+  assert.equal(day?.calls, 3);
+  assert.deepEqual(
+    (await stand.database.nodes.list()).map(({ name }) => name),
+    ["other"],
+  );
+});
+
+test("a server that stood still ends its calls and stops, once others have taken it for dead", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const [one] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING);
+  const caller = await Caller.connect({ url: one.url, apiKey: customer.apiKey });
+  one.server.signal("SIGSTOP");
+  const [call] = await stand.atRest(customer);
+  assert.equal(call?.metadata["endReason"], "the server that had the call was lost");
+  one.server.signal("SIGCONT");
+  await caller.until(({ type }) => type === "closed");
+  assert.equal(await one.server.exited(), 1);
+  const again = await stand.serve("one");
+  const next = await Caller.connect({ url: again.url, apiKey: customer.apiKey });
+  await next.hangUp();
+  assert.equal((await stand.atRest(customer)).length, 2);
+});
+
+test("what is changed at one server holds at the other with the next request", async (context) => {
+  const stand = await NodeStand.start(context, cluster, { REQUESTS_PER_MINUTE: "20" });
+  const [one, other] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING);
+  const { apiKey, apiKeyId, tenant } = customer;
+  const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+  const [agent] = await stand.tenancy.agents.list(tenant);
+  const changed = await fetch(`${one.url}/api/dashboard/agents/${agent?.id}`, {
+    method: "PATCH",
+    headers,
+    body: JSON.stringify({ persona: { greeting: "Good evening." } }),
+  });
+  assert.equal(changed.status, 200, await changed.text());
+  const caller = await PhoneCaller.call({
+    webhookUrl: stand.webhookOf(other, customer),
+    streamUrl: `${other.url.replace("http", "ws")}/ws/telephony/stream`,
+  });
+  await heard(caller, "Good evening.");
+  await caller.hangUp();
+  const revoked = await fetch(`${one.url}/api/dashboard/api-keys/${apiKeyId}`, {
+    method: "DELETE",
+    headers,
+  });
+  assert.equal(revoked.status, 200, await revoked.text());
+  const refused = await fetch(`${other.url}/api/dashboard/agents`, { headers });
+  assert.equal(refused.status, 401, await refused.text());
+  await stand.atRest(customer);
+
+  const stranger = await stand.customerWithAgent(GREETING);
+  const ask = async ({ url }: { readonly url: string }) => {
+    const response = await fetch(`${url}/api/dashboard/agents`, {
+      headers: { "x-api-key": stranger.apiKey },
+    });
+    await response.text();
+    return response.status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(one)));
+  assert.equal(statuses.filter((status) => status === 200).length, 10, "its part of twenty");
+});

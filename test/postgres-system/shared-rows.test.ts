@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type Database, openDatabase } from "../../storage/database.js";
+import { insertOrganizations } from "../storage/sample-records.js";
+import { temporaryFile } from "../storage/temporary-file.js";
+import { Cluster } from "./cluster.js";
+
+const cluster = await Cluster.start();
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+async function open(context: TestContext): Promise<Database> {
+  const url = await cluster.makeDatabase();
+  const database = await openDatabase({ filePath: temporaryFile(), url });
+  context.after(() => database.close());
+  await insertOrganizations(database);
+  for (const startId of ["one", "other"]) {
+    const about = { address: null, version: "1.0.0", capacity: 0 };
+    await database.nodes.register({ startId, name: startId, ...about });
+  }
+  return database;
+}
+
+test("of those who ask for slots at once, as many get one as there are, whichever server they ask", async (context) => {
+  const { callSlots } = await open(context);
+  const taken = await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      callSlots.take({
+        orgId: "org",
+        callId: `call ${index}`,
+        callsMax: 7,
+        startId: index % 2 === 0 ? "one" : "other",
+      }),
+    ),
+  );
+  assert.equal(taken.filter(Boolean).length, 7);
+  assert.equal(await callSlots.count("org"), 7);
+});
+
+test("a call that goes on takes the slot of the one before, and no stranger's", async (context) => {
+  const { callSlots } = await open(context);
+  const slot = { orgId: "org", callsMax: 1 };
+  assert.ok(await callSlots.take({ ...slot, callId: "first", startId: "one" }));
+  const next = { ...slot, callId: "next", startId: "other" };
+  assert.equal(await callSlots.take({ ...next, replaces: "unknown" }), false);
+  assert.ok(await callSlots.take({ ...next, replaces: "first" }));
+  assert.equal(await callSlots.holderOf("first"), undefined);
+  const theirs = { orgId: "nobody", callsMax: 1, callId: "theirs", startId: "one" };
+  assert.ok(await callSlots.take({ ...theirs, replaces: "next" }));
+  assert.equal(await callSlots.holderOf("next"), "other");
+});
+
+test("a slot is given back and moved by who has it alone", async (context) => {
+  const { callSlots } = await open(context);
+  await callSlots.take({ orgId: "org", callId: "a", callsMax: 9, startId: "one" });
+  await callSlots.free("other", ["a"]);
+  assert.equal(await callSlots.move("a", "other", "one"), false);
+  assert.ok(await callSlots.move("a", "one", "other"));
+  assert.deepEqual(await callSlots.callsOf("other"), ["a"]);
+  await callSlots.free("other", ["a"]);
+  assert.equal(await callSlots.count("org"), 0);
+});
+
+test("a token is taken once, and again when its time is over or it is given back", async (context) => {
+  const { onceTokens } = await open(context);
+  const takes = await Promise.all(
+    Array.from({ length: 20 }, () => onceTokens.take("a", "first", DAY_MS)),
+  );
+  assert.equal(takes.filter(({ isFirst }) => isFirst).length, 1);
+  assert.deepEqual(await onceTokens.take("a", "second", DAY_MS), {
+    isFirst: false,
+    value: "first",
+  });
+  await onceTokens.giveBack("a");
+  assert.equal(
+    (await onceTokens.take("a", null, DAY_MS)).isFirst,
+    false,
+    "it has opened something",
+  );
+  assert.ok((await onceTokens.take("b", null, DAY_MS)).isFirst);
+  await onceTokens.giveBack("b");
+  assert.ok((await onceTokens.take("b", null, -1)).isFirst);
+  assert.ok((await onceTokens.take("b", null, DAY_MS)).isFirst, "its time was over");
+  await onceTokens.remember("b", "key");
+  assert.equal((await onceTokens.take("b", null, DAY_MS)).value, "key");
+});
+
+test("what is put is taken out once, in its time, and one owner has no more than allowed", async (context) => {
+  const { onceTokens } = await open(context);
+  const row = { owner: "org", value: "claims" };
+  assert.ok(await onceTokens.put("a", row, DAY_MS, 2));
+  assert.ok(await onceTokens.put("b", row, DAY_MS, 2));
+  assert.equal(await onceTokens.put("c", row, DAY_MS, 2), false);
+  assert.equal(await onceTokens.takeOut("a"), "claims");
+  assert.equal(await onceTokens.takeOut("a"), undefined);
+  assert.ok(await onceTokens.put("old", row, -1, 2));
+  assert.equal(await onceTokens.takeOut("old"), undefined);
+  await onceTokens.purge();
+  assert.ok(await onceTokens.put("old", row, DAY_MS, 2), "what is too old was forgotten");
+});
