@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../api/commands/livestream-local/package-root.js";
 import { FAULT_ROWS, type FaultRow } from "./faults/fault-rows.js";
@@ -20,6 +21,8 @@ const SILENCE_P99_MAX_MS = 1_500;
 const rows = FAULT_ROWS.filter(
   ({ kind, fault, stage }) => part === undefined || `${kind} ${fault} ${stage}`.includes(part),
 );
+const date = new Date().toISOString().slice(0, 10);
+const loadBefore = loadOf();
 const healthyMs = await healthySilenceMs();
 const results = new Map<FaultRow, TrialResult>();
 const waiting = [...rows];
@@ -38,6 +41,11 @@ async function tryAll(): Promise<void> {
     results.set(row, result);
     console.log(lineOf(result));
   }
+}
+
+/** Processes that wanted a core in the last minute. */
+function loadOf(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
 }
 
 function isGood({ isLost, wordsLost, wordsTwice }: TrialResult): boolean {
@@ -59,7 +67,8 @@ function reportOf(all: readonly TrialResult[]): string {
     "# The fault matrix",
     "",
     `One call of three turns for each fault of one vendor, against the sandbox, with one vendor that stands in for it.`,
-    `Made by \`npm run faults\` on ${cores} cores of ${cpu}, Node ${node}, commit ${commit}.`,
+    `Made by \`npm run faults\` on ${date}, on ${cores} cores of ${cpu}, Node ${node}, commit ${commit}.`,
+    `The machine had a load of ${loadBefore} before, and of ${loadOf()} at the end: with other work beside it silences are longer.`,
     "",
     `- calls: ${all.length}, lost: ${sum(({ isLost }) => Number(isLost))}`,
     `- extra silence in the worst turn of a call: median ${quantile(kept, 0.5)} ms, p99 ${quantile(kept, 0.99)} ms (wanted: ${SILENCE_P99_MAX_MS})`,

@@ -94,6 +94,7 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         value={thresholds.onVendorsLost}
         options={LOST_VENDORS}
         onChange={(value) => change({ onVendorsLost: value === "transfer" ? "transfer" : "end" })}
+        wrong={wrongAt("thresholds.onVendorsLost")}
       />
       <SilenceFields thresholds={thresholds} change={change} wrong={wrongAt} />
     </>
