@@ -87,6 +87,7 @@ test("every field of an agent is checked and named", async () => {
     ["llmConfig.temperature", { llmConfig: { temperature: -0.1 } }],
     ["llmConfig.maxTokens", { llmConfig: { maxTokens: 0 } }],
     ["ttsConfig.speed", { ttsConfig: { speed: "fast" } }],
+    ["fallbacks.hedging", { fallbacks: { hedging: "yes" } }],
     ["recording.retentionDays", { recording: { enabled: true, retentionDays: 3_651 } }],
     ["thresholds.silenceTimeoutMs", { thresholds: { silenceTimeoutMs: 1.5 } }],
     ["thresholds.maxCallDurationSec", { thresholds: { maxCallDurationSec: -1 } }],
@@ -96,6 +97,20 @@ test("every field of an agent is checked and named", async () => {
     const answer = await platform.client.post(AGENTS, { ...draft, ...fault }, tenancy.byKey);
     assert.equal(answer.status, 400, path);
     assert.ok(answer.text.startsWith(`{"error":"${path}: expected `), answer.text);
+  }
+});
+
+test("hedging is switched on and off beside the stand-ins, which stay as they are", async () => {
+  const { client } = platform;
+  const { body } = await client.post(AGENTS, draft, tenancy.byKey);
+  const { llmProviderId: providerId, llmModelId: modelId } = Object(body);
+  const llm = [{ providerId, modelId }];
+  for (const fallbacks of [{ llm, hedging: true }, { stt: [] }, { hedging: false }]) {
+    const path = `${AGENTS}/${idIn(body)}`;
+    const sent = { headers: tenancy.byKey, body: { fallbacks } };
+    const changed = Object((await client.send("PATCH", path, sent)).body);
+    const hedging = fallbacks.hedging ?? true;
+    assert.deepEqual(changed.fallbacks, { llm, tts: [], stt: [], hedging });
   }
 });
 
