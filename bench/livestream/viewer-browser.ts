@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import * as v from "valibot";
+import { CLOCK_BAR_SHARE, CLOCK_PERIOD_MS } from "./publisher.js";
 
 const CHROMIUM = "/usr/bin/chromium";
 const WAIT_MAX_MS = 20_000;
@@ -48,6 +49,20 @@ const BARS = `(() => {
     return [red, green, blue];
   });
 })()`;
+
+/** The place of the publisher's clock as it is shown now, 0 to 1 from left to right, and the time of day; -1: no bar. */
+const CLOCK = `(() => {
+  const video = document.querySelector("#video");
+  const canvas = document.createElement("canvas");
+  canvas.width = video.videoWidth;
+  canvas.height = 1;
+  const drawing = canvas.getContext("2d");
+  drawing.drawImage(video, 0, video.videoHeight / 2, canvas.width, 1, 0, 0, canvas.width, 1);
+  const { data } = drawing.getImageData(0, 0, canvas.width, 1);
+  const place = Array.from({ length: canvas.width }, (_, x) => data[x * 4]).findIndex((red) => red > 128);
+  return { place: place < 0 ? -1 : place / canvas.width, epochMs: Date.now() };
+})()`;
+const Clock = v.object({ place: v.number(), epochMs: v.number() });
 
 /** A page in headless Chromium, with flags of one's own beside those that every test needs. */
 export class ViewerBrowser {
@@ -99,6 +114,14 @@ export class ViewerPage {
 
   async bars(): Promise<readonly Rgb[]> {
     return v.parse(v.array(Color), await this.page.evaluate(BARS));
+  }
+
+  /** How old the picture is that is shown now, by the publisher's clock; undefined while there is none. */
+  async pictureAgeMs(): Promise<number | undefined> {
+    const { place, epochMs } = v.parse(Clock, await this.page.evaluate(CLOCK));
+    if (place < 0) return undefined;
+    const shownMs = (place / (1 - CLOCK_BAR_SHARE)) * CLOCK_PERIOD_MS;
+    return (epochMs - shownMs + CLOCK_PERIOD_MS) % CLOCK_PERIOD_MS;
   }
 
   async untilPlaying(timeoutMs = WAIT_MAX_MS): Promise<void> {
