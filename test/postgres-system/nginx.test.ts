@@ -16,7 +16,7 @@ import { Cluster } from "./cluster.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
 const CALLS = 12;
-/** Of each server, at least; connections are shared out by their number. */
+/** The least that each server has: nginx shares connections out by their number. */
 const CALLS_OF_ONE_MIN = 4;
 
 /** Real nginx with deploy/several/nginx.conf, which leads to the two servers. */
