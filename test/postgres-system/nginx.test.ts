@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { freePorts } from "../../bench/livestream/free-ports.js";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { debianProgram } from "../deploy-system/debian-program.js";
+import { replaced } from "../deploy-system/nginx-stand.js";
+import { eventually } from "../system/eventually.js";
+import { heard } from "../system/telephone-stand.js";
+import { Cluster } from "./cluster.js";
+import { NodeStand, type StandingNode } from "./node-stand.js";
+
+const CALLS = 12;
+/** The least that each server has: nginx shares connections out by their number. */
+const CALLS_OF_ONE_MIN = 4;
+
+/** Real nginx with deploy/several/nginx.conf, which leads to the two servers. */
+async function startNginx(
+  context: TestContext,
+  port: number,
+  servers: readonly StandingNode[],
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-several-"));
+  let conf = readFileSync(join(packageRoot(), "deploy/several/nginx.conf"), "utf8");
+  conf = replaced(conf, "listen 8080 ", `listen 127.0.0.1:${port} `);
+  for (const { name, url } of servers) {
+    conf = replaced(conf, `server ${name}:8080 `, `server ${new URL(url).host} `);
+  }
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(" ");
+  const path = join(folder, "nginx.conf");
+  writeFileSync(path, `pid ${folder}/pid; events {} http { ${folders}\n${conf}\n}`);
+  const ignore = () => undefined;
+  const part = new RunningPart(
+    {
+      name: "nginx",
+      file: debianProgram("nginx"),
+      args: ["-c", path, "-p", folder, "-e", "stderr", "-g", "daemon off;"],
+      env: {},
+      stopSignal: "SIGTERM",
+    },
+    { onLine: ignore, onStarted: ignore, onEnded: ignore, onGivenUp: ignore },
+    new SystemClock(),
+  );
+  part.start();
+  context.after(async () => {
+    await part.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await eventually("nginx", () =>
+    fetch(`http://127.0.0.1:${port}/api/health`).then(
+      (response) => response.ok || undefined,
+      () => undefined,
+    ),
+  );
+}
+
+test("behind nginx, the callers of a server that is killed talk on with the other", async (context) => {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const stand = await NodeStand.start(context, await Cluster.start(), {
+    PUBLIC_BASE_URL: url,
+    TRUSTED_PROXIES: "127.0.0.1",
+  });
+  const servers = [await stand.serve("one"), await stand.serve("two")];
+  await startNginx(context, port, servers);
+  const customer = await stand.customerWithAgent("Hello there.");
+  const callers: PhoneCaller[] = [];
+  for (let call = 0; call < CALLS; call += 1) {
+    callers.push(await PhoneCaller.call({ webhookUrl: stand.webhookOf({ url }, customer) }));
+  }
+  await Promise.all(callers.map((caller) => heard(caller, "Hello there.")));
+  await Promise.all(callers.map((caller) => caller.say("say thank you")));
+  await Promise.all(callers.map((caller) => heard(caller, "thank you")));
+  const nodes = await stand.database.nodes.list();
+  const victim = nodes.find(({ name }) => name === "one")?.startId ?? "";
+  const { length: brokenCount } = await stand.database.callSlots.callsOf(victim);
+  assert.ok(brokenCount >= CALLS_OF_ONE_MIN, `${brokenCount} calls on one server`);
+  assert.ok(CALLS - brokenCount >= CALLS_OF_ONE_MIN, `${brokenCount} calls on one server`);
+  const killedAtMs = performance.now();
+  servers[0]?.server.signal("SIGKILL");
+  await servers[0]?.server.exited();
+  const isClosed = (caller: PhoneCaller) => caller.events.some(({ type }) => type === "closed");
+  const broken = await eventually("the streams of the server to break", () => {
+    const closed = callers.filter(isClosed);
+    return closed.length === brokenCount ? closed : undefined;
+  });
+  const again = await Promise.all(
+    broken.map(async (caller) => {
+      const next = await caller.goOn();
+      await heard(next, "Where were we?");
+      return next;
+    }),
+  );
+  const tookMs = Math.round(performance.now() - killedAtMs);
+  context.diagnostic(
+    `${broken.length} callers talked on ${tookMs} ms after the kill at the latest`,
+  );
+  const others = callers.filter((caller) => !isClosed(caller));
+  await Promise.all(again.map((caller) => caller.say("what was that")));
+  await Promise.all(again.map((caller) => heard(caller, "like to try")));
+  await Promise.all(others.map((caller) => caller.say("say good bye")));
+  await Promise.all(others.map((caller) => heard(caller, "good bye")));
+  await Promise.all([...again, ...others].map((caller) => caller.hangUp()));
+  const calls = await stand.atRest(customer);
+  assert.equal(calls.length, CALLS + broken.length);
+  const lost = calls.filter(({ status }) => status === "failed");
+  assert.equal(lost.length, broken.length);
+  for (const { metadata } of lost) {
+    const next = calls.find(({ id }) => id === metadata["continuedBy"]);
+    assert.equal(next?.status, "completed");
+  }
+});
