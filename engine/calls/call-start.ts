@@ -10,7 +10,7 @@ export interface CallStart {
   /** What was kept under it when the call began. */
   readonly earlier?: readonly HistoryMessage[];
   readonly channel: CallChannel;
-  /** Of the key that it came with, if it did. */
+  /** The key that the call came with; left out where it came without one. */
   readonly apiKeyId?: string | undefined;
 }
 

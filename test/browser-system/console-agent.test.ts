@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
-import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { type Customer, TestServer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
 import { visitConsole } from "./console-visit.js";
@@ -26,7 +25,7 @@ async function editorOf(customer: Customer, id: string) {
   return viewer;
 }
 
-async function save(page: Page): Promise<void> {
+async function save(page: ViewerPage["page"]): Promise<void> {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("All is saved.").waitFor();
 }

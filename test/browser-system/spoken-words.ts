@@ -1,4 +1,4 @@
-import type { Locator, Page } from "playwright-core";
+import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
 
 const RATE_HZ = 48_000;
@@ -47,7 +47,11 @@ const SAYS_AGAIN_MAX = 3;
 const REPLY_MAX_MS = 15_000;
 
 /** A busy machine may drop some of the microphone: a caller who is not understood says it again, as people do. */
-export async function sayUntil(page: Page, text: string, answer: Locator): Promise<void> {
+export async function sayUntil(
+  page: ViewerPage["page"],
+  text: string,
+  answer: ReturnType<ViewerPage["page"]["locator"]>,
+): Promise<void> {
   for (let tries = 1; tries < SAYS_AGAIN_MAX; tries += 1) {
     await page.evaluate(speaking(text));
     const isAnswered = await answer.waitFor({ timeout: REPLY_MAX_MS }).then(

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import type { Page } from "playwright-core";
 import * as v from "valibot";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { TestServer } from "../system/test-server.js";
@@ -68,7 +67,7 @@ async function pageWith(
 }
 
 /** A page in a call with a greeting agent, by the client token that the site gives out. */
-async function talking(context: TestContext): Promise<Page> {
+async function talking(context: TestContext): Promise<ViewerPage["page"]> {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { persona: { greeting: GREETING } });
   const answer = await fetch(`${server.url}/api/dashboard/client-tokens`, {

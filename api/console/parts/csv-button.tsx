@@ -1,7 +1,7 @@
 import { Download } from "lucide-react";
 
 interface CsvButtonProps {
-  /** Of the file. */
+  /** The name that the file is saved under. */
   readonly name: string;
   readonly label: string;
   /** Undefined while there is nothing to be written. */

@@ -53,40 +53,15 @@ export function OrderedList<Item>(props: OrderedListProps<Item>) {
           return (
             <li key={key} className="stack tight">
               {children(item, index, (changed) => onChange(items.with(index, changed)))}
-              <div className="row end">
-                {isOrdered ? (
-                  <>
-                    <button
-                      type="button"
-                      id={idOf(id, key, "up")}
-                      className="button square"
-                      aria-label={`Move ${name} up`}
-                      disabled={index === 0}
-                      onClick={() => moveTo(index, index - 1, "up")}
-                    >
-                      <ArrowUp size={16} aria-hidden />
-                    </button>
-                    <button
-                      type="button"
-                      id={idOf(id, key, "down")}
-                      className="button square"
-                      aria-label={`Move ${name} down`}
-                      disabled={index === items.length - 1}
-                      onClick={() => moveTo(index, index + 1, "down")}
-                    >
-                      <ArrowDown size={16} aria-hidden />
-                    </button>
-                  </>
-                ) : null}
-                <button
-                  type="button"
-                  className="button square"
-                  aria-label={`Remove ${name}`}
-                  onClick={() => remove(index, item)}
-                >
-                  <Trash2 size={16} aria-hidden />
-                </button>
-              </div>
+              <PlaceButtons
+                id={id}
+                name={name}
+                itemKey={key}
+                index={index}
+                count={isOrdered ? items.length : 0}
+                onMove={(to, move) => moveTo(index, to, move)}
+                onRemove={() => remove(index, item)}
+              />
             </li>
           );
         })}
@@ -95,6 +70,57 @@ export function OrderedList<Item>(props: OrderedListProps<Item>) {
         {told}
       </p>
     </>
+  );
+}
+
+interface PlaceButtonsProps {
+  readonly id: string;
+  readonly itemKey: number;
+  readonly name: string;
+  readonly index: number;
+  /** How many places there are; 0 where the order means nothing. */
+  readonly count: number;
+  readonly onMove: (to: number, move: Move) => void;
+  readonly onRemove: () => void;
+}
+
+function PlaceButtons(props: PlaceButtonsProps) {
+  const { id, itemKey, name, index, count, onMove, onRemove } = props;
+  return (
+    <div className="row end">
+      {count === 0 ? null : (
+        <>
+          <button
+            type="button"
+            id={idOf(id, itemKey, "up")}
+            className="button square"
+            aria-label={`Move ${name} up`}
+            disabled={index === 0}
+            onClick={() => onMove(index - 1, "up")}
+          >
+            <ArrowUp size={16} aria-hidden />
+          </button>
+          <button
+            type="button"
+            id={idOf(id, itemKey, "down")}
+            className="button square"
+            aria-label={`Move ${name} down`}
+            disabled={index === count - 1}
+            onClick={() => onMove(index + 1, "down")}
+          >
+            <ArrowDown size={16} aria-hidden />
+          </button>
+        </>
+      )}
+      <button
+        type="button"
+        className="button square"
+        aria-label={`Remove ${name}`}
+        onClick={onRemove}
+      >
+        <Trash2 size={16} aria-hidden />
+      </button>
+    </div>
   );
 }
 
