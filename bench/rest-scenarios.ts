@@ -84,10 +84,13 @@ export class BesideDashboardsScenario implements Scenario {
     const [reference, measured] = [pooledMs(alone), pooledMs(beside)];
     const added = (results: readonly CallLoadResult[]) =>
       results.map((result) => `${addedMs(result, 0.99).toFixed(1)} ms`).join(" and ");
+    const cpu = (results: readonly CallLoadResult[]) =>
+      results.map(({ cpuMsPerCallSecond }) => `${cpuMsPerCallSecond.toFixed(2)} ms`).join(" and ");
     return {
       measurements: [{ name: "besideDashboardsLatencyP99", measured, reference }],
       details: [
         `added by the server, p99: alone ${added(alone)}, beside ${added(beside)}`,
+        `CPU per second of call: alone ${cpu(alone)}, beside ${cpu(beside)}`,
         ...dashboards.map(
           ({ events, reopened }) => `${events} events to dashboards, ${reopened} streams again`,
         ),

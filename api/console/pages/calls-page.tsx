@@ -1,6 +1,7 @@
-import { useCallback, useEffect } from "react";
+import { useEffect } from "react";
 import { Link, useSearchParams } from "wouter";
 import { filtersOf } from "../model/call-filters.js";
+import type { Answered } from "../model/contract-paths.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
 import { Attention } from "../parts/attention.js";
@@ -18,6 +19,8 @@ export function CallsPage() {
   const [search] = useSearchParams();
   const filters = filtersOf(search);
   const isTold = useLiveCalls();
+  const live = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
+  const liveCount = live.data?.total;
   const calls = useCalls(filters);
   const agents = useAgents();
   const pages = calls.data?.pages;
@@ -26,15 +29,16 @@ export function CallsPage() {
   const isFiltered = Object.keys(filters).length > 0;
   const { refetch } = calls;
   const pageCount = pages?.length ?? 0;
-  // A long list is not loaded anew, page by page, whenever a call ends.
-  const renew = useCallback(() => {
-    if (pageCount <= RENEWED_PAGES_MAX) void refetch();
-  }, [pageCount, refetch]);
+  // Neither a long list nor a search is done anew whenever a call ends.
+  const isCheap = pageCount <= RENEWED_PAGES_MAX && filters.words === undefined;
+  useEffect(() => {
+    if (liveCount !== undefined && isCheap) void refetch();
+  }, [liveCount, isCheap, refetch]);
   return (
     <>
       <PageHead title="Calls" about={pages === undefined ? undefined : countWords(total)} />
       <CallFilterChips agents={agents.data ?? []} />
-      {filters.status === undefined ? <LiveCalls isTold={isTold} onEnded={renew} /> : null}
+      {isFiltered || live.data === undefined ? null : <LiveCalls {...live.data} />}
       {isFiltered ? null : (
         <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty={false} />
       )}
@@ -71,20 +75,13 @@ function AllCalls({ hasHeading, ...list }: LongCallsProps & { readonly hasHeadin
 }
 
 /** Calls in progress, on top of all others. */
-function LiveCalls({ isTold, onEnded }: { isTold: boolean; onEnded: () => void }) {
-  const live = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
+function LiveCalls({ items, total }: Answered<"listCalls">) {
   const agents = useAgents();
-  const items = live.data?.items ?? [];
-  const count = live.data?.total;
-  // What has just ended belongs into the list below.
-  useEffect(() => {
-    if (count !== undefined) onEnded();
-  }, [count, onEnded]);
-  if (items.length === 0) return null;
+  if (total === 0) return null;
   return (
     <section className="stack tight">
       <h2>
-        <span className="state live">In progress: {count}</span>
+        <span className="state live">In progress: {total}</span>
       </h2>
       <CallRows calls={items} agents={agents.data ?? []} />
     </section>
