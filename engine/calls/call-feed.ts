@@ -16,6 +16,11 @@ export const WATCH_MAX_MS = 60_000;
 /** So that nothing between server and watcher takes the line for dead, and a watcher that is gone is missed. */
 export const PULSE_MS = 5_000;
 
+/** News of all calls of an organization are told together so often: each telling costs every watcher a write. */
+export const TOGETHER_MS = 250;
+/** More at once are told before. */
+const TOGETHER_MAX = 100;
+
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
   readonly orgId: string;
@@ -38,6 +43,7 @@ export class CallFeed {
   readonly #clock: Clock;
   readonly #exchange: NewsExchange | undefined;
   readonly #watches = new Map<NewsTopic, Set<Watch>>();
+  readonly #waiting = new Map<NewsTopic, CallNews[]>();
   readonly #countByOrg = new Map<string, number>();
   #count = 0;
   #isClosed = false;
@@ -54,7 +60,7 @@ export class CallFeed {
   }
 
   tell(orgId: string, news: CallNews): void {
-    if (news.type !== "words") this.#tell(callsTopic(orgId), news);
+    if (news.type !== "words") this.#tellSoon(callsTopic(orgId), news);
     this.#tell(callTopic(orgId, news.callId), news);
   }
 
@@ -100,6 +106,24 @@ export class CallFeed {
   #hasRoom(orgId: string): boolean {
     const count = this.#countByOrg.get(orgId) ?? 0;
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
+  }
+
+  #tellSoon(topic: NewsTopic, news: CallNews): void {
+    if (!this.#watches.has(topic) && this.#exchange?.isWanted(topic) !== true) return;
+    const waiting = this.#waiting.get(topic);
+    if (waiting === undefined) {
+      this.#waiting.set(topic, [news]);
+      this.#clock.after(TOGETHER_MS, () => this.#tellWaiting(topic));
+      return;
+    }
+    waiting.push(news);
+    if (waiting.length >= TOGETHER_MAX) this.#tellWaiting(topic);
+  }
+
+  #tellWaiting(topic: NewsTopic): void {
+    const waiting = this.#waiting.get(topic) ?? [];
+    this.#waiting.delete(topic);
+    for (const news of waiting) this.#tell(topic, news);
   }
 
   #tell(topic: NewsTopic, news: CallNews): void {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   CallFeed,
   PULSE_MS,
+  TOGETHER_MS,
   WATCH_MAX_MS,
   WATCHERS_MAX,
   WATCHERS_PER_ORGANIZATION_MAX,
@@ -26,7 +27,8 @@ function watching(feed: CallFeed, watched: Watched) {
 }
 
 test("who watches all calls is told of them without words, who watches one with them, and nobody of others'", () => {
-  const feed = new CallFeed(new VirtualClock());
+  const clock = new VirtualClock();
+  const feed = new CallFeed(clock);
   const all = watching(feed, { orgId: "org" });
   const one = watching(feed, { orgId: "org", callId: "a" });
   const otherCall = watching(feed, { orgId: "org", callId: "b" });
@@ -34,8 +36,11 @@ test("who watches all calls is told of them without words, who watches one with 
   const prying = watching(feed, { orgId: "other", callId: "a" });
   feed.tell("org", WORDS);
   feed.tell("org", TURN);
-  assert.deepEqual(all.told, [TURN]);
-  assert.deepEqual(one.told, [WORDS, TURN]);
+  feed.tell("org", TURN);
+  assert.deepEqual(all.told, [], "together, in a moment");
+  clock.advance(TOGETHER_MS);
+  assert.deepEqual(all.told, [TURN, TURN]);
+  assert.deepEqual(one.told, [WORDS, TURN, TURN]);
   assert.deepEqual([...otherCall.told, ...others.told, ...prying.told], []);
 });
 
@@ -105,4 +110,14 @@ test("where a box has other processes, they are asked for what is watched here, 
   elsewhere.add(callTopic("org", "a"));
   feed.tell("org", WORDS);
   assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
+});
+
+test("news that come thick are told before their time, so that few of them wait", () => {
+  const clock = new VirtualClock();
+  const feed = new CallFeed(clock);
+  const all = watching(feed, { orgId: "org" });
+  for (let count = 0; count < 250; count += 1) feed.tell("org", TURN);
+  assert.equal(all.told.length, 200);
+  clock.advance(TOGETHER_MS);
+  assert.equal(all.told.length, 250);
 });
