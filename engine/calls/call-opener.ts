@@ -191,11 +191,8 @@ export class CallOpener {
   async #demandMinutes({ organization, plan }: Tenant): Promise<void> {
     const today = utcDate(this.#around.clock.epochMs());
     const monthBegan = `${today.slice(0, 8)}01`;
-    const used = await this.#around.database.usage.minutesBetween(
-      organization.id,
-      monthBegan,
-      today,
-    );
+    const { usage } = this.#around.database;
+    const used = await usage.minutesBetween(organization.id, monthBegan, today);
     if (used < plan.limits.maxMonthlyMinutes) return;
     const message = `the plan's ${plan.limits.maxMonthlyMinutes} minutes of this month are used up`;
     throw new OpenRefusal("limitReached", message);
