@@ -46,6 +46,9 @@ const Page = v.object({
   items: v.array(v.object({ _id: v.string(), status: v.string() })),
 });
 
+/** The first event of those who watch calls, whole. */
+const WATCH_BEGUN = /^event: watching\n.*\n\n/;
+
 /** The whole server as it is shipped, in a process and a folder of its own. */
 export class AttackedServer {
   readonly dataDir: string;
@@ -130,7 +133,7 @@ export class AttackedServer {
       ...(sent === undefined ? {} : { body: sent }),
       signal: AbortSignal.timeout(ANSWER_MAX_MS),
     });
-    const text = await response.text();
+    const text = await textOf(response);
     return { status: response.status, headers: response.headers, text, body: jsonOf(text) };
   }
 
@@ -186,4 +189,15 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Its body; of a watch, which goes on for a minute, what it begins with. */
+async function textOf({ body }: Response): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (WATCH_BEGUN.test(text)) break;
+  }
+  return text + decoder.decode();
 }
