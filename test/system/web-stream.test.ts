@@ -232,8 +232,8 @@ describe("bad input", { concurrency: true }, () => {
       ['{"type":"played","turnId":2,"ms":0}', /turnId: expected the `turnId` of an `audioStart`/],
       ['{"type":"played","turnId":1,"ms":86400000}', /ms: expected at most the \d+ ms/],
       [
-        `{"type":"played","padding":"${"x".repeat(2_000)}"}`,
-        /message: expected at most 1024 bytes/,
+        `{"type":"played","padding":"${"x".repeat(9_000)}"}`,
+        /message: expected at most 8192 bytes/,
       ],
     ];
     for (const [report, fault] of faults) {
