@@ -2,19 +2,9 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { UnsettledAudio } from "../../../../engine/vendors/chain/unsettled-audio.js";
+import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 const BYTES_PER_MS = 32;
-const FRAME_MS = 20;
-
-function frame(amplitude: number): Uint8Array {
-  const pcm = Int16Array.from({ length: FRAME_MS * 16 }, (_, at) =>
-    at % 100 < 50 ? amplitude : -amplitude,
-  );
-  return new Uint8Array(pcm.buffer);
-}
-
-const LOUD = frame(3_000);
-const QUIET = frame(3);
 
 describe("the audio that is to be heard again", () => {
   let audio: UnsettledAudio;

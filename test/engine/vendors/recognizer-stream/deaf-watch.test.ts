@@ -6,18 +6,7 @@ import {
   type Hearing,
   VOICE_DOUBTED_MS,
 } from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
-
-const FRAME_MS = 20;
-
-function frame(amplitude: number): Uint8Array {
-  const pcm = Int16Array.from({ length: FRAME_MS * 16 }, (_, at) =>
-    at % 100 < 50 ? amplitude : -amplitude,
-  );
-  return new Uint8Array(pcm.buffer);
-}
-
-const LOUD = frame(3_000);
-const QUIET = frame(3);
+import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 describe("a recognizer that tells nothing", () => {
   let watch: DeafWatch;
