@@ -19,7 +19,7 @@ function assertStayedListed({ log }: IngestStand, transcoders = 1): void {
 
 // Traps (b) and (c): a restart with another first number makes players hang.
 test("ffmpeg is killed: the same playlists go on, and the stream stays listed as it was", async (t) => {
-  const stand = await IngestStand.start(t);
+  const stand = await IngestStand.start(t, { hook: { THUMBNAIL_SECONDS: "1" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
   await listing.until("added");
@@ -27,6 +27,8 @@ test("ffmpeg is killed: the same playlists go on, and the stream stays listed as
   const files = stand.files("demo");
   const first = files.playlist("240p").mediaSequence;
   const before = await files.untilAbove("240p", first + 1);
+  // A ladder that is started again finds the picture of the one before.
+  await untilThere(files.folder, "thumbnail.jpg");
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGKILL");

@@ -39,7 +39,8 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
   );
   if (plan.names.includes("audio")) streamMap.push(`a:${pictures.length},name:audio`);
   return [
-    ["-hide_banner", "-nostdin", "-loglevel", "warning"],
+    // Without -y a ladder that is started again would end at the thumbnail that is there.
+    ["-hide_banner", "-nostdin", "-y", "-loglevel", "warning"],
     ["-progress", "pipe:1", "-stats_period", "0.5"],
     sourceArguments(order),
     graph === undefined ? [] : ["-filter_complex", graph],
