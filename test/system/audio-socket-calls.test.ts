@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { freePorts } from "../../bench/livestream/free-ports.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import {
-  AudioSocketPhone,
-  frame,
-  freePort,
-  speechFrames,
-  uuidFrame,
-} from "./audio-socket-phone.js";
+import { AudioSocketPhone, frame, speechFrames, uuidFrame } from "./audio-socket-phone.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
@@ -41,7 +36,7 @@ const givenOut: string[] = [];
 let port: number;
 let server: TestServer;
 before(async () => {
-  port = await freePort();
+  [port = 0] = await freePorts(1);
   server = await TestServer.start({ clock, log, environment: { AUDIOSOCKET_PORT: String(port) } });
 });
 after(() => closeServer(server, clock));

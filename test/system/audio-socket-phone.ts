@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
 import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
 import { Changes } from "../doubles/changes.js";
@@ -23,17 +23,6 @@ export function frame(kind: number, payload: Uint8Array = Buffer.alloc(0)): Buff
 
 export function uuidFrame(uuid: string): Buffer {
   return frame(0x01, Buffer.from(uuid.replaceAll("-", ""), "hex"));
-}
-
-/** A port that nobody has at the moment: the setting's 0 means that there is no door. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
 }
 
 /** What Asterisk's AudioSocket() does, after its documentation, apart from the code under test. */

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AudioSocketPhone, freePort, uuidFrame } from "./audio-socket-phone.js";
+import { freePorts } from "../../bench/livestream/free-ports.js";
+import { AudioSocketPhone, uuidFrame } from "./audio-socket-phone.js";
 import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 async function startWithDoor() {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const environment = { AUDIOSOCKET_PORT: String(port) };
   const server = await TestServer.start({ environment });
   const customer = await server.customer();

@@ -34,7 +34,7 @@ export function requestsOf(
     method: fc.constant(method.toUpperCase()),
     path: fc
       .tuple(
-        fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
+        fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter(isNoDotSegment),
         queryText(operation, document),
       )
       .map(([id, query]) => `${path.replace("{id}", encodedId(id))}?${query}`),
@@ -64,6 +64,11 @@ function bodyOf({ requestBody }: Operation, document: OpenApiDocument): fc.Arbit
   return schema === undefined
     ? fc.constant(undefined)
     : nearlyFitting(schema, document.components.schemas);
+}
+
+/** Every client of the URL standard takes these out of a path, encoded or not: another operation would be asked. */
+function isNoDotSegment(id: string): boolean {
+  return id !== "." && id !== "..";
 }
 
 function encodedId(id: string): string {

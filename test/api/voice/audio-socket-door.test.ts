@@ -5,13 +5,13 @@ import { type TestContext, test } from "node:test";
 import { AudioSocketDoor } from "../../../api/voice/audio-socket-door.js";
 import type { StartedStream } from "../../../api/voice/phone-calls.js";
 import { PhoneLeg } from "../../../api/voice/phone-leg.js";
+import { freePorts } from "../../../bench/livestream/free-ports.js";
 import { Pacer } from "../../../engine/audio/pacer.js";
 import { StreamUuids } from "../../../engine/security/stream-uuid.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { freePort } from "../../system/audio-socket-phone.js";
 
 const SILENT_TICKS_MAX = 12;
 /** At 8 kHz; the kernel may keep some megabytes. */
@@ -44,7 +44,7 @@ async function openDoor(
     if (answer !== undefined) return answer(stream);
     return new PhoneLeg(stream.socket, stream.wire, pacer, NO_LEG);
   };
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
   const max = connectionsMax === undefined ? {} : { connectionsMax };
   const door = await AudioSocketDoor.open({ ...options, ...max });
