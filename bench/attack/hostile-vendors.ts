@@ -16,7 +16,7 @@ const QUICK = new Set([
   "doubleSpeechFinal",
 ]);
 /** A recognizer is known to be deaf by the voice that it has not understood. */
-const TALKATIVE: Patience = { words: "say one two three four five six", pauseMs: 8_000 };
+const TALKATIVE: Patience = { words: "say one two three four five six", pauseMs: 5_000 };
 const SAMPLE_FAULTS = 1;
 
 export const HOSTILE_VENDORS: Attack = {

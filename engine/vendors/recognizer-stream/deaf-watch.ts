@@ -11,7 +11,8 @@ const ENDED_AGO_MS = 1_500;
 /** New connections that hear nothing either; then the recognizer has failed. */
 const DEAF_TIMES_MAX = 2;
 
-export type Hearing = "fine" | "doubtful" | "deaf" | "lost";
+/** "unanswered": what was said has ended, and nothing came of it. */
+export type Hearing = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
 
 /**
  * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
@@ -25,6 +26,7 @@ export class DeafWatch {
   #utteranceMs = 0;
   #quietMs = 0;
   #isDoubted = false;
+  #isUnanswered = false;
   #deafTimes = 0;
 
   constructor(format: HeardFormat) {
@@ -32,16 +34,18 @@ export class DeafWatch {
     this.#bytesPerMs = bytesPerMs(format);
   }
 
-  /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" it says once until something is understood. */
+  /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" and "unanswered" it says once until something is understood. */
   hear(audio: Uint8Array): Hearing {
     const voicedMs = this.#meter.hear(audio);
     this.#unheardMs += voicedMs;
-    if (this.#unheardMs < VOICE_UNHEARD_MAX_MS) {
-      return this.#becomesDoubtful(voicedMs, audio) ? "doubtful" : "fine";
+    this.#follow(voicedMs, audio);
+    if (this.#unheardMs >= VOICE_UNHEARD_MAX_MS) {
+      this.#unheardMs = 0;
+      this.#deafTimes += 1;
+      return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
     }
-    this.#unheardMs = 0;
-    this.#deafTimes += 1;
-    return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
+    if (this.#becomesDoubtful()) return "doubtful";
+    return this.#becomesUnanswered() ? "unanswered" : "fine";
   }
 
   /** The recognizer has said what it made of some audio. */
@@ -49,20 +53,31 @@ export class DeafWatch {
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
     this.#isDoubted = false;
+    this.#isUnanswered = false;
     this.#deafTimes = 0;
   }
 
-  /** A cough is too short, however many there are of them. */
-  #becomesDoubtful(voicedMs: number, audio: Uint8Array): boolean {
-    if (voicedMs === 0) this.#quietMs += audio.length / this.#bytesPerMs;
-    else {
-      if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
-      this.#quietMs = 0;
-      this.#utteranceMs += voicedMs;
+  #follow(voicedMs: number, audio: Uint8Array): void {
+    if (voicedMs === 0) {
+      this.#quietMs += audio.length / this.#bytesPerMs;
+      return;
     }
+    if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
+    this.#quietMs = 0;
+    this.#utteranceMs += voicedMs;
+  }
+
+  /** A cough is too short, however many there are of them. */
+  #becomesDoubtful(): boolean {
     if (this.#isDoubted) return false;
     const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_DOUBTED_MS : ENDED_VOICE_DOUBTED_MS;
     this.#isDoubted = this.#utteranceMs >= limitMs;
     return this.#isDoubted;
+  }
+
+  #becomesUnanswered(): boolean {
+    if (this.#isUnanswered || this.#quietMs < ENDED_AGO_MS) return false;
+    this.#isUnanswered = this.#utteranceMs >= ENDED_VOICE_DOUBTED_MS;
+    return this.#isUnanswered;
   }
 }

@@ -170,11 +170,14 @@ export class RecognizerStream implements SpeechStream {
   #compare(audio: Uint8Array): void {
     const hearing = this.#watch.hear(audio);
     if (hearing === "fine") return;
-    if (hearing === "doubtful") return this.#parts.listener.onDoubtful?.();
+    const { listener } = this.#parts;
+    if (hearing === "doubtful") return listener.onDoubtful?.();
+    // Somebody else listens beside it by then.
+    if (hearing === "unanswered" && listener.onDoubtful !== undefined) return;
     const error = this.#fault("timeout", "hears nothing of a voice");
-    if (hearing === "deaf") return this.#lose(error);
+    if (hearing !== "lost") return this.#lose(error);
     this.close();
-    this.#parts.listener.onFailed(error);
+    listener.onFailed(error);
   }
 
   #countGarbage(): void {

@@ -32,7 +32,17 @@ describe("a recognizer that tells nothing", () => {
   it("is doubted for a shorter one when that has ended", () => {
     assert.deepEqual(hear(LOUD, 1_100), []);
     assert.deepEqual(hear(QUIET, 1_400), []);
-    assert.deepEqual(hear(QUIET, 200), ["doubtful"]);
+    assert.deepEqual(hear(QUIET, 200), ["doubtful", "unanswered"]);
+  });
+
+  it("has left an utterance unanswered when that is over, and is told so once", () => {
+    assert.deepEqual(hear(LOUD, VOICE_DOUBTED_MS + 200), ["doubtful"]);
+    assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
+    assert.deepEqual(hear(LOUD, 1_100), []);
+    assert.deepEqual(hear(QUIET, 3_000), []);
+    watch.understood();
+    hear(LOUD, VOICE_DOUBTED_MS + 200);
+    assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
   });
 
   it("is not doubted for coughs, however many there are", () => {

@@ -61,6 +61,26 @@ describe("a Deepgram that does not hear", () => {
     );
   });
 
+  it("is connected to anew after the first sentence that it made nothing of, once", async () => {
+    const { listener, clock, changes, server } = scripted;
+    const isQuiet = (ms: number) => {
+      for (let n = 0; n < ms / FRAME_MS; n += 1) stream.write(new Uint8Array(FRAME_BYTES).fill(1));
+    };
+    speak(2_600);
+    isQuiet(1_600);
+    assert.deepEqual(
+      listener.lost.map(({ fault }) => fault),
+      ["timeout"],
+    );
+    clock.advance(100);
+    await server.peer(1);
+    await changes.until("the recovery", () => listener.deafMs.length === 1);
+    speak(1_000);
+    isQuiet(1_600);
+    assert.equal(listener.lost.length, 1);
+    assert.deepEqual(listener.failed, []);
+  });
+
   it("is left alone while it tells results, even without words", async () => {
     const { listener, changes, server } = scripted;
     const peer = await server.peer(0);
