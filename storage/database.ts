@@ -108,6 +108,8 @@ export class Database {
   readonly onceTokens: OnceTokenStore;
   /** Counts what changes of the records that are kept in memory. */
   readonly recordChanges = new RecordChanges();
+  /** Counts what this process adds to the minutes of organizations. */
+  readonly usageChanges = new RecordChanges();
   readonly #backend: StoreBackend;
 
   constructor(backend: StoreBackend) {
@@ -120,7 +122,7 @@ export class Database {
     this.registry = new RegistryStore(db);
     this.agents = new AgentStore(db, atomic);
     this.apiKeys = new ApiKeyStore(db, atomic);
-    this.calls = new CallStore(db, atomic);
+    this.calls = new CallStore(db, atomic, this.usageChanges);
     this.recordings = new RecordingStore(db, atomic);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);

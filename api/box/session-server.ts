@@ -155,7 +155,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
-  const clientAccess = new ClientAccess({ database, clientTokens });
+  const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
   let closeDoors = () => Promise.resolve();
   const running = await startServer({

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { ClientTokens } from "../../../engine/security/client-token.js";
+import { ClientAccess } from "../../../engine/tenancy/client-access.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import { platformOfFile, type SeededPlatform } from "./seeded-platform.js";
+
+const NEW_MODEL = "edge/new-voice";
 
 const sharedPlatform = platformOfFile();
 
@@ -63,9 +67,9 @@ const CHANGES: readonly [string, (known: Known) => Promise<unknown>, Seen, unkno
       tenant: {
         plan: { id, models },
       },
-    }) => platform.database.plans.setModels(id, { ...models, stt: [] }, 1),
-    (tenant) => tenant?.plan.models.stt,
-    [],
+    }) => platform.database.plans.setModels(id, { ...models, tts: [...models.tts, NEW_MODEL] }, 1),
+    (tenant) => tenant?.plan.models.tts.includes(NEW_MODEL),
+    true,
   ],
 ];
 
@@ -109,4 +113,31 @@ test("the use of a key does not make others be read again", async (context) => {
   const before = readCount();
   assert.ok((await byKey()) && (await byToken()));
   assert.equal(readCount(), before);
+});
+
+test("an organization that calls come for without a key is read once, and again when it changes", async (context) => {
+  const { platform, tenant, email } = await knownUser(context);
+  const { id } = tenant.organization;
+  const reads = context.mock.method(platform.database.organizations, "findById");
+  await platform.organizations.find(id);
+  assert.equal((await platform.organizations.find(id))?.organization.status, "active");
+  assert.equal(reads.mock.callCount(), 1);
+  await platform.organizations.suspend(email);
+  assert.equal((await platform.organizations.find(id))?.organization.status, "pending");
+});
+
+test("an agent that is no longer public is out of reach of pages at once", async (context) => {
+  const { platform, tenant } = await knownUser(context);
+  const { clock, database, organizations } = platform;
+  const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });
+  const access = new ClientAccess({ database, organizations, clientTokens, clock });
+  const origin = "https://shop.example";
+  const input = await platform.agentInput({ publicOrigins: [origin] });
+  const { id } = await platform.agents.create(tenant, input);
+  const reads = context.mock.method(database.agents, "findPublic");
+  assert.equal((await access.byOrigin(id, origin))?.agentId, id);
+  assert.equal((await access.byOrigin(id, origin))?.agentId, id);
+  assert.equal(reads.mock.callCount(), 1);
+  await platform.agents.update(tenant, id, { publicOrigins: [] });
+  assert.equal(await access.byOrigin(id, origin), undefined);
 });
