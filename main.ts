@@ -107,6 +107,7 @@ export async function startBox(
   const { settings, keys, database, nodes } = installation;
   const limits = boxLimits(settings, clock, () => nodes?.liveCount ?? 1);
   const owner = new BoxOwner({ limits, database, nodes, metrics: processMetrics(), clock, log });
+  database.recordChanges.tellOthersBy(() => owner.recordsChanged());
   const { workers: count, logLevel } = config;
   const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
   const orders = { settings, keys, writers: database.writers, logLevel };

@@ -129,7 +129,7 @@ export class AgentStore {
     entry?: AuditRecord,
   ): Promise<AgentRecord | undefined> {
     const { id: _id, orgId: _orgId, createdAtMs: _createdAtMs, ...changes } = rowOf(replacement);
-    const [{ rows }] = await this.#atomic.run([
+    const [{ rows }] = await this.#atomic.change([
       this.#db
         .updateTable("agents")
         .set(changes)
@@ -143,7 +143,7 @@ export class AgentStore {
 
   /** False when there is no such agent. Its calls are kept. */
   async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("agents").where("id", "=", id).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
     ]);

@@ -89,7 +89,7 @@ export class ApiKeyStore {
   /** False when the organization has no such key. Revoking again changes nothing, and is no entry. */
   async revoke(orgId: string, id: string, atMs: number, entry?: AuditRecord): Promise<boolean> {
     const key = this.#keys().where("id", "=", id).where("orgId", "=", orgId);
-    const [known] = await this.#atomic.run([
+    const [known] = await this.#atomic.change([
       key,
       this.#db
         .updateTable("apiKeys")

@@ -1,4 +1,5 @@
 import { type Compilable, type Insertable, type Kysely, sql } from "kysely";
+import type { RecordChanges } from "./record-changes.js";
 import type { Statement, StatementPort } from "./statement-port.js";
 import type { Tables } from "./tables.js";
 
@@ -35,9 +36,11 @@ export interface LimitedInsert<Table extends "agents" | "providers"> {
 /** Several queries as one whole: all of them take effect, or none, and no other request comes between them. */
 export class AtomicRequests {
   readonly #port: StatementPort;
+  readonly #changes: RecordChanges;
 
-  constructor(port: StatementPort) {
+  constructor(port: StatementPort, changes: RecordChanges) {
     this.#port = port;
+    this.#changes = changes;
   }
 
   async run<const Queries extends readonly Compilable[]>(
@@ -46,6 +49,13 @@ export class AtomicRequests {
     const results = await this.#port.send(queries.map(statementOf), false);
     // The port gives one result a statement, in order.
     return results as QueryOutcomes<Queries>;
+  }
+
+  /** As `run`, and whoever keeps the records in memory knows of it when it settles. */
+  change<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+  ): Promise<QueryOutcomes<Queries>> {
+    return this.#changes.after(this.run(queries));
   }
 
   /** As `run`, but when the guard touches no row nothing happens at all. Says whether it did. */
@@ -65,7 +75,7 @@ export class AtomicRequests {
     const owned = sql`(select count(*) from ${sql.table(table)} where ${sql.ref("orgId")} = ${orgId})`;
     const insert = sql`insert into ${sql.table(table)} (${columns}) select ${values} where ${owned} < ${max}`;
     const turn = this.#turnOf(db, orgId);
-    const results = await this.run([...turn, { compile: () => insert.compile(db) }, ...queries]);
+    const results = await this.change([...turn, { compile: () => insert.compile(db) }, ...queries]);
     return (results[turn.length]?.changes ?? 0) > 0;
   }
 

@@ -24,6 +24,7 @@ import {
   withoutTurns,
 } from "./call-rows.js";
 import { jsonObject, readJson, writeJson } from "./json-column.js";
+import type { RecordChanges } from "./record-changes.js";
 import type {
   CallMetrics,
   CallRecord,
@@ -65,10 +66,12 @@ export interface CallSummary {
 export class CallStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #usageChanges: RecordChanges;
 
-  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, usageChanges: RecordChanges) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#usageChanges = usageChanges;
   }
 
   /**
@@ -113,11 +116,12 @@ export class CallStore {
       })
       .where("id", "=", callId)
       .where("status", "=", "active");
-    return this.#atomic.runIf(end, [
+    const finished = this.#atomic.runIf(end, [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
       addUsage(this.#db, usage),
     ]);
+    return this.#usageChanges.after(finished);
   }
 
   /** Merges into the call's metadata, whether it has ended or not; nothing when there is no such call. */

@@ -7,13 +7,14 @@ import { CallSlotStore } from "./call-slot-store.js";
 import { CallStore } from "./call-store.js";
 import { DialTargetStore } from "./dial-target-store.js";
 import { HistoryStore } from "./history-store.js";
-import type { Mail } from "./mail.js";
+import { type Mail, RECORDS_CHANGED } from "./mail.js";
 import { NodeStore } from "./node-store.js";
 import { OnceTokenStore } from "./once-token-store.js";
 import { OrganizationStore } from "./organization-store.js";
 import { PhoneNumberStore } from "./phone-number-store.js";
 import { PlanStore } from "./plan-store.js";
 import { ProviderStore } from "./provider-store.js";
+import { RecordChanges } from "./record-changes.js";
 import { RecordingStore } from "./recording-store.js";
 import { RegistryStore } from "./registry-store.js";
 import {
@@ -62,10 +63,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // Only then: whoever has a file needs nothing of it.
     const { PostgresStore } = await import("./postgres/postgres-store.js");
     const server = { isServer, nodeName };
-    return new Database(await PostgresStore.open({ url, connectionsMax, ...server, mustExist }));
+    const store = await PostgresStore.open({ url, connectionsMax, ...server, mustExist });
+    const database = new Database(store);
+    if (!isServer) database.recordChanges.tellOthersBy(() => tellServers(store.mail));
+    return database;
   }
   const onFailure = options.onFailure ?? ((error: Error) => process.emitWarning(error));
   return new Database(await SqliteStore.open({ filePath, isServer, mustExist }, onFailure));
+}
+
+/** Tells servers what a command line has changed; where it cannot, they find out by themselves a moment later. */
+function tellServers(mail: Mail): Promise<void> {
+  return mail.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
 }
 
 /** The database that another process of this box has open. */
@@ -97,19 +106,23 @@ export class Database {
   readonly nodes: NodeStore;
   readonly callSlots: CallSlotStore;
   readonly onceTokens: OnceTokenStore;
+  /** Counts what changes of the records that are kept in memory. */
+  readonly recordChanges = new RecordChanges();
+  /** Counts what this process adds to the minutes of organizations. */
+  readonly usageChanges = new RecordChanges();
   readonly #backend: StoreBackend;
 
   constructor(backend: StoreBackend) {
     const db = new Kysely<Tables>({ dialect: backend.dialect });
-    const atomic = new AtomicRequests(backend);
-    this.plans = new PlanStore(db);
+    const atomic = new AtomicRequests(backend, this.recordChanges);
+    this.plans = new PlanStore(db, atomic);
     this.organizations = new OrganizationStore(db, atomic);
     this.users = new UserStore(db);
     this.providers = new ProviderStore(db, atomic);
     this.registry = new RegistryStore(db);
     this.agents = new AgentStore(db, atomic);
     this.apiKeys = new ApiKeyStore(db, atomic);
-    this.calls = new CallStore(db, atomic);
+    this.calls = new CallStore(db, atomic, this.usageChanges);
     this.recordings = new RecordingStore(db, atomic);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);

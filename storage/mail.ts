@@ -13,5 +13,8 @@ export interface Mail {
   listen(channels: readonly string[], listener: MailListener): Promise<() => Promise<void>>;
 }
 
+/** Where a server that has changed what others keep in memory names itself. */
+export const RECORDS_CHANGED = "parley records";
+
 /** PostgreSQL takes 7,999. */
 export const MAIL_BYTES_MAX = 7_900;

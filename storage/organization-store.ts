@@ -81,7 +81,7 @@ export class OrganizationStore {
     atMs: number,
     entry?: AuditRecord,
   ): Promise<OrganizationRecord | undefined> {
-    const [{ rows }] = await this.#atomic.run([
+    const [{ rows }] = await this.#atomic.change([
       this.#db
         .updateTable("organizations")
         .set({ name, updatedAtMs: atMs })
@@ -130,7 +130,7 @@ export class OrganizationStore {
     fields: Partial<OrganizationRecord>,
     entry: AuditRecord | undefined,
   ): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       this.#db.updateTable("organizations").set(fields).where("id", "=", id),
       ...auditOf(this.#db, entry),
     ]);

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 import * as v from "valibot";
+import type { AtomicRequests } from "./atomic-requests.js";
 import { readJson, stringList, writeJson } from "./json-column.js";
 import type { PlanRecord } from "./records.js";
 import type { PlanRow, Tables } from "./tables.js";
@@ -20,9 +21,11 @@ const features = v.object({ customProviders: v.boolean(), maxCustomProviders: v.
 
 export class PlanStore {
   readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
     this.#db = db;
+    this.#atomic = atomic;
   }
 
   /** False when a plan has this slug already, which is then left as it is. */
@@ -41,11 +44,12 @@ export class PlanStore {
     planModels: PlanRecord["models"],
     updatedAtMs: number,
   ): Promise<void> {
-    await this.#db
-      .updateTable("plans")
-      .set({ models: writeJson(planModels), updatedAtMs })
-      .where("id", "=", id)
-      .execute();
+    await this.#atomic.change([
+      this.#db
+        .updateTable("plans")
+        .set({ models: writeJson(planModels), updatedAtMs })
+        .where("id", "=", id),
+    ]);
   }
 
   async findById(id: string): Promise<PlanRecord | undefined> {

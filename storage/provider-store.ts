@@ -99,7 +99,7 @@ export class ProviderStore {
     atMs: number,
     entry?: AuditRecord,
   ): Promise<ProviderRecord | undefined> {
-    const [{ rows }] = await this.#atomic.run([
+    const [{ rows }] = await this.#atomic.change([
       this.#db
         .updateTable("providers")
         .set({ ...changesOf(patch), updatedAtMs: atMs })
@@ -128,6 +128,7 @@ export class ProviderStore {
           where("fallbacks", "like", namedIn(id)),
         ]),
       );
+    // No change to whoever keeps records: they keep providers of agents alone.
     const removed = this.#atomic.run([
       this.#db
         .deleteFrom("providers")

@@ -64,7 +64,7 @@ export class SealedCredentialStore {
     const text = sql.ref(column);
     const update = sql`update ${sql.table(table)} set ${text} = ${replacement}
       where id = ${credential.id} and ${text} = ${credential.sealed}`;
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       { compile: () => update.compile(this.#db) },
       ...auditOf(this.#db, entry),
     ]);

@@ -39,6 +39,8 @@ export interface BoxMemberOptions {
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What is kept in memory may be out of date. */
+  readonly onRecordsChanged: () => void;
   readonly stop: (drainTimeoutMs: number) => Promise<void>;
   readonly endAll: () => void;
 }
@@ -118,6 +120,13 @@ export class BoxMember implements BoxSide {
     return call === undefined ? this.owner.ask("endCall", { callId, ending }) : true;
   }
 
+  /** Resolves when the other processes of the box know that what they keep may be out of date; never rejects. */
+  async recordsChanged(): Promise<void> {
+    await this.owner.ask("recordsChanged", undefined).catch((error: unknown) => {
+      this.#options.log.warn({ error }, "the others were not told of a change");
+    });
+  }
+
   /** The metrics of the whole box. */
   metricsText(): Promise<string> {
     return this.owner.ask("metrics", undefined);
@@ -168,7 +177,7 @@ export class BoxMember implements BoxSide {
   }
 
   #handlers() {
-    const { stop, endAll } = this.#options;
+    const { stop, endAll, onRecordsChanged } = this.#options;
     return {
       isRinging: (callId: string) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
       handOver: (call: MemberQuestions["handOver"]["asks"]) =>
@@ -181,6 +190,7 @@ export class BoxMember implements BoxSide {
         this.#news.handlers.newsWanted(wanted),
       news: (sent: MemberQuestions["news"]["asks"]) => this.#news.handlers.news(sent),
       metrics: async () => (await this.#metrics?.page()) ?? [],
+      recordsChanged: onRecordsChanged,
       box: (box: BoxState) => {
         this.#box = box;
       },

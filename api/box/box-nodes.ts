@@ -31,6 +31,7 @@ export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefi
   const node = { startId: randomUUID(), ...about };
   const nodes = new Nodes({ ...options, mail, node, isNameCertain: database.isSoleServer });
   await nodes.join();
+  database.recordChanges.tellOthersBy(() => nodes.recordsChanged());
   return nodes;
 }
 
@@ -44,7 +45,7 @@ export interface LoneMemberOptions {
 
 /** A box with one process among several servers: that process asks an owner too, which is in it. */
 export function loneMember(options: LoneMemberOptions) {
-  const { settings, clock, log, nodes } = options;
+  const { settings, database, clock, log, nodes } = options;
   const limits = boxLimits(settings, clock, () => nodes.liveCount);
   const owner = new BoxOwner({ ...options, limits, metrics: () => Promise.resolve([]) });
   const ownersSide: { link?: MemberLink } = {};
@@ -55,6 +56,7 @@ export function loneMember(options: LoneMemberOptions) {
     jwtSecret: settings.jwtSecret,
     clock,
     log,
+    onRecordsChanged: () => database.recordChanges.heard(),
     stop: () => Promise.resolve(),
     endAll: () => undefined,
   });

@@ -25,6 +25,7 @@ async function begin(orders: SessionOrders): Promise<void> {
     jwtSecret,
     clock,
     log,
+    onRecordsChanged: () => database.recordChanges.heard(),
     stop: async (drainTimeoutMs) => {
       await server?.stop(drainTimeoutMs);
       member.close();
@@ -39,6 +40,7 @@ async function begin(orders: SessionOrders): Promise<void> {
     run: (request) => member.owner.ask("store", request),
     look: () => member.owner.ask("lookAtStore", undefined),
   });
+  database.recordChanges.tellOthersBy(() => member.recordsChanged());
   const cipher = new CredentialCipher(keys.encryptionKey, keys.encryptionKeysOld);
   const { jwtSecretsOld: oldSecrets, jwtExpiresIn: expiresIn } = keys;
   const tokens = new AccessTokens({ secret: jwtSecret, oldSecrets, expiresIn, clock });

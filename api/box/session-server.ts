@@ -13,7 +13,7 @@ import { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { CallControl } from "../../engine/telephony/call-control.js";
 import { callControlApis } from "../../engine/telephony/phone-vendors.js";
 import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
-import type { AgentForCall } from "../../engine/tenancy/agents.js";
+import type { AgentForCall } from "../../engine/tenancy/agent-for-call.js";
 import { ClientAccess } from "../../engine/tenancy/client-access.js";
 import { ProviderChecks } from "../../engine/tenancy/provider-check.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -155,7 +155,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
-  const clientAccess = new ClientAccess({ database, clientTokens });
+  const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
   let closeDoors = () => Promise.resolve();
   const running = await startServer({

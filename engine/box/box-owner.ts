@@ -16,6 +16,7 @@ import type {
   SentNews,
   WantedNews,
 } from "./box-questions.js";
+import { tellRecordsChanged } from "./change-round.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
 import { NewsLedger } from "./news-ledger.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
@@ -104,6 +105,7 @@ export class BoxOwner {
   /** The box as the other nodes see it. */
   get asNode(): NodeBox {
     const slots = this.#slots;
+    const { clock } = this.#options;
     const isTaking = () => this.#taking().length > 0;
     return {
       handlers: {
@@ -128,7 +130,15 @@ export class BoxOwner {
         return isTaking();
       },
       holds: (callId) => slots.holderOf(callId) !== undefined,
+      recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
     };
+  }
+
+  /** Resolves when all session processes, but for the one that has changed something, know of it. */
+  async recordsChanged(name?: number): Promise<void> {
+    const { nodes, clock } = this.#options;
+    const here = tellRecordsChanged(this.#members, name, clock);
+    await Promise.all([here, nodes?.recordsChanged()]);
   }
 
   #handlers(name: number): Omit<Handlers<OwnerQuestions>, "started"> {
@@ -151,6 +161,7 @@ export class BoxOwner {
       metrics: () => this.#metrics(),
       state: (state) => this.#noteState(name, state),
       endCall: (call) => this.#endCall(name, call),
+      recordsChanged: () => this.recordsChanged(name),
       wantNews: (wanted) => {
         if (this.#news.want(name, wanted.topic, wanted.isWanted)) this.#tellWanted(wanted);
       },

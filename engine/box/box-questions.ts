@@ -42,6 +42,8 @@ export interface OwnerQuestions {
     };
     readonly answers: boolean;
   };
+  /** The asker has changed what others keep in memory; answered when the others of the box know. */
+  readonly recordsChanged: { readonly asks: undefined; readonly answers: void };
   readonly freeSlot: { readonly asks: string; readonly answers: void };
   readonly countSlots: { readonly asks: string; readonly answers: number };
   /** Where the next caller's stream is best sent; undefined where one address serves all. */
@@ -106,6 +108,8 @@ export interface MemberQuestions {
   readonly newsWanted: { readonly asks: WantedNews; readonly answers: void };
   readonly news: { readonly asks: SentNews; readonly answers: void };
   readonly metrics: { readonly asks: undefined; readonly answers: readonly Metric[] };
+  /** What is kept in memory may be out of date. */
+  readonly recordsChanged: { readonly asks: undefined; readonly answers: void };
   readonly box: { readonly asks: BoxState; readonly answers: void };
   /** Drains, then ends; in so many milliseconds at most. */
   readonly stop: { readonly asks: number; readonly answers: void };

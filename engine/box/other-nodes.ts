@@ -28,6 +28,8 @@ export interface OtherNodes {
   handOver(
     call: OwnerQuestions["handOver"]["asks"],
   ): Promise<OwnerQuestions["handOver"]["answers"]>;
+  /** Tells the others that what they keep in memory may be out of date; never rejects. */
+  recordsChanged(): Promise<void>;
   /** False when no other node has the call. */
   report(report: PlacedCallReport): Promise<boolean>;
   /** False when no other node has the call. */
@@ -49,4 +51,6 @@ export interface NodeBox {
   readonly isTaking: boolean;
   /** Whether a session process of the box has the call, or asks for its slot. */
   holds(callId: string): boolean;
+  /** Another server has changed what this box may keep in memory. */
+  recordsChanged(): void;
 }

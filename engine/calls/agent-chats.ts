@@ -1,7 +1,8 @@
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { AgentLlm } from "../session/effect-surroundings.js";
-import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
+import { type AgentForCall, AgentUnavailable } from "../tenancy/agent-for-call.js";
+import type { Agents } from "../tenancy/agents.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import { vendorWords } from "../tenancy/vendor-words.js";
 import type { Clock } from "../time/clock.js";

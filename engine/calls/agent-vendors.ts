@@ -5,7 +5,7 @@ import type { AgentTts } from "../session/sentence-speaker.js";
 import { voiceKeyOf } from "../session/speech-cache.js";
 import type { Toolbox } from "../session/toolbox.js";
 import { systemMessage } from "../speech/prompt.js";
-import type { AgentForCall } from "../tenancy/agents.js";
+import type { AgentForCall } from "../tenancy/agent-for-call.js";
 import { agentToolbox } from "../tools/agent-toolbox.js";
 import { AnswerLog } from "../vendors/chain/answer-log.js";
 import type { SpeechToText } from "../vendors/contracts.js";

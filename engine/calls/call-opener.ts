@@ -8,10 +8,10 @@ import { NOTHING_SAID } from "../session/effects.js";
 import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../session/ending.js";
 import type { LegAudio } from "../session/leg-audio.js";
 import type { Session } from "../session/session.js";
-import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
+import { type AgentForCall, AgentUnavailable } from "../tenancy/agent-for-call.js";
+import type { Agents } from "../tenancy/agents.js";
 import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
-import { utcDate } from "../time/utc-date.js";
 import { withTransfers } from "../tools/agent-toolbox.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
 import type { Admission } from "./admission.js";
@@ -21,6 +21,7 @@ import type { CallJournal } from "./call-journal.js";
 import { type CallTerms, withTerms } from "./call-terms.js";
 import type { PhoneConversation } from "./continuations.js";
 import { Conversations } from "./conversations.js";
+import { type MinutesStores, MonthlyMinutes } from "./monthly-minutes.js";
 import { cannotBeStored, OpenRefusal, type RefusalReason, tooManyCalls } from "./open-refusal.js";
 import type { Recordings } from "./recordings.js";
 import { type AssemblySurroundings, assembleSession } from "./session-assembly.js";
@@ -54,7 +55,7 @@ export interface OpenedCall {
 }
 
 export interface OpenerSurroundings extends AssemblySurroundings {
-  readonly database: Pick<Database, "usage" | "history" | "calls">;
+  readonly database: Pick<Database, "history" | "calls"> & MinutesStores;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
   readonly journal: CallJournal;
@@ -78,12 +79,14 @@ const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
 export class CallOpener {
   readonly #around: OpenerSurroundings;
   readonly #conversations: Conversations;
+  readonly #minutes: MonthlyMinutes;
   #stopping = false;
 
   constructor(around: OpenerSurroundings) {
     this.#around = around;
     const { database, clock, newId } = around;
     this.#conversations = new Conversations(database, clock, newId);
+    this.#minutes = new MonthlyMinutes(database, clock);
   }
 
   /** From now on every new call is refused. */
@@ -189,10 +192,7 @@ export class CallOpener {
   }
 
   async #demandMinutes({ organization, plan }: Tenant): Promise<void> {
-    const today = utcDate(this.#around.clock.epochMs());
-    const monthBegan = `${today.slice(0, 8)}01`;
-    const { usage } = this.#around.database;
-    const used = await usage.minutesBetween(organization.id, monthBegan, today);
+    const used = await this.#minutes.used(organization.id);
     if (used < plan.limits.maxMonthlyMinutes) return;
     const message = `the plan's ${plan.limits.maxMonthlyMinutes} minutes of this month are used up`;
     throw new OpenRefusal("limitReached", message);

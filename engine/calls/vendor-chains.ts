@@ -1,6 +1,6 @@
 import type { ProviderRecord } from "../../storage/records.js";
 import type { LegAudio, SentenceFormat } from "../session/leg-audio.js";
-import type { AgentForCall } from "../tenancy/agents.js";
+import type { AgentForCall } from "../tenancy/agent-for-call.js";
 import type { VendorClients } from "../tenancy/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Mail } from "../../storage/mail.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
 import type { NodeBox } from "../box/other-nodes.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
@@ -21,6 +21,8 @@ export interface NodeMailOptions {
   readonly handlers: Handlers;
   /** Something of the nodes has changed, or may have while nobody could say so. */
   readonly onChange: () => void;
+  /** Another server or a command line has changed what this box may keep in memory. */
+  readonly onRecordsChanged: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -47,10 +49,10 @@ export class NodeMail {
 
   /** Resolves when this node can be asked. */
   async open(): Promise<void> {
-    const { mail, startId, onChange } = this.#options;
-    const channels = [channelOf(startId), ALL_NODES];
+    const { mail, startId } = this.#options;
+    const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED];
     const end = await mail.listen(channels, {
-      onMail: (channel, text) => (channel === ALL_NODES ? onChange() : this.#receive(text)),
+      onMail: (channel, text) => this.#hear(channel, text),
       onLost: () => this.#openAgain(RECONNECT_MIN_MS),
     });
     if (this.#isClosed) await end();
@@ -62,6 +64,14 @@ export class NodeMail {
     this.#cancelRetry?.();
     await this.#end?.();
     for (const id of this.#waiting.keys()) this.#fail(id, "this server stops");
+  }
+
+  #hear(channel: string, text: string): void {
+    const { startId, onChange, onRecordsChanged } = this.#options;
+    if (channel === ALL_NODES) onChange();
+    else if (channel !== RECORDS_CHANGED) this.#receive(text);
+    // Who has changed it is heard as well.
+    else if (text !== startId) onRecordsChanged();
   }
 
   /** What was said meanwhile is lost: who has asked asks again, and what stands in the database is read again. */

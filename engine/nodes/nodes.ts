@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/database.js";
-import type { Mail } from "../../storage/mail.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
 import type { NodeStart } from "../../storage/node-store.js";
 import type { CallEnding, OwnerQuestions, PlacedCallReport } from "../box/box-questions.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "../box/other-nodes.js";
@@ -54,7 +54,10 @@ export class Nodes implements OtherNodes {
     this.#box = box;
     const onChange = () => void this.#registry.beat();
     const { handlers } = box;
-    this.#mail = new NodeMail({ mail, startId: node.startId, handlers, onChange, clock, log });
+    const { startId } = node;
+    const onRecordsChanged = () => box.recordsChanged();
+    const heard = { handlers, onChange, onRecordsChanged };
+    this.#mail = new NodeMail({ mail, startId, ...heard, clock, log });
     await this.#mail.open();
     await this.#registry.beat();
   }
@@ -126,6 +129,14 @@ export class Nodes implements OtherNodes {
       holder !== undefined &&
       (await this.#ask(holder, { name: "report", asks: report }, NODE_ANSWERS.report))
     );
+  }
+
+  /** The others find out by themselves, a moment later, where this cannot be said. */
+  async recordsChanged(): Promise<void> {
+    const { mail, node, log } = this.#options;
+    await mail.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
+      log.warn({ error }, "the other servers were not told of a change");
+    });
   }
 
   async endCall(call: CallEnding): Promise<boolean> {

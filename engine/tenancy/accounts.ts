@@ -8,10 +8,13 @@ import { hashPassword, verifyPassword } from "../security/password.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry } from "./audit-entry.js";
 import { canonicalEmail } from "./email-address.js";
+import { ReadCache } from "./read-cache.js";
 import { ALL_SCOPES, type Tenant } from "./tenant.js";
 
 const DEFAULT_ORGANIZATION_NAME = "Organization";
 const SIGN_UP_PLAN_SLUG = "free";
+/** Users of a second or so, with their organizations and plans: about 2 kB each. */
+const KEPT_MAX = 2_000;
 
 /** Hash of nothing that anybody knows: checked for unknown e-mails, so that they take as long as known ones. */
 const NOBODYS_PASSWORD_HASH =
@@ -41,10 +44,15 @@ export interface SignedIn extends Account {
 }
 
 export interface AccountsOptions {
-  readonly database: Pick<Database, "organizations" | "plans" | "users">;
+  readonly database: Pick<Database, "organizations" | "plans" | "users" | "recordChanges">;
   readonly tokens: AccessTokens;
   readonly clock: Clock;
   readonly newId: () => string;
+}
+
+interface KnownUser {
+  readonly tenant: Tenant;
+  readonly user: UserRecord;
 }
 
 /** Users and how they prove who they are. */
@@ -53,12 +61,14 @@ export class Accounts {
   readonly #tokens: AccessTokens;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #known: ReadCache<KnownUser>;
 
   constructor({ database, tokens, clock, newId }: AccountsOptions) {
     this.#database = database;
     this.#tokens = tokens;
     this.#clock = clock;
     this.#newId = newId;
+    this.#known = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
   }
 
   /** Creates a pending organization on the free plan with its first user. Failure `conflict`: the e-mail is taken. */
@@ -139,13 +149,17 @@ export class Accounts {
   }
 
   /** Undefined for a token that is not ours, has expired, or whose user is gone. Pending organizations are returned too. */
-  async authenticateUser(
-    token: string,
-  ): Promise<{ readonly tenant: Tenant; readonly user: UserRecord } | undefined> {
+  async authenticateUser(token: string): Promise<KnownUser | undefined> {
     const claims = await this.#tokens.verify(token);
     if (claims === undefined) return undefined;
-    const found = await this.#database.users.findWithOwner(claims.userId);
-    if (found === undefined || found.user.orgId !== claims.orgId) return undefined;
+    const { userId, orgId } = claims;
+    const known = await this.#known.get(userId, () => this.#find(userId));
+    return known?.user.orgId === orgId ? known : undefined;
+  }
+
+  async #find(userId: string): Promise<KnownUser | undefined> {
+    const found = await this.#database.users.findWithOwner(userId);
+    if (found === undefined) return undefined;
     const { user, organization, plan } = found;
     const tenant = { organization, plan, userId: user.id, apiKeyId: undefined, scopes: ALL_SCOPES };
     return { tenant, user };

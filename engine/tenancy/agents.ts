@@ -3,22 +3,19 @@ import type { AgentReplacement } from "../../storage/agent-store.js";
 import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
-import type { AgentRecord, PlanRecord, ProviderRecord } from "../../storage/records.js";
+import type { AgentRecord } from "../../storage/records.js";
 import { Failure, type FieldFault } from "../failure.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
 import {
   type AgentStanding,
-  type AgentStatus,
   accessFaults,
   agentLimitReason,
   agentStanding,
   type ProvidersById,
   providerIdsOf,
-  sttModelId,
-  type UsableVendor,
-  usableFallbacks,
 } from "./agent-access.js";
+import { type AgentForCall, type AskedAgents, agentForCall } from "./agent-for-call.js";
 import {
   type AgentInput,
   type AgentPatch,
@@ -29,40 +26,19 @@ import {
 } from "./agent-input.js";
 import { demandTransferTarget, sealedTools } from "./agent-tools.js";
 import { actorOf, auditEntry } from "./audit-entry.js";
+import { ReadCache } from "./read-cache.js";
 import type { Tenant } from "./tenant.js";
+
+/** What calls have asked for within a second or so: about 10 kB an agent with its providers. */
+const KEPT_MAX = 500;
+/** An organization with more agents has all of them read for each call that names none. */
+export const AGENTS_KEPT_TOGETHER_MAX = 5;
+const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
 
 export type AgentView = AgentRecord & AgentStanding;
 
-/** What a call needs; credentials are still sealed. */
-export interface AgentForCall {
-  readonly agent: AgentRecord;
-  readonly llm: ProviderRecord;
-  readonly tts: ProviderRecord;
-  readonly stt: ProviderRecord;
-  readonly sttModelId: string;
-  /** Those that the agent may use now, in its order. */
-  readonly fallbacks: FallbacksForCall;
-}
-
-export interface FallbacksForCall {
-  readonly llm: readonly UsableVendor[];
-  readonly tts: readonly (UsableVendor & { readonly speed: number })[];
-  readonly stt: readonly UsableVendor[];
-}
-
-/** The agent takes no calls now; the message may be told to the caller. */
-export class AgentUnavailable extends Error {
-  override readonly name = "AgentUnavailable";
-  readonly status: "notFound" | Exclude<AgentStatus, "active">;
-
-  constructor(status: AgentUnavailable["status"], message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 export interface AgentsOptions {
-  readonly database: Pick<Database, "agents" | "providers">;
+  readonly database: Pick<Database, "agents" | "providers" | "recordChanges">;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -73,12 +49,19 @@ export class Agents {
   readonly #cipher: CredentialCipher;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #asked: ReadCache<AskedAgents>;
 
   constructor({ database, cipher, clock, newId }: AgentsOptions) {
     this.#database = database;
     this.#cipher = cipher;
     this.#clock = clock;
     this.#newId = newId;
+    this.#asked = new ReadCache({
+      changes: database.recordChanges,
+      clock,
+      entriesMax: KEPT_MAX,
+      isKept: ({ agents }) => agents.length <= AGENTS_KEPT_TOGETHER_MAX,
+    });
   }
 
   /** The tenant's agents, in the order of their creation. */
@@ -147,28 +130,16 @@ export class Agents {
 
   /** Without an id: the first in creation order that can take a call. Throws AgentUnavailable, with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
-    const agents = await this.#database.agents.list(tenant.organization.id);
-    const wanted = agents.filter(({ id }) => agentId === undefined || id === agentId);
-    const providersById = await this.#providersOf(wanted);
-    const candidates = wanted.map((agent) => ({
-      agent,
-      ...agentStanding(agent, agents.indexOf(agent), tenant.plan, providersById),
-    }));
-    const chosen = candidates.find(({ status }) => status === "active");
-    if (chosen === undefined) {
-      if (agentId === undefined) throw noActiveAgent();
-      throw unavailable(candidates[0]);
-    }
-    const { agent } = chosen;
-    const llm = providersById.get(agent.llmProviderId);
-    const tts = providersById.get(agent.ttsProviderId);
-    const stt = providersById.get(agent.sttProviderId);
-    if (llm === undefined || tts === undefined || stt === undefined) {
-      throw new Error(`agent ${agent.id} is active without its providers`);
-    }
-    const listensWith = agent.sttModelId ?? sttModelId(tenant.plan, stt);
-    const fallbacks = fallbacksForCall(agent, tenant.plan, providersById);
-    return { agent, llm, tts, stt, sttModelId: listensWith, fallbacks };
+    const orgId = tenant.organization.id;
+    const asked = await this.#asked.get(`${orgId} ${agentId ?? ""}`, async () => {
+      const agents = await this.#database.agents.list(orgId);
+      const wanted = agents
+        .map((agent, position) => ({ agent, position }))
+        .filter(({ agent }) => agentId === undefined || agent.id === agentId);
+      const providersById = await this.#providersOf(wanted.map(({ agent }) => agent));
+      return wanted.length > 0 ? { agents: wanted, providersById } : undefined;
+    });
+    return agentForCall(asked ?? NO_AGENTS, tenant.plan, agentId);
   }
 
   #entry(
@@ -240,23 +211,6 @@ function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement
   return others;
 }
 
-function fallbacksForCall(
-  agent: AgentRecord,
-  plan: PlanRecord,
-  providersById: ProvidersById,
-): FallbacksForCall {
-  const [llm, tts, stt] = (["llm", "tts", "stt"] as const).map((category) =>
-    usableFallbacks(agent, category, plan, providersById),
-  );
-  const isUsable = (each: UsableVendor | undefined) => each !== undefined;
-  const speeds = agent.fallbacks.tts.map(({ speed }) => speed);
-  return {
-    llm: llm?.filter(isUsable) ?? [],
-    tts: tts?.flatMap((each, at) => (each ? [{ ...each, speed: speeds[at] ?? 1 }] : [])) ?? [],
-    stt: stt?.filter(isUsable) ?? [],
-  };
-}
-
 function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
   return (
     a.llmProviderId === b.llmProviderId &&
@@ -271,17 +225,6 @@ function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
 
 function sentenceOf(faults: readonly FieldFault[]): string {
   return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
-}
-
-function noActiveAgent(): AgentUnavailable {
-  return new AgentUnavailable("notFound", "the organization has no active agent");
-}
-
-function unavailable(asked: AgentStanding | undefined): AgentUnavailable {
-  if (asked === undefined || asked.status === "active") {
-    return new AgentUnavailable("notFound", "there is no such agent");
-  }
-  return new AgentUnavailable(asked.status, asked.pauseReason ?? "the agent is switched off");
 }
 
 function noSuchAgent(): Failure {

@@ -6,12 +6,15 @@ import { Failure } from "../failure.js";
 import { hashApiKey, isApiKey, newApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "./audit-entry.js";
+import { ReadCache } from "./read-cache.js";
 import { ALL_SCOPES, type Tenant } from "./tenant.js";
 
 /** `lastUsedAt` is for a human eye; a write for every request would cost more than the request. */
 const LAST_USED_RESOLUTION_MS = 60_000;
 /** Keys whose last write is remembered; one that falls out is only written once too often. */
 const RECENTLY_TOUCHED_MAX = 10_000;
+/** Keys of a second or so, with their organizations and plans: about 2 kB each. */
+const KEPT_MAX = 2_000;
 /** Far above any honest use; keeps the list that the dashboard shows small. */
 const ACTIVE_KEYS_MAX = 100;
 
@@ -27,11 +30,16 @@ export interface CreatedApiKey {
 }
 
 export interface ApiKeysOptions {
-  readonly database: Pick<Database, "apiKeys">;
+  readonly database: Pick<Database, "apiKeys" | "recordChanges">;
   readonly clock: Clock;
   readonly newId: () => string;
   /** Told of a failed write of `lastUsedAt`, which no request waits for. */
   readonly onBackgroundError: (error: unknown) => void;
+}
+
+interface OpenedKey {
+  readonly key: ApiKeyRecord;
+  readonly tenant: Tenant;
 }
 
 export class ApiKeys {
@@ -39,6 +47,7 @@ export class ApiKeys {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #onBackgroundError: (error: unknown) => void;
+  readonly #opened: ReadCache<OpenedKey>;
   readonly #touchedAtMsById = new LRUCache<string, number>({ max: RECENTLY_TOUCHED_MAX });
 
   constructor({ database, clock, newId, onBackgroundError }: ApiKeysOptions) {
@@ -46,6 +55,7 @@ export class ApiKeys {
     this.#clock = clock;
     this.#newId = newId;
     this.#onBackgroundError = onBackgroundError;
+    this.#opened = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
   }
 
   /** Newest first, revoked ones included. */
@@ -100,11 +110,19 @@ export class ApiKeys {
   /** Undefined for an unknown or revoked key. Tenants of pending organizations are returned too. */
   async authenticate(rawKey: string): Promise<Tenant | undefined> {
     if (!isApiKey(rawKey)) return undefined;
-    const found = await this.#database.apiKeys.findWithOwner(hashApiKey(rawKey));
+    const keyHash = hashApiKey(rawKey);
+    const opened = await this.#opened.get(keyHash, () => this.#open(keyHash));
+    if (opened === undefined) return undefined;
+    this.#noteUse(opened.key);
+    return opened.tenant;
+  }
+
+  async #open(keyHash: string): Promise<OpenedKey | undefined> {
+    const found = await this.#database.apiKeys.findWithOwner(keyHash);
     if (found === undefined || found.key.revokedAtMs !== null) return undefined;
     const { key, organization, plan } = found;
-    this.#noteUse(key);
-    return { organization, plan, userId: undefined, apiKeyId: key.id, scopes: key.scopes };
+    const { id: apiKeyId, scopes } = key;
+    return { key, tenant: { organization, plan, userId: undefined, apiKeyId, scopes } };
   }
 
   #entry(

@@ -1,4 +1,5 @@
 import type { Database } from "../../storage/database.js";
+import type { AgentRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
 import {
   CLIENT_TOKEN_CHARACTERS_MAX,
@@ -6,7 +7,15 @@ import {
   type ClientTokens,
   type IssuedToken,
 } from "../security/client-token.js";
-import { findOrganizationWithPlan, type Tenant } from "./tenant.js";
+import type { Clock } from "../time/clock.js";
+import type { Organizations } from "./organizations.js";
+import { ReadCache } from "./read-cache.js";
+import type { Tenant } from "./tenant.js";
+
+/** Public agents of a second or so: under 1 kB each. */
+const KEPT_MAX = 1_000;
+
+type PublicAgent = Pick<AgentRecord, "orgId" | "publicOrigins">;
 
 export interface ClientTokenInput {
   readonly agentId: string;
@@ -17,8 +26,10 @@ export interface ClientTokenInput {
 }
 
 export interface ClientAccessOptions {
-  readonly database: Pick<Database, "agents" | "organizations" | "plans">;
+  readonly database: Pick<Database, "agents" | "recordChanges">;
+  readonly organizations: Pick<Organizations, "find">;
   readonly clientTokens: ClientTokens;
+  readonly clock: Clock;
 }
 
 /** On whose behalf a page calls, and with what. */
@@ -31,9 +42,13 @@ export interface ClientVisit {
 /** How pages talk with agents without an API key: by a token, or from an origin where the agent is public. */
 export class ClientAccess {
   readonly #database: ClientAccessOptions["database"];
+  readonly #organizations: ClientAccessOptions["organizations"];
   readonly #tokens: ClientTokens;
+  readonly #public: ReadCache<PublicAgent>;
 
-  constructor({ database, clientTokens }: ClientAccessOptions) {
+  constructor({ database, organizations, clientTokens, clock }: ClientAccessOptions) {
+    this.#organizations = organizations;
+    this.#public = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
     this.#database = database;
     this.#tokens = clientTokens;
   }
@@ -66,14 +81,19 @@ export class ClientAccess {
   /** Undefined unless the agent is public for pages of that origin. */
   async byOrigin(agentId: string, origin: string): Promise<ClientVisit | undefined> {
     if (origin === "") return undefined;
-    const agent = await this.#database.agents.findPublic(agentId);
+    const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
     if (agent === undefined || !agent.publicOrigins.includes(origin)) return undefined;
     const tenant = await this.#tenant(agent.orgId);
     return tenant && { tenant, agentId, token: undefined };
   }
 
+  async #findPublic(agentId: string): Promise<PublicAgent | undefined> {
+    const agent = await this.#database.agents.findPublic(agentId);
+    return agent && { orgId: agent.orgId, publicOrigins: agent.publicOrigins };
+  }
+
   async #tenant(orgId: string): Promise<Tenant | undefined> {
-    const owner = await findOrganizationWithPlan(this.#database, orgId);
+    const owner = await this.#organizations.find(orgId);
     return owner && { ...owner, userId: undefined, apiKeyId: undefined, scopes: ["voice"] };
   }
 }

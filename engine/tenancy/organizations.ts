@@ -9,9 +9,12 @@ import type { Account, Accounts } from "./accounts.js";
 import type { ApiKeys, CreatedApiKey } from "./api-keys.js";
 import { actorOf, auditEntry, SERVER_ACTOR } from "./audit-entry.js";
 import { canonicalEmail } from "./email-address.js";
+import { ReadCache } from "./read-cache.js";
 import { ALL_SCOPES, findOrganizationWithPlan, type Tenant } from "./tenant.js";
 
 const GENERATED_PASSWORD_BYTES = 15;
+/** Organizations of a second or so that calls come for without a key: about 1 kB each. */
+const KEPT_MAX = 2_000;
 /** The first key of an organization. */
 export const SETUP_KEY_NAME = "Setup";
 
@@ -46,7 +49,7 @@ export interface SetupStatus {
 }
 
 export interface OrganizationsOptions {
-  readonly database: Pick<Database, "organizations" | "plans" | "providers">;
+  readonly database: Pick<Database, "organizations" | "plans" | "providers" | "recordChanges">;
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly clock: Clock;
@@ -67,6 +70,7 @@ export class Organizations {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #administrator: AuditActor;
+  readonly #found: ReadCache<OrganizationWithPlan>;
 
   constructor(options: OrganizationsOptions) {
     this.#database = options.database;
@@ -74,13 +78,15 @@ export class Organizations {
     this.#apiKeys = options.apiKeys;
     this.#clock = options.clock;
     this.#newId = options.newId;
-    const { administratorId: id } = options;
+    const { administratorId: id, clock } = options;
+    const changes = options.database.recordChanges;
+    this.#found = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
     this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
   }
 
   /** Undefined when there is no such organization. */
   find(orgId: string): Promise<OrganizationWithPlan | undefined> {
-    return findOrganizationWithPlan(this.#database, orgId);
+    return this.#found.get(orgId, () => findOrganizationWithPlan(this.#database, orgId));
   }
 
   describe({ organization, plan }: Tenant): OrganizationWithPlan {

@@ -5,7 +5,7 @@ import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-lett
 import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { MAIL_BYTES_MAX } from "../../storage/mail.js";
+import { MAIL_BYTES_MAX, RECORDS_CHANGED } from "../../storage/mail.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -35,7 +35,7 @@ async function nodeOn(
   const changes = new Changes();
   const log = new RecordingLogger();
   const told: string[] = [];
-  const counts = { changed: 0 };
+  const counts = { changed: 0, recordsChanged: 0 };
   const node = new NodeMail({
     mail,
     startId,
@@ -53,6 +53,10 @@ async function nodeOn(
     },
     onChange: () => {
       counts.changed += 1;
+      changes.tell();
+    },
+    onRecordsChanged: () => {
+      counts.recordsChanged += 1;
       changes.tell();
     },
     clock,
@@ -92,6 +96,18 @@ test("what is not understood is left alone, and what is too long is not sent", a
   assert.equal(log.ofLevel("warn").length, 3);
   const tooLong = database.mail?.post(ALL_NODES, "é".repeat(MAIL_BYTES_MAX / 2 + 1));
   await assert.rejects(tooLong ?? NEVER, RangeError);
+});
+
+test("a change of records is heard by the other nodes, and not by the one that tells of it", async (context) => {
+  const database = await openMail(context);
+  const one = await nodeOn(context, database, "one");
+  const other = await nodeOn(context, database, "other");
+  await database.mail?.post(RECORDS_CHANGED, "one");
+  await other.changes.until("the change", () => other.counts.recordsChanged > 0);
+  assert.equal(one.counts.recordsChanged, 0);
+  // A command line opens the database as this test does.
+  await database.organizations.setStatus("unknown", "pending", 1);
+  await one.changes.until("the change", () => one.counts.recordsChanged > 0);
 });
 
 test("a node that does not answer is not waited for, and not too many questions wait", async (context) => {
@@ -140,14 +156,13 @@ test("a node that asks too much is not answered", async (context) => {
 test("a node whose connection is lost listens again, and looks what it has missed", async (context) => {
   const database = await openMail(context);
   const { changes, counts, log } = await nodeOn(context, database, "one");
-  const { node: other } = await nodeOn(context, database, "other");
+  const other = await nodeOn(context, database, "other");
   await cluster.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
     database.url,
   );
   await changes.until("the node to look", () => counts.changed > 0);
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
-  await changes.until("the other node to listen too", () =>
-    other.ask("one", isRinging("one"), NODE_ANSWERS.isRinging).catch(() => false),
-  );
+  await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
+  assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));
 });

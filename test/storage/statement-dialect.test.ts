@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Kysely, sql } from "kysely";
 import { AtomicRequests } from "../../storage/atomic-requests.js";
+import { RecordChanges } from "../../storage/record-changes.js";
 import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
 import type { ThreadClient } from "../../storage/sqlite/thread-client.js";
 import type { StatementPort } from "../../storage/statement-port.js";
@@ -18,7 +19,7 @@ function portOf(client: ThreadClient): StatementPort {
 async function open(context: TestContext) {
   const client = await temporaryThread(context);
   const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
-  return { db, atomic: new AtomicRequests(portOf(client)) };
+  return { db, atomic: new AtomicRequests(portOf(client), new RecordChanges()) };
 }
 
 test("queries tell how many rows they have touched", async (context) => {

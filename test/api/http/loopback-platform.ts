@@ -220,6 +220,7 @@ async function buildServices({
     throw error;
   };
   const apiKeys = new ApiKeys({ ...parts, onBackgroundError });
+  const organizations = new Organizations({ ...parts, accounts, apiKeys });
   const agents = new Agents(parts);
   const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
@@ -246,7 +247,8 @@ async function buildServices({
       endCall: () => false,
     }),
     clientAccess: new ClientAccess({
-      database,
+      ...parts,
+      organizations,
       clientTokens: new ClientTokens({ secret: "s".repeat(32), clock }),
     }),
     recordings: new Recordings({ ...parts, dataDir, store: database.recordings, audioPool, log }),
@@ -257,7 +259,7 @@ async function buildServices({
       },
     },
     modelSearch: new ModelSearch(parts),
-    organizations: new Organizations({ ...parts, accounts, apiKeys }),
+    organizations,
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),
     providers,

@@ -20,6 +20,7 @@ const CALLS_MAX = 3;
 const SETTLE_TURNS = 5;
 const log = new SilentLogger();
 const nothing = () => undefined;
+const NEVER = new Promise<void>(nothing);
 const HANDLERS: Handlers<MemberQuestions> = {
   isRinging: () => false,
   handOver: nothing,
@@ -28,6 +29,7 @@ const HANDLERS: Handlers<MemberQuestions> = {
   newsWanted: nothing,
   news: nothing,
   metrics: () => [],
+  recordsChanged: nothing,
   box: nothing,
   stop: nothing,
   endAll: nothing,
@@ -187,4 +189,32 @@ test("a call is ended at whichever other process has it, and who asks learns whe
   assert.equal(await other.ask("endCall", end("nobody's")), false);
   await settled();
   assert.deepEqual(endedIds, ["a"]);
+});
+
+test("who changes what others keep goes on when they know of it", async () => {
+  const { owner, join } = newBox();
+  const told: string[] = [];
+  const [one] = [1, 2, 3].map((name) =>
+    join(name, { recordsChanged: () => void told.push(`process ${name}`) }),
+  );
+  await one?.ask("recordsChanged", undefined);
+  assert.deepEqual(told, ["process 2", "process 3"]);
+  await owner.recordsChanged();
+  assert.deepEqual(told.slice(2), ["process 1", "process 2", "process 3"]);
+});
+
+test("a process that stands still is not waited for longer than it uses what it keeps, one that ends not at all", async () => {
+  const { clock, owner, join } = newBox();
+  const one = join(1);
+  join(2, { recordsChanged: () => NEVER });
+  join(3, { recordsChanged: () => NEVER });
+  let isDone = false;
+  const done = one.ask("recordsChanged", undefined).then(() => (isDone = true));
+  await settled();
+  owner.leave(3);
+  clock.advance(999);
+  await settled();
+  assert.equal(isDone, false);
+  clock.advance(1);
+  await done;
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentUnavailable } from "../../../engine/tenancy/agents.js";
+import { AgentUnavailable } from "../../../engine/tenancy/agent-for-call.js";
 import { ownLlm, platformOfFile } from "./seeded-platform.js";
 
 const sharedPlatform = platformOfFile();

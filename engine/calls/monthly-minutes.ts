@@ -1,0 +1,33 @@
+import type { Database } from "../../storage/database.js";
+import { ReadCache } from "../tenancy/read-cache.js";
+import type { Clock } from "../time/clock.js";
+import { utcDate } from "../time/utc-date.js";
+
+/** Organizations that had calls within a second or so; a number each. */
+const KEPT_MAX = 2_000;
+
+export interface MinutesStores {
+  readonly usage: Pick<Database["usage"], "minutesBetween">;
+  readonly usageChanges: Database["usageChanges"];
+}
+
+/** How much of its plan an organization has used; calls in progress count when they have ended. */
+export class MonthlyMinutes {
+  readonly #usage: MinutesStores["usage"];
+  readonly #clock: Clock;
+  readonly #used: ReadCache<number>;
+
+  constructor({ usage, usageChanges: changes }: MinutesStores, clock: Clock) {
+    this.#usage = usage;
+    this.#clock = clock;
+    this.#used = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
+  }
+
+  /** Since the month began (UTC); without what ended at another process within the last second. */
+  async used(orgId: string): Promise<number> {
+    const today = utcDate(this.#clock.epochMs());
+    const monthBegan = `${today.slice(0, 8)}01`;
+    const read = () => this.#usage.minutesBetween(orgId, monthBegan, today);
+    return (await this.#used.get(`${orgId} ${today}`, read)) ?? 0;
+  }
+}

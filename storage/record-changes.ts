@@ -1,0 +1,36 @@
+/** Resolves when whoever else keeps records was told, as far as that can be seen from here; never rejects. */
+export type TellOthers = () => Promise<void>;
+
+/**
+ * Counts the changes of what is kept in memory beside the database: keys, organizations, plans, agents and providers. Whatever
+ * was read under another count may be out of date.
+ */
+export class RecordChanges {
+  #count = 0;
+  #tellOthers: TellOthers = () => Promise.resolve();
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Set where other processes or servers keep records, too. */
+  tellOthersBy(tellOthers: TellOthers): void {
+    this.#tellOthers = tellOthers;
+  }
+
+  /** Another process or server has changed something. */
+  heard(): void {
+    this.#count += 1;
+  }
+
+  /** Settles as the write does, once nobody on this box uses what was read before it. */
+  async after<Result>(write: Promise<Result>): Promise<Result> {
+    try {
+      return await write;
+    } finally {
+      // A write that fails, too: what became of one whose connection broke is not known.
+      this.#count += 1;
+      await this.#tellOthers();
+    }
+  }
+}

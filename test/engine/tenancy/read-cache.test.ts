@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KEPT_MAX_MS, ReadCache } from "../../../engine/tenancy/read-cache.js";
+import { RecordChanges } from "../../../storage/record-changes.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const ENTRIES_MAX = 3;
+
+/** Reads give what stands in `stored` when they begin, once `answer` was called for each of them. */
+function newCache() {
+  const clock = new VirtualClock();
+  const changes = new RecordChanges();
+  const cache = new ReadCache<string>({ changes, clock, entriesMax: ENTRIES_MAX });
+  const stored = new Map<string, string>();
+  const reads: string[] = [];
+  const waiting: (() => void)[] = [];
+  const ask = (key: string) =>
+    cache.get(key, () => {
+      reads.push(key);
+      const found = stored.get(key);
+      return new Promise((resolve) => waiting.push(() => resolve(found)));
+    });
+  const answer = () => {
+    for (const each of waiting.splice(0)) each();
+  };
+  const read = (key: string) => {
+    const asked = ask(key);
+    answer();
+    return asked;
+  };
+  return { clock, changes, cache, stored, reads, ask, answer, read };
+}
+
+test("what was read is kept for a second", async () => {
+  const { clock, stored, reads, read } = newCache();
+  stored.set("a", "1");
+  assert.equal(await read("a"), "1");
+  stored.set("a", "2");
+  clock.advance(KEPT_MAX_MS - 1);
+  assert.equal(await read("a"), "1");
+  clock.advance(1);
+  assert.equal(await read("a"), "2");
+  assert.deepEqual(reads, ["a", "a"]);
+});
+
+test("the second counts from the beginning of the read", async () => {
+  const { clock, stored, reads, ask, answer, read } = newCache();
+  stored.set("a", "1");
+  const slow = ask("a");
+  clock.advance(KEPT_MAX_MS);
+  answer();
+  assert.equal(await slow, "1");
+  await read("a");
+  assert.equal(reads.length, 2);
+});
+
+test("those who ask at the same time share a read", async () => {
+  const { stored, reads, ask, answer } = newCache();
+  stored.set("a", "1");
+  const asked = Promise.all([ask("a"), ask("a"), ask("b")]);
+  answer();
+  assert.deepEqual(await asked, ["1", "1", undefined]);
+  assert.deepEqual(reads, ["a", "b"]);
+});
+
+test("after a change everything is read again", async () => {
+  const { changes, stored, read } = newCache();
+  stored.set("a", "1");
+  await read("a");
+  await changes.after(Promise.resolve(stored.set("a", "2")));
+  assert.equal(await read("a"), "2");
+  stored.set("a", "3");
+  changes.heard();
+  assert.equal(await read("a"), "3", "of another process");
+});
+
+test("a read that began before a change is neither kept nor shared after it", async () => {
+  const { changes, stored, ask, answer, read } = newCache();
+  stored.set("a", "old");
+  const before = ask("a");
+  stored.set("a", "new");
+  changes.heard();
+  const after = ask("a");
+  answer();
+  assert.deepEqual(await Promise.all([before, after]), ["old", "new"]);
+  assert.equal(await read("a"), "new");
+});
+
+test("an old read that fails or finds nothing leaves the newer one in its place", async () => {
+  const { changes, stored, reads, ask, answer, read } = newCache();
+  const before = ask("a");
+  changes.heard();
+  stored.set("a", "new");
+  const after = ask("a");
+  answer();
+  assert.deepEqual(await Promise.all([before, after]), [undefined, "new"]);
+  await read("a");
+  assert.equal(reads.length, 2);
+});
+
+test("what does not exist is asked for again, and so is what could not be read", async () => {
+  const { cache, reads, read } = newCache();
+  await read("a");
+  await read("a");
+  assert.equal(reads.length, 2);
+  const outage = new Error("the disk is full");
+  await assert.rejects(
+    cache.get("b", () => Promise.reject(outage)),
+    outage,
+  );
+  assert.equal(await cache.get("b", () => Promise.resolve("1")), "1");
+});
+
+test("beyond the limit, the one that was asked for the longest ago makes room", async () => {
+  const { stored, reads, read } = newCache();
+  const keys = ["a", "b", "c", "d"];
+  for (const key of keys) stored.set(key, key);
+  for (const key of ["a", "b", "c", "a", "d"]) await read(key);
+  reads.length = 0;
+  for (const key of ["a", "c", "d"]) await read(key);
+  assert.deepEqual(reads, []);
+  await read("b");
+  assert.deepEqual(reads, ["b"]);
+});
+
+test("a change is told to others when it is made, whether it succeeds or not, and before its maker goes on", async () => {
+  const changes = new RecordChanges();
+  const order: string[] = [];
+  changes.tellOthersBy(async () => {
+    order.push(`told ${changes.count}`);
+    await new Promise(setImmediate);
+    order.push("known");
+  });
+  assert.equal(await changes.after(Promise.resolve("done")), "done");
+  order.push("gone on");
+  await assert.rejects(changes.after(Promise.reject(new Error("the connection broke"))));
+  changes.heard();
+  assert.deepEqual(order, ["told 1", "known", "gone on", "told 2", "known"]);
+  assert.equal(changes.count, 3);
+});

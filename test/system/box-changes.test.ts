@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { mayShare } from "../../api/box/may-share.js";
+import { frontUnderTest } from "../doubles/front-under-test.js";
+import { SilentLogger } from "../doubles/silent-logger.js";
+import { BoxStand } from "./box-stand.js";
+import type { Customer } from "./test-customers.js";
+
+/** Connections that are open at the same time: each process has some of them. */
+const CONNECTIONS = 24;
+const asked = { workers: 2, httpFront: frontUnderTest.choice };
+
+if (await mayShare(asked, new SilentLogger())) describe("a change on a box", changesOnBox);
+
+function changesOnBox(): void {
+  let stand: BoxStand;
+  before(async () => {
+    stand = await BoxStand.start();
+  });
+  after(() => stand.stop());
+
+  /** What the processes answer to whoever comes with the key, each status once. */
+  async function statuses(apiKey: string): Promise<readonly number[]> {
+    const answers = Array.from({ length: CONNECTIONS }, async () => {
+      const answer = await fetch(`${stand.url}/api/dashboard/agents`, {
+        headers: { "x-api-key": apiKey },
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    });
+    return [...new Set(await Promise.all(answers))];
+  }
+
+  async function secondKey({ apiKey, tenant }: Customer) {
+    const { id } = tenant.organization;
+    const made = await stand.tenancy.apiKeys.create(id, { name: "Website" });
+    return { ...made, with: { headers: { "x-api-key": apiKey } } };
+  }
+
+  test("a key that is revoked at one process opens nothing at any", async () => {
+    const customer = await stand.customers.customer();
+    for (let round = 0; round < 5; round += 1) {
+      const { record, rawKey, with: others } = await secondKey(customer);
+      assert.deepEqual(await statuses(rawKey), [200]);
+      const url = `${stand.url}/api/dashboard/api-keys/${record.id}`;
+      const revoked = await fetch(url, { method: "DELETE", ...others });
+      assert.ok(revoked.ok, await revoked.text());
+      assert.deepEqual(await statuses(rawKey), [401]);
+    }
+  });
+
+  test("an organization that the owner's process suspends is shut out of all", async () => {
+    const customer = await stand.customers.customer();
+    assert.deepEqual(await statuses(customer.apiKey), [200]);
+    await stand.tenancy.organizations.suspend(customer.email);
+    assert.deepEqual(await statuses(customer.apiKey), [403]);
+  });
+}
