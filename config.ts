@@ -22,6 +22,12 @@ import {
 export { ConfigFault } from "./engine/settings.js";
 
 import {
+  missingForBucket,
+  RECORDING_VARIABLES,
+  type RecordingSettings,
+  recordingSettings,
+} from "./engine/bucket/bucket-settings.js";
+import {
   isPhoneVendorName,
   PHONE_VENDOR_NAMES,
   type TelephonySettings,
@@ -35,7 +41,7 @@ import {
 } from "./engine/vendors/vendor-environment.js";
 
 /** Everything that an operator can set, read once at the start. This file is the only reader of the environment. */
-export interface Config extends TelephonySettings {
+export interface Config extends TelephonySettings, RecordingSettings {
   readonly isProduction: boolean;
   readonly host: string;
   readonly port: number;
@@ -211,11 +217,12 @@ const Settings = v.object({
   LOG_LEVEL: logLevel,
 });
 
-const Variables = v.intersect([Settings, v.object(VENDOR_VARIABLES)]);
+const Others = { ...VENDOR_VARIABLES, ...RECORDING_VARIABLES };
+const Variables = v.intersect([Settings, v.object(Others)]);
 
 /** All variables that are read, with their defaults. */
 export function variableDefaults(): Defaults {
-  return defaultsOf({ ...Settings.entries, ...VENDOR_VARIABLES });
+  return defaultsOf({ ...Settings.entries, ...Others });
 }
 
 /** As browsers send it, since it is compared as text; `*` stands for all. */
@@ -230,7 +237,7 @@ export function parseConfig(
   const given = variablesSet(environment);
   const faults =
     given["NODE_ENV"] === "production" && secrets === "required" ? missingInProduction(given) : [];
-  return configOf(parseSettings(Variables, given, faults));
+  return configOf(parseSettings(Variables, given, [...faults, ...missingForBucket(given)]));
 }
 
 function missingInProduction(given: Readonly<Record<string, unknown>>): string[] {
@@ -266,6 +273,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     corsOrigins: env.CORS_ORIGINS,
     ...vendorSettings(env),
     ...telephonySettings(env),
+    ...recordingSettings(env),
     vendorCa: env.VENDOR_CA_FILE,
     sandbox: isProduction ? "off" : env.SANDBOX,
     allowPrivateProviders: env.ALLOW_PRIVATE_PROVIDERS,

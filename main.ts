@@ -13,6 +13,7 @@ import { announce, banner } from "./api/start-up/announcement.js";
 import { consoleAddress } from "./api/start-up/console-address.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { openIfAsked } from "./api/start-up/open-browser.js";
+import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
 import { type Config, ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { BoxOwner } from "./engine/box/box-owner.js";
@@ -126,6 +127,7 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
   const newId = randomUUID;
   const { dataDir } = config;
   await mkdir(dataDir, { recursive: true });
+  await refuseWrongBucket(config, clock, log);
   const keys = await installationKeys(config, log);
   const sandbox = wantsSandbox(config)
     ? await startSandboxThread({ tls: config.sandbox === "tls" })

@@ -48,14 +48,13 @@ export class RecordingStore {
     ]);
   }
 
-  async isFinished({ callId, orgId }: RecordingKey): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom("recordings")
-      .select("isFinished")
-      .where("callId", "=", callId)
-      .where("orgId", "=", orgId)
-      .executeTakeFirst();
-    return row?.isFinished === 1;
+  async isFinished(key: RecordingKey): Promise<boolean> {
+    return (await this.#find(key))?.isFinished === 1;
+  }
+
+  /** From `begin` until `remove`. */
+  async isKnown(key: RecordingKey): Promise<boolean> {
+    return (await this.#find(key)) !== undefined;
   }
 
   /** In the order of their ids, those after `afterCallId` of calls that are not in progress. */
@@ -76,16 +75,24 @@ export class RecordingStore {
       .execute();
   }
 
-  /** The oldest first. */
+  /** The oldest first; what never became a whole file is among them. */
   listExpired(nowMs: number, limit: number): Promise<readonly RecordingKey[]> {
     return this.#db
       .selectFrom("recordings")
       .select(["callId", "orgId"])
       .where("expiresAtMs", "<=", nowMs)
-      .where("isFinished", "=", 1)
       .orderBy("expiresAtMs")
       .limit(limit)
       .execute();
+  }
+
+  #find({ callId, orgId }: RecordingKey) {
+    return this.#db
+      .selectFrom("recordings")
+      .select("isFinished")
+      .where("callId", "=", callId)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
   }
 
   #patch({ callId, orgId }: RecordingKey, recording: JsonObject | null) {

@@ -50,7 +50,7 @@ async function begin(orders: SessionOrders): Promise<void> {
   const leavesAudioSocket = !isKeeper;
   const role = { box: member, runId, isFirst, leavesAudioSocket };
   server = await startSessionServer({ ...parts, ...role, settings, tenancy });
-  if (isKeeper && !isFirst) server.calls.recordings.startSweeping();
+  if (isKeeper && !isFirst) server.calls.recordings.startUpkeep();
   member.began(server);
   process.on("unhandledRejection", (error) => {
     log.error({ error }, "a promise was rejected and nobody waited for it; calls go on");

@@ -1,3 +1,5 @@
+import { Bucket } from "../../engine/bucket/bucket.js";
+import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
@@ -39,6 +41,7 @@ const MINUTE_MS = 60_000;
 /** What a session server is told, as plain values: it may be in another process than who has read the environment. */
 export interface SessionSettings
   extends TelephonySettings,
+    RecordingSettings,
     Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort"> {
   readonly dataDir: string;
   readonly publicBaseUrl: string | undefined;
@@ -92,7 +95,7 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections } = carrier;
+  const { calls, callControl, connections, uploads } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeDoors } = await serve(parts, carrier);
   port = given;
@@ -103,7 +106,7 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
     await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
-    await connections.close();
+    await Promise.all([connections.close(), uploads?.bucket.close()]);
     http.close();
   };
   return { port, calls, http, stop };
@@ -125,9 +128,12 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const chains = { clients, breakers, patience: settings.chainPatience, hedging, clock };
   const vendors = { chains, cipher, context };
   const { agents } = tenancy;
+  const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;
+  const bucket = recordingsBucket && new Bucket(recordingsBucket, { clock, authorities });
+  const uploads = bucket && { bucket, waitingBytesMax };
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
   const around = { dialTargets, clock, newId, log };
-  const shared = { ...around, database, agents, vendors, box: box.shared, runId };
+  const shared = { ...around, database, agents, vendors, uploads, box: box.shared, runId };
   const calls = new CallCenter({ ...settings, ...shared });
   const callControl = new CallControl(callControlApis(reachable, context), log);
   const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
@@ -144,7 +150,7 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
     journal,
   });
   const placedCalls = box.placedCalls(outboundCalls, tokens);
-  const made = { connections, reachable, clients, breakers, chains };
+  const made = { connections, uploads, reachable, clients, breakers, chains };
   return { ...made, calls, callControl, outboundCalls, placedCalls };
 }
 

@@ -1,5 +1,8 @@
+import { BucketFault } from "../../engine/bucket/bucket-fault.js";
+import { SystemClock } from "../../engine/time/clock.js";
 import { addressOf } from "../../storage/postgres/postgres-address.js";
 import { checkDatabase } from "../../storage/sqlite/database-check.js";
+import { checkRecordings } from "../start-up/recordings-bucket.js";
 import { CommandFault } from "./command-fault.js";
 import { type CommandSettings, existingDatabaseFile } from "./data-folder.js";
 import { sizeText } from "./measures.js";
@@ -13,7 +16,7 @@ interface CheckedStore {
   readonly damaged: string;
 }
 
-/** Reads the whole database; rejects with a CommandFault that lists what is wrong in it. */
+/** Reads the whole database, and tries the bucket of recordings; rejects with a CommandFault that says what is wrong. */
 export async function checkStore(settings: CommandSettings, terminal: Terminal): Promise<void> {
   const { sizeBytes, findings, counts, damaged } = await checked(settings);
   if (counts.length > 0) {
@@ -25,6 +28,10 @@ export async function checkStore(settings: CommandSettings, terminal: Terminal):
     throw new CommandFault(`${damaged}:\n${list}`);
   }
   terminal.print(`The database is whole (${sizeText(sizeBytes)}).`);
+  const place = await checkRecordings(settings, new SystemClock()).catch((error: unknown) => {
+    throw error instanceof BucketFault ? new CommandFault(error.message) : error;
+  });
+  if (place !== undefined) terminal.print(`Recordings can be written to ${place}.`);
 }
 
 async function checked({ dataDir, databaseUrl }: CommandSettings): Promise<CheckedStore> {

@@ -43,7 +43,7 @@ const USAGE = `Usage: npm run admin -- COMMAND
   copy [--to postgres://…]   copies the file in DATA_DIR to PostgreSQL (or to DATABASE_URL) while no server runs, and
                              compares rows and sums; can be run again until a server has started there
   --version                  the version of this program
-  check                      reads the whole database and says whether it is damaged; changes nothing
+  check                      reads the whole database and says whether it is damaged; tries the bucket of recordings
 
 It acts on the database in DATA_DIR (./data), or at DATABASE_URL, also while a server runs on it, and takes effect at once.
 Exit code: 0 done, 1 failed, 2 not understood.`;

@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DATABASE_FILE, readConfig } from "../../config.js";
 import { type Database, openDatabase } from "../../storage/database.js";
+import type { RecordingsPlace } from "../start-up/recordings-bucket.js";
 import { CommandFault } from "./command-fault.js";
 
 /** A command line does one thing after the other. */
 const COMMAND_CONNECTIONS_MAX = 2;
 
 /** What commands need of the server's configuration. */
-export interface CommandSettings {
+export interface CommandSettings extends RecordingsPlace {
   readonly dataDir: string;
   /** PostgreSQL in place of the file in `dataDir`. */
   readonly databaseUrl?: string | undefined;

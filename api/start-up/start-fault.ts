@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { BucketFault } from "../../engine/bucket/bucket-fault.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/storage-failure.js";
 import { FrontUnavailable } from "../http/open-front.js";
@@ -26,6 +27,7 @@ export function asStartFault(error: unknown, databaseFile: string): unknown {
   const databasePath = resolve(databaseFile);
   if (
     error instanceof StorageUnavailable ||
+    error instanceof BucketFault ||
     error instanceof CannotListen ||
     error instanceof FrontUnavailable
   ) {

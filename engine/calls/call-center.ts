@@ -22,7 +22,7 @@ import { CallSlots, type Slots } from "./call-slots.js";
 import { CallSummaries } from "./call-summaries.js";
 import { EarlyReplyBudget } from "./early-reply-budget.js";
 import { LiveCalls } from "./live-calls.js";
-import { Recordings } from "./recordings.js";
+import { type RecordingKeeping, Recordings } from "./recordings.js";
 import { LostCalls } from "./unstored/lost-calls.js";
 import { StoreWatch } from "./unstored/store-watch.js";
 
@@ -58,11 +58,10 @@ export interface SharedBox {
   readonly isDrained: boolean;
 }
 
-export interface CallCenterOptions extends AdmissionLimits {
+export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   /** Left out where this process has the box for itself. */
   readonly box?: SharedBox | undefined;
   readonly database: Database;
-  readonly dataDir: string;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
   /** As in `OpenerSurroundings`. */

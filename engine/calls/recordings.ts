@@ -10,6 +10,7 @@ import type { CallAudioTap } from "../session/call-audio-tap.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { type RecordedFormat, Recording } from "./recording.js";
 import { openIfThere, RecordingFile, removeRecording, repairRecording } from "./recording-file.js";
+import { RecordingUploads, ROUND_MS, type UploadPlace } from "./recording-uploads.js";
 
 export const RECORDINGS_FOLDER = "recordings";
 const SWEEP_MS = 60 * 60 * 1_000;
@@ -19,9 +20,14 @@ export const SWEEP_FILES_MAX = 10_000;
 /** Asked of the database at once. */
 const PAGE_ROWS = 100;
 
-export interface RecordingsOptions {
+export interface RecordingKeeping {
   /** The folder of all data; recordings have a folder of their own in it. */
   readonly dataDir: string;
+  /** Where they are kept once they are whole, in place of the folder. */
+  readonly uploads?: UploadPlace | undefined;
+}
+
+export interface RecordingsOptions extends RecordingKeeping {
   readonly store: RecordingStore;
   readonly audioPool: () => Pick<AudioPool, "convert" | "open">;
   readonly clock: Clock;
@@ -42,11 +48,15 @@ export class Recordings {
   readonly #folder: string;
   /** The recordings that are being written, by the id of the call. */
   readonly #underWay = new Map<string, Promise<void>>();
-  #stopSweeping: CancelTimer | undefined;
+  readonly #uploads: RecordingUploads | undefined;
+  readonly #upkeep: CancelTimer[] = [];
 
   constructor(options: RecordingsOptions) {
+    const { dataDir, uploads } = options;
     this.#options = options;
-    this.#folder = join(options.dataDir, RECORDINGS_FOLDER);
+    this.#folder = join(dataDir, RECORDINGS_FOLDER);
+    this.#uploads =
+      uploads && new RecordingUploads({ ...options, ...uploads, folder: this.#folder });
   }
 
   /**
@@ -61,6 +71,10 @@ export class Recordings {
     if (!recording.enabled) return undefined;
     const { clock, store, log, audioPool } = this.#options;
     const { callId } = key;
+    if (this.#uploads?.isFull === true) {
+      log.error({ callId }, "a call is not recorded: too many recordings wait for their bucket");
+      return undefined;
+    }
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
     const known = store.begin(key, expiresAtMs);
     const file = new RecordingFile(this.#pathOf(key), format.heard.sampleRateHz, known, (error) =>
@@ -86,29 +100,26 @@ export class Recordings {
     });
   }
 
-  /** Failure `notFound`: the call has none (any more), is not over, or is another organization's. */
+  /**
+   * Failure `notFound`: the call has none (any more), is not over, or is another organization's. Failure `unavailable`: the
+   * bucket is away.
+   */
   async open(key: RecordingKey): Promise<RecordedFile> {
     const isFinished = await this.#options.store.isFinished(key);
-    const handle = isFinished ? await openIfThere(this.#pathOf(key), "r") : undefined;
-    if (handle === undefined) throw new Failure("notFound", "there is no recording of this call");
-    const { size } = await handle.stat();
-    return {
-      sizeBytes: size,
-      read: async (buffer, position) => {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
-        return bytesRead;
-      },
-      close: () => handle.close(),
-    };
+    const kept = isFinished ? await this.#openKept(key) : undefined;
+    if (kept === undefined) throw new Failure("notFound", "there is no recording of this call");
+    return kept;
   }
 
-  /** Puts right what an earlier run of the server left, then deletes what has expired, every hour. */
+  /** Puts right what an earlier run of the server left, then does the upkeep. */
   async start(): Promise<void> {
     await this.#repair();
-    this.startSweeping();
+    await this.#uploads?.look();
+    this.startUpkeep();
   }
 
-  startSweeping(): void {
+  /** Deletes what has expired, every hour, and sends what waits for its bucket. To be called by one process of a box. */
+  startUpkeep(): void {
     const { clock, log } = this.#options;
     const sweep = () => {
       this.sweep().catch((error: unknown) => {
@@ -116,7 +127,16 @@ export class Recordings {
       });
     };
     sweep();
-    this.#stopSweeping = clock.every(SWEEP_MS, sweep);
+    this.#upkeep.push(clock.every(SWEEP_MS, sweep));
+    const uploads = this.#uploads;
+    if (uploads === undefined) return;
+    const send = () => {
+      uploads.sendWaiting().catch((error: unknown) => {
+        log.error({ error }, "recordings that wait for their bucket could not be sent");
+      });
+    };
+    send();
+    this.#upkeep.push(clock.every(ROUND_MS, send));
   }
 
   /** Says how many it deleted. */
@@ -127,6 +147,7 @@ export class Recordings {
       const expired = await store.listExpired(clock.epochMs(), PAGE_ROWS);
       for (const key of expired) {
         await removeRecording(this.#pathOf(key));
+        await this.#uploads?.remove(key);
         await store.remove(key);
       }
       count += expired.length;
@@ -135,10 +156,11 @@ export class Recordings {
     return count;
   }
 
-  /** Resolves when every call has ended and its file is whole; nothing is swept any more. */
+  /** Resolves when every call has ended and its file is whole; nothing is swept or sent any more. */
   async close(): Promise<void> {
-    this.#stopSweeping?.();
+    for (const cancel of this.#upkeep) cancel();
     await Promise.all(this.#underWay.values());
+    await this.#uploads?.close();
   }
 
   async #repair(): Promise<void> {
@@ -157,10 +179,12 @@ export class Recordings {
     if (count > 0) log.warn({ count }, "recordings of an earlier run were put right");
   }
 
+  /** With a bucket, one that became whole is sent by the next round, and one without a file may be another server's. */
   async #repairOne(key: RecordingKey): Promise<void> {
     const { store, log } = this.#options;
     try {
       const facts = await repairRecording(this.#pathOf(key));
+      if (this.#uploads !== undefined) return;
       if (facts !== undefined) return await store.finish(key, { ...facts });
       await removeRecording(this.#pathOf(key));
       await store.remove(key);
@@ -186,10 +210,27 @@ export class Recordings {
     const { store, log } = this.#options;
     try {
       const facts = await file.finish();
-      if (facts !== undefined) await store.finish(key, { ...facts });
+      if (facts === undefined) return;
+      if (this.#uploads === undefined) await store.finish(key, { ...facts });
+      else await this.#uploads.send(key);
     } catch (error) {
       log.error({ callId: key.callId, error }, "a recording could not be finished");
     }
+  }
+
+  /** What has not been moved to a bucket yet is still in the folder. */
+  async #openKept(key: RecordingKey): Promise<RecordedFile | undefined> {
+    const handle = await openIfThere(this.#pathOf(key), "r");
+    if (handle === undefined) return this.#uploads?.open(key);
+    const { size } = await handle.stat();
+    return {
+      sizeBytes: size,
+      read: async (buffer, position) => {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
+        return bytesRead;
+      },
+      close: () => handle.close(),
+    };
   }
 
   /** Ids are the server's own, never what somebody asks for: a key is looked up before its path is. */

@@ -8,6 +8,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   security: ["time"],
   audio: ["time"],
   vendors: ["audio", "time"],
+  bucket: ["time", "vendors"],
   speech: ["vendors"],
   telephony: ["audio", "time", "vendors"],
   session: ["audio", "speech", "time", "vendors"],
@@ -16,6 +17,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   tools: ["security", "session", "tenancy", "time", "vendors"],
   calls: [
     "audio",
+    "bucket",
     "metrics",
     "security",
     "session",

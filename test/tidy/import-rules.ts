@@ -17,6 +17,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
     "config.ts",
     [
       "engine/settings.ts",
+      "engine/bucket/bucket-settings.ts",
       "engine/telephony/telephony-settings.ts",
       "engine/vendors/vendor-environment.ts",
       "api/http/address-blocks.ts",
@@ -79,7 +80,8 @@ const CONSOLE = ["api/console/"];
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "uWebSockets.js": ["api/http/"],
   "ipaddr.js": ["api/http/"],
-  undici: ["engine/vendors/", "test/engine/vendors/"],
+  undici: ["engine/vendors/", "engine/bucket/", "test/engine/vendors/"],
+  aws4fetch: ["engine/bucket/"],
   kysely: ["storage/", "test/storage/"],
   "better-sqlite3": ["storage/sqlite/", "test/storage/"],
   pg: ["storage/postgres/", "test/postgres-system/"],

@@ -1,0 +1,238 @@
+import { Readable } from "node:stream";
+import { AwsV4Signer } from "aws4fetch";
+import { Agent, type Dispatcher, request } from "undici";
+import type { Clock } from "../time/clock.js";
+import { trust } from "../vendors/transport/tls-trust.js";
+import { BucketFault, refusedBy, unreachable } from "./bucket-fault.js";
+import type { BucketSettings } from "./bucket-settings.js";
+import { StallWatch } from "./stall-watch.js";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Uploads and downloads at once; what more there is waits. */
+const CONNECTIONS_MAX = 16;
+/** Connections that are open and idle are closed by then. */
+const IDLE_CONNECTION_MS = 10_000;
+/** An upload or download in which nothing moves for so long is broken off. */
+export const STALL_MAX_MS = 30_000;
+/** Stores explain themselves in less. */
+const REFUSAL_BYTES_MAX = 16 * 1024;
+const OK_MAX = 299;
+const NOT_FOUND = 404;
+/** Written and deleted again to see that the bucket takes what it is given. */
+const CHECK_KEY = "parley-check";
+
+/** The bytes of an object from some place on; `close` gives the connection back before they are at their end. */
+export interface ObjectBytes {
+  /** Undefined at the end; rejects with a BucketFault. */
+  next(): Promise<Uint8Array | undefined>;
+  close(): void;
+}
+
+export interface BucketSurroundings {
+  readonly clock: Clock;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly authorities: readonly string[];
+}
+
+interface Asked {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Objects in a bucket that speaks S3, by their keys below the prefix. Everything rejects with a BucketFault;
+ * nothing is tried twice.
+ */
+export class Bucket {
+  readonly settings: BucketSettings;
+  readonly #clock: Clock;
+  readonly #agent: Agent;
+  readonly #root: string;
+
+  constructor(settings: BucketSettings, { clock, authorities }: BucketSurroundings) {
+    this.settings = settings;
+    this.#clock = clock;
+    this.#root = rootOf(settings);
+    this.#agent = new Agent({
+      connect: { timeout: CONNECT_TIMEOUT_MS, secureContext: trust(authorities) },
+      connections: CONNECTIONS_MAX,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+      // Each request has its own time-outs, kept by the Clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Resolves when the store has all of it; `body` is read as fast as the store takes it, and what it throws comes as it is. */
+  async put(
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    sizeBytes: number,
+    contentType: string,
+  ): Promise<void> {
+    const watch = new StallWatch(this.#clock, STALL_MAX_MS);
+    const headers = { "content-length": String(sizeBytes), "content-type": contentType };
+    const brokenOff: unknown[] = [];
+    const watchedBody = watched(body, watch, (error) => brokenOff.push(error));
+    try {
+      const answer = await this.#ask("PUT", key, watch, { headers, body: watchedBody });
+      await this.#emptied(answer, watch);
+    } catch (error) {
+      throw brokenOff[0] ?? error;
+    }
+  }
+
+  /** Undefined when there is no such object. */
+  async sizeOf(key: string): Promise<number | undefined> {
+    const watch = new StallWatch(this.#clock, STALL_MAX_MS);
+    const answer = await this.#ask("HEAD", key, watch, {}, [NOT_FOUND]);
+    await this.#emptied(answer, watch);
+    if (answer.statusCode === NOT_FOUND) return undefined;
+    const sizeBytes = Number(answer.headers["content-length"]);
+    if (Number.isSafeInteger(sizeBytes)) return sizeBytes;
+    throw new BucketFault("refused", `${this.#root} does not say how long its objects are`);
+  }
+
+  /** Undefined when there is no such object. */
+  async read(key: string, fromByte: number): Promise<ObjectBytes | undefined> {
+    const watch = new StallWatch(this.#clock, STALL_MAX_MS);
+    const headers = { range: `bytes=${fromByte}-` };
+    const answer = await this.#ask("GET", key, watch, { headers }, [NOT_FOUND]);
+    if (answer.statusCode === NOT_FOUND) {
+      await this.#emptied(answer, watch);
+      return undefined;
+    }
+    watch.rest();
+    return this.#bytes(answer, watch);
+  }
+
+  /** Nothing happens when there is no such object. */
+  async remove(key: string): Promise<void> {
+    const watch = new StallWatch(this.#clock, STALL_MAX_MS);
+    const answer = await this.#ask("DELETE", key, watch, {}, [NOT_FOUND]);
+    await this.#emptied(answer, watch);
+  }
+
+  /** Whether the bucket is there, and takes, gives and deletes what it is asked to. */
+  async check(): Promise<void> {
+    const text = new TextEncoder().encode("Parley looks whether it may write here.\n");
+    await this.put(CHECK_KEY, once(text), text.byteLength, "text/plain");
+    const size = await this.sizeOf(CHECK_KEY);
+    await this.remove(CHECK_KEY);
+    if (size === text.byteLength) return;
+    throw new BucketFault("refused", `${this.#root} does not give back what was put there`);
+  }
+
+  /** Breaks off what is under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #ask(
+    method: "PUT" | "HEAD" | "GET" | "DELETE",
+    key: string,
+    watch: StallWatch,
+    { headers = {}, body }: Asked,
+    alsoGood: readonly number[] = [],
+  ): Promise<Dispatcher.ResponseData> {
+    const url = `${this.#root}${this.settings.prefix}${key}`;
+    try {
+      const answer = await request(url, {
+        method,
+        headers: { ...(await this.#signature(method, url)), ...headers },
+        body: body === undefined ? null : Readable.from(body, { objectMode: false }),
+        signal: watch.signal,
+        dispatcher: this.#agent,
+      });
+      // A body that is given up, or breaks off, is told of where it is read.
+      answer.body.on("error", () => {});
+      const { statusCode: status } = answer;
+      if (status <= OK_MAX || alsoGood.includes(status)) return answer;
+      throw refusedBy(this.settings, { status, body: await firstText(answer) });
+    } catch (error) {
+      watch.rest();
+      throw this.#faultOf(error);
+    }
+  }
+
+  /** The body is not signed: it is read once, while it is sent, and TLS guards it on its way. */
+  async #signature(method: string, url: string): Promise<Record<string, string>> {
+    const { accessKeyId, secretAccessKey, region } = this.settings;
+    const datetime = new Date(this.#clock.epochMs()).toISOString().replace(/[:-]|\.\d{3}/g, "");
+    const keys = { accessKeyId, secretAccessKey, region, service: "s3" };
+    const { headers } = await new AwsV4Signer({ ...keys, method, url, datetime }).sign();
+    return Object.fromEntries(headers.entries());
+  }
+
+  async #emptied({ body }: Dispatcher.ResponseData, watch: StallWatch): Promise<void> {
+    try {
+      await body.dump({ limit: REFUSAL_BYTES_MAX, signal: watch.signal });
+    } catch (error) {
+      throw this.#faultOf(error);
+    } finally {
+      watch.rest();
+    }
+  }
+
+  #bytes({ body }: Dispatcher.ResponseData, watch: StallWatch): ObjectBytes {
+    const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        watch.touch();
+        try {
+          const { value, done } = await pieces.next();
+          return done === true ? undefined : value;
+        } catch (error) {
+          throw this.#faultOf(error);
+        } finally {
+          watch.rest();
+        }
+      },
+      close: () => body.destroy(),
+    };
+  }
+
+  #faultOf(error: unknown): BucketFault {
+    return error instanceof BucketFault ? error : unreachable(this.settings, error);
+  }
+}
+
+/** Amazon wants the bucket in the host's name, where a certificate covers it; every other store takes it in the path. */
+function rootOf({ name, endpoint, region }: BucketSettings): string {
+  if (endpoint !== undefined) return `${endpoint}/${name}/`;
+  const host = `s3.${region}.amazonaws.com`;
+  return name.includes(".") ? `https://${host}/${name}/` : `https://${name}.${host}/`;
+}
+
+async function* watched(
+  body: AsyncIterable<Uint8Array>,
+  watch: StallWatch,
+  onBrokenOff: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) {
+      yield piece;
+      watch.touch();
+    }
+  } catch (error) {
+    onBrokenOff(error);
+    throw error;
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
+
+async function firstText({ body }: Dispatcher.ResponseData): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    if (!(piece instanceof Uint8Array)) continue;
+    pieces.push(piece);
+    sizeBytes += piece.byteLength;
+    if (sizeBytes >= REFUSAL_BYTES_MAX) break;
+  }
+  return Buffer.concat(pieces).subarray(0, REFUSAL_BYTES_MAX).toString();
+}

@@ -1,0 +1,151 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type SigningKey, signatureFault } from "./request-signature.js";
+
+/** What the store does instead of what it is asked. */
+export type ObjectStoreFault =
+  | { readonly kind: "answer"; readonly status: number; readonly code: string }
+  /** Takes the request and never answers. */
+  | { readonly kind: "silence" }
+  /** Breaks off answers behind so many bytes of an object. */
+  | { readonly kind: "break"; readonly behindBytes: number };
+
+export interface ObjectStoreOptions {
+  readonly key: SigningKey;
+  readonly bucket: string;
+  /** Told of each request that comes, and again when it is answered. */
+  readonly onChange?: () => void;
+}
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  AuthorizationHeaderMalformed: 400,
+  NoSuchBucket: 404,
+  NoSuchKey: 404,
+};
+const FORBIDDEN = 403;
+const RANGE = /^bytes=(\d+)-(\d*)$/;
+
+/** A bucket on a socket, in memory, that speaks S3 as far as putting, reading and deleting goes and checks every signature. */
+export class ObjectStore {
+  /** By key, without the bucket. */
+  readonly objects = new Map<string, Buffer>();
+  /** Each request as "PUT key", in order. */
+  readonly requests: string[] = [];
+  /** Holds for every request until it is taken away. */
+  fault: ObjectStoreFault | undefined;
+  readonly #options: ObjectStoreOptions;
+  #server: Server | undefined;
+  #port = 0;
+
+  static async start(options: ObjectStoreOptions): Promise<ObjectStore> {
+    const store = new ObjectStore(options);
+    await store.resume();
+    return store;
+  }
+
+  private constructor(options: ObjectStoreOptions) {
+    this.#options = options;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Ends every connection at once; nothing listens there until `resume`. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Listens at the same place as before, with the same objects. */
+  async resume(): Promise<void> {
+    const server = createServer((request, response) => {
+      this.#answer(request, response).then(
+        () => this.#options.onChange?.(),
+        () => response.destroy(),
+      );
+    });
+    server.listen(this.#port, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address !== null && typeof address === "object") this.#port = address.port;
+    this.#server = server;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url: target = "", headers } = request;
+    const [, bucket, key = ""] = /^\/([^/?]+)\/?([^?]*)/.exec(target) ?? [];
+    this.requests.push(`${method} ${key}`);
+    this.#options.onChange?.();
+    const { fault } = this;
+    if (fault?.kind === "silence") return;
+    const body = await bodyOf(request);
+    if (fault?.kind === "answer") return refuse(response, fault.code, fault.status);
+    const wrong = signatureFault({ method, target, headers }, this.#options.key);
+    if (wrong !== undefined) return this.#refuseSignature(response, wrong);
+    if (bucket !== this.#options.bucket) return refuse(response, "NoSuchBucket");
+    if (method === "PUT") return this.#put(response, key, body, headers["content-length"]);
+    if (method === "DELETE") {
+      this.objects.delete(key);
+      response.writeHead(204).end();
+      return;
+    }
+    const object = this.objects.get(key);
+    if (object === undefined) return refuse(response, "NoSuchKey");
+    if (method === "HEAD") {
+      response.writeHead(200, { "content-length": object.length }).end();
+      return;
+    }
+    give(response, object, headers.range, fault);
+  }
+
+  #refuseSignature(response: ServerResponse, code: string): void {
+    const region =
+      code === "AuthorizationHeaderMalformed" ? `<Region>${this.#options.key.region}</Region>` : "";
+    refuse(response, code, STATUS_OF[code] ?? FORBIDDEN, region);
+  }
+
+  #put(response: ServerResponse, key: string, body: Buffer, length: string | undefined): void {
+    if (length === undefined) return refuse(response, "MissingContentLength", 411);
+    this.objects.set(key, body);
+    response.writeHead(200).end();
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) if (Buffer.isBuffer(piece)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function refuse(
+  response: ServerResponse,
+  code: string,
+  status = STATUS_OF[code] ?? FORBIDDEN,
+  more = "",
+): void {
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code>${more}</Error>`;
+  response.writeHead(status, { "content-type": "application/xml" });
+  response.end(response.req.method === "HEAD" ? undefined : xml);
+}
+
+function give(
+  response: ServerResponse,
+  object: Buffer,
+  range: string | undefined,
+  fault: ObjectStoreFault | undefined,
+): void {
+  const [, from = "0", to = ""] = RANGE.exec(range ?? "") ?? [];
+  const part = object.subarray(Number(from), to === "" ? undefined : Number(to) + 1);
+  response.writeHead(range === undefined ? 200 : 206, { "content-length": part.length });
+  if (fault?.kind !== "break") {
+    response.end(part);
+    return;
+  }
+  response.write(part.subarray(0, fault.behindBytes), () => response.destroy());
+}
