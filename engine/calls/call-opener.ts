@@ -11,7 +11,7 @@ import type { Session } from "../session/session.js";
 import { type AgentForCall, type Agents, AgentUnavailable } from "../tenancy/agents.js";
 import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
-import { utcDate } from "../time/utc-date.js";
+import { utcMonth } from "../time/utc-date.js";
 import { withTransfers } from "../tools/agent-toolbox.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
 import type { Admission } from "./admission.js";
@@ -189,10 +189,9 @@ export class CallOpener {
   }
 
   async #demandMinutes({ organization, plan }: Tenant): Promise<void> {
-    const today = utcDate(this.#around.clock.epochMs());
-    const monthBegan = `${today.slice(0, 8)}01`;
+    const { fromDate, toDate } = utcMonth(this.#around.clock.epochMs());
     const { usage } = this.#around.database;
-    const used = await usage.minutesBetween(organization.id, monthBegan, today);
+    const used = await usage.minutesBetween(organization.id, fromDate, toDate);
     if (used < plan.limits.maxMonthlyMinutes) return;
     const message = `the plan's ${plan.limits.maxMonthlyMinutes} minutes of this month are used up`;
     throw new OpenRefusal("limitReached", message);

@@ -96,6 +96,7 @@ export class Accounts {
       passwordHash,
       name: owner.name,
       role: "admin",
+      isOperator: false,
       createdAtMs: nowMs,
     };
     const entry = auditEntry({
