@@ -1,4 +1,5 @@
-/** A user or an API key of the organization; `administrator`: whoever acts for the platform, by the name of an account. */
+/** A user or an API key of the organization; `administrator`: whoever acts for the platform, by the name of an account,
+ * or by the id of an operator. */
 export interface AuditActor {
   readonly type: "user" | "apiKey" | "administrator";
   readonly id: string;
@@ -21,7 +22,10 @@ export type AuditAction =
   | "organization.suspend"
   | "organization.changePlan"
   | "organization.allowNumber"
-  | "organization.revokeNumber";
+  | "organization.revokeNumber"
+  | "organization.grantOperator"
+  | "organization.revokeOperator"
+  | "node.drain";
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
 export interface AuditRecord {
@@ -31,7 +35,7 @@ export interface AuditRecord {
   readonly atMs: number;
   readonly actor: AuditActor;
   readonly action: AuditAction;
-  readonly targetType: "agent" | "provider" | "apiKey" | "organization";
+  readonly targetType: "agent" | "provider" | "apiKey" | "organization" | "node";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { CallChannel, CallStatus } from "./records.js";
 import type { Tables } from "./tables.js";
+import { isLike, wordPatterns } from "./word-pattern.js";
 
 export interface CallFilter {
   readonly agentId?: string;
@@ -98,7 +99,7 @@ export function searchedCalls(
   page: CallPage,
   sieve: CallSieve & { readonly words: string },
 ) {
-  const patterns = patternsOf(sieve.words);
+  const patterns = wordPatterns(sieve.words);
   return sievedCalls(db, orgId, page, sieve)
     .where((its) =>
       its.exists(
@@ -106,26 +107,14 @@ export function searchedCalls(
           .selectFrom("transcriptMessages")
           .select("transcriptMessages.sequence")
           .whereRef("transcriptMessages.callId", "=", "latest.id")
-          .where((said) => said.or(patterns.map((pattern) => saidLike(pattern)))),
+          .where((said) =>
+            said.or(patterns.map((pattern) => isLike("transcriptMessages.text", pattern))),
+          ),
       ),
     )
     .select("latest.id")
     .orderBy("startedAtMs", "desc")
     .orderBy("latest.sequence", "desc");
-}
-
-function saidLike(pattern: string) {
-  const text = sql.ref("transcriptMessages.text");
-  return sql<boolean>`lower(${text}) like ${pattern} escape '\\'`;
-}
-
-/** SQLite's `lower` knows the letters of ASCII alone: other letters are looked for as typed, in lower and in upper case. */
-function patternsOf(words: string): readonly string[] {
-  const cases = [words, words.toLowerCase(), words.toUpperCase()];
-  const lowered = cases.map((text) =>
-    text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, "\\$&"),
-  );
-  return [...new Set(lowered)].map((text) => `%${text}%`);
 }
 
 /** The turns of so many calls that began since then, each with the moment at which its call began; a call without turns is one row, too. */

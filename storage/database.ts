@@ -10,6 +10,7 @@ import { HistoryStore } from "./history-store.js";
 import { type Mail, RECORDS_CHANGED } from "./mail.js";
 import { NodeStore } from "./node-store.js";
 import { OnceTokenStore } from "./once-token-store.js";
+import { OrganizationOverviewStore } from "./organization-overview-store.js";
 import { OrganizationStore } from "./organization-store.js";
 import { PhoneNumberStore } from "./phone-number-store.js";
 import { PlanStore } from "./plan-store.js";
@@ -89,6 +90,7 @@ export function joinDatabase(writers: StatementPort["writers"], way: StoreWay): 
 export class Database {
   readonly plans: PlanStore;
   readonly organizations: OrganizationStore;
+  readonly organizationOverviews: OrganizationOverviewStore;
   readonly users: UserStore;
   readonly providers: ProviderStore;
   readonly registry: RegistryStore;
@@ -117,7 +119,8 @@ export class Database {
     const atomic = new AtomicRequests(backend, this.recordChanges);
     this.plans = new PlanStore(db, atomic);
     this.organizations = new OrganizationStore(db, atomic);
-    this.users = new UserStore(db);
+    this.organizationOverviews = new OrganizationOverviewStore(db);
+    this.users = new UserStore(db, atomic);
     this.providers = new ProviderStore(db, atomic);
     this.registry = new RegistryStore(db);
     this.agents = new AgentStore(db, atomic);

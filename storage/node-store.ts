@@ -1,5 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
 import { databaseNowMs } from "./database-clock.js";
 import type { NodeRow, Tables } from "./tables.js";
 
@@ -87,13 +89,12 @@ export class NodeStore {
   }
 
   /** False when there is no such node. */
-  async drain(name: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
-      .updateTable("nodes")
-      .set({ isDraining: 1, isTaking: 0 })
-      .where("name", "=", name)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+  async drain(name: string, entry?: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.run([
+      this.#db.updateTable("nodes").set({ isDraining: 1, isTaking: 0 }).where("name", "=", name),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
   }
 
   /** Calls that are opened under this run are the node's. Throws `ForeignKeyViolation` when the node is gone. */

@@ -4,6 +4,7 @@ import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 import type { OrganizationRecord, UserRecord } from "./records.js";
 import type { Tables } from "./tables.js";
+import { userRowOf } from "./user-store.js";
 
 const FIELDS = [
   "organizations.id",
@@ -37,7 +38,7 @@ export class OrganizationStore {
   ): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("organizations").values(organization),
-      this.#db.insertInto("users").values(user),
+      this.#db.insertInto("users").values(userRowOf(user)),
       ...auditOf(this.#db, entry),
     ]);
   }

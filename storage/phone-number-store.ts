@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { AtomicRequests } from "./atomic-requests.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import type { PhoneNumberRecord } from "./records.js";
+import type { PhoneNumberRecord } from "./phone-number-record.js";
 import type { Tables } from "./tables.js";
 
 const FIELDS = ["number", "orgId", "createdAtMs"] as const;

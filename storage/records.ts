@@ -53,6 +53,8 @@ export interface UserRecord {
   readonly passwordHash: string;
   readonly name: string;
   readonly role: "admin" | "member";
+  /** Sees and looks after every organization of the platform. */
+  readonly isOperator: boolean;
   readonly createdAtMs: number;
 }
 
@@ -290,11 +292,4 @@ export interface UsageRecord {
 export interface HistoryMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
-}
-
-/** A number, in E.164, from which an organization's agents may call. */
-export interface PhoneNumberRecord {
-  readonly number: string;
-  readonly orgId: string;
-  readonly createdAtMs: number;
 }

@@ -1,11 +1,11 @@
 import type { Generated } from "kysely";
 import type { AuditActor, AuditRecord } from "./audit-record.js";
+import type { PhoneNumberRecord } from "./phone-number-record.js";
 import type {
   CallChannel,
   CallStatus,
   Category,
   OrganizationRecord,
-  PhoneNumberRecord,
   Sentiment,
   UsageRecord,
   UserRecord,
@@ -39,7 +39,9 @@ export interface PlanRow extends Sequenced {
 
 export interface OrganizationRow extends Sequenced, OrganizationRecord {}
 
-export interface UserRow extends Sequenced, UserRecord {}
+export interface UserRow extends Sequenced, Omit<UserRecord, "isOperator"> {
+  isOperator: Flag;
+}
 
 export interface ApiKeyRow extends Sequenced {
   id: string;

@@ -1,7 +1,10 @@
-import type { CompiledQuery, Kysely } from "kysely";
+import type { CompiledQuery, Insertable, Kysely, Selectable } from "kysely";
+import type { AtomicRequests } from "./atomic-requests.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
 import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-columns.js";
 import type { UserRecord } from "./records.js";
-import type { Tables } from "./tables.js";
+import type { Tables, UserRow } from "./tables.js";
 
 const FIELDS = [
   "users.id",
@@ -10,8 +13,11 @@ const FIELDS = [
   "users.passwordHash",
   "users.name",
   "users.role",
+  "users.isOperator",
   "users.createdAtMs",
 ] as const;
+
+type UserFields = Omit<Selectable<UserRow>, "sequence">;
 
 export interface OwnedUser extends Owner {
   readonly user: UserRecord;
@@ -20,12 +26,14 @@ export interface OwnedUser extends Owner {
 /** Users are inserted with their organization: see `OrganizationStore.insertWithOwner`. */
 export class UserStore {
   readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
   readonly #owners = new OwnerReader();
   /** Built once: every request with a token begins with it. */
-  readonly #withOwner: CompiledQuery<UserRecord & OwnerRow>;
+  readonly #withOwner: CompiledQuery<UserFields & OwnerRow>;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
     this.#db = db;
+    this.#atomic = atomic;
     this.#withOwner = db
       .selectFrom("users")
       .innerJoin("organizations", "organizations.id", "users.orgId")
@@ -39,23 +47,50 @@ export class UserStore {
   /** In one request all that is to be known of who signed in. */
   async findWithOwner(id: string): Promise<OwnedUser | undefined> {
     const query = { ...this.#withOwner, parameters: [id] };
-    const [row] = (await this.#db.executeQuery<UserRecord & OwnerRow>(query)).rows;
+    const [row] = (await this.#db.executeQuery<UserFields & OwnerRow>(query)).rows;
     if (row === undefined) return undefined;
-    const { orgId, email, passwordHash, name, role, createdAtMs } = row;
-    const user = { id: row.id, orgId, email, passwordHash, name, role, createdAtMs };
-    return { user, ...this.#owners.ownerOf(row) };
+    return { user: recordOf(row), ...this.#owners.ownerOf(row) };
   }
 
   /** Compares exactly: addresses are stored in lower case by who inserts them. */
-  findByEmail(email: string): Promise<UserRecord | undefined> {
-    return this.#db
-      .selectFrom("users")
-      .select(FIELDS)
-      .where("email", "=", email)
-      .executeTakeFirst();
+  async findByEmail(email: string): Promise<UserRecord | undefined> {
+    const row = await this.#users().where("email", "=", email).executeTakeFirst();
+    return row && recordOf(row);
   }
 
-  findById(id: string): Promise<UserRecord | undefined> {
-    return this.#db.selectFrom("users").select(FIELDS).where("id", "=", id).executeTakeFirst();
+  async findById(id: string): Promise<UserRecord | undefined> {
+    const row = await this.#users().where("id", "=", id).executeTakeFirst();
+    return row && recordOf(row);
   }
+
+  /** Who sees and looks after every organization, by e-mail. */
+  async listOperators(): Promise<readonly UserRecord[]> {
+    const rows = await this.#users().where("isOperator", "=", 1).orderBy("email").execute();
+    return rows.map(recordOf);
+  }
+
+  /** False when there is no such user. */
+  async setOperator(id: string, isOperator: boolean, entry?: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.run([
+      this.#db
+        .updateTable("users")
+        .set({ isOperator: Number(isOperator) })
+        .where("id", "=", id),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  #users() {
+    return this.#db.selectFrom("users").select(FIELDS);
+  }
+}
+
+export function userRowOf(user: UserRecord): Insertable<UserRow> {
+  return { ...user, isOperator: Number(user.isOperator) };
+}
+
+function recordOf(row: UserFields): UserRecord {
+  const { id, orgId, email, passwordHash, name, role, isOperator, createdAtMs } = row;
+  return { id, orgId, email, passwordHash, name, role, isOperator: isOperator === 1, createdAtMs };
 }

@@ -9,6 +9,7 @@ import { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import { missingSettings, outboundTelephony } from "../../engine/calls/outbound-telephony.js";
 import type { ChainPatience } from "../../engine/calls/vendor-chains.js";
 import type { Logger } from "../../engine/log.js";
+import { type LoneNode, NodeList } from "../../engine/nodes/node-list.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -44,6 +45,7 @@ export interface SessionSettings
     RecordingSettings,
     Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort"> {
   readonly dataDir: string;
+  readonly nodeName: string;
   readonly publicBaseUrl: string | undefined;
   readonly jwtSecret: string;
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
@@ -178,6 +180,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
         endCall: (callId, ending) => box.endCall(calls.liveCalls, callId, ending),
       }),
       recordings: calls.recordings,
+      nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
       agentChats: new AgentChats({ agents, llmOf, clock, log }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
@@ -204,6 +207,10 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     },
   });
   return { ...running, closeDoors };
+}
+
+function loneNode({ nodeName, callsMax }: SessionSettings, calls: CallCenter): LoneNode {
+  return { name: nodeName, callsMax, isTaking: () => calls.isReady };
 }
 
 function httpConfig(settings: SessionSettings, { sharesPort }: BoxSide): HttpConfig {

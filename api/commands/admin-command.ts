@@ -6,6 +6,7 @@ import { copyStore, readCopyRequest } from "./admin-copy.js";
 import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
 import { nodeWork } from "./admin-nodes.js";
 import { numberWork } from "./admin-numbers.js";
+import { operatorWork } from "./admin-operators.js";
 import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
 import { type AdminServices, adminServices } from "./admin-store.js";
@@ -25,6 +26,9 @@ const USAGE = `Usage: npm run admin -- COMMAND
   org activate E-MAIL        opens the dashboard and calls to the organization of this owner
   org suspend E-MAIL         closes them again; calls in progress are told why and end
   org plan E-MAIL SLUG       moves the organization to another plan
+  operator list              who sees and looks after all organizations and servers in the console
+  operator grant E-MAIL      makes the user with this e-mail one of them, at once
+  operator revoke E-MAIL     ends that, at once
   number list                the numbers from which agents may call, and whose they are
   number allow E-MAIL +NUMBER  lets the agents of this owner's organization call from a number of your account
   number revoke +NUMBER      takes it away again; calls in progress finish
@@ -79,9 +83,15 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
         const work = numberWork(parsed.positionals);
         return withExistingStore(readSettings(), (services) => work(services, terminal));
       }
+      if (noun === "operator") {
+        const work = operatorWork(rest);
+        return withExistingStore(readSettings(), (services) => work(services, terminal));
+      }
       if (noun === "nodes") {
         const work = nodeWork(rest);
-        return withDatabase(readSettings(), (database) => work(database, terminal));
+        return withDatabase(readSettings(), (database) =>
+          work(database, adminServices(database), terminal),
+        );
       }
       if (noun === "credentials") return credentials(rest, readSettings, terminal);
       if (noun !== "setup") throw new UsageFault(notUnderstood(args));

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
+import { drainNode } from "../../engine/nodes/node-list.js";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { Accounts } from "../../engine/tenancy/accounts.js";
@@ -10,6 +11,7 @@ import { CredentialRotation } from "../../engine/tenancy/credential-rotation.js"
 import { DialTargets } from "../../engine/tenancy/dial-targets.js";
 import type { FirstAgentServices } from "../../engine/tenancy/first-agent.js";
 import { ModelSearch } from "../../engine/tenancy/model-search.js";
+import { Operators } from "../../engine/tenancy/operators.js";
 import { Organizations } from "../../engine/tenancy/organizations.js";
 import { PhoneNumbers } from "../../engine/tenancy/phone-numbers.js";
 import { Plans } from "../../engine/tenancy/plans.js";
@@ -21,10 +23,13 @@ export interface AdminServices extends FirstAgentServices {
   /** Stands in the audit trail for everything that is done here. */
   readonly administrator: AuditActor;
   readonly auditTrail: AuditTrail;
+  readonly operators: Operators;
   readonly organizations: Organizations;
   readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
+  /** Failure `notFound`: there is no server of this name. */
+  readonly drainNode: (name: string) => Promise<void>;
   readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
 }
 
@@ -43,15 +48,18 @@ export function adminServices(database: Database): AdminServices {
   const accounts = new Accounts(parts);
   const apiKeys = new ApiKeys(parts);
   const administratorId = accountName();
+  const administrator = { type: "administrator", id: administratorId } as const;
   return {
     agents: new Agents(parts),
     modelSearch: new ModelSearch(parts),
-    administrator: { type: "administrator", id: administratorId },
+    administrator,
     auditTrail: new AuditTrail(parts),
+    operators: new Operators({ ...parts, administrator }),
     organizations: new Organizations({ ...parts, accounts, apiKeys, administratorId }),
     dialTargets: new DialTargets({ ...parts, administratorId }),
     phoneNumbers: new PhoneNumbers({ ...parts, administratorId }),
     plans: new Plans(parts),
+    drainNode: (name) => drainNode(parts, name, administrator),
     rotation: (keyed) => new CredentialRotation({ ...parts, cipher: keyed }),
   };
 }

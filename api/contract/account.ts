@@ -75,4 +75,7 @@ export const Me = v.object({
   user: User,
   organization: OwnOrganization,
   status: OrganizationStatus,
+  isOperator: v.optional(
+    v.pipe(v.literal(true), v.description("only of an operator of the platform")),
+  ),
 });

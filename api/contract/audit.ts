@@ -38,8 +38,11 @@ export const AuditEntry = v.object({
     "organization.changePlan",
     "organization.allowNumber",
     "organization.revokeNumber",
+    "organization.grantOperator",
+    "organization.revokeOperator",
+    "node.drain",
   ]),
-  targetType: v.picklist(["agent", "provider", "apiKey", "organization"]),
+  targetType: v.picklist(["agent", "provider", "apiKey", "organization", "node"]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("as it was called then")),
   changes: v.pipe(

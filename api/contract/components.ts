@@ -13,6 +13,12 @@ import { ApiKey, ApiKeyBody, CreatedApiKey } from "./api-key.js";
 import { AuditEntries, AuditEntry } from "./audit.js";
 import { Call, CallCount, CallSummary, Calls, DailyUsage } from "./call.js";
 import { ErrorBody, Success } from "./fields.js";
+import {
+  OrganizationOverview,
+  OrganizationOverviews,
+  PlanChoice,
+  PlatformNode,
+} from "./operator-routes.js";
 import { FoundModel, FoundModels, Organization, OrganizationBody, Stats } from "./organization.js";
 import { OwnPlan, PlanLimits, PublicPlan } from "./plan.js";
 import {
@@ -59,9 +65,13 @@ export const ANSWER_COMPONENTS: Readonly<Record<string, GenericSchema>> = {
   Healthy,
   Me,
   Organization,
+  OrganizationOverview,
+  OrganizationOverviews,
   OwnOrganization,
   OwnPlan,
+  PlanChoice,
   PlanLimits,
+  PlatformNode,
   Provider,
   ProviderInUse,
   ProviderTest,

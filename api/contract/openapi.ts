@@ -43,6 +43,7 @@ const SECURITY: Readonly<Record<Route["auth"], Operation["security"]>> = {
   user: [{ bearer: [] }],
   dashboard: USER_OR_KEY,
   voice: USER_OR_KEY,
+  operator: [{ bearer: [] }],
 };
 
 /** The OpenAPI 3.1 document of the route table, from the very schemas that validate requests. */
@@ -103,6 +104,7 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
   if (auth === "dashboard" || auth === "voice") {
     answers.push(refused(403, "The organization is pending, or the key lacks the scope"));
   }
+  if (auth === "operator") answers.push(refused(403, "Only for operators of the platform"));
   if (path.includes(":id")) answers.push(refused(404, "There is none with this id"));
   if (body !== undefined) {
     answers.push(refused(408, "The body did not arrive in time"));

@@ -1,9 +1,15 @@
 import { AGENT_ROUTES } from "./agent-routes.js";
+import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
 
 /** Every endpoint of the REST API. What serves, validates, guards and documents them is made from this. */
-export const ROUTES = { ...PLATFORM_ROUTES, ...ORGANIZATION_ROUTES, ...AGENT_ROUTES };
+export const ROUTES = {
+  ...PLATFORM_ROUTES,
+  ...ORGANIZATION_ROUTES,
+  ...AGENT_ROUTES,
+  ...OPERATOR_ROUTES,
+};
 
 export type RouteTable = typeof ROUTES;
 export type RouteId = keyof RouteTable;

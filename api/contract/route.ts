@@ -4,9 +4,9 @@ import type { FileDownload } from "./file-download.js";
 
 /**
  * `public`: anybody; `user`: a signed-in user, of a pending organization too; `dashboard`, `voice`: a user, or a key with that
- * scope.
+ * scope; `operator`: a signed-in operator of the platform.
  */
-export type RouteAuth = "public" | "user" | "dashboard" | "voice";
+export type RouteAuth = "public" | "user" | "dashboard" | "voice" | "operator";
 /**
  * `auth`: counted per address, tightly; `general`: per key, user or else address; `vendor`: as `general`, and tightly per
  * organization, since each use costs something at a vendor; `none`: probes.

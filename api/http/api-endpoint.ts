@@ -29,7 +29,7 @@ export interface RouteRequest<R extends Route> {
   readonly query: QueryOf<R>;
   readonly body: BodyOf<R>;
   readonly tenant: R["auth"] extends "public" ? undefined : Tenant;
-  readonly user: R["auth"] extends "user" ? UserRecord : UserRecord | undefined;
+  readonly user: R["auth"] extends "user" | "operator" ? UserRecord : UserRecord | undefined;
   /** Aborts when the client goes away before its answer is whole. */
   readonly signal: AbortSignal;
 }

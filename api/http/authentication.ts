@@ -61,6 +61,9 @@ export function demandAccess({ tenant, user }: Identity, auth: RouteAuth): void 
   if (auth === "user" && user === undefined) {
     throw new Failure("unauthenticated", "expected the bearer token of a user, not an API key");
   }
+  if (auth === "operator" && user?.isOperator !== true) {
+    throw new Failure("forbidden", "this is for the operators of the platform");
+  }
   if (auth !== "dashboard" && auth !== "voice") return;
   const refusal = accessRefusal(tenant, auth);
   if (refusal !== undefined) throw new Failure("forbidden", refusal);

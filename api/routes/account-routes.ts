@@ -16,6 +16,7 @@ export function accountRoutes(accounts: Accounts): Handlers<"signUp" | "signIn" 
     getMe: ({ user, tenant: { organization } }) => ({
       ...accountView({ user, organization }),
       status: organization.status,
+      ...(user.isOperator ? { isOperator: true } : {}),
     }),
   };
 }

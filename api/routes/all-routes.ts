@@ -3,12 +3,14 @@ import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
 import type { Recordings } from "../../engine/calls/recordings.js";
+import type { NodeList } from "../../engine/nodes/node-list.js";
 import type { Accounts } from "../../engine/tenancy/accounts.js";
 import type { Agents } from "../../engine/tenancy/agents.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { ModelSearch } from "../../engine/tenancy/model-search.js";
+import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { ProviderChecks } from "../../engine/tenancy/provider-check.js";
@@ -22,6 +24,7 @@ import { apiKeyRoutes } from "./api-key-routes.js";
 import { auditRoutes } from "./audit-routes.js";
 import { callRoutes } from "./call-routes.js";
 import { clientTokenRoutes } from "./client-token-routes.js";
+import { operatorRoutes } from "./operator-routes.js";
 import { organizationRoutes } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { recordingRoutes } from "./recording-routes.js";
@@ -43,6 +46,8 @@ export interface ApiServices {
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place">;
   readonly modelSearch: ModelSearch;
+  readonly nodeList: NodeList;
+  readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
   readonly plans: Plans;
   readonly providerChecks: ProviderChecks;
@@ -67,5 +72,6 @@ export function allRoutes(
     ...providerRoutes(services.providers, services.breakers),
     ...clientTokenRoutes(services.clientAccess),
     ...trialRoutes(services),
+    ...operatorRoutes(services),
   };
 }

@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import { ReadCache } from "../tenancy/read-cache.js";
 import type { Clock } from "../time/clock.js";
-import { utcDate } from "../time/utc-date.js";
+import { utcMonth } from "../time/utc-date.js";
 
 /** Organizations that had calls within a second or so; a number each. */
 const KEPT_MAX = 2_000;
@@ -25,9 +25,8 @@ export class MonthlyMinutes {
 
   /** Since the month began (UTC); without what ended at another process within the last second. */
   async used(orgId: string): Promise<number> {
-    const today = utcDate(this.#clock.epochMs());
-    const monthBegan = `${today.slice(0, 8)}01`;
-    const read = () => this.#usage.minutesBetween(orgId, monthBegan, today);
-    return (await this.#used.get(`${orgId} ${today}`, read)) ?? 0;
+    const { fromDate, toDate } = utcMonth(this.#clock.epochMs());
+    const read = () => this.#usage.minutesBetween(orgId, fromDate, toDate);
+    return (await this.#used.get(`${orgId} ${toDate}`, read)) ?? 0;
   }
 }

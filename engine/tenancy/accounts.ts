@@ -106,6 +106,7 @@ export class Accounts {
       passwordHash,
       name: owner.name,
       role: "admin",
+      isOperator: false,
       createdAtMs: nowMs,
     };
     const entry = auditEntry({

@@ -48,6 +48,12 @@ export interface SetupStatus {
   readonly providers: Readonly<Record<Category, number>>;
 }
 
+/** What is left out stays as it is. */
+export interface OrganizationChange {
+  readonly status?: OrganizationRecord["status"] | undefined;
+  readonly planSlug?: string | undefined;
+}
+
 export interface OrganizationsOptions {
   readonly database: Pick<Database, "organizations" | "plans" | "providers" | "recordChanges">;
   readonly accounts: Accounts;
@@ -117,18 +123,45 @@ export class Organizations {
   }
 
   /** For the platform's administrator. Failure `notFound`: nobody with this e-mail owns an organization. */
-  activate(ownerEmail: string): Promise<OrganizationRecord> {
-    return this.#setStatus(ownerEmail, "active");
+  async activate(ownerEmail: string): Promise<OrganizationRecord> {
+    return this.#setStatus(await this.#findOwned(ownerEmail), "active", this.#administrator);
   }
 
   /** As `activate`; every door but sign-in closes at once. */
-  suspend(ownerEmail: string): Promise<OrganizationRecord> {
-    return this.#setStatus(ownerEmail, "pending");
+  async suspend(ownerEmail: string): Promise<OrganizationRecord> {
+    return this.#setStatus(await this.#findOwned(ownerEmail), "pending", this.#administrator);
   }
 
   /** As `activate`; Failure `notFound` for an unknown plan too. Agents that the plan does not allow become paused. */
   async changePlan(ownerEmail: string, planSlug: string): Promise<OrganizationRecord> {
-    const organization = await this.#findOwned(ownerEmail);
+    return this.#setPlan(await this.#findOwned(ownerEmail), planSlug, this.#administrator);
+  }
+
+  /**
+   * For an operator of the platform; what stays as it is leaves no entry in the audit trail. Failure `notFound`: there is no such
+   * organization, or no such plan.
+   */
+  async change(
+    orgId: string,
+    { status, planSlug }: OrganizationChange,
+    actor: AuditActor,
+  ): Promise<void> {
+    const found = await this.find(orgId);
+    if (found === undefined) throw new Failure("notFound", "there is no such organization");
+    const { organization, plan } = found;
+    if (planSlug !== undefined && planSlug !== plan.slug) {
+      await this.#setPlan(organization, planSlug, actor);
+    }
+    if (status !== undefined && status !== organization.status) {
+      await this.#setStatus(organization, status, actor);
+    }
+  }
+
+  async #setPlan(
+    organization: OrganizationRecord,
+    planSlug: string,
+    actor: AuditActor,
+  ): Promise<OrganizationRecord> {
     const plan = await this.#database.plans.findBySlug(planSlug);
     if (plan === undefined) {
       const known = (await this.#database.plans.list()).map(({ slug }) => slug).join(", ");
@@ -136,7 +169,7 @@ export class Organizations {
     }
     const changes = organization.planId === plan.id ? [] : ["planId"];
     const action = "organization.changePlan";
-    const entry = this.#entry(this.#administrator, action, organization, changes);
+    const entry = this.#entry(actor, action, organization, changes);
     await this.#database.organizations.setPlan(organization.id, plan.id, entry.atMs, entry);
     return { ...organization, planId: plan.id, updatedAtMs: entry.atMs };
   }
@@ -177,13 +210,13 @@ export class Organizations {
   }
 
   async #setStatus(
-    ownerEmail: string,
+    organization: OrganizationRecord,
     status: OrganizationRecord["status"],
+    actor: AuditActor,
   ): Promise<OrganizationRecord> {
-    const organization = await this.#findOwned(ownerEmail);
     const action = status === "active" ? "organization.activate" : "organization.suspend";
     const changes = organization.status === status ? [] : ["status"];
-    const entry = this.#entry(this.#administrator, action, organization, changes);
+    const entry = this.#entry(actor, action, organization, changes);
     await this.#database.organizations.setStatus(organization.id, status, entry.atMs, entry);
     return { ...organization, status, updatedAtMs: entry.atMs };
   }

@@ -1,6 +1,7 @@
 import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { OrganizationRecord, PhoneNumberRecord } from "../../storage/records.js";
+import type { PhoneNumberRecord } from "../../storage/phone-number-record.js";
+import type { OrganizationRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";

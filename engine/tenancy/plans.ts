@@ -30,6 +30,11 @@ export class Plans {
       .sort((a, b) => a.pricing.monthly - b.pricing.monthly);
   }
 
+  /** In the order of their creation. */
+  list(): Promise<readonly PlanRecord[]> {
+    return this.#database.plans.list();
+  }
+
   /** Stores the standard plans; one whose slug exists stays as it is, but for the models that are new in this release. */
   async seed(release: Pick<NewInRelease, "isNew"> = NOTHING_NEW): Promise<void> {
     const nowMs = this.#clock.epochMs();

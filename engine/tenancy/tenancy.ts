@@ -9,6 +9,7 @@ import { ApiKeys } from "./api-keys.js";
 import { AuditTrail } from "./audit-trail.js";
 import { DialTargets } from "./dial-targets.js";
 import { ModelSearch } from "./model-search.js";
+import { OrganizationOverviews } from "./organization-overviews.js";
 import { Organizations } from "./organizations.js";
 import { PhoneNumbers } from "./phone-numbers.js";
 import { Plans } from "./plans.js";
@@ -32,6 +33,7 @@ export interface Tenancy {
   readonly apiKeys: ApiKeys;
   readonly auditTrail: AuditTrail;
   readonly modelSearch: ModelSearch;
+  readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
   readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
@@ -50,6 +52,7 @@ export function newTenancy(options: TenancyOptions): Tenancy {
     apiKeys,
     auditTrail: new AuditTrail(options),
     modelSearch: new ModelSearch(options),
+    organizationOverviews: new OrganizationOverviews(options),
     organizations: new Organizations({ ...options, accounts, apiKeys }),
     dialTargets: new DialTargets(options),
     phoneNumbers: new PhoneNumbers(options),

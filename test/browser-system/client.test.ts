@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
-import { TestServer } from "../system/test-server.js";
+import { serverOfFile } from "./browser-stand.js";
 import { CLIENT_PAGE_FILES, ClientPage, STRICT_POLICY } from "./client-page.js";
 import { PageSite } from "./page-site.js";
 import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
-let server: TestServer;
-let site: PageSite;
-before(async () => {
-  server = await TestServer.start();
-  site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
-});
-after(async () => {
-  site.close();
-  await server.close();
-});
+const server = await serverOfFile();
+const site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
+after(() => site.close());
 
 async function browserOf(context: TestContext, flags: readonly string[]): Promise<ViewerBrowser> {
   const browser = await ViewerBrowser.start(flags);

@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { test } from "node:test";
 import { ended } from "../system/events.js";
-import { TestServer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
-let server: TestServer;
-let browser: ViewerBrowser;
-before(async () => {
-  server = await TestServer.start();
-  browser = await ViewerBrowser.start();
-});
-after(async () => {
-  await browser.stop();
-  await server.close();
-});
+const { server, browser } = await standOfFile();
 
 test("a call is there when it begins, its words as they are said, and it is ended from its page", async () => {
   const customer = await server.customer();

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { type Customer, TestServer } from "../system/test-server.js";
+import { test } from "node:test";
+import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import type { Customer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
 const CALLS = 10_000;
@@ -21,16 +22,7 @@ const SCROLL_TO_THE_LAST = `new Promise((resolve) => {
   scroll();
 })`;
 
-let server: TestServer;
-let browser: ViewerBrowser;
-before(async () => {
-  server = await TestServer.start();
-  browser = await ViewerBrowser.start();
-});
-after(async () => {
-  await browser.stop();
-  await server.close();
-});
+const { server, browser } = await standOfFile();
 
 async function seedCalls(customer: Customer, agentId: string, count: number): Promise<void> {
   const orgId = customer.tenant.organization.id;

@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { test } from "node:test";
 import { ended } from "../system/events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "../system/own-vendors.js";
-import { MODELS, TestServer } from "../system/test-server.js";
+import { MODELS } from "../system/test-server.js";
 import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
-let server: TestServer;
-let browser: ViewerBrowser;
-before(async () => {
-  server = await TestServer.start({ environment: OWN_VENDORS_ALLOWED });
-  browser = await ViewerBrowser.start();
-});
-after(async () => {
-  await browser.stop();
-  await server.close();
-});
+const { server, browser } = await standOfFile({ environment: OWN_VENDORS_ALLOWED });
 
 test("a card says how it stands with a vendor, what went wrong last, and whose agents it is for", async (context) => {
   const providerId = await server.providerId("llm", "groq");

@@ -1,22 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
-import { TestServer } from "../system/test-server.js";
+import { test } from "node:test";
+import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 import { SPOKEN_MICROPHONE, sayUntil, speaking } from "./spoken-words.js";
 
-let server: TestServer;
-let browser: ViewerBrowser;
-before(async () => {
-  server = await TestServer.start();
-  browser = await ViewerBrowser.start([
-    "--use-fake-device-for-media-stream",
-    "--use-fake-ui-for-media-stream",
-  ]);
-});
-after(async () => {
-  await browser.stop();
-  await server.close();
+const { server, browser } = await standOfFile({
+  flags: ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"],
 });
 
 test("who has no microphone is told so, and goes on in writing", async () => {

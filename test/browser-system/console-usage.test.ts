@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { test } from "node:test";
 import { ended } from "../system/events.js";
-import { TestServer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
-let server: TestServer;
-let browser: ViewerBrowser;
-before(async () => {
-  server = await TestServer.start();
-  browser = await ViewerBrowser.start();
-});
-after(async () => {
-  await browser.stop();
-  await server.close();
-});
+const { server, browser } = await standOfFile();
 
 test("usage is shown by agent and by the key that a call came with, and can be saved as a table", async () => {
   const customer = await server.customer();

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { AccessTokens } from "../../engine/security/access-token.js";
-import { SystemClock } from "../../engine/time/clock.js";
-import { type Customer, JWT_SECRET, type TestServer } from "../system/test-server.js";
+import type { Customer, TestServer } from "../system/test-server.js";
+import { userToken } from "../system/user-token.js";
 
 export type Visit = Parameters<ViewerBrowser["open"]>[1];
 
@@ -12,18 +11,11 @@ export async function visitConsole(
   server: TestServer,
   customer: Customer,
   visit: Visit = {},
+  heading = /Home/,
 ): Promise<ViewerPage> {
-  const { id: orgId } = customer.tenant.organization;
-  const user = await server.database.users.findByEmail(customer.email);
-  assert.ok(user);
-  const tokens = new AccessTokens({
-    secret: JWT_SECRET,
-    expiresIn: "1h",
-    clock: new SystemClock(),
-  });
-  const token = await tokens.issue({ userId: user.id, orgId, email: customer.email });
+  const token = await userToken(server.database, customer.email);
   const viewer = await browser.open(`${server.url}/console#token=${token}`, visit);
-  await viewer.untilText("h1", /Home/);
+  await viewer.untilText("h1", heading);
   assert.doesNotMatch(viewer.page.url(), /token/);
   return viewer;
 }

@@ -2,25 +2,19 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
-import { type Customer, TestServer } from "../system/test-server.js";
+import type { Customer } from "../system/test-server.js";
+import { serverOfFile } from "./browser-stand.js";
 import { writeMicrophoneFile } from "./microphone-file.js";
 import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 import { TalkPage } from "./talk-page.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
-let server: TestServer;
-let folder: string;
-before(async () => {
-  server = await TestServer.start();
-  folder = await mkdtemp(join(tmpdir(), "parley-browser-"));
-});
-after(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
+const server = await serverOfFile();
+const folder = await mkdtemp(join(tmpdir(), "parley-browser-"));
+after(() => rm(folder, { recursive: true }));
 
 interface Call {
   readonly customer: Customer;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { TestServer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
+import { serverOfFile } from "./browser-stand.js";
 import { PageSite } from "./page-site.js";
 import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 
@@ -29,18 +29,11 @@ const CALL_CONTEXT = `globalThis.AudioContext = class extends AudioContext {
 
 const GREETING = "Hello, this is the shop.";
 
-let server: TestServer;
-let site: PageSite;
-before(async () => {
-  server = await TestServer.start();
-  const { host } = new URL(server.url);
-  const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
-  site = await PageSite.start(server.url, {}, policy);
-});
-after(async () => {
-  site.close();
-  await server.close();
-});
+const server = await serverOfFile();
+const { host } = new URL(server.url);
+const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
+const site = await PageSite.start(server.url, {}, policy);
+after(() => site.close());
 
 interface Visit {
   /** Left out, the microphone is one that the test speaks into. */

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as v from "valibot";
 import { adminCommand } from "../../api/commands/admin-command.js";
+import { PlatformNode } from "../../api/contract/operator-routes.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
+import { userToken } from "../system/user-token.js";
 import { Cluster } from "./cluster.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
+const Nodes = v.array(PlatformNode);
 const cluster = await Cluster.start();
 
 async function readiness({ url }: StandingNode): Promise<string> {
@@ -67,4 +71,42 @@ test("a drained server finishes its calls and takes no new ones, and webhooks le
   await stand.atRest(customer);
   assert.match((await admin("drain", "nowhere")).errors, /there is no node nowhere/);
   assert.equal((await admin("drain")).exitCode, 2);
+});
+
+test("an operator sees the servers from any of them, drains one, and the audit trail says who", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const one = await stand.serve("one");
+  // Its routes run in processes that have the database by way of another.
+  const other = await stand.serve("other", { WORKERS: "2" });
+  const { email } = await stand.customers.customer();
+  const user = await stand.database.users.findByEmail(email);
+  assert.ok(user);
+  await stand.database.users.setOperator(user.id, true);
+  const token = await userToken(stand.database, email);
+  const ask = (server: StandingNode, path = "", method = "GET") =>
+    fetch(`${server.url}/api/operator/nodes${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const statesAt = async (server: StandingNode) =>
+    v
+      .parse(Nodes, await (await ask(server)).json())
+      .map(({ name, state }) => `${name} ${state}`)
+      .join(", ");
+  for (const server of [one, other]) {
+    await eventually("both servers to take calls", async () =>
+      (await statesAt(server)) === "one taking, other taking" ? true : undefined,
+    );
+  }
+  assert.equal((await ask(other, "/one/drain", "POST")).status, 200);
+  assert.equal(await statesAt(one), "one draining, other taking");
+  await eventually("the server to learn of it", async () =>
+    (await readiness(one)).startsWith("503") ? true : undefined,
+  );
+  assert.equal((await ask(other, "/nowhere/drain", "POST")).status, 404);
+  const [entry] = await stand.database.audit.listNewest(1);
+  assert.deepEqual(
+    [entry?.action, entry?.targetName, entry?.actor],
+    ["node.drain", "one", { type: "administrator", id: user.id }],
+  );
 });

@@ -59,6 +59,7 @@ export function userRecord(fields: Partial<UserRecord> = {}): UserRecord {
     passwordHash: "00:ff",
     name: "Ola",
     role: "admin",
+    isOperator: false,
     createdAtMs: NOON_MS,
     ...fields,
   };

@@ -52,7 +52,7 @@ export class TestCustomers {
     const owner = { id: crypto.randomUUID(), orgId: id, email, name: "Owner", passwordHash: "" };
     await this.#database.organizations.insertWithOwner(
       { ...organization, status: "active" },
-      { ...owner, role: "admin", createdAtMs: times.createdAtMs },
+      { ...owner, role: "admin", isOperator: false, createdAtMs: times.createdAtMs },
     );
     const { rawKey, record } = await this.#tenancy.apiKeys.create(id, { name: "Calls" });
     const tenant = await this.#tenancy.apiKeys.authenticate(rawKey);

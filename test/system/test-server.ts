@@ -27,7 +27,7 @@ import {
   tenancyOn,
 } from "./test-customers.js";
 
-export { type AgentVendorKeys, type Customer, JWT_SECRET, MODELS } from "./test-customers.js";
+export { type AgentVendorKeys, type Customer, MODELS } from "./test-customers.js";
 
 export const VENDOR_KEY = "a-key-that-the-sandbox-takes";
 

@@ -29,7 +29,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
     "vendors",
   ],
   box: ["calls", "metrics", "security", "session", "telephony", "time"],
-  nodes: ["box", "security", "session", "telephony", "time"],
+  nodes: ["box", "security", "session", "telephony", "tenancy", "time"],
   sandbox: ["time"],
 };
 const ENGINE_FOOT = new Set([

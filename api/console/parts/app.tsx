@@ -25,6 +25,12 @@ const UsagePage = lazy(async () => ({
 const NumbersPage = lazy(async () => ({
   default: (await import("../pages/numbers-page.js")).NumbersPage,
 }));
+const PlatformPage = lazy(async () => ({
+  default: (await import("../pages/platform-page.js")).PlatformPage,
+}));
+const PlatformOrganizationPage = lazy(async () => ({
+  default: (await import("../pages/platform-organization-page.js")).PlatformOrganizationPage,
+}));
 const StartPage = lazy(async () => ({
   default: (await import("../pages/start-page.js")).StartPage,
 }));
@@ -73,6 +79,12 @@ function Pages() {
       <Route path="/providers" component={ProvidersPage} />
       <Route path="/usage" component={UsagePage} />
       <Route path="/settings/:tab?">{({ tab }) => <SettingsPage tab={tab ?? "keys"} />}</Route>
+      <Route path="/platform/organizations/:id">
+        {({ id }) => <PlatformOrganizationPage key={id} id={id} />}
+      </Route>
+      <Route path="/platform/:tab?">
+        {({ tab }) => <PlatformPage tab={tab ?? "organizations"} />}
+      </Route>
       <Route path="/start/:id?">{({ id }) => <StartPage agentId={id} />}</Route>
       <Route path="/talk/:id?">{({ id }) => <TalkPage agentId={id} />}</Route>
       <Route>

@@ -1,13 +1,6 @@
-import { Search } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { useSearchParams } from "wouter";
 import { WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
 import type { ListedAgent } from "./call-rows.js";
-
-interface Choice {
-  readonly value: string;
-  readonly label: string;
-}
+import { ChipSelect, type Choice, useAddressFilters, WordsField } from "./filter-fields.js";
 
 const OUTCOMES: readonly Choice[] = [
   { value: "", label: "Any outcome" },
@@ -35,14 +28,7 @@ const WAITS: readonly Choice[] = [
 
 /** The filters stand in the address, so that a link shows the same list. */
 export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) {
-  const [search, setSearch] = useSearchParams();
-  const choose = (name: string) => (value: string) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      if (value === "") next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
+  const { search, choose } = useAddressFilters();
   const agentChoices = [
     { value: "", label: "Any agent" },
     ...agents.map(({ _id, name }) => ({ value: _id, label: name })),
@@ -60,6 +46,9 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
     <div className="chips filters" role="group" aria-label="Filters">
       <WordsField
         key={search.get("words")}
+        label="Words that were said"
+        about="Among the latest 2,000 calls"
+        charactersMax={WORDS_CHARACTERS_MAX}
         words={search.get("words") ?? ""}
         onChange={choose("words")}
       />
@@ -77,62 +66,5 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       {chip("longer", "Length", LENGTHS)}
       {chip("waited", "Wait", WAITS)}
     </div>
-  );
-}
-
-interface WordsFieldProps {
-  readonly words: string;
-  readonly onChange: (words: string) => void;
-}
-
-/** Looked for when they are entered, not letter by letter: what was said in many calls is read. */
-function WordsField({ words, onChange }: WordsFieldProps) {
-  const [typed, setTyped] = useState(words);
-  const enter = (event: FormEvent) => {
-    event.preventDefault();
-    onChange(typed.trim());
-  };
-  return (
-    <form role="search" className="words" onSubmit={enter}>
-      <Search size={16} aria-hidden />
-      <input
-        type="search"
-        aria-label="Words that were said"
-        title="Among the latest 2,000 calls"
-        placeholder="Words that were said"
-        data-search
-        maxLength={WORDS_CHARACTERS_MAX}
-        value={typed}
-        onChange={({ target }) => {
-          setTyped(target.value);
-          if (target.value === "" && words !== "") onChange("");
-        }}
-      />
-    </form>
-  );
-}
-
-interface ChipSelectProps {
-  readonly label: string;
-  readonly choices: readonly Choice[];
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function ChipSelect({ label, choices, value, onChange }: ChipSelectProps) {
-  return (
-    <select
-      className="chip"
-      aria-label={label}
-      data-chosen={value !== ""}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-    >
-      {choices.map((choice) => (
-        <option key={choice.value} value={choice.value}>
-          {choice.label}
-        </option>
-      ))}
-    </select>
   );
 }

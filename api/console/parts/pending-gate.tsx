@@ -1,12 +1,16 @@
 import type { ReactNode } from "react";
+import { Link, useLocation } from "wouter";
 import { useMe } from "../model/queries.js";
 import { signOut } from "../model/session.js";
 import { Fault, Outline } from "./states.js";
 
-/** An organization that was not let in yet sees what it waits for, and nothing else. */
+/** An organization that was not let in yet sees what it waits for, and nothing else; an operator may look after the platform. */
 export function PendingGate({ children }: { children: ReactNode }) {
   const me = useMe();
+  const [location] = useLocation();
+  const isOperator = me.data?.isOperator === true;
   if (me.data?.status === "active") return children;
+  if (isOperator && location.startsWith("/platform")) return children;
   return (
     <main className="gate">
       <div className="card stack">
@@ -25,6 +29,11 @@ export function PendingGate({ children }: { children: ReactNode }) {
         )}
         {me.data === undefined && me.error === null ? <Outline lines={3} /> : null}
         {me.error === null ? null : <Fault error={me.error} retry={me.refetch} />}
+        {isOperator ? (
+          <Link className="button" href="/platform">
+            Look after the platform
+          </Link>
+        ) : null}
         <button type="button" className="button plain" onClick={signOut}>
           Sign out
         </button>

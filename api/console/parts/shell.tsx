@@ -7,6 +7,7 @@ import {
   Phone,
   PhoneCall,
   Plug,
+  Server,
   Settings,
 } from "lucide-react";
 import { type ReactNode, useSyncExternalStore } from "react";
@@ -24,6 +25,8 @@ const PLACES = [
   { path: "/usage", label: "Usage", Icon: ChartColumn },
   { path: "/settings", label: "Settings", Icon: Settings },
 ] as const;
+/** For operators alone. */
+const PLATFORM = { path: "/platform", label: "Platform", Icon: Server } as const;
 
 /** Rail, top bar, and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -59,13 +62,15 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function Rail() {
   const [location] = useLocation();
+  const me = useMe();
+  const places = me.data?.isOperator === true ? [...PLACES, PLATFORM] : PLACES;
   return (
     <nav className="rail" aria-label="Pages">
       <Link className="brand" href="/">
         <PhoneCall size={20} aria-hidden /> Parley
       </Link>
       <ul>
-        {PLACES.map(({ path, label, Icon }) => {
+        {places.map(({ path, label, Icon }) => {
           const isHere = path === "/" ? location === path : location.startsWith(path);
           return (
             <li key={path}>

@@ -23,6 +23,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.changePlan": "changed the plan of the organization",
   "organization.allowNumber": "allowed a number to the organization",
   "organization.revokeNumber": "took a number from the organization",
+  "organization.grantOperator": "made an operator of the platform in",
+  "organization.revokeOperator": "ended the work of an operator of the platform in",
 };
 
 /** One change as a sentence. `userId`: of who reads it. */

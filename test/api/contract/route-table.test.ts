@@ -22,6 +22,8 @@ test("the table has every endpoint of the contract, and no other", () => {
      GET /api/dashboard/analytics/usage-shares,     GET /api/dashboard/analytics/waits, POST /api/dashboard/client-tokens,
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,
     GET /api/dashboard/providers/registry, GET /api/dashboard/providers,
+    GET /api/operator/organizations, GET /api/operator/organizations/:id, PATCH /api/operator/organizations/:id,
+    GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(
@@ -37,6 +39,12 @@ test("what is below the dashboard needs authentication, and only that", () => {
   for (const [id, { path, auth }] of routes) {
     const isTenants = auth === "dashboard" || auth === "voice";
     assert.equal(isTenants, path.startsWith("/api/dashboard/"), id);
+  }
+});
+
+test("what is the operators' is for them alone", () => {
+  for (const [id, { path, auth }] of routes) {
+    assert.equal(auth === "operator", path.startsWith("/api/operator/"), id);
   }
 });
 

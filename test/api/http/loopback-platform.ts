@@ -18,6 +18,7 @@ import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recordings.js";
 import { Failure } from "../../../engine/failure.js";
+import { NodeList } from "../../../engine/nodes/node-list.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
@@ -27,6 +28,7 @@ import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { ClientAccess } from "../../../engine/tenancy/client-access.js";
 import { ModelSearch } from "../../../engine/tenancy/model-search.js";
+import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
 import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
@@ -258,6 +260,11 @@ async function buildServices({
         throw new Failure("unavailable", "no calls are placed here");
       },
     },
+    nodeList: new NodeList({
+      ...parts,
+      lone: { name: "loopback", callsMax: 0, isTaking: () => true },
+    }),
+    organizationOverviews: new OrganizationOverviews(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
     plans: new Plans(parts),

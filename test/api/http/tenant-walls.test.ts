@@ -13,7 +13,8 @@ import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
 const ownedPaths = ["agents", "providers", "calls", "api-keys"] as const;
 type Owned = (typeof ownedPaths)[number];
 
-const rows = Object.entries<Route>(ROUTES);
+/** What is the operators' is refused to all of them: see operator-routes.test.ts. */
+const rows = Object.entries<Route>(ROUTES).filter(([, { auth }]) => auth !== "operator");
 const withId = rows.filter(([, { path }]) => path.includes(":id"));
 const withoutId = rows.filter(([, { path }]) => !path.includes(":id"));
 const OWN_PROVIDER = {

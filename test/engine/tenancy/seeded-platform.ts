@@ -103,6 +103,7 @@ export class SeededPlatform {
       passwordHash: "",
       name: "Owner",
       role: "admin",
+      isOperator: false,
       createdAtMs: nowMs,
     });
     return { organization, plan, userId, apiKeyId: undefined, scopes: ALL_SCOPES };
