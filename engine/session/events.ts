@@ -33,6 +33,8 @@ export type OpenedEvent = At & {
   readonly type: "opened";
   /** The conversation goes on from an earlier session: no second greeting. */
   readonly resumed: boolean;
+  /** No recognizer could be had for the call. */
+  readonly isDeaf?: true;
 };
 export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";

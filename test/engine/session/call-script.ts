@@ -79,6 +79,7 @@ function perform(call: RecordedCall, command: string): void {
   };
   switch (verb) {
     case "open":
+      if (text === "deaf") return call.send({ type: "opened", resumed: true, isDeaf: true });
       return call.send({ type: "opened", resumed: text === "resumed" });
     case "voice":
       return call.send({ type: "speechStarted" });

@@ -66,7 +66,13 @@ const ending = fc.constantFrom(
 );
 
 const GENERATORS: Generators = {
-  opened: { weight: 1, arbitrary: fc.record({ resumed: fc.boolean() }) },
+  opened: {
+    weight: 1,
+    arbitrary: fc.record(
+      { resumed: fc.boolean(), isDeaf: fc.constant(true as const) },
+      { requiredKeys: ["resumed"] },
+    ),
+  },
   speechStarted: {
     weight: 2,
     arbitrary: fc.record({ voiceAgoMs: fc.option(ms, { nil: undefined }) }),
