@@ -1,3 +1,4 @@
+import type { TimedWord } from "../speech/word-marks.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./ending.js";
 
@@ -129,6 +130,8 @@ export type SentenceGrewEvent = At & {
   /** The length of all audio that has come so far. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
+  /** What its voice has told of since, with times from the sentence's beginning; only from voices that tell. */
+  readonly words?: readonly TimedWord[];
 };
 /** The last of a sentence's audio has come; it may be the first that is told of it. */
 export type SentenceWholeEvent = At & {
@@ -137,6 +140,7 @@ export type SentenceWholeEvent = At & {
   readonly index: number;
   readonly durationMs: number;
   readonly firstByteAtMs: number;
+  readonly words?: readonly TimedWord[];
 };
 export type SentenceFailedEvent = At & {
   readonly type: "sentenceFailed";

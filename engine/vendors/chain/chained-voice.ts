@@ -2,6 +2,7 @@ import { MP3_HEADER_BYTES, readMp3Header } from "../../audio/mp3-header.js";
 import {
   type SpeechFormat,
   type SpeechRequest,
+  type SpokenWord,
   type TextToSpeech,
   VendorError,
 } from "../contracts.js";
@@ -120,7 +121,12 @@ class Attempt {
       this.#patience.progress(this.#terms.patienceMs);
       onChunk(audio);
     };
-    await client.synthesize({ ...request, modelId, speed }, take, until);
+    // Those of a voice that is left before its audio are not those of the next one.
+    const onWords = (words: readonly SpokenWord[]) => {
+      if (this.hasBegun && !until.aborted) request.onWords?.(words);
+    };
+    const isTimed = request.onWords === undefined ? {} : { onWords };
+    await client.synthesize({ ...request, modelId, speed, ...isTimed }, take, until);
     if (this.#broken.signal.aborted) throw new VendorError(vendor, "badAnswer", "garbage");
     if (!this.hasBegun && !this.#chain.isSingle) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);

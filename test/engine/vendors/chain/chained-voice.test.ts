@@ -5,7 +5,12 @@ import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
-import { type SpeechFormat, VendorError } from "../../../../engine/vendors/contracts.js";
+import {
+  type SpeechFormat,
+  type SpeechRequest,
+  type SpokenWord,
+  VendorError,
+} from "../../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
@@ -109,6 +114,27 @@ describe("voices, one behind the other", () => {
     await spoken;
     assert.ok(chunks.length > 0);
     assert.equal(answers.take().tts?.firstFault, "timeout");
+  });
+
+  it("tells the words of who speaks, with its audio", async () => {
+    const told: string[] = [];
+    const timed = {
+      formats: [MULAW_8K],
+      warm: () => undefined,
+      synthesize: (request: SpeechRequest, onChunk: (audio: Uint8Array) => void) => {
+        request.onWords?.([{ text: "early", startMs: 0, endMs: 10 }]);
+        onChunk(new Uint8Array(80));
+        request.onWords?.([{ text: "table", startMs: 0, endMs: 10 }]);
+        return Promise.resolve();
+      },
+    };
+    const link = { vendor: "timed", modelId: "m", client: timed };
+    const chain = chainOf("tts", clock, answers, [link, link]);
+    voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
+    const request = { text: TEXT, modelId: "m", speed: 1, language: "en-US", format: MULAW_8K };
+    const onWords = (words: readonly SpokenWord[]) => told.push(...words.map(({ text }) => text));
+    await voice.synthesize({ ...request, onWords }, () => undefined, never());
+    assert.deepEqual(told, ["table"]);
   });
 
   it("leaves who usually begins sooner after 800 ms, and the last one not at all", async () => {
