@@ -13,7 +13,7 @@ export interface SentenceSound {
   /** Of all audio that has come. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
-  /** Those that its voice has told of since. */
+  /** Words that the sentence's voice has timed since the sound before. */
   readonly words?: readonly TimedWord[];
 }
 
