@@ -23,6 +23,7 @@ import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { VendorClients } from "../../engine/tenancy/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
+import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/hedging.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
@@ -127,7 +128,8 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
   const breakers = new Breakers(clock);
   const hedging = new Hedging(settings.hedgingTokensPercent / 100);
-  const chains = { clients, breakers, patience: settings.chainPatience, hedging, clock };
+  const times = new AnswerTimes();
+  const chains = { clients, breakers, patience: settings.chainPatience, times, hedging, clock };
   const vendors = { chains, cipher, context };
   const { agents } = tenancy;
   const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;

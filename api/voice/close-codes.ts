@@ -13,7 +13,6 @@ export const CLOSE_CODE_BY_REFUSAL: Readonly<Record<RefusalReason, number>> = {
   providerUnavailable: 4004,
   modelNotAllowed: 4003,
   limitReached: CLOSE_RATE_LIMITED,
-  vendorFailed: CLOSE_INTERNAL_ERROR,
   overloaded: CLOSE_RATE_LIMITED,
   storeFailing: CLOSE_RATE_LIMITED,
   callerLeft: 1000,

@@ -4,6 +4,7 @@ import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
 import { comparedWords } from "./compared-words.js";
 import type { FaultRow } from "./fault-rows.js";
 import { type FaultStand, startFaultStand } from "./fault-stand.js";
+import { takeUsualTurns } from "./usual-turns.js";
 
 /** Longer than any chain takes; a turn that is not over by then is lost. */
 const TURN_MAX_MS = 25_000;
@@ -50,13 +51,14 @@ const LOST: Turn = {
   wordsBrokenOff: 0,
 };
 
-/** One call of three turns under this fault. `healthyMs` is the silence of a turn without any. */
+/** One call of three turns under this fault, on a server that has had calls that went well. `healthyMs` is the silence of a turn without any. */
 export async function tryFault(
   row: FaultRow,
   { healthyMs, isAlone }: { readonly healthyMs: number; readonly isAlone: boolean },
 ): Promise<TrialResult> {
   const stand = await startFaultStand(isAlone);
   try {
+    await takeUsualTurns(stand);
     const strike = () => Object.assign(stand.sandbox.faults, row.faults);
     if (row.stage === "before the call") strike();
     const sayings = row.kind === "stt" ? LONG_SAYINGS : SHORT_SAYINGS;
@@ -79,6 +81,7 @@ export async function tryFault(
 export async function healthySilenceMs(): Promise<number> {
   const stand = await startFaultStand(false);
   try {
+    await takeUsualTurns(stand);
     const turns = await turnsOf(stand, SHORT_SAYINGS, () => undefined);
     return turns.map(({ silenceMs }) => silenceMs).toSorted((a, b) => a - b)[1] ?? 0;
   } finally {

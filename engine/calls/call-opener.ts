@@ -249,7 +249,8 @@ export class CallOpener {
     const stream = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ agentName: agent.name, historyKey: key, tap });
     this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
-    session.begin(stream, resumed);
+    if (stream instanceof VendorError) session.beginDeaf(stream);
+    else session.begin(stream, resumed);
     return session;
   }
 
@@ -267,6 +268,7 @@ export class CallOpener {
     }
   }
 
+  /** Returns why nobody hears the caller, where no vendor can be had: that is told in the call. */
   async #listen(
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,
@@ -274,7 +276,7 @@ export class CallOpener {
     session: Session,
     entry: CallEntry,
     signal: AbortSignal,
-  ): Promise<SpeechStream> {
+  ): Promise<SpeechStream | VendorError> {
     const { heard: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
@@ -282,6 +284,7 @@ export class CallOpener {
     try {
       return await stt.open(options, session, signal);
     } catch (error) {
+      if (error instanceof VendorError && !signal.aborted) return error;
       session.release();
       if (signal.aborted) {
         entry.ended(CALLER_LEFT, NOTHING_SAID);
@@ -290,9 +293,7 @@ export class CallOpener {
         });
       }
       entry.ended(LISTENING_FAILED, NOTHING_SAID);
-      if (!(error instanceof VendorError)) throw error;
-      entry.vendorFailed("stt", error);
-      throw new OpenRefusal("vendorFailed", LISTENING_FAILED.message, { cause: error });
+      throw error;
     }
   }
 }

@@ -6,7 +6,6 @@ export type RefusalReason =
   | "providerUnavailable"
   | "modelNotAllowed"
   | "limitReached"
-  | "vendorFailed"
   | "overloaded"
   | "storeFailing"
   | "callerLeft"

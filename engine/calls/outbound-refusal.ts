@@ -9,7 +9,6 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
   providerUnavailable: "conflict",
   modelNotAllowed: "forbidden",
   limitReached: "rateLimited",
-  vendorFailed: "unavailable",
   overloaded: "unavailable",
   storeFailing: "unavailable",
   callerLeft: "unavailable",

@@ -3,6 +3,7 @@ import type { LegAudio, SentenceFormat } from "../session/leg-audio.js";
 import type { AgentForCall } from "../tenancy/agent-for-call.js";
 import type { VendorClients } from "../tenancy/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
+import type { AnswerTimes } from "../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
 import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.js";
 import { ChainedModel } from "../vendors/chain/chained-model.js";
@@ -20,7 +21,7 @@ import { ConvertedVoice } from "./converted-voice.js";
 
 /** How long a vendor is waited for, where there is another to turn to. */
 export interface ChainPatience extends ModelPatience {
-  /** A voice may take so long to its first audio, and from one piece to the next. */
+  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
   readonly firstByteMs: number;
   /** A recognizer may take so long until it takes audio. */
   readonly connectMs: number;
@@ -30,6 +31,7 @@ export interface ChainSurroundings {
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly breakers: Breakers;
   readonly patience: ChainPatience;
+  readonly times: AnswerTimes;
   readonly hedging: Hedging;
   readonly clock: Clock;
 }
@@ -46,12 +48,11 @@ export class VendorChains {
 
   /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
   llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
-    const { clients, clock, patience, hedging } = this.#around;
+    const { clients, clock, patience, times, hedging } = this.#around;
     const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
     const links = usable(named, (each) => this.#link(each, clients.llm(each.provider)));
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
     const allowance = agent.fallbacks.hedging ? hedging.of(agent.orgId) : undefined;
-    const { times } = hedging;
     return new ChainedModel(chain, { patience, times, allowance });
   }
 
@@ -66,7 +67,7 @@ export class VendorChains {
 
   /** The first decides what the caller's line is given; throws as `llm` does. */
   tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
-    const { clients, clock, patience } = this.#around;
+    const { clients, clock, patience, times } = this.#around;
     const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
     let format: SentenceFormat | undefined;
     const links = usable([own, ...fallbacks.tts], (each) => {
@@ -81,7 +82,7 @@ export class VendorChains {
       clock,
       watch: this.#watch,
     });
-    const client = new ChainedVoice(chain, patience.firstByteMs);
+    const client = new ChainedVoice(chain, { patienceMs: patience.firstByteMs, times });
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 

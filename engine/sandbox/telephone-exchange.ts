@@ -1,6 +1,6 @@
-import { WebSocketServer } from "ws";
 import { PluggedTelephone } from "./plugged-telephone.js";
 import { refuseUpgrade, type Upgrade } from "./simulator.js";
+import { SimulatorSockets } from "./simulator-sockets.js";
 import type { TakenCall, Telephone } from "./telephone.js";
 import { MESSAGE_BYTES_MAX } from "./telephone-message.js";
 
@@ -20,11 +20,7 @@ export interface OwnCall {
 export class TelephoneExchange {
   readonly #telephones = new Map<string, Telephone>();
   readonly #onCalling: (call: OwnCall) => void;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   /** `onCalling` is told of calls that telephones make by themselves. */
   constructor(onCalling: (call: OwnCall) => void) {
@@ -42,7 +38,7 @@ export class TelephoneExchange {
       return refuseUpgrade(upgrade, 409, "another telephone has this number");
     }
     if (this.#telephones.size >= TELEPHONES_MAX) return refuseUpgrade(upgrade, 503, "");
-    this.#server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+    this.#sockets.accept(upgrade, (socket) => {
       const telephone: Telephone = new PluggedTelephone(socket, (callSid, to, taken) =>
         this.#onCalling({ callSid, from: number, to, taken, telephone }),
       );
@@ -52,7 +48,6 @@ export class TelephoneExchange {
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 }

@@ -7,13 +7,13 @@ import { isGoodKey, refuseUpgrade, type SandboxContext, type Upgrade } from "./s
 
 export type SocketVoiceVendor = "cartesia" | "deepgramSpeech" | "elevenlabs";
 
-/** The faults that strike at the upgrade, with the status that each is answered with. */
-const UPGRADE_STATUS: Partial<Record<SpeechFault, number>> = {
+/** The faults that refuse an upgrade or a request, with the status that each is answered with. */
+const REFUSAL_STATUS: Partial<Record<SpeechFault, number>> = {
   unauthorized: 401,
   badRequest: 400,
   rateLimited: 429,
   quotaExceeded: 402,
-  serverError: 503,
+  serverError: 500,
 };
 const UPGRADE_FAULTS: readonly SpeechFault[] = [
   "unauthorized",
@@ -32,6 +32,11 @@ const SENTENCE_FAULTS: readonly SpeechFault[] = [
   "emptyAudio",
 ];
 
+/** Undefined for a fault that strikes later than that. */
+export function statusOfSpeechFault(fault: SpeechFault | undefined): number | undefined {
+  return fault === undefined ? undefined : REFUSAL_STATUS[fault];
+}
+
 /** Answers an upgrade that is not to be: the fault of the day, or a wrong key. True when it did. */
 export function isUpgradeRefused(
   context: SandboxContext,
@@ -41,8 +46,7 @@ export function isUpgradeRefused(
   bodyOf: (status: number) => object,
 ): boolean {
   const fault = takeFault(context.faults, vendor, UPGRADE_FAULTS);
-  const faultStatus = fault === undefined ? undefined : UPGRADE_STATUS[fault];
-  const status = isGoodKey(context, key) ? faultStatus : 401;
+  const status = isGoodKey(context, key) ? statusOfSpeechFault(fault) : 401;
   if (status === undefined) return false;
   const headers = { "Content-Type": "application/json" };
   refuseUpgrade(upgrade, status, JSON.stringify(bodyOf(status)), headers);

@@ -190,21 +190,19 @@ export class EffectRunner implements EffectPerformer {
   /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
   #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
     const { caller, clock, tts, playoutDelays } = this.#around;
-    const { turnId, index } = id;
-    const known = work.deliveries.get(index);
+    const known = work.deliveries.get(id.index);
     if (known?.isPlaying === true) return known;
     known?.drop();
-    const tell = (type: "sentenceGrew" | "sentenceWhole") => (durationMs: number, atMs: number) =>
-      this.report({ type, turnId, index, durationMs, firstByteAtMs: this.#onCallClock(atMs) });
     const delivery = new SentenceDelivery({
       id,
       caller,
       clock,
       playoutDelay: tts.format.isStreamed ? playoutDelays.of(tts.cacheKey) : undefined,
       expectedMs: text.length * VOICE_MS_PER_CHAR,
-      reports: { grew: tell("sentenceGrew"), whole: tell("sentenceWhole") },
+      report: ({ firstByteAtMs: atMs, ...sound }) =>
+        this.report({ ...sound, ...id, firstByteAtMs: this.#onCallClock(atMs) }),
     });
-    work.deliveries.set(index, delivery);
+    work.deliveries.set(id.index, delivery);
     return delivery;
   }
 

@@ -1,3 +1,4 @@
+import type { TimedWord } from "../speech/word-marks.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./ending.js";
 
@@ -33,6 +34,8 @@ export type OpenedEvent = At & {
   readonly type: "opened";
   /** The conversation goes on from an earlier session: no second greeting. */
   readonly resumed: boolean;
+  /** No recognizer could be had for the call. */
+  readonly isDeaf?: true;
 };
 export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";
@@ -127,6 +130,8 @@ export type SentenceGrewEvent = At & {
   /** The length of all audio that has come so far. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
+  /** What its voice has told of since, with times from the sentence's beginning; only from voices that tell. */
+  readonly words?: readonly TimedWord[];
 };
 /** The last of a sentence's audio has come; it may be the first that is told of it. */
 export type SentenceWholeEvent = At & {
@@ -135,6 +140,7 @@ export type SentenceWholeEvent = At & {
   readonly index: number;
   readonly durationMs: number;
   readonly firstByteAtMs: number;
+  readonly words?: readonly TimedWord[];
 };
 export type SentenceFailedEvent = At & {
   readonly type: "sentenceFailed";

@@ -39,8 +39,9 @@ export function onListeningFailed(
 ): SessionState {
   const { phrases, apology } = state.settings;
   const ending = lostEnding(state, LISTENING_FAILED);
-  // Who is put through is not asked to call again.
-  const words = ending.transferTo === undefined ? (phrases?.cannotHear ?? "") : apology;
+  // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
+  const withoutPhrases = state.lastTurnId === 0 ? apology : "";
+  const words = ending.transferTo === undefined ? (phrases?.cannotHear ?? withoutPhrases) : apology;
   if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
   return sayLast(state, words, ending, atMs, out);
 }

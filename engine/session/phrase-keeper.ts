@@ -59,6 +59,7 @@ export class PhraseKeeper {
     let durationMs = 0;
     const delivery = {
       firstByte: () => undefined,
+      timed: () => undefined,
       add: (audio: Uint8Array, pieceMs: number) => {
         pieces.push(audio);
         durationMs += pieceMs;

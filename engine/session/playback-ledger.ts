@@ -1,4 +1,5 @@
-import { heardPart } from "../speech/heard-text.js";
+import { heardPart, wholeWords } from "../speech/heard-text.js";
+import { charsSaid, type WordMark } from "../speech/word-marks.js";
 
 /** One sentence that is being sent or was sent to the caller, on the call's own clock. */
 export interface SentSentence {
@@ -9,6 +10,8 @@ export interface SentSentence {
   /** How long the sentence will be: an estimate until it is whole. */
   readonly expectedMs: number;
   readonly isWhole: boolean;
+  /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
+  readonly marks?: readonly WordMark[];
   /** It only said that the agent is at work. */
   readonly isWaitingWord?: boolean;
 }
@@ -41,7 +44,7 @@ export function recordSent(
 /** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
 export function recordGrowth(
   ledger: PlaybackLedger,
-  grown: Pick<SentSentence, "text" | "durationMs" | "expectedMs" | "isWhole">,
+  grown: Omit<SentSentence, "startsAtMs" | "isWaitingWord">,
   atMs: number,
 ): PlaybackLedger {
   const last = ledger.sent.at(-1);
@@ -106,7 +109,7 @@ export function heldBack(
     return { ledger: ledgerOf(before), index, heard: undefined };
   }
   const durationMs = atMs - cut.startsAtMs;
-  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true };
+  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true, marks: [] };
   return { ledger: ledgerOf([...before, heard]), index, heard };
 }
 
@@ -180,10 +183,10 @@ function endOf({ startsAtMs, durationMs }: SentSentence): number {
 }
 
 function heardOf(sentence: SentSentence, atMs: number): string {
-  const { text, startsAtMs, durationMs, expectedMs, isWhole } = sentence;
+  const { text, startsAtMs, durationMs, expectedMs, isWhole, marks = [] } = sentence;
   const playedMs = Math.min(atMs - startsAtMs, durationMs);
   if (playedMs <= 0) return "";
-  if (isWhole) return playedMs >= durationMs ? text : heardPart(text, playedMs / durationMs);
-  const fraction = playedMs / Math.max(expectedMs, durationMs);
-  return heardPart(text, Math.min(fraction, OPEN_FRACTION_MAX));
+  if (isWhole && playedMs >= durationMs) return text;
+  const chars = charsSaid(text, marks, playedMs, Math.max(expectedMs, durationMs));
+  return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
 }

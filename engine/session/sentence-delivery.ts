@@ -1,13 +1,20 @@
+import type { TimedWord } from "../speech/word-marks.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { PlayoutDelay } from "./playout-delay.js";
 
 const NO_AUDIO = new Uint8Array(0);
+/** Words that wait to be told; a sentence of two minutes has fewer. */
+const WORDS_MAX = 500;
 
 /** What is told of a sentence while its audio comes; times are on the monotonic clock. */
-export interface DeliveryReports {
-  grew(durationMs: number, firstByteAtMs: number): void;
-  whole(durationMs: number, firstByteAtMs: number): void;
+export interface SentenceSound {
+  readonly type: "sentenceGrew" | "sentenceWhole";
+  /** Of all audio that has come. */
+  readonly durationMs: number;
+  readonly firstByteAtMs: number;
+  /** Words that the sentence's voice has timed since the sound before. */
+  readonly words?: readonly TimedWord[];
 }
 
 export interface DeliveryOptions {
@@ -17,13 +24,14 @@ export interface DeliveryOptions {
   readonly playoutDelay: PlayoutDelay | undefined;
   readonly expectedMs: number;
   readonly clock: Clock;
-  readonly reports: DeliveryReports;
+  readonly report: (sound: SentenceSound) => void;
 }
 
 /** One sentence on its way from the voice to the caller: it waits until it may be played, and then passes as it comes. */
 export class SentenceDelivery {
   readonly #options: DeliveryOptions;
   #waiting: Uint8Array[] = [];
+  #words: TimedWord[] = [];
   #durationMs = 0;
   #firstByteAtMs: number | undefined;
   #deficitMs = 0;
@@ -59,10 +67,15 @@ export class SentenceDelivery {
     else this.#cancelDelay ??= this.#delayBegin(playoutDelay);
   }
 
+  /** Where words end in the audio of the sentence; more than any sentence has are left out. */
+  timed(words: readonly TimedWord[]): void {
+    if (!this.#isOver) this.#words.push(...words.slice(0, WORDS_MAX - this.#words.length));
+  }
+
   /** No more audio comes. */
   finish(): void {
     if (this.#isOver) return;
-    const { id, caller, playoutDelay, clock, reports } = this.#options;
+    const { id, caller, playoutDelay, clock } = this.#options;
     this.#end();
     const firstByteAtMs = this.#firstByteAtMs ?? clock.monotonicMs();
     const elapsedMs = clock.monotonicMs() - firstByteAtMs;
@@ -72,7 +85,7 @@ export class SentenceDelivery {
       deficitMs: this.#deficitMs,
     });
     if (this.#isPlaying) caller.sendAudio(NO_AUDIO, id, true);
-    reports.whole(this.#durationMs, firstByteAtMs);
+    this.#tell("sentenceWhole", firstByteAtMs);
   }
 
   /** What has come goes to the caller, and from now on what comes. Throws the second time. */
@@ -125,7 +138,13 @@ export class SentenceDelivery {
   }
 
   #tellGrowth(): void {
-    const { reports, clock } = this.#options;
-    reports.grew(this.#durationMs, this.#firstByteAtMs ?? clock.monotonicMs());
+    this.#tell("sentenceGrew", this.#firstByteAtMs ?? this.#options.clock.monotonicMs());
+  }
+
+  #tell(type: SentenceSound["type"], firstByteAtMs: number): void {
+    const words = this.#words;
+    this.#words = [];
+    const told = words.length === 0 ? {} : { words };
+    this.#options.report({ type, durationMs: this.#durationMs, firstByteAtMs, ...told });
   }
 }

@@ -1,3 +1,4 @@
+import { markWords } from "../speech/word-marks.js";
 import type { SessionEffect } from "./effects.js";
 import type { SentenceFailedEvent, SentenceGrewEvent, SentenceWholeEvent } from "./events.js";
 import { cameOf, recordGrowth } from "./playback-ledger.js";
@@ -19,12 +20,14 @@ export function onSentenceAudio(
   event: SentenceGrewEvent | SentenceWholeEvent,
   out: SessionEffect[],
 ): SessionState {
-  const { index, durationMs, atMs } = event;
+  const { index, durationMs, atMs, words = [] } = event;
   const sentence = turn.sentences[index];
   if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
   const { slot, text, attempt, came } = sentence;
-  const grown: Sentence = { slot, text, attempt, durationMs, isWhole, came };
+  // The times of a second try begin with its own audio, which is not the sentence's.
+  const marks = came === undefined ? markWords(text, sentence.marks, words) : [];
+  const grown: Sentence = { slot, text, attempt, durationMs, isWhole, marks, came };
   const firstByteAtMs = turn.firstByteAtMs ?? (slot === 0 ? event.firstByteAtMs : undefined);
   const sentences = turn.sentences.with(index, grown);
   const isOneVoice = isWhole && came === undefined;
@@ -113,7 +116,7 @@ export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
   if (sentence === undefined || sent === undefined || !isGrowing(turn)) return turn;
   out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
   out.push({ type: "cancelTimer", timer: "growth" });
-  const cut: Sentence = { ...sentence, text: cameOf(sent), isWhole: true };
+  const cut: Sentence = { ...sentence, text: cameOf(sent), isWhole: true, marks: [] };
   const ledger = recordGrowth(turn.ledger, asSent(cut, 0), turn.ledger.endsAtMs);
   return { ...turn, sentences: turn.sentences.with(index, cut), ledger };
 }
@@ -126,7 +129,7 @@ function askAgain(
   text: string,
   out: SessionEffect[],
 ): SessionState {
-  const again = { ...sentence, attempt: sentence.attempt + 1 };
+  const again = { ...sentence, attempt: sentence.attempt + 1, marks: [] };
   out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
   return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };

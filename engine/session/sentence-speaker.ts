@@ -1,7 +1,12 @@
 import { bytesPerMs } from "../audio/audio-format.js";
 import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import { type SpeechFormat, type TextToSpeech, VendorError } from "../vendors/contracts.js";
+import {
+  type SpeechFormat,
+  type SpokenWord,
+  type TextToSpeech,
+  VendorError,
+} from "../vendors/contracts.js";
 import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
 import type { SentenceDelivery } from "./sentence-delivery.js";
 import type { SpeechCache } from "./speech-cache.js";
@@ -36,7 +41,7 @@ export async function speakSentence(
   tts: AgentTts,
   text: string,
   cache: SpeechCache,
-  delivery: Pick<SentenceDelivery, "firstByte" | "add" | "finish">,
+  delivery: Pick<SentenceDelivery, "firstByte" | "add" | "timed" | "finish">,
   signal: AbortSignal,
   clock: Clock,
 ): Promise<void> {
@@ -122,7 +127,7 @@ async function askVoice(
   { client, vendor, modelId, speed, language, format }: AgentTts,
   text: string,
   converter: SentenceConverter,
-  delivery: Pick<SentenceDelivery, "firstByte">,
+  delivery: Pick<SentenceDelivery, "firstByte" | "timed">,
   { signal, heard }: QuietWatch,
 ): Promise<void> {
   const bytesMax = bytesMaxOf(format.request);
@@ -134,11 +139,11 @@ async function askVoice(
     givenBytes += audio.byteLength;
     if (givenBytes <= bytesMax) converter.write(audio);
   };
-  await client.synthesize(
-    { text, modelId, speed, language, format: format.request },
-    onChunk,
-    signal,
-  );
+  const onWords = (words: readonly SpokenWord[]) => {
+    if (!signal.aborted) delivery.timed(words);
+  };
+  const request = { text, modelId, speed, language, format: format.request, onWords };
+  await client.synthesize(request, onChunk, signal);
   if (givenBytes <= bytesMax) return;
   throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");
 }

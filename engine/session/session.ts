@@ -63,6 +63,12 @@ export class Session implements SpeechListener {
     this.#runner.report({ type: "opened", resumed });
   }
 
+  /** Nobody could be had who hears the caller: the call is there to say so. */
+  beginDeaf(error: VendorError): void {
+    this.#speechLog.vendorFailed("stt", error);
+    this.#runner.report({ type: "opened", resumed: true, isDeaf: true });
+  }
+
   /** Whole samples of the caller's audio, in the format that the session was opened for. */
   hear(audio: Uint8Array): void {
     this.#heardBytes += audio.byteLength;

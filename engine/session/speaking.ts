@@ -48,7 +48,15 @@ export function beginScripted(
 }
 
 export function newSentence(text: string, slot: number): Sentence {
-  return { slot, text, attempt: 1, durationMs: undefined, isWhole: false, came: undefined };
+  return {
+    slot,
+    text,
+    attempt: 1,
+    durationMs: undefined,
+    isWhole: false,
+    marks: [],
+    came: undefined,
+  };
 }
 
 /** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */

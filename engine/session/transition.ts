@@ -181,6 +181,7 @@ function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[])
   const texts = preparedPhrases(state);
   if (texts.length > 0) out.push({ type: "preparePhrases", texts });
   const live: SessionState = { ...state, phase: "live" };
+  if (event.isDeaf === true) return onListeningFailed(live, event.atMs, out);
   const greeting = event.resumed ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)
     .map(speakable)

@@ -3,6 +3,7 @@ import {
   EMPTY_STREAMED_SPLITTER,
   type SplitterState,
 } from "../speech/sentence-splitter.js";
+import type { WordMark } from "../speech/word-marks.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 import {
   type TurnKind,
@@ -83,6 +84,8 @@ export interface Sentence {
   /** The audio that has come; undefined before any has. */
   readonly durationMs: number | undefined;
   readonly isWhole: boolean;
+  /** Where its words end in its audio, as its voice has told by now. */
+  readonly marks: readonly WordMark[];
   /** What came before its voice failed, and was to be said by another try: where the estimate of the rest begins. */
   readonly came: { readonly text: string; readonly durationMs: number } | undefined;
 }
@@ -250,9 +253,12 @@ export function isGrowing(turn: Turn): boolean {
 }
 
 /** The sentence as the ledger keeps it. */
-export function asSent({ text, durationMs = 0, isWhole, came }: Sentence, voiceMsPerChar: number) {
+export function asSent(
+  { text, durationMs = 0, isWhole, marks, came }: Sentence,
+  voiceMsPerChar: number,
+) {
   const chars = text.length - (came?.text.length ?? 0);
   const estimateMs = (came?.durationMs ?? 0) + chars * voiceMsPerChar;
   const expectedMs = isWhole ? durationMs : Math.max(durationMs, estimateMs);
-  return { text, durationMs, expectedMs, isWhole };
+  return { text, durationMs, expectedMs, isWhole, marks };
 }

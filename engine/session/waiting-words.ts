@@ -80,7 +80,15 @@ function sayPhrase(
 ): SessionState {
   const { sentCount } = turn;
   const slot = WAITING_SLOT_FIRST + turn.waitingWords;
-  const sentence = { slot, text, attempt: 1, durationMs, isWhole: true, came: undefined };
+  const sentence = {
+    slot,
+    text,
+    attempt: 1,
+    durationMs,
+    isWhole: true,
+    marks: [],
+    came: undefined,
+  };
   const sent = { text, durationMs, expectedMs: durationMs, isWhole: true, isWaitingWord: true };
   const said: Turn = {
     ...turn,

@@ -9,10 +9,13 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
  * and never more than that share of the characters; '' before the end of the first word.
  */
 export function heardPart(text: string, fraction: number): string {
-  if (!(fraction > 0)) return "";
-  if (fraction >= 1) return text;
-  const end = Math.floor(text.length * fraction);
-  return text.slice(0, lastBorder(text, end)).trimEnd();
+  return fraction > 0 ? wholeWords(text, text.length * fraction) : "";
+}
+
+/** The whole words among the first `chars` characters of `text`, which may be a fraction of one. */
+export function wholeWords(text: string, chars: number): string {
+  if (chars >= text.length) return text;
+  return text.slice(0, lastBorder(text, Math.floor(chars))).trimEnd();
 }
 
 /** The latest index, at most `end`, at which nothing is torn apart. */

@@ -130,7 +130,7 @@ export interface SpeechRequest {
   /** BCP-47, for example `en-US`. */
   readonly language: string;
   readonly format: SpeechFormat;
-  /** Told where the words of the audio stand, as they come, by vendors that say so; nobody is told otherwise. */
+  /** Told where the words of the audio stand, as they come and never before audio, by vendors that say so; nobody is told otherwise. */
   readonly onWords?: (words: readonly SpokenWord[]) => void;
 }
 

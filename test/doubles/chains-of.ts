@@ -1,6 +1,7 @@
 import type { ChainSurroundings } from "../../engine/calls/vendor-chains.js";
 import type { VendorClients } from "../../engine/tenancy/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
+import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/hedging.js";
 
@@ -14,5 +15,6 @@ export const PATIENCE = {
 
 export function chainsOf(clients: VendorClients, clock: Clock): ChainSurroundings {
   const hedging = new Hedging(0.05);
-  return { clients, clock, breakers: new Breakers(clock), patience: PATIENCE, hedging };
+  const breakers = new Breakers(clock);
+  return { clients, clock, breakers, patience: PATIENCE, times: new AnswerTimes(), hedging };
 }

@@ -1,8 +1,10 @@
+import type { TimedWord } from "../../engine/speech/word-marks.js";
 import type { Clock } from "../../engine/time/clock.js";
 
 /** Keeps the audio of one sentence as its voice delivers it. */
 export class RecordingDelivery {
   readonly pieces: Uint8Array[] = [];
+  readonly words: TimedWord[] = [];
   durationMs = 0;
   firstByteAtMs: number | undefined;
   isFinished = false;
@@ -19,6 +21,10 @@ export class RecordingDelivery {
 
   firstByte(): void {
     this.firstByteAtMs ??= this.#clock.monotonicMs();
+  }
+
+  timed(words: readonly TimedWord[]): void {
+    this.words.push(...words);
   }
 
   add(audio: Uint8Array, durationMs: number): void {

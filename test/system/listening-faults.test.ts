@@ -25,6 +25,7 @@ const ODDITIES: readonly DeepgramFault[] = [
   "noAnswerToClose",
 ];
 const FAILED = "speech recognition failed";
+const APOLOGY = "I am sorry, I could not answer that just now.";
 const CONCURRENT_MAX = 5;
 
 let server: TestServer;
@@ -44,10 +45,15 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
   });
 
   for (const fault of REFUSALS) {
-    test(`a call that it refuses (${fault}) ends before it began, and is kept as failed`, async (context) => {
+    test(`a call that it refuses (${fault}) is told so in the agent's voice, and is kept as failed`, async (context) => {
       const own = await OwnVendors.of(server, context, { faults: { deepgram: { fault } } });
-      const close = await closeOf(own.dial());
+      const caller = own.dial();
+      const close = await closeOf(caller);
       assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
+      assert.deepEqual(
+        (await caller.heard()).map(({ text }) => text),
+        [APOLOGY],
+      );
       const call = await own.endedCall();
       assert.equal(call.status, "failed");
       assert.equal(call.metadata["endReason"], "listeningFailed");

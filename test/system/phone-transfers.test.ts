@@ -51,6 +51,13 @@ async function callWithTransfer(): Promise<Talk> {
 
 /** The greeting has been heard. */
 async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): Promise<Talk> {
+  const talk = await dialled(reaches, onVendorsLost);
+  assert.equal(await talk.call.said(1), "Hello there.");
+  talk.call.play();
+  return talk;
+}
+
+async function dialled(reaches: string, onVendorsLost: OnVendorsLost): Promise<Talk> {
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
   assert.ok(stream);
   const customer = await server.customer();
@@ -66,8 +73,6 @@ async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): P
   assert.ok(token);
   const call = await VendorCall.connect(streamUrl(server), stream);
   call.send(stream.start(token));
-  assert.equal(await call.said(1), "Hello there.");
-  call.play();
   return { customer, call };
 }
 
@@ -145,6 +150,23 @@ for (const [onVendorsLost, status, what] of LOST_MODELS) {
     assert.deepEqual(dialled, onVendorsLost === "transfer" ? [true] : []);
   });
 }
+
+test("a call for which no recognizer can be had says so and is handed on", async (context) => {
+  const { faults } = server.sandbox;
+  const healthy = { deepgram: faults.deepgram };
+  context.after(() => Object.assign(faults, healthy));
+  faults.deepgram = { fault: "unauthorized" };
+  const { customer, call } = await dialled(TRANSFER_TO, "transfer");
+  assert.match(await call.said(1), /^I am sorry/);
+  assert.equal(api.requests.length, 0, "the agent's words are heard first");
+  call.play();
+  await call.closed;
+  const record = await server.endedCall(customer);
+  assert.deepEqual([record.status, record.metadata["endReason"]], ["failed", "listeningFailed"]);
+  await server.settled();
+  const [request] = api.requests;
+  assert.ok(new URLSearchParams(request?.body).get("Twiml")?.includes(TRANSFER_TO));
+});
 
 const CLOSED_STREAMS = [
   ["takes the call was a transfer", 200, "transferred"],

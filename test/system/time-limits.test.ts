@@ -220,6 +220,8 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await changes.until("the handshake", () => sandbox.openConnections > 0);
     await changes.until("the call", async () => (await timed.server.calls(customer))[0]);
     timed.clock.advance(5_000);
+    await caller.until(spoke);
+    timed.clock.advance(10_000);
     const reason = "speech recognition failed";
     assert.deepEqual(await closeOf(caller), { code: 1011, reason, error: reason });
     assert.equal((await timed.server.endedCall(customer)).status, "failed");

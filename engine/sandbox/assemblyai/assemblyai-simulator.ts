@@ -1,5 +1,5 @@
-import { WebSocketServer } from "ws";
-import { type DeepgramFault, takeFault } from "../faults.js";
+import { HANDSHAKE_FAULTS, refusalOfFault } from "../deepgram/deepgram-handshake.js";
+import { takeFault } from "../faults.js";
 import {
   isGoodKey,
   refuseUpgrade,
@@ -7,35 +7,16 @@ import {
   type Simulator,
   type Upgrade,
 } from "../simulator.js";
+import { SimulatorSockets } from "../simulator-sockets.js";
 import { readAssemblyAiOptions } from "./assemblyai-options.js";
 import { AssemblyAiStream } from "./assemblyai-stream.js";
 
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
-const STATUS: Partial<Record<DeepgramFault, number>> = {
-  unauthorized: 401,
-  paymentRequired: 402,
-  forbidden: 403,
-  rateLimited: 429,
-  serverError: 503,
-};
-const UPGRADE_FAULTS: readonly DeepgramFault[] = [
-  "unauthorized",
-  "paymentRequired",
-  "forbidden",
-  "rateLimited",
-  "serverError",
-  "stallHandshake",
-];
-
 /** streaming.assemblyai.com: speech to text over a WebSocket, version 3. */
 export class AssemblyAiSimulator implements Simulator {
   readonly #context: SandboxContext;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   constructor(context: SandboxContext) {
     this.#context = context;
@@ -43,26 +24,24 @@ export class AssemblyAiSimulator implements Simulator {
 
   handleUpgrade(upgrade: Upgrade): void {
     const { request, url } = upgrade;
-    const fault = takeFault(this.#context.faults, "assemblyai", UPGRADE_FAULTS);
+    const fault = takeFault(this.#context.faults, "assemblyai", HANDSHAKE_FAULTS);
     if (fault === "stallHandshake") return;
     // The key stands there without a scheme.
     const key = request.headers.authorization ?? url.searchParams.get("token") ?? undefined;
     const options = readAssemblyAiOptions(url.searchParams);
-    const faultStatus = fault === undefined ? undefined : STATUS[fault];
-    const status = isGoodKey(this.#context, key) ? faultStatus : 401;
+    const status = isGoodKey(this.#context, key) ? refusalOfFault(fault)?.status : 401;
     if (url.pathname !== "/v3/ws") refuse(upgrade, 404, "Not Found");
     else if (status !== undefined) refuse(upgrade, status, "The sandbox refuses this");
     else if (typeof options === "string") refuse(upgrade, 400, options);
     else {
-      this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+      this.#sockets.accept(upgrade, (socket) => {
         new AssemblyAiStream(this.#context, socket, options).start();
       });
     }
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 }
 

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import { WebSocketServer } from "ws";
 import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
-import { type SpeechFault, takeFault } from "../faults.js";
+import { takeFault } from "../faults.js";
 import { bytesPerSecondOf, speak } from "../simulated-voice.js";
 import {
   isGoodKey,
@@ -11,28 +10,17 @@ import {
   type Simulator,
   type Upgrade,
 } from "../simulator.js";
-import { isUpgradeRefused } from "../voice-over-socket.js";
+import { SimulatorSockets } from "../simulator-sockets.js";
+import { isUpgradeRefused, statusOfSpeechFault } from "../voice-over-socket.js";
 import { Generation, voiceFormatOf } from "./cartesia-request.js";
 import { CartesiaStream } from "./cartesia-stream.js";
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 
-const STATUS: Partial<Record<SpeechFault, number>> = {
-  unauthorized: 401,
-  badRequest: 400,
-  rateLimited: 429,
-  quotaExceeded: 402,
-  serverError: 500,
-};
-
 /** api.cartesia.ai: speech over a WebSocket of contexts (`/tts/websocket`), and whole over HTTP (`POST /tts/bytes`). */
 export class CartesiaSimulator implements Simulator {
   readonly #context: SandboxContext;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   constructor(context: SandboxContext) {
     this.#context = context;
@@ -46,7 +34,7 @@ export class CartesiaSimulator implements Simulator {
     if (url.pathname !== "/tts/websocket") refuseUpgrade(upgrade, 404, "");
     else if (typeof version !== "string") refuseUpgrade(upgrade, 400, "");
     else if (!isUpgradeRefused(this.#context, "cartesia", upgrade, key, errorOf)) {
-      this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+      this.#sockets.accept(upgrade, (socket) => {
         new CartesiaStream(this.#context, socket).start();
       });
     }
@@ -66,7 +54,7 @@ export class CartesiaSimulator implements Simulator {
     const fault = takeFault(faults, "cartesia");
     const isRight = parsed.success && exchange.header("cartesia-version") !== undefined;
     const isKeyGood = isGoodKey(this.#context, exchange.bearer);
-    const status = isKeyGood ? STATUS[fault ?? "slow"] : 401;
+    const status = isKeyGood ? statusOfSpeechFault(fault) : 401;
     if (status !== undefined) exchange.answerJson(status, errorOf(status));
     else if (!isRight) exchange.answerJson(400, errorOf(400));
     else {
@@ -80,8 +68,7 @@ export class CartesiaSimulator implements Simulator {
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 }
 

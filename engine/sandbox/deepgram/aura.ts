@@ -2,23 +2,15 @@ import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
-import { type SpeechFault, takeFault } from "../faults.js";
+import { takeFault } from "../faults.js";
 import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import { isGoodKey, type SandboxContext } from "../simulator.js";
-import { sayOverSocket } from "../voice-over-socket.js";
+import { sayOverSocket, statusOfSpeechFault } from "../voice-over-socket.js";
 import { keyOf } from "./deepgram-handshake.js";
 
 const FLUSHES_MAX = 20;
 const FLUSH_WINDOW_MS = 60_000;
 const MP3_RATE_HZ = 22_050;
-
-const STATUS: Partial<Record<SpeechFault, number>> = {
-  unauthorized: 401,
-  badRequest: 400,
-  rateLimited: 429,
-  quotaExceeded: 402,
-  serverError: 500,
-};
 
 /** The format of `/v1/speak`, or in words what is wrong with the query. */
 export function auraFormat(query: URLSearchParams, isSocket: boolean): VoiceFormat | string {
@@ -51,7 +43,7 @@ export async function answerSpeak(context: SandboxContext, exchange: Exchange): 
   journal.record("deepgramSpeech", "request", request, text);
   const fault = takeFault(faults, "deepgramSpeech");
   const isKeyGood = isGoodKey(context, keyOf(exchange.request));
-  const status = isKeyGood ? STATUS[fault ?? "slow"] : 401;
+  const status = isKeyGood ? statusOfSpeechFault(fault) : 401;
   const format = auraFormat(exchange.url.searchParams, false);
   if (status !== undefined) exchange.answerJson(status, auraError(status));
   else if (text === undefined) exchange.answerJson(400, auraError(400, "text is required"));

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import { WebSocketServer } from "ws";
+import type { WebSocket } from "ws";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import {
@@ -10,6 +9,7 @@ import {
   type Simulator,
   type Upgrade,
 } from "../simulator.js";
+import { SimulatorSockets } from "../simulator-sockets.js";
 import { isUpgradeRefused } from "../voice-over-socket.js";
 import { AuraStream, answerSpeak, auraError, auraFormat } from "./aura.js";
 import {
@@ -29,18 +29,10 @@ const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** api.deepgram.com: both ways over WebSockets (`/v1/listen`, Flux at `/v2/listen`, `/v1/speak`), and its plain HTTP beside it. */
 export class DeepgramSimulator implements Simulator {
   readonly #context: SandboxContext;
-  readonly #requestIds = new WeakMap<IncomingMessage, string>();
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   constructor(context: SandboxContext) {
     this.#context = context;
-    this.#server.on("headers", (headers, request) => {
-      headers.push(`dg-request-id: ${this.#requestIds.get(request) ?? ""}`);
-    });
   }
 
   handleUpgrade(upgrade: Upgrade): void {
@@ -58,12 +50,12 @@ export class DeepgramSimulator implements Simulator {
     if (refusal !== undefined) refuse(upgrade, refusal, requestId);
     else if ("status" in options) refuse(upgrade, options, requestId);
     else {
-      this.#requestIds.set(upgrade.request, requestId);
-      this.#server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+      const open = (socket: WebSocket) => {
         if ("eotThreshold" in options) {
           new FluxStream(this.#context, socket, options, requestId).start();
         } else new DeepgramStream(this.#context, socket, options, requestId).start();
-      });
+      };
+      this.#sockets.accept(upgrade, open, requestIdHeader(requestId));
     }
   }
 
@@ -73,8 +65,7 @@ export class DeepgramSimulator implements Simulator {
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 
   #speak(upgrade: Upgrade, requestId: string): void {
@@ -86,11 +77,10 @@ export class DeepgramSimulator implements Simulator {
       refuseUpgrade(upgrade, 400, JSON.stringify(auraError(400, format)), { "dg-error": format });
       return;
     }
-    this.#requestIds.set(request, requestId);
-    this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
-      const model = url.searchParams.get("model") ?? "";
+    const model = url.searchParams.get("model") ?? "";
+    const open = (socket: WebSocket) =>
       new AuraStream(this.#context, socket, format, { requestId, model }).start();
-    });
+    this.#sockets.accept(upgrade, open, requestIdHeader(requestId));
   }
 
   #refusalOf({ request, url }: Upgrade): Refusal | undefined {
@@ -100,6 +90,10 @@ export class DeepgramSimulator implements Simulator {
     if (isGoodKey(this.#context, keyOf(request))) return undefined;
     return refusalOfFault("unauthorized");
   }
+}
+
+function requestIdHeader(requestId: string): string {
+  return `dg-request-id: ${requestId}`;
 }
 
 function refuse(upgrade: Upgrade, { status, code, message }: Refusal, requestId: string): void {

@@ -1,7 +1,7 @@
-import { WebSocketServer } from "ws";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
+import { SimulatorSockets } from "../simulator-sockets.js";
 import { EDGE_ID } from "./edge-frame.js";
 import { EdgeStream } from "./edge-stream.js";
 import { EDGE_TRUSTED_CLIENT_TOKEN, edgeToken } from "./edge-token.js";
@@ -18,11 +18,7 @@ const SKEW_MS = 600_000;
 /** The read-aloud service of Microsoft Edge, as its unofficial clients know it. */
 export class EdgeSimulator implements Simulator {
   readonly #context: SandboxContext;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   constructor(context: SandboxContext) {
     this.#context = context;
@@ -44,7 +40,7 @@ export class EdgeSimulator implements Simulator {
     else if (fault === "unauthorized" || !isTrusted(upgrade.url.searchParams, nowMs)) {
       refuseUpgrade(upgrade, 403, "", headers);
     } else {
-      this.#server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+      this.#sockets.accept(upgrade, (socket) => {
         new EdgeStream(this.#context, socket).start();
       });
     }
@@ -64,8 +60,7 @@ export class EdgeSimulator implements Simulator {
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 }
 

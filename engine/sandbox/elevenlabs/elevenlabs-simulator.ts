@@ -1,6 +1,6 @@
-import { WebSocketServer } from "ws";
 import type { Exchange } from "../exchange.js";
 import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
+import { SimulatorSockets } from "../simulator-sockets.js";
 import { isUpgradeRefused } from "../voice-over-socket.js";
 import { accountAnswer } from "./elevenlabs-account.js";
 import { refusalOfLookup, refuse } from "./elevenlabs-refusal.js";
@@ -18,11 +18,7 @@ const INACTIVITY_MAX_SEC = 180;
 /** api.elevenlabs.io: speech both ways over HTTP, contexts of speech over a WebSocket, and what its SDK asks of the account. */
 export class ElevenLabsSimulator implements Simulator {
   readonly #context: SandboxContext;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MESSAGE_BYTES_MAX,
-  });
+  readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
   constructor(context: SandboxContext) {
     this.#context = context;
@@ -45,7 +41,7 @@ export class ElevenLabsSimulator implements Simulator {
       refuseUpgrade(upgrade, 400, JSON.stringify(upgradeRefusal(400)));
     } else if (!isInactivityRight) refuseUpgrade(upgrade, 400, "");
     else {
-      this.#server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+      this.#sockets.accept(upgrade, (socket) => {
         const isAutomatic = query.get("auto_mode") === "true";
         const isAligned = query.get("sync_alignment") === "true";
         const options = { format, isAutomatic, isAligned, inactivitySec };
@@ -55,8 +51,7 @@ export class ElevenLabsSimulator implements Simulator {
   }
 
   close(): void {
-    for (const socket of this.#server.clients) socket.terminate();
-    this.#server.close();
+    this.#sockets.close();
   }
 
   async handleRequest(exchange: Exchange): Promise<void> {

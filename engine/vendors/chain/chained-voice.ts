@@ -2,9 +2,11 @@ import { MP3_HEADER_BYTES, readMp3Header } from "../../audio/mp3-header.js";
 import {
   type SpeechFormat,
   type SpeechRequest,
+  type SpokenWord,
   type TextToSpeech,
   VendorError,
 } from "../contracts.js";
+import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { Patience } from "./patience.js";
 
@@ -17,19 +19,26 @@ export interface VoiceLink extends ChainLink<TextToSpeech> {
   readonly speed: number;
 }
 
+export interface VoiceTerms {
+  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
+  readonly patienceMs: number;
+  /** Where it is kept how long the voices take to their first audio. */
+  readonly times: AnswerTimes;
+}
+
 /**
- * Voices one behind the other. Who gives nothing for `patienceMs`, or fails, before its first audio is left for the next. Who
+ * Voices one behind the other. Who gives nothing for too long, or fails, before its first audio is left for the next. Who
  * does so later has failed with a fault that may pass: what has been heard stands, and the call asks for the words that are
  * left, which the next one then says.
  */
 export class ChainedVoice implements TextToSpeech {
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
-  readonly #patienceMs: number;
+  readonly #terms: VoiceTerms;
 
   /** All of them must give every format of the first. */
-  constructor(chain: Chain<TextToSpeech, VoiceLink>, patienceMs: number) {
+  constructor(chain: Chain<TextToSpeech, VoiceLink>, terms: VoiceTerms) {
     this.#chain = chain;
-    this.#patienceMs = patienceMs;
+    this.#terms = terms;
   }
 
   get formats(): readonly SpeechFormat[] {
@@ -45,8 +54,7 @@ export class ChainedVoice implements TextToSpeech {
     const failures: VendorError[] = [];
     const links = this.#chain.candidates();
     for (const [index, link] of links.entries()) {
-      const patience = { patienceMs: this.#patienceMs, isLast: index === links.length - 1 };
-      const attempt = new Attempt(this.#chain, link, patience, signal);
+      const attempt = new Attempt(this.#chain, link, this.#terms, links[index + 1], signal);
       try {
         await attempt.speak(request, onChunk);
         this.#chain.answered(link);
@@ -75,7 +83,7 @@ class Attempt {
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
   readonly #link: VoiceLink;
   readonly #signal: AbortSignal;
-  readonly #patienceMs: number;
+  readonly #terms: VoiceTerms;
   readonly #patience: Patience;
   readonly #broken = new AbortController();
   readonly #onAbort = () => this.#leave();
@@ -83,14 +91,19 @@ class Attempt {
   constructor(
     chain: Chain<TextToSpeech, VoiceLink>,
     link: VoiceLink,
-    { patienceMs, isLast }: { readonly patienceMs: number; readonly isLast: boolean },
+    terms: VoiceTerms,
+    standIn: VoiceLink | undefined,
     signal: AbortSignal,
   ) {
     this.#chain = chain;
     this.#link = link;
     this.#signal = signal;
-    this.#patienceMs = patienceMs;
-    this.#patience = new Patience(chain.clock, isLast ? undefined : patienceMs, signal);
+    this.#terms = terms;
+    const { patienceMs, times } = terms;
+    const isReplaced = standIn !== undefined && chain.trusts(standIn);
+    const waitedMs = isReplaced ? times.givenUpAfterMs(link, patienceMs) : patienceMs;
+    const limitMs = standIn === undefined ? undefined : waitedMs;
+    this.#patience = new Patience(chain.clock, limitMs, signal);
     link.breaker.asked();
     // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -103,11 +116,17 @@ class Attempt {
     const take = (audio: Uint8Array) => {
       if (until.aborted || audio.byteLength === 0) return;
       if (!this.hasBegun && !this.#isAudio(audio, request.format)) return this.#broken.abort();
+      if (!this.hasBegun) this.#terms.times.took(this.#link, this.#patience.passedMs);
       this.hasBegun = true;
-      this.#patience.progress();
+      this.#patience.progress(this.#terms.patienceMs);
       onChunk(audio);
     };
-    await client.synthesize({ ...request, modelId, speed }, take, until);
+    // Those of a voice that is left before its audio are not those of the next one.
+    const onWords = (words: readonly SpokenWord[]) => {
+      if (this.hasBegun && !until.aborted) request.onWords?.(words);
+    };
+    const isTimed = request.onWords === undefined ? {} : { onWords };
+    await client.synthesize({ ...request, modelId, speed, ...isTimed }, take, until);
     if (this.#broken.signal.aborted) throw new VendorError(vendor, "badAnswer", "garbage");
     if (!this.hasBegun && !this.#chain.isSingle) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);
@@ -125,6 +144,8 @@ class Attempt {
   }
 
   failed(error: VendorError): void {
+    const isLate = !this.hasBegun && this.#patience.isOver;
+    if (isLate) this.#terms.times.took(this.#link, this.#patience.passedMs);
     this.#chain.failed(this.#link, error, { ms: Math.round(this.#patience.passedMs), tokens: 0 });
   }
 
@@ -135,7 +156,7 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#patience;
-    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#patienceMs);
+    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#terms.patienceMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
     this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));

@@ -1,5 +1,3 @@
-import { FirstTokenTimes } from "./first-token-times.js";
-
 /** What organizations have saved up, at most, for a time when their models are late more often. */
 const SAVED_TOKENS_MAX = 50_000;
 /** The organization whose model was asked first is forgotten first, with what it has saved. */
@@ -14,11 +12,10 @@ export interface HedgeAllowance {
 }
 
 /**
- * What all calls of the process know of late models, and what may be spent on asking another one too: at no time more than
+ * What may be spent, in all calls of the process, on asking another one too: at no time more than
  * `share` of the tokens that the organization's hedged agents have used.
  */
 export class Hedging {
-  readonly times = new FirstTokenTimes();
   readonly #share: number;
   readonly #saved = new Map<string, number>();
 

@@ -7,8 +7,8 @@ import {
   type LanguageModel,
   VendorError,
 } from "../contracts.js";
+import type { AnswerTimes } from "./answer-times.js";
 import { type Chain, worstOf } from "./chain.js";
-import type { FirstTokenTimes } from "./first-token-times.js";
 import type { HedgeAllowance } from "./hedging.js";
 import { ModelAttempt, type ModelLink, type ReplySoFar } from "./model-attempt.js";
 import { Patience } from "./patience.js";
@@ -20,7 +20,7 @@ interface AskedReply {
 }
 
 export interface ModelPatience {
-  /** A language model may take so long to its first word. */
+  /** A language model may take so long to its first word, at most. */
   readonly firstTokenMs: number;
   /** And so long from one to the next. */
   readonly tokenGapMs: number;
@@ -28,8 +28,8 @@ export interface ModelPatience {
 
 export interface ModelTerms {
   readonly patience: ModelPatience;
-  /** Where it is kept how long the models take; left out, nobody is ever late. */
-  readonly times?: FirstTokenTimes | undefined;
+  /** Where it is kept how long the models take. */
+  readonly times: AnswerTimes;
   /** Left out where nobody else is to be asked when the first is late. */
   readonly allowance?: HedgeAllowance | undefined;
 }
@@ -97,10 +97,16 @@ export class ModelReply {
     }
     const link = this.#waiting.shift();
     if (link === undefined) return undefined;
-    return this.#begin(
-      link,
-      this.#waiting.length === 0 ? undefined : this.#terms.patience.firstTokenMs,
-    );
+    return this.#begin(link, this.#firstTokenLimitMs(link));
+  }
+
+  /** The last one has none. Who has nobody behind it that is thought to work, or no hurry, has all the time that is set. */
+  #firstTokenLimitMs(link: ModelLink): number | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const { patience, times } = this.#terms;
+    const isHurried = this.#reply.request.unhurried !== true;
+    if (!isHurried || this.#standIn() === undefined) return patience.firstTokenMs;
+    return times.givenUpAfterMs(link, patience.firstTokenMs, this.#promptTokens());
   }
 
   #begin(link: ModelLink, limitMs: number | undefined): ModelAttempt {
@@ -125,7 +131,7 @@ export class ModelReply {
     const isLate = first.isFromStart && !first.hasBegun && request.unhurried !== true;
     if (allowance === undefined || !isLate || this.#hasHedged) return;
     if (this.#standIn() === undefined) return;
-    const lateAfterMs = times?.lateAfterMs(first.link);
+    const lateAfterMs = times.lateAfterMs(first.link, this.#promptTokens());
     if (lateAfterMs === undefined) return;
     const askAhead = () => this.#askAhead(first, allowance);
     this.#cancelHedge = this.#chain.clock.after(lateAfterMs, askAhead);
@@ -138,7 +144,10 @@ export class ModelReply {
     if (!allowance.spend(this.#promptTokens())) return this.#chain.hedged("withheld", 0);
     this.#chain.hedged("asked", 0);
     this.#waiting.shift();
-    this.#ahead = this.#begin(link, this.#terms.patience.firstTokenMs);
+    const { firstTokenMs } = this.#terms.patience;
+    // Nothing would be won by leaving the first any more: who stands in for it is asked already.
+    first.patience.allow(firstTokenMs);
+    this.#ahead = this.#begin(link, firstTokenMs);
   }
 
   /** Nobody is asked ahead who would not be asked at once in the place of the first. */
@@ -150,16 +159,16 @@ export class ModelReply {
   #begun(attempt: ModelAttempt): void {
     this.#cancelHedge();
     const { times } = this.#terms;
-    if (attempt.isFromStart) times?.took(attempt.link, attempt.patience.passedMs);
+    const tokens = this.#promptTokens();
+    if (attempt.isFromStart) times.took(attempt.link, attempt.patience.passedMs, tokens);
     const [first, ahead] = [this.#current, this.#ahead];
     if (ahead === undefined || first === undefined) return;
     const late = attempt === ahead ? first : ahead;
     if (late.failure !== undefined) return;
     late.outpace();
     // At least so long: left out, the others would make a slow model look quick.
-    times?.took(late.link, late.patience.passedMs);
+    times.took(late.link, late.patience.passedMs, tokens);
     late.link.breaker.abandoned();
-    const tokens = this.#promptTokens();
     this.#reply.wastedTokens += tokens;
     this.#chain.hedged(attempt === ahead ? "won" : "lost", tokens);
   }
@@ -178,10 +187,11 @@ export class ModelReply {
   #failed(attempt: ModelAttempt, cause: unknown): VendorError {
     const { link, patience } = attempt;
     const error = attempt.faultOf(cause);
-    const tokens = isPaid(error) ? this.#promptTokens() : 0;
+    const promptTokens = this.#promptTokens();
+    const tokens = isPaid(error) ? promptTokens : 0;
     this.#reply.wastedTokens += tokens;
     const isLate = attempt.isFromStart && !attempt.hasBegun && patience.isOver;
-    if (isLate) this.#terms.times?.took(link, patience.passedMs);
+    if (isLate) this.#terms.times.took(link, patience.passedMs, promptTokens);
     this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens });
     return error;
   }

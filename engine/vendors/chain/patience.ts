@@ -47,6 +47,11 @@ export class Patience {
     this.#wait(nextMs);
   }
 
+  /** Nothing may come for so long after all, counted from when something came last. */
+  allow(limitMs: number): void {
+    if (this.#limitMs !== undefined) this.#limitMs = Math.max(this.#limitMs, limitMs);
+  }
+
   /** From now on it is waited for without a limit. */
   lift(): void {
     this.#limitMs = undefined;

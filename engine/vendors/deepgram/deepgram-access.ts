@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { HeardFormat } from "../../audio/audio-format.js";
-import type { RecognizerAccess } from "../recognizer-stream/socket-recognizer.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import type { SocketAccess } from "../transport/socket-vendor.js";
 import type { RefusedUpgrade } from "../transport/web-socket.js";
 import { headerOf, type RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
@@ -21,7 +21,7 @@ const refusalSchema = v.object({
 });
 
 /** Throws a VendorError as `endpointOf` and `requireApiKey` do. */
-export function deepgramAccess(given: VendorSettings, context: VendorContext): RecognizerAccess {
+export function deepgramAccess(given: VendorSettings, context: VendorContext): SocketAccess {
   const apiKey = requireApiKey(VENDOR, given);
   return {
     context,

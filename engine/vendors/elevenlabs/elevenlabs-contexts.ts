@@ -96,12 +96,13 @@ class ContextReader implements TurnReader {
     const id = message.contextId ?? message.context_id ?? this.#id;
     if (id !== this.#id) return [];
     const said: Said[] = [];
-    if (alignment) said.push({ kind: "words", words: this.#timed(alignment) });
+    const words = alignment ? this.#timed(alignment) : [];
     if (typeof audio === "string" && audio !== "") {
       const bytes = Buffer.from(audio, "base64");
       if (this.#format.encoding !== "mp3") this.#receivedMs += durationMsOf(bytes, this.#format);
       said.push({ kind: "audio", bytes });
     }
+    said.push({ kind: "words", words });
     if (message.isFinal === true || message.is_final === true) {
       if (this.#word !== undefined) said.push({ kind: "words", words: [this.#word] });
       said.push({ kind: "done" });

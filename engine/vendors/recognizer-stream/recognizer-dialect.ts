@@ -1,6 +1,5 @@
 import type { ListenOptions, TurnMark, VendorFault } from "../contracts.js";
-import type { RefusedUpgrade } from "../transport/web-socket.js";
-import type { RefusalDetail } from "../vendor-fault.js";
+import type { SocketDialect } from "../transport/socket-vendor.js";
 
 /** How a vendor wants to be fed. */
 export interface FeedRules {
@@ -41,8 +40,7 @@ export interface MessageReader {
 }
 
 /** What differs between the vendors that hear over a WebSocket. */
-export interface RecognizerDialect {
-  readonly vendor: string;
+export interface RecognizerDialect extends SocketDialect {
   readonly feed: FeedRules;
   /** It says by itself when a turn ends: `onTurn` is called. */
   readonly decidesTurns: boolean;
@@ -52,5 +50,4 @@ export interface RecognizerDialect {
   target(options: ListenOptions): string;
   newReader(): MessageReader;
   closeFault(code: number): VendorFault;
-  refusalDetail(answer: RefusedUpgrade): RefusalDetail;
 }

@@ -1,16 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type SpeechRequest, VendorError, type VendorFault } from "../contracts.js";
+import { type SpeechRequest, VendorError } from "../contracts.js";
 import type { SocketPool } from "../transport/socket-pools.js";
-import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
-import { faultOfStatus, type RefusalDetail, refusal } from "../vendor-fault.js";
-import type { Endpoint, VendorContext } from "../vendor-settings.js";
+import {
+  openVendorSocket,
+  type SocketAccess,
+  type SocketDialect,
+} from "../transport/socket-vendor.js";
+import type { VendorSocket } from "../transport/web-socket.js";
 import { type Said, speakTurn, type TurnReader } from "./spoken-turn.js";
 
-const OPEN_TIMEOUT_MS = 5_000;
-
 /** What differs between the voices that speak over a kept WebSocket, one sentence after the other. */
-export interface VoiceDialect {
-  readonly vendor: string;
+export interface VoiceDialect extends SocketDialect {
   /** A socket is left after so many sentences, where the vendor bears no more. */
   readonly sentencesMax: number;
   /** Path and query below the vendor's address; sockets of different ones are kept apart. */
@@ -18,29 +18,17 @@ export interface VoiceDialect {
   /** The messages that ask for a sentence under an id that was never used before. */
   frames(request: SpeechRequest, id: string): readonly string[];
   newReader(id: string, request: SpeechRequest): TurnReader;
-  refusalDetail(answer: RefusedUpgrade): RefusalDetail;
-  /** Where the vendor's own word says more than the status. */
-  refusalFault?(code: string | undefined, status: number): VendorFault;
   /** So long an aborted sentence may still send before its socket is broken; left out, it is broken at once. */
   readonly drainMaxMs?: number;
-}
-
-export interface VoiceAccess {
-  readonly context: VendorContext;
-  readonly endpoint: Endpoint;
-  readonly clientOwned: boolean;
-  readonly apiKey: string;
-  /** Carries the key. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Sockets are kept between sentences, and shared by the calls that speak with the same key, model and format. */
 export class SocketVoice {
   readonly #dialect: VoiceDialect;
-  readonly #access: VoiceAccess;
+  readonly #access: SocketAccess;
   readonly #sentences = new WeakMap<VendorSocket, number>();
 
-  constructor(dialect: VoiceDialect, access: VoiceAccess) {
+  constructor(dialect: VoiceDialect, access: SocketAccess) {
     this.#dialect = dialect;
     this.#access = access;
   }
@@ -123,33 +111,6 @@ export class SocketVoice {
   }
 
   #open(target: string, signal: AbortSignal): Promise<VendorSocket> {
-    const { vendor } = this.#dialect;
-    const { context, endpoint, clientOwned, apiKey, headers } = this.#access;
-    const origin = endpoint.origin.replace(/^http/, "ws");
-    const url = `${origin}${endpoint.path}${target}`;
-    return openSocket(
-      {
-        vendor,
-        url,
-        headers,
-        dispatcher: context.connections.forSocket(url, clientOwned),
-        clock: context.clock,
-        openTimeoutMs: OPEN_TIMEOUT_MS,
-        offersCompression: false,
-        refuse: (answer) => {
-          const detail = this.#dialect.refusalDetail(answer);
-          const nowMs = context.clock.epochMs();
-          return refusal(
-            vendor,
-            this.#dialect.refusalFault?.(detail.code, answer.status) ??
-              faultOfStatus(answer.status),
-            { ...answer, nowMs },
-            detail,
-            apiKey,
-          );
-        },
-      },
-      signal,
-    );
+    return openVendorSocket(this.#dialect, this.#access, target, signal);
   }
 }

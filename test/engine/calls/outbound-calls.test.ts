@@ -53,7 +53,6 @@ test("what would refuse a caller refuses the order, each in its own way", async 
     ["providerUnavailable", "conflict"],
     ["modelNotAllowed", "forbidden"],
     ["limitReached", "rateLimited"],
-    ["vendorFailed", "unavailable"],
     ["overloaded", "unavailable"],
     ["callerLeft", "unavailable"],
     ["serverStopping", "unavailable"],

@@ -24,8 +24,8 @@ const AUDIO_AHEAD_MS = 1_000;
  *     token TEXT                           the model goes on; a vertical bar stands for a space at the end
  *     reply TEXT                           the whole reply, and its end
  *     done TOKENS | fail | fail-for-good   the model ends, or fails
- *     grew INDEX MS                        so much of a sentence has come
- *     spoken INDEX MS                      a sentence is whole
+ *     grew INDEX MS [WORD=MS ...]          so much of a sentence has come, with the words that end there
+ *     spoken INDEX MS [WORD=MS ...]        a sentence is whole
  *     mute INDEX | mute-for-good INDEX     it could not be
  *     heard INDEX                          the telephone says that this sentence was heard
  *     played MS                            the client says how much of the turn it has played
@@ -79,6 +79,7 @@ function perform(call: RecordedCall, command: string): void {
   };
   switch (verb) {
     case "open":
+      if (text === "deaf") return call.send({ type: "opened", resumed: true, isDeaf: true });
       return call.send({ type: "opened", resumed: text === "resumed" });
     case "voice":
       return call.send({ type: "speechStarted" });
@@ -136,7 +137,12 @@ function perform(call: RecordedCall, command: string): void {
       const firstByteAtMs = call.clock.monotonicMs();
       const durationMs = Number(rest[1]);
       const type = verb === "grew" ? "sentenceGrew" : "sentenceWhole";
-      return call.send({ type, turnId, index, durationMs, firstByteAtMs });
+      const words = rest.slice(2).map((told) => {
+        const [text = "", endMs] = told.split("=");
+        return { text, endMs: Number(endMs) };
+      });
+      const timed = words.length === 0 ? {} : { words };
+      return call.send({ type, turnId, index, durationMs, firstByteAtMs, ...timed });
     }
     case "mute":
       return call.send({ type: "sentenceFailed", turnId, index, retryable: true });

@@ -13,6 +13,7 @@ function trial({ isStreamed = true } = {}) {
   const caller = new RecordingCaller();
   const playoutDelay = new PlayoutDelay();
   const told: string[] = [];
+  const words: number[] = [];
   const beganMs = clock.monotonicMs();
   const at = () => clock.monotonicMs() - beganMs;
   const delivery = new SentenceDelivery({
@@ -21,14 +22,15 @@ function trial({ isStreamed = true } = {}) {
     playoutDelay: isStreamed ? playoutDelay : undefined,
     expectedMs: 2_000,
     clock,
-    reports: {
-      grew: (durationMs, atMs) => told.push(`${at()}: grew ${durationMs} of ${atMs - beganMs}`),
-      whole: (durationMs, atMs) => told.push(`${at()}: whole ${durationMs} of ${atMs - beganMs}`),
+    report: ({ type, durationMs, firstByteAtMs, words: more = [] }) => {
+      const what = type === "sentenceGrew" ? "grew" : "whole";
+      told.push(`${at()}: ${what} ${durationMs} of ${firstByteAtMs - beganMs}`);
+      words.push(more.length);
     },
   });
   const sent = () =>
     caller.sounds.map(({ audio, isLast }) => `${audio.length}${isLast ? "!" : ""}`);
-  return { clock, delivery, playoutDelay, told, sent };
+  return { clock, delivery, playoutDelay, told, words, sent };
 }
 
 test("the first audio is held back for the voice's delay, and what comes later passes at once", () => {
@@ -49,6 +51,20 @@ test("the first audio is held back for the voice's delay, and what comes later p
   assert.deepEqual(sent(), ["800", "800", "800", "0!"]);
   assert.deepEqual(told, ["50: grew 200 of 0", "50: grew 300 of 0", "50: whole 300 of 0"]);
   assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("words are told once, with the next audio or the end, and no more than 500 wait", () => {
+  const { clock, delivery, words } = trial();
+  const word = { text: "one", endMs: 100 };
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(50);
+  delivery.timed([word]);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.timed(Array.from({ length: 600 }, () => word));
+  delivery.timed([word]);
+  delivery.finish();
+  delivery.timed([word]);
+  assert.deepEqual(words, [0, 1, 500]);
 });
 
 test("a sentence that is whole before its delay is over does not wait for it", () => {

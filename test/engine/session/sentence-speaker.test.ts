@@ -59,7 +59,8 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
   const trial = new Trial();
   const mp3 = await speak("hello", MP3_SOUND);
   const spoken = trial.say("hello");
-  assert.deepEqual(trial.synthesis.request, {
+  const { onWords, ...request } = trial.synthesis.request;
+  assert.deepEqual(request, {
     text: "hello",
     modelId: "aria",
     speed: 1.25,
@@ -69,8 +70,11 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
   trial.clock.advance(80);
   for (let at = 0; at < mp3.length; at += 100) trial.synthesis.give(mp3.subarray(at, at + 100));
   trial.clock.advance(20);
+  const word = { text: "hello", startMs: 0, endMs: 300 };
+  onWords?.([word]);
   trial.synthesis.finish();
-  const { audio, durationMs, firstByteAtMs, isFinished } = await spoken;
+  const { audio, durationMs, firstByteAtMs, words, isFinished } = await spoken;
+  assert.deepEqual(words, [word]);
   assert.ok(isFinished);
   assert.ok(audio.length <= mp3.length && audio.length > mp3.length / 2);
   assert.ok(durationMs >= 280 && durationMs < 480, `${durationMs} ms`);

@@ -47,12 +47,16 @@ const words = fc.oneof(
 const turnId = fc.integer({ min: 0, max: 6 });
 const index = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(1_000));
 const ms = fc.integer({ min: 0, max: 20_000 });
-const audio = fc.record({
-  turnId,
-  index,
-  durationMs: fc.integer({ min: 1, max: 9_000 }),
-  firstByteAtMs: ms,
-});
+const audio = fc.record(
+  {
+    turnId,
+    index,
+    durationMs: fc.integer({ min: 1, max: 9_000 }),
+    firstByteAtMs: ms,
+    words: fc.array(fc.record({ text: words, endMs: ms }), { maxLength: 4 }),
+  },
+  { requiredKeys: ["turnId", "index", "durationMs", "firstByteAtMs"] },
+);
 const callId = fc.constantFrom("a", "b");
 const toolCall = fc.record({
   id: callId,
@@ -66,7 +70,13 @@ const ending = fc.constantFrom(
 );
 
 const GENERATORS: Generators = {
-  opened: { weight: 1, arbitrary: fc.record({ resumed: fc.boolean() }) },
+  opened: {
+    weight: 1,
+    arbitrary: fc.record(
+      { resumed: fc.boolean(), isDeaf: fc.constant(true as const) },
+      { requiredKeys: ["resumed"] },
+    ),
+  },
   speechStarted: {
     weight: 2,
     arbitrary: fc.record({ voiceAgoMs: fc.option(ms, { nil: undefined }) }),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { ChatFault } from "../../../../engine/sandbox/faults.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
 import { type CompletionRequest, VendorError } from "../../../../engine/vendors/contracts.js";
 import { languageModel } from "../../../../engine/vendors/registry.js";
@@ -71,7 +72,7 @@ describe("language models, one behind the other", () => {
     }));
     assert.ok(first);
     const chain = chainOf("llm", clock, answers, [first, ...others]);
-    return new ChainedModel(chain, { patience: PATIENCE });
+    return new ChainedModel(chain, { patience: PATIENCE, times: new AnswerTimes() });
   }
 
   async function said(signal = never(), onToken = () => {}): Promise<string> {

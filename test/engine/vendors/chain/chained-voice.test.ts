@@ -3,8 +3,14 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { MP3, MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
-import { type SpeechFormat, VendorError } from "../../../../engine/vendors/contracts.js";
+import {
+  type SpeechFormat,
+  type SpeechRequest,
+  type SpokenWord,
+  VendorError,
+} from "../../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
@@ -31,6 +37,7 @@ describe("voices, one behind the other", () => {
   let clock: VirtualClock;
   let vendors: SandboxedVendors;
   let answers: AnswerLog;
+  let times: AnswerTimes;
   let voice: ChainedVoice;
 
   before(async () => {
@@ -40,12 +47,13 @@ describe("voices, one behind the other", () => {
   beforeEach(() => {
     Object.assign(vendors.sandbox.faults, { elevenlabs: AT_ONCE, deepgramSpeech: AT_ONCE });
     answers = new AnswerLog();
+    times = new AnswerTimes();
     voice = new ChainedVoice(
       chainOf("tts", clock, answers, [
         named("elevenlabs", "eleven_flash_v2_5"),
         named("deepgram", "aura-2-thalia-en"),
       ]),
-      PATIENCE_MS,
+      { patienceMs: PATIENCE_MS, times },
     );
   });
   after(() => vendors.close());
@@ -108,6 +116,49 @@ describe("voices, one behind the other", () => {
     assert.equal(answers.take().tts?.firstFault, "timeout");
   });
 
+  it("tells the words of who speaks, with its audio", async () => {
+    const told: string[] = [];
+    const timed = {
+      formats: [MULAW_8K],
+      warm: () => undefined,
+      synthesize: (request: SpeechRequest, onChunk: (audio: Uint8Array) => void) => {
+        request.onWords?.([{ text: "early", startMs: 0, endMs: 10 }]);
+        onChunk(new Uint8Array(80));
+        request.onWords?.([{ text: "table", startMs: 0, endMs: 10 }]);
+        return Promise.resolve();
+      },
+    };
+    const link = { vendor: "timed", modelId: "m", client: timed };
+    const chain = chainOf("tts", clock, answers, [link, link]);
+    voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
+    const request = { text: TEXT, modelId: "m", speed: 1, language: "en-US", format: MULAW_8K };
+    const onWords = (words: readonly SpokenWord[]) => told.push(...words.map(({ text }) => text));
+    await voice.synthesize({ ...request, onWords }, () => undefined, never());
+    assert.deepEqual(told, ["table"]);
+  });
+
+  it("leaves who usually begins sooner after 800 ms, and the last one not at all", async () => {
+    const chain = chainOf("tts", clock, answers, [
+      named("elevenlabs", "eleven_flash_v2_5"),
+      named("deepgram", "aura-2-thalia-en"),
+    ]);
+    voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
+    for (let n = 0; n < 20; n++) await speak([]);
+    vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
+    vendors.sandbox.faults.deepgramSpeech = { ...AT_ONCE, firstByteMs: 100 };
+    const before = asked().length;
+    const chunks: Uint8Array[] = [];
+    const spoken = speak(chunks);
+    await vendors.changes.until("the first to be asked", () => asked().length > before);
+    clock.advance(799);
+    assert.equal(asked().length, before + 1);
+    clock.advance(1);
+    await vendors.changes.until("the second to be asked", () => asked().length > before + 1);
+    clock.advance(PATIENCE_MS);
+    await spoken;
+    assert.equal(answers.take().tts?.wastedMs, 800);
+  });
+
   for (const [fault, format] of [
     ["disconnectMidStream", MP3],
     ["disconnectMidStream", MULAW_8K],
@@ -154,7 +205,7 @@ describe("voices, one behind the other", () => {
   ] as const) {
     it(`${fault}: a voice that hangs until it is given up opens its breaker`, async () => {
       const chain = chainOf("tts", clock, answers, [named("elevenlabs", "eleven_flash_v2_5")]);
-      voice = new ChainedVoice(chain, PATIENCE_MS);
+      voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
       vendors.sandbox.faults.elevenlabs = { fault };
       const { breaker } = chain.first;
       for (const phase of ["closed", "closed", "open"]) {

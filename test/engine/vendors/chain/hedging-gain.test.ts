@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
 import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
@@ -30,7 +31,7 @@ async function trial(isHedged: boolean): Promise<Trial> {
   const hedging = new Hedging(0.05);
   const model = new ChainedModel(chainOf("llm", clock, answers, [linkOf(first), linkOf(second)]), {
     patience: { firstTokenMs: 2_500, tokenGapMs: 1_200 },
-    times: hedging.times,
+    times: new AnswerTimes(),
     allowance: isHedged ? hedging.of("org") : undefined,
   });
   const firstWordsMs: number[] = [];

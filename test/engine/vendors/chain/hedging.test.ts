@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import type { Chain } from "../../../../engine/vendors/chain/chain.js";
 import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
 import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
@@ -29,6 +30,7 @@ describe("a second model, when the first is late", () => {
   let second: TimedModel;
   let answers: AnswerLog;
   let hedging: Hedging;
+  let times: AnswerTimes;
   let chain: Chain<LanguageModel>;
   let model: ChainedModel;
 
@@ -39,7 +41,7 @@ describe("a second model, when the first is late", () => {
     [first, second] = [new TimedModel("first", clock), new TimedModel("second", clock)];
     const linkOf = (client: TimedModel) => ({ vendor: client.vendor, modelId: "m", client });
     chain = chainOf("llm", clock, answers, [linkOf(first), linkOf(second)]);
-    const { times } = hedging;
+    times = new AnswerTimes();
     const allowance = hedging.of("org");
     model = new ChainedModel(chain, { patience: PATIENCE, times, allowance });
     await usualReplies(40);
@@ -190,7 +192,7 @@ describe("a second model, when the first is late", () => {
     let [asked, withheld] = [0, 0];
     for (let n = 0; n < 60; n++) {
       // As if it had answered in time on many other calls.
-      for (let other = 0; other < 30; other++) hedging.times.took(chain.first, USUAL_MS);
+      for (let other = 0; other < 30; other++) times.took(chain.first, USUAL_MS);
       await reply();
       const { hedges } = answers.take().llm ?? {};
       asked += hedges?.asked ?? 0;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import type { ChainLink } from "../../../../engine/vendors/chain/chain.js";
-import { FirstTokenTimes } from "../../../../engine/vendors/chain/first-token-times.js";
 import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
@@ -12,12 +12,12 @@ function link(id = "one", modelId = "m", version = "1"): ChainLink<unknown> {
   return { vendor: "openai", modelId, client: undefined, breaker };
 }
 
-function took(times: FirstTokenTimes, of: ChainLink<unknown>, timeMs: number, count = 1): void {
+function took(times: AnswerTimes, of: ChainLink<unknown>, timeMs: number, count = 1): void {
   for (let n = 0; n < count; n++) times.took(of, timeMs);
 }
 
 test("who is late is known from twenty replies of the same credential, version and model", () => {
-  const times = new FirstTokenTimes();
+  const times = new AnswerTimes();
   took(times, link(), 500, 19);
   assert.equal(times.lateAfterMs(link()), undefined);
   took(times, link(), 500);
@@ -28,7 +28,7 @@ test("who is late is known from twenty replies of the same credential, version a
 });
 
 test("late is a fifth later than 95 of the newest 100, and never before 300 ms", () => {
-  const times = new FirstTokenTimes();
+  const times = new AnswerTimes();
   took(times, link(), 9_000, 100);
   took(times, link(), 500, 60);
   took(times, link(), 800, 35);
@@ -40,8 +40,39 @@ test("late is a fifth later than 95 of the newest 100, and never before 300 ms",
   assert.equal(times.lateAfterMs(link()), 300);
 });
 
+test("who stands in for a model is asked at twice its p95, between 800 ms and what is set", () => {
+  const times = new AnswerTimes();
+  took(times, link(), 300, 19);
+  assert.equal(times.givenUpAfterMs(link(), 2_500), 2_500, "too little is known");
+  took(times, link(), 300);
+  assert.equal(times.givenUpAfterMs(link(), 2_500), 800);
+  took(times, link(), 600, 80);
+  assert.equal(times.givenUpAfterMs(link(), 2_500), 1_200);
+  assert.equal(times.givenUpAfterMs(link(), 1_000), 1_000);
+  assert.equal(times.givenUpAfterMs(link(), 500), 500, "what is set may be less");
+});
+
+test("a model that is late in three answers of a hundred is waited for; one that is in one is not", () => {
+  const times = new AnswerTimes();
+  took(times, link(), 500, 99);
+  took(times, link(), 2_000);
+  assert.equal(times.givenUpAfterMs(link(), 2_500), 1_000);
+  took(times, link(), 2_000, 2);
+  assert.equal(times.givenUpAfterMs(link(), 2_500), 2_400);
+});
+
+test("a prompt is compared with prompts of its length", () => {
+  const times = new AnswerTimes();
+  for (let n = 0; n < 20; n++) times.took(link(), 300, 500);
+  assert.equal(times.givenUpAfterMs(link(), 2_500, 2_000), 800);
+  assert.equal(times.givenUpAfterMs(link(), 2_500, 2_001), 2_500);
+  for (let n = 0; n < 20; n++) times.took(link(), 900, 2_001);
+  assert.equal(times.givenUpAfterMs(link(), 2_500, 8_000), 1_800);
+  assert.equal(times.lateAfterMs(link(), 8_001), undefined);
+});
+
 test("the model that was asked first is forgotten when there are more than 2,000", () => {
-  const times = new FirstTokenTimes();
+  const times = new AnswerTimes();
   took(times, link(), 500, 20);
   took(times, link("two"), 500, 20);
   for (let n = 0; n < 1_999; n++) times.took(link(`other ${n}`), 500);

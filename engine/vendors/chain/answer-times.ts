@@ -1,0 +1,91 @@
+import type { ChainLink } from "./chain.js";
+
+/** The newest times that are kept of one model; fewer than the least say nothing yet. */
+const SAMPLES_MAX = 100;
+const SAMPLES_MIN = 20;
+const USUAL_SHARE = 0.95;
+/** Who is only just later is about to speak, and what is spent on it is missing for those that are not. */
+const MARGIN = 1.2;
+/** A model that is late more often than that is late from this multiple of its median on. */
+const MEDIANS_MAX = 2;
+/** Nobody hears that a reply came sooner than this, so that nobody is late before it. */
+const LATE_MIN_MS = 300;
+/** Who is later than twice its usual time is given up, unless more than one answer in fifty was nearly as late. */
+const USUALS_MAX = 2;
+const ODD_SHARE = 0.98;
+/** Nobody is given up before this: a caller hardly notices, and a busy process is late itself. */
+const GIVEN_UP_MIN_MS = 800;
+/** A longer prompt takes longer to read: prompts are compared with those of up to four times their length. */
+const SHORT_PROMPT_TOKENS = 2_000;
+const PROMPT_GROWTH = 4;
+/** Models of credentials, by length of prompt; the one that was asked first is forgotten first. */
+const MODELS_MAX = 2_000;
+
+interface Samples {
+  readonly timesMs: number[];
+  /** Where the next one goes, once the list is full. */
+  oldest: number;
+}
+
+/**
+ * How long models took to their first word, and voices to their first audio, by credential, model and length of prompt, for all
+ * calls of the process. `promptTokens` is an estimate, and 0 for voices.
+ */
+export class AnswerTimes {
+  readonly #byModel = new Map<string, Samples>();
+
+  /** `timeMs`: to the beginning of the answer, or so long somebody waited for it in vain. */
+  took(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
+    const samples = this.#samplesOf(keyOf(link, promptTokens));
+    const { timesMs, oldest } = samples;
+    if (timesMs.length < SAMPLES_MAX) timesMs.push(timeMs);
+    else {
+      timesMs[oldest] = timeMs;
+      samples.oldest = (oldest + 1) % SAMPLES_MAX;
+    }
+  }
+
+  /** After so many ms the model is later than it usually is; undefined while too few of its times are known. */
+  lateAfterMs(link: ChainLink<unknown>, promptTokens = 0): number | undefined {
+    const within = this.#quantiles(link, promptTokens);
+    if (within === undefined) return undefined;
+    const lateMs = Math.min(within(USUAL_SHARE) * MARGIN, within(0.5) * MEDIANS_MAX);
+    return Math.max(LATE_MIN_MS, lateMs);
+  }
+
+  /** After so many ms, at most `maxMs`, it is given up for who stands in for it; `maxMs` while too few of its times are known. */
+  givenUpAfterMs(link: ChainLink<unknown>, maxMs: number, promptTokens = 0): number {
+    const within = this.#quantiles(link, promptTokens);
+    if (within === undefined) return maxMs;
+    const oddMs = Math.max(within(USUAL_SHARE) * USUALS_MAX, within(ODD_SHARE) * MARGIN);
+    return Math.min(maxMs, Math.max(GIVEN_UP_MIN_MS, oddMs));
+  }
+
+  /** The time within which a share of the answers came. */
+  #quantiles(
+    link: ChainLink<unknown>,
+    promptTokens: number,
+  ): ((share: number) => number) | undefined {
+    const timesMs = this.#byModel.get(keyOf(link, promptTokens))?.timesMs ?? [];
+    if (timesMs.length < SAMPLES_MIN) return undefined;
+    const sorted = timesMs.toSorted((a, b) => a - b);
+    return (share) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
+  }
+
+  #samplesOf(key: string): Samples {
+    const known = this.#byModel.get(key);
+    if (known !== undefined) return known;
+    const [first] = this.#byModel.keys();
+    if (this.#byModel.size >= MODELS_MAX && first !== undefined) this.#byModel.delete(first);
+    const samples = { timesMs: [], oldest: 0 };
+    this.#byModel.set(key, samples);
+    return samples;
+  }
+}
+
+/** Another version of a credential may lead to another server. */
+function keyOf({ breaker, modelId }: ChainLink<unknown>, promptTokens: number): string {
+  const { id, version } = breaker.credential;
+  const growth = Math.log(Math.max(1, promptTokens / SHORT_PROMPT_TOKENS));
+  return JSON.stringify([id, version, modelId, Math.ceil(growth / Math.log(PROMPT_GROWTH))]);
+}

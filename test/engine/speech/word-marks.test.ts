@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { charsSaid, markWords, type WordMark } from "../../../engine/speech/word-marks.js";
+
+/** `word=endMs`, as a voice tells them. */
+function marked(text: string, ...told: readonly string[]): readonly WordMark[] {
+  const words = told.map((each) => {
+    const [word = "", endMs] = each.split("=");
+    return { text: word, endMs: Number(endMs) };
+  });
+  return markWords(text, [], words);
+}
+
+test("a word is said at its end, with the mark behind it", () => {
+  const text = "Hello, dear Ada!";
+  const marks = marked(text, "Hello=500", "dear=700", "Ada=900");
+  assert.deepEqual(
+    marks.map(({ end, atMs }) => [text.slice(0, end), atMs]),
+    [
+      ["Hello,", 500],
+      ["Hello, dear", 700],
+      ["Hello, dear Ada!", 900],
+    ],
+  );
+  assert.equal(charsSaid(text, marks, 499, 1_000) < 6, true);
+  assert.equal(charsSaid(text, marks, 500, 1_000), 6);
+  assert.equal(charsSaid(text, marks, 1_000, 1_000), text.length);
+});
+
+test("what a voice says in other words is passed over, and what follows is found again", () => {
+  const text = "Call 12 or 13 today.";
+  const marks = marked(text, "Call=300", "twelve=600", "or=800", "thirteen=1200", "today=1500");
+  assert.deepEqual(
+    marks.map(({ end }) => text.slice(0, end)),
+    ["Call", "Call 12 or", "Call 12 or 13 today."],
+  );
+});
+
+test("a word that the text has only far behind is not taken for that one", () => {
+  const text = "One two three four five six and one more.";
+  assert.deepEqual(marked(text, "more=300"), []);
+});
+
+test("words come in parts, and one that is said twice is found twice", () => {
+  const text = "No, no, no.";
+  const first = markWords(text, [], [{ text: "No", endMs: 200 }]);
+  const all = markWords(text, first, [
+    { text: "no", endMs: 400 },
+    { text: "no", endMs: 600 },
+    { text: "no", endMs: 800 },
+  ]);
+  assert.deepEqual(
+    all.map(({ end, atMs }) => [end, atMs]),
+    [
+      [3, 200],
+      [7, 400],
+      [11, 600],
+    ],
+  );
+});
+
+test("without marks an even pace is taken for it, and however odd the times are, more is never less", () => {
+  assert.equal(charsSaid("1234567890", [], 500, 1_000), 5);
+  const word = fc.record({
+    text: fc.constantFrom("one", "two", "three", "four", "x", ""),
+    endMs: fc.integer({ min: -100, max: 5_000 }),
+  });
+  fc.assert(
+    fc.property(fc.array(word), fc.nat(5_000), fc.nat(5_000), (words, a, b) => {
+      const text = "One, two, three and four.";
+      const marks = markWords(text, [], words);
+      const [less, more] = [Math.min(a, b), Math.max(a, b)];
+      const said = charsSaid(text, marks, less, 3_000);
+      assert.ok(said >= 0 && said <= charsSaid(text, marks, more, 3_000));
+      assert.ok(charsSaid(text, marks, more, 3_000) <= text.length);
+    }),
+  );
+});
