@@ -1,22 +1,23 @@
 import { accessSync, constants } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { ConfigFault, readEnvironment } from "../../config.js";
-import { newLogger } from "../../engine/log.js";
-import { SystemClock } from "../../engine/time/clock.js";
+import { type Logger, newLogger } from "../../engine/log.js";
+import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { ChangeBell } from "../livestream/transcoder/change-bell.js";
 import { EncodingBudget } from "../livestream/transcoder/encoding-budget.js";
 import { measureEncoding } from "../livestream/transcoder/encoding-measure.js";
 import { MachineLoad } from "../livestream/transcoder/machine-load.js";
 import { MediaMtxPaths } from "../livestream/transcoder/mediamtx-paths.js";
 import { NginxStatistics } from "../livestream/transcoder/nginx-statistics.js";
-import {
-  RecordingShelf,
-  type ShelfSettings,
-} from "../livestream/transcoder/recording/recording-shelf.js";
+import { makeFilm } from "../livestream/transcoder/recording/film.js";
+import { RecordingShelf } from "../livestream/transcoder/recording/recording-shelf.js";
 import { SessionRecords } from "../livestream/transcoder/session-records.js";
 import { StateApiClient } from "../livestream/transcoder/state-api-client.js";
 import { Transcoder } from "../livestream/transcoder/transcoder.js";
-import { parseTranscoderConfig } from "../livestream/transcoder/transcoder-config.js";
+import {
+  parseTranscoderConfig,
+  type TranscoderConfig,
+} from "../livestream/transcoder/transcoder-config.js";
 
 /** Until it is measured: about one 720p ladder, which every machine of today carries. */
 const UNMEASURED_MEGAPIXELS = 60;
@@ -38,10 +39,7 @@ async function main(): Promise<void> {
     config.nginxStatUrl === undefined
       ? new MediaMtxPaths(config.mediaMtxApiUrl)
       : new NginxStatistics(config.nginxStatUrl);
-  const shelf =
-    config.recordings === undefined
-      ? undefined
-      : new RecordingShelf(writableShelf(config.recordings), clock, log);
+  const shelf = recordingShelf(config, path, clock, log);
   const { recordedKeys } = config;
   const isRecorded = (streamKey: string) =>
     recordedKeys.length === 0 || recordedKeys.includes(streamKey);
@@ -71,7 +69,7 @@ async function main(): Promise<void> {
     const megapixels = await measureEncoding(config.preset, availableParallelism(), path);
     if (megapixels === undefined)
       log.error({}, "how much this machine can encode was not measured");
-    else budget.megapixelsMax = megapixels;
+    else budget.measured = megapixels;
     log.info(
       { megapixelsPerSec: Math.round(budget.megapixelsMax) },
       "measured what can be encoded",
@@ -89,9 +87,18 @@ function coreTimes(): { busyMs: number; idleMs: number } {
   return { busyMs, idleMs };
 }
 
-function writableShelf(settings: ShelfSettings): ShelfSettings {
-  demandFolder("RECORD_DIR", settings.root);
-  return settings;
+/** Undefined where nothing is to be recorded. */
+function recordingShelf(
+  config: TranscoderConfig,
+  path: string,
+  clock: Clock,
+  log: Logger,
+): RecordingShelf | undefined {
+  const { recordings, areFilmsMade } = config;
+  if (recordings === undefined) return undefined;
+  demandFolder("RECORD_DIR", recordings.root);
+  const film = (folder: string) => makeFilm(folder, { owner: config, path });
+  return new RecordingShelf(recordings, clock, log, areFilmsMade ? film : undefined);
 }
 
 function demandFolder(setting: string, path: string): void {

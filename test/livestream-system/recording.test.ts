@@ -44,3 +44,36 @@ test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, an
   assert.ok(count >= segments.length * 10, `${count} frames in ${segments.length} segments`);
   assert.deepEqual(readdirSync(root), ["show"]);
 });
+
+test("as MP4: what has ended is one film that plays without its playlist, over a restart of its ffmpeg", async (t) => {
+  const stand = await IngestStand.start(t, {
+    hook: (hlsRoot) => {
+      const root = join(hlsRoot, "../recordings");
+      mkdirSync(root);
+      return { RECORD_DIR: root, RECORD_AS: "mp4", RECORD_FREE_MIN_MB: "0" };
+    },
+  });
+  const root = join(stand.folder, "recordings/show");
+  const listing = await stand.watchListing(t);
+  const broadcaster = stand.broadcast(t, "show");
+  await listing.until("added");
+  await untilThere(join(stand.folder, "recordings"), "show");
+  const folder = join(root, readdirSync(root)[0] ?? "");
+  const segments = () => readdirSync(folder).filter((name) => name.endsWith(".ts")).length;
+  await eventually("two segments", () => segments() >= 2 || undefined);
+  const [ladder] = stand.ladders("show");
+  assert.ok(ladder !== undefined);
+  process.kill(ladder.id, "SIGKILL");
+  await stand.untilLogged(/the ladder starts again/);
+  const before = segments();
+  await eventually("more segments", () => segments() >= before + 2 || undefined);
+  await broadcaster.leave();
+  await stand.untilLogged(/a recording is one film now/);
+  assert.deepEqual(readdirSync(folder), ["film-1.mp4"]);
+  const film = join(folder, "film-1.mp4");
+  const args = `-v error -i ${film} -map 0:v -map 0:a -c copy -f framecrc -`.split(" ");
+  const pieces = execFileSync("ffmpeg", args).toString("utf8").split("\n");
+  const countOf = (track: number) => pieces.filter((line) => line.startsWith(`${track},`)).length;
+  assert.ok(countOf(0) >= (before + 2) * 10, `${countOf(0)} frames`);
+  assert.ok(countOf(1) > countOf(0), `${countOf(1)} pieces of sound`);
+});

@@ -14,6 +14,7 @@ interface Encoding {
 export class EncodingBudget {
   readonly #load: MachineLoad;
   #megapixelsMax: number;
+  #isMeasured = false;
   #relievedMs = Number.NEGATIVE_INFINITY;
 
   constructor(megapixelsMax: number, load: MachineLoad) {
@@ -25,12 +26,19 @@ export class EncodingBudget {
     return this.#megapixelsMax;
   }
 
-  set megapixelsMax(measured: number) {
-    this.#megapixelsMax = measured;
+  /** What an operator sets holds whatever else the machine does; what was measured is what it can do alone. */
+  set measured(megapixels: number) {
+    this.#megapixelsMax = megapixels;
+    this.#isMeasured = true;
   }
 
-  /** The first of the plans that there is room for beside the others; the last one needs none worth speaking of. */
-  admit(plans: readonly LadderPlan[], others: Iterable<Encoding>): number {
+  /**
+   * The first of the plans that there is room for beside the others; the last one needs none worth speaking of. A machine that
+   * other work keeps busy has no room, whatever was measured: a ladder would only be late, and reduced then.
+   */
+  admit(plans: readonly LadderPlan[], others: Iterable<Encoding>, nowMs: number): number {
+    const isBusy = this.#load.busy(nowMs) >= BUSY_ABOVE;
+    if (this.#isMeasured && isBusy) return plans.length - 1;
     let used = 0;
     for (const { megapixels } of others) used += megapixels;
     const fitting = plans.findIndex((plan) => used + plan.megapixels <= this.#megapixelsMax);

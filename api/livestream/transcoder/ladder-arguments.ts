@@ -23,6 +23,10 @@ const THUMBNAIL_SHORT_SIDE = 360;
 /** A JPEG quantizer, 2 (best) to 31; this one makes 10 to 30 kB. */
 const THUMBNAIL_QUANTIZER = "6";
 
+/** ffmpeg measures a cut by its number: without these the segments after the short ones would be two groups long. */
+const FIRST_SEGMENTS_SHARE = 0.5;
+const LATER_CUTS_SHARE = 0.75;
+
 const KNOWN_TRACKS_MAX_US = "10000000";
 const ONE_TRACK_MAX_US = "500000";
 
@@ -112,7 +116,7 @@ function thumbnailFilter({ thumbnailSec }: LadderOrder): string {
 /** A file of its own beside the playlists, which nobody sees half-written. */
 function thumbnailArguments(folder: string): readonly string[] {
   return [
-    ["-map", "[thumbnail]", "-c:v", "mjpeg", "-q:v", THUMBNAIL_QUANTIZER],
+    ["-map", "[thumbnail]", "-c:v", "mjpeg", "-threads", "1", "-q:v", THUMBNAIL_QUANTIZER],
     // Full range is told apart from the pixel format, which ffmpeg else complains of.
     ["-strict", "unofficial", "-color_range", "pc"],
     ["-fps_mode", "passthrough", "-f", "image2", "-update", "1", "-atomic_writing", "1"],
@@ -143,7 +147,7 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
           // By time, hence aligned whatever the frame rate; beside a copied rung at the broadcaster's own.
           [
             `-force_key_frames:v:${index}`,
-            copied === 1 ? "source" : `expr:gte(t,n_forced*${groupSec})`,
+            copied === 1 ? "source" : `expr:gte(t,${keyframeSec(order)})`,
           ],
         ].flat();
   if (tracks.audioCodec === undefined) return picture;
@@ -152,20 +156,42 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
   return [...picture, ...sound];
 }
 
+/** When the next keyframe is due, in ffmpeg's words; `n_forced` is how many there were. */
+function keyframeSec(order: LadderOrder): string {
+  const { groupSec } = order;
+  if (!hasShortBeginning(order)) return `n_forced*${groupSec}`;
+  const first = groupSec * FIRST_SEGMENTS_SHARE;
+  return `if(lt(n_forced,3),n_forced*${first},(n_forced-1)*${groupSec})`;
+}
+
+/** The first two segments are half as long, so that there is something to play half a segment sooner. */
+function hasShortBeginning({ plan, isResumed, segmentSec, groupSec }: LadderOrder): boolean {
+  const isAllEncoded = plan.copied === undefined && plan.encoded.length > 0;
+  return isAllEncoded && !isResumed && segmentSec === groupSec;
+}
+
 function audioRung(index: number): readonly string[] {
   const encoding = [`-c:a:${index}`, "aac", `-b:a:${index}`, "64k"];
   return ["-map", "0:a:0", ...encoding, `-ac:a:${index}`, "2", `-ar:a:${index}`, "48000"];
 }
 
 function muxerArguments(order: LadderOrder): readonly string[] {
-  const { plan, isResumed, segmentSec, firstNumber, folder } = order;
+  const { isResumed, segmentSec, firstNumber, folder } = order;
   const flags = "independent_segments+delete_segments+temp_file+program_date_time+omit_endlist";
-  // A tenth shorter beside a copied rung, because the first segment would else be two groups.
-  const lengthSec = plan.copied === undefined ? segmentSec : segmentSec - 0.1;
+  const first = String(segmentSec * FIRST_SEGMENTS_SHARE);
   return [
-    ["-f", "hls", "-hls_time", String(lengthSec), "-hls_list_size", "6"],
+    ["-f", "hls", "-hls_time", String(cutAfterSec(order)), "-hls_list_size", "6"],
+    hasShortBeginning(order) ? ["-hls_init_time", first] : [],
     ["-hls_delete_threshold", "3", "-start_number", String(firstNumber)],
     ["-hls_flags", isResumed ? `${flags}+append_list` : flags],
     ["-hls_segment_filename", `${folder}/%v/%d.ts`],
   ].flat();
+}
+
+/** Pictures are cut at the next keyframe after it, sound at once. */
+function cutAfterSec(order: LadderOrder): number {
+  const { plan, segmentSec } = order;
+  if (hasShortBeginning(order)) return segmentSec * LATER_CUTS_SHARE;
+  // A tenth shorter beside a copied rung, because the first segment would else be two groups.
+  return plan.copied === undefined ? segmentSec : segmentSec - 0.1;
 }

@@ -62,6 +62,19 @@ export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly 
   return plans;
 }
 
+/**
+ * What a ladder that is made at `speed` of real time is reduced to: the largest that it could make, else the least picture
+ * that there is, and sound alone only after that. Beyond the plans when there is nothing below.
+ */
+export function levelBelow(plans: readonly LadderPlan[], level: number, speed: number): number {
+  const could = (plans[level]?.megapixels ?? 0) * speed;
+  const isBelow = (plan: LadderPlan, place: number) => place > level && !plan.isAudioAlone;
+  const within = plans.findIndex((plan, at) => isBelow(plan, at) && plan.megapixels <= could);
+  if (within !== -1) return within;
+  const least = plans.findLastIndex(isBelow);
+  return least === -1 ? level + 1 : least;
+}
+
 /** The largest that are not above the source; below all of them, one of its own size, even because x264 demands it. */
 function rungsOf(
   shortSide: number,

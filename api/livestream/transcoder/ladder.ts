@@ -1,7 +1,7 @@
 import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { within } from "../../../engine/time/deadline.js";
-import { type LadderPlan, ladderPlans } from "./ladder-plan.js";
+import { type LadderPlan, ladderPlans, levelBelow } from "./ladder-plan.js";
 import { folderOf, LadderRun } from "./ladder-run.js";
 import { ListingKeeper } from "./listing-keeper.js";
 import type { PublishedStream, Tracks } from "./published-stream.js";
@@ -96,14 +96,16 @@ export class Ladder {
     return this.#level < this.#plans.length - 1 && (this.#run?.isSlow(nowMs) ?? false);
   }
 
-  /** Drops the top rung, or passes on what came. */
+  /** Drops the top rung, and more of them where its speed says so; at last passes on what came. */
   stepDown(): void {
     const run = this.#run;
-    const plan = this.#plans[this.#level + 1];
-    if (run === undefined || plan === undefined || this.#leaving !== undefined) return;
     const { log, clock } = this.#parts;
-    const speed = run.speed(clock.monotonicMs())?.toFixed(2);
-    this.#level += 1;
+    const made = run?.speed(clock.monotonicMs()) ?? 1;
+    const level = levelBelow(this.#plans, this.#level, made);
+    const plan = this.#plans[level];
+    if (run === undefined || plan === undefined || this.#leaving !== undefined) return;
+    const speed = made.toFixed(2);
+    this.#level = level;
     this.#reason = `made at ${speed} of real time: reduced to ${plan.names.join(" ")}`;
     log.warn(
       { streamKey: this.streamKey, speed, rungs: plan.names.join(" ") },

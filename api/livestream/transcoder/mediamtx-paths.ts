@@ -23,7 +23,9 @@ const Size = v.looseObject({ width: v.optional(v.number(), 0), height: v.optiona
 const Track = v.object({ codec: v.string(), codecProps: v.nullish(Size) });
 const Path = v.object({
   name: v.string(),
-  ready: v.optional(v.boolean(), true),
+  /** Called `available` beside it since v1.17. */
+  ready: v.optional(v.boolean()),
+  available: v.optional(v.boolean(), true),
   source: v.nullish(v.object({ type: v.string(), id: v.optional(v.string(), "") })),
   tracks2: v.nullish(v.array(Track)),
 });
@@ -45,9 +47,15 @@ export class MediaMtxPaths implements MediaServer {
     const { items } = v.parse(Paths, JSON.parse(answer));
     const addresses = new Map<string, string | undefined>();
     const streams: PublishedStream[] = [];
-    for (const { name, ready, source, tracks2 } of items) {
+    for (const { name, ready, available, source, tracks2 } of items) {
       const streamKey = name.startsWith("live/") ? name.slice("live/".length) : "";
-      if (!ready || source == null || source.id === "" || !STREAM_KEY.test(streamKey)) continue;
+      if (
+        !(ready ?? available) ||
+        source == null ||
+        source.id === "" ||
+        !STREAM_KEY.test(streamKey)
+      )
+        continue;
       const clientIp = this.#addresses.get(source.id) ?? (await this.#address(source));
       addresses.set(source.id, clientIp);
       streams.push({ streamKey, session: source.id, clientIp, tracks: tracksOf(tracks2 ?? []) });

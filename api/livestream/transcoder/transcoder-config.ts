@@ -46,6 +46,8 @@ export interface TranscoderConfig {
   readonly diskFreeMinBytes: number;
   /** Undefined: nothing is recorded. */
   readonly recordings: ShelfSettings | undefined;
+  /** One MP4 is made of each recording that has ended. */
+  readonly areFilmsMade: boolean;
   /** The streams that are recorded; empty: all. */
   readonly recordedKeys: readonly string[];
   /** ffmpeg runs as them; undefined: as this process does. */
@@ -113,6 +115,7 @@ const Settings = v.object({
   ENDED_KEEP_SECONDS: wholeNumber(30, 1, 86_400),
   DISK_FREE_MIN_KB: wholeNumber(16_384, 0, 999_999_999),
   RECORD_DIR: v.optional(v.string()),
+  RECORD_AS: v.optional(v.picklist(["hls", "mp4"], "expected hls or mp4"), "hls"),
   RECORD_KEYS: list,
   RECORD_KEEP_HOURS: wholeNumber(168, 1, 87_600),
   RECORD_MAX_MB: wholeNumber(10_240, 1, 100_000_000),
@@ -163,6 +166,7 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
             bytesMax: env.RECORD_MAX_MB * 1_024 * 1_024,
             freeMinBytes: env.RECORD_FREE_MIN_MB * 1_024 * 1_024,
           },
+    areFilmsMade: env.RECORD_AS === "mp4",
     recordedKeys: env.RECORD_KEYS,
     userId: env.LADDER_USER_ID,
     groupId: env.LADDER_GROUP_ID,

@@ -119,7 +119,7 @@ export class Transcoder {
     describer.see(tracks);
     const ladder = new Ladder(stream, describer, {
       ...this.#parts,
-      admit: (plans) => budget.admit(plans, this.#ladders.values()),
+      admit: (plans) => budget.admit(plans, this.#ladders.values(), this.#clock.monotonicMs()),
     });
     this.#ladders.set(streamKey, ladder);
   }

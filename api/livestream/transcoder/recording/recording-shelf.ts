@@ -5,6 +5,7 @@ import type { Logger } from "../../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../../engine/time/clock.js";
 import { STREAM_KEY } from "../../webhook-form.js";
 import { freeBytes } from "../stream-folder.js";
+import { isFilmed } from "./film.js";
 import { Recording } from "./recording.js";
 import { endPlaylist } from "./recording-playlist.js";
 
@@ -24,6 +25,9 @@ export interface ShelfSettings {
   readonly freeMinBytes: number;
 }
 
+/** Makes one file of the recording in a folder; rejects where it cannot. */
+export type MakeFilm = (folder: string) => Promise<void>;
+
 interface Shelved {
   readonly folder: string;
   bytes: number;
@@ -31,6 +35,8 @@ interface Shelved {
   isGrowing: boolean;
   /** Its playlist says that nothing more comes. */
   hasEnd: boolean;
+  /** Whether one file is made of it; where that failed, it is left as it is until the next start. */
+  film: "due" | "done" | "failed";
 }
 
 /**
@@ -41,12 +47,17 @@ export class RecordingShelf {
   readonly #settings: ShelfSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #makeFilm: MakeFilm | undefined;
   readonly #shelved = new Map<string, Shelved>();
   readonly #stopSweeping: CancelTimer;
   #bytes = 0;
+  #filming: Promise<void> | undefined;
+  #isRoomMissed = false;
 
-  constructor(settings: ShelfSettings, clock: Clock, log: Logger) {
+  /** Recordings that have ended stay as they are where `makeFilm` is not given. */
+  constructor(settings: ShelfSettings, clock: Clock, log: Logger, makeFilm?: MakeFilm) {
     this.#settings = settings;
+    this.#makeFilm = makeFilm;
     this.#clock = clock;
     this.#log = log;
     for (const shelved of foundIn(settings.root)) {
@@ -66,8 +77,10 @@ export class RecordingShelf {
       changedMs: this.#clock.epochMs(),
       isGrowing: true,
       hasEnd: false,
+      film: "due",
     };
     shelved.isGrowing = true;
+    shelved.film = "due";
     this.#shelved.set(folder, shelved);
     const room = {
       refusal: (sizeBytes: number) => this.#makeRoom(sizeBytes),
@@ -77,6 +90,7 @@ export class RecordingShelf {
         shelved.hasEnd = true;
         // Nothing came of it.
         if (shelved.bytes === 0) void this.#remove(shelved, "empty");
+        else void this.#makeFilms();
       },
     };
     return new Recording(folder, streamKey, room, this.#log);
@@ -91,6 +105,7 @@ export class RecordingShelf {
       else if (isTooMany) await this.#remove(shelved, "too many");
       else if (!shelved.hasEnd) await this.#giveEnd(shelved);
     }
+    await this.#makeFilms();
   }
 
   close(): void {
@@ -144,18 +159,85 @@ export class RecordingShelf {
       this.#log.error({ folder, error }, "a recording cannot be given an end");
     }
   }
+
+  /** One after another, so that only one of them takes room twice. Never rejects. */
+  #makeFilms(): Promise<void> {
+    this.#filming ??= this.#filmAll().finally(() => {
+      this.#filming = undefined;
+    });
+    return this.#filming;
+  }
+
+  async #filmAll(): Promise<void> {
+    const makeFilm = this.#makeFilm;
+    if (makeFilm === undefined) return;
+    for (;;) {
+      const next = this.#endedOldestFirst().find(
+        (shelved) => shelved.hasEnd && shelved.film === "due" && this.#hasRoomFor(shelved),
+      );
+      if (next === undefined) return;
+      await this.#film(next, makeFilm);
+    }
+  }
+
+  /** Beside the segments, which stay until it is whole. */
+  #hasRoomFor(shelved: Shelved): boolean {
+    const { root, freeMinBytes } = this.#settings;
+    const hasRoom = freeBytes(root) - shelved.bytes >= freeMinBytes;
+    if (!hasRoom && !this.#isRoomMissed) {
+      this.#log.error(
+        { folder: shelved.folder },
+        "disk full: no film of a recording until there is room",
+      );
+    }
+    this.#isRoomMissed = !hasRoom;
+    return hasRoom;
+  }
+
+  async #film(shelved: Shelved, makeFilm: MakeFilm): Promise<void> {
+    const { folder } = shelved;
+    // Nobody may take it away meanwhile.
+    shelved.isGrowing = true;
+    try {
+      await makeFilm(folder);
+      shelved.film = "done";
+      this.#log.info({ folder }, "a recording is one film now");
+    } catch (error) {
+      shelved.film = "failed";
+      this.#log.error({ folder, error }, "no film can be made of a recording: its segments stay");
+    }
+    shelved.isGrowing = false;
+    const { bytes } = contentOf(folder);
+    this.#bytes += bytes - shelved.bytes;
+    shelved.bytes = bytes;
+  }
 }
 
 function foundIn(root: string): readonly Shelved[] {
   return foldersIn(root, STREAM_KEY).flatMap((streamKey) =>
     foldersIn(join(root, streamKey), START).map((start) => {
       const folder = join(root, streamKey, start);
-      const files = readdirSync(folder).map((name) => statSync(join(folder, name)));
-      const bytes = files.reduce((sum, { size }) => sum + size, 0);
-      const changedMs = Math.max(0, ...files.map(({ mtimeMs }) => mtimeMs));
-      return { folder, bytes, changedMs, isGrowing: false, hasEnd: false };
+      const { names, bytes, changedMs } = contentOf(folder);
+      const film = isFilmed(names) ? "done" : "due";
+      return { folder, bytes, changedMs, isGrowing: false, hasEnd: film === "done", film };
     }),
   );
+}
+
+interface Content {
+  readonly names: readonly string[];
+  readonly bytes: number;
+  readonly changedMs: number;
+}
+
+function contentOf(folder: string): Content {
+  const names = readdirSync(folder);
+  const files = names.map((name) => statSync(join(folder, name)));
+  return {
+    names,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    changedMs: Math.max(0, ...files.map(({ mtimeMs }) => mtimeMs)),
+  };
 }
 
 /** What is named otherwise is not ours, and is left alone. */

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   type LadderSettings,
   ladderPlans,
+  levelBelow,
 } from "../../../../api/livestream/transcoder/ladder-plan.js";
 import type { Tracks } from "../../../../api/livestream/transcoder/published-stream.js";
 import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
@@ -59,4 +60,16 @@ test("what it costs: its rungs and a part of the source; nothing when it is pass
   const costs = plans.map(({ megapixels }) => Math.round(megapixels * 10) / 10);
   // 720p30 has 27.6 megapixels a second, 480p30 12.3, 360p30 6.9, and decoding 720p30 costs as much as 4.1.
   assert.deepEqual(costs, [51, 23.3, 11.1, 0]);
+});
+
+test("a slow ladder is reduced to what it could make, in one step, and to sound alone only from its least picture", () => {
+  const plans = ladderPlans(broadcast(1280, 720, "h264", "aac"), SETTINGS);
+  // 720p 480p 360p, 480p 360p, 360p, what came: 51, 23, 11 and 0 megapixels a second.
+  assert.deepEqual(
+    [0.9, 0.5, 0.4, 0.2, 0].map((speed) => levelBelow(plans, 0, speed)),
+    [1, 1, 2, 3, 3],
+  );
+  assert.equal(levelBelow(plans, 3, 0.5), 4, "there is nothing below");
+  const unpassable = ladderPlans(broadcast(640, 360, "vp8", "opus"), SETTINGS);
+  assert.deepEqual([levelBelow(unpassable, 0, 0.1), levelBelow(unpassable, 1, 0.9)], [1, 2]);
 });

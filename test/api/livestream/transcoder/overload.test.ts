@@ -54,7 +54,7 @@ test("broadcasts are admitted as long as there is room, then passed on", () => {
   );
   const admitted: { megapixels: number; names: string }[] = [];
   for (let number = 0; number < 5; number += 1) {
-    const plan = PLANS[budget.admit(PLANS, admitted)];
+    const plan = PLANS[budget.admit(PLANS, admitted, 0)];
     assert.ok(plan !== undefined);
     admitted.push({ megapixels: plan.megapixels, names: plan.names.join(" ") });
   }
@@ -62,6 +62,17 @@ test("broadcasts are admitted as long as there is room, then passed on", () => {
     admitted.map(({ names }) => names),
     ["720p 480p 360p audio", "480p 360p audio", "720p audio", "720p audio", "720p audio"],
   );
+});
+
+test("a machine that other work keeps busy passes on what comes, unless its operator has said what it can", () => {
+  const budget = new EncodingBudget(
+    80,
+    machine(() => 0.95),
+  );
+  budget.mayRelieve(0, false);
+  assert.equal(budget.admit(PLANS, [], 1_000), 0);
+  budget.measured = 80;
+  assert.equal(budget.admit(PLANS, [], 2_000), PLANS.length - 1);
 });
 
 test("a machine that has time to spare does not make ladders slow, and a busy one relieves one after another", () => {

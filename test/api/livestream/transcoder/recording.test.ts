@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
+  type MakeFilm,
   RECORDINGS_MAX,
   RecordingShelf,
   type ShelfSettings,
@@ -39,9 +40,9 @@ class Desk {
     t.after(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
-  shelf(settings: Partial<ShelfSettings> = {}): RecordingShelf {
+  shelf(settings: Partial<ShelfSettings> = {}, makeFilm?: MakeFilm): RecordingShelf {
     const some = { root: this.root, keepMs: HOUR_MS, bytesMax: 1_000_000, freeMinBytes: 0 };
-    const shelf = new RecordingShelf({ ...some, ...settings }, this.clock, this.log);
+    const shelf = new RecordingShelf({ ...some, ...settings }, this.clock, this.log, makeFilm);
     this.#t.after(() => shelf.close());
     return shelf;
   }
@@ -194,6 +195,74 @@ test("a folder that cannot be written to is told, and the broadcast goes on", as
   await recording.take(desk.rung("720p", [1]));
   assert.match(recording.problem ?? "", /ENOTDIR|EEXIST/);
   await recording.end(desk.rung("720p", [1]));
+});
+
+/** Leaves a folder as one does that has become a film of half its size. */
+const filmed = async (folder: string): Promise<void> => {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  writeFileSync(join(folder, "film-1.mp4"), " ".repeat(SEGMENT_BYTES / 2));
+};
+
+test("what has ended becomes a film, one after another, and what has become one is left alone", async (t) => {
+  const desk = new Desk(t);
+  const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
+  const made: string[] = [];
+  let working = 0;
+  const shelf = desk.shelf({ bytesMax: 2.5 * SEGMENT_BYTES }, async (folder) => {
+    made.push(folder);
+    working += 1;
+    assert.equal(working, 1);
+    await new Promise(setImmediate);
+    await filmed(folder);
+    working -= 1;
+  });
+  const recording = shelf.record("alice", 0);
+  await recording.take(desk.rung("720p", [7]));
+  await shelf.sweep();
+  assert.deepEqual(made, [left], "alice's grows");
+  await recording.end(desk.rung("720p", [7]));
+  await shelf.sweep();
+  assert.deepEqual(made, [left, recording.folder]);
+  await shelf.sweep();
+  const keepMs = Number.POSITIVE_INFINITY;
+  await desk.shelf({ keepMs }, () => Promise.reject(new Error("made again"))).sweep();
+  assert.equal(desk.log.ofLevel("error").length, 0);
+  // Beside two films of 500 bytes there is room for one segment more, and not for two.
+  const next = shelf.record("carol", 0);
+  await next.take(desk.rung("720p", [8]));
+  assert.deepEqual([left, recording.folder].map(existsSync), [true, true]);
+  await next.take(desk.rung("720p", [8, 9]));
+  assert.deepEqual([left, recording.folder].map(existsSync), [false, true]);
+});
+
+test("a recording of which no film can be made stays as it is, and is told of once", async (t) => {
+  const desk = new Desk(t);
+  const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
+  let tries = 0;
+  const shelf = desk.shelf({}, () => {
+    tries += 1;
+    return Promise.reject(new Error("ffmpeg ended with 1"));
+  });
+  await shelf.sweep();
+  await shelf.sweep();
+  assert.equal(tries, 1);
+  assert.deepEqual(playlist(left).at(-1), "#EXT-X-ENDLIST");
+  assert.equal(desk.log.ofLevel("error").length, 1);
+});
+
+test("a film waits for room on the disk, which is told once", async (t) => {
+  const desk = new Desk(t);
+  desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
+  let tries = 0;
+  const shelf = desk.shelf({ freeMinBytes: Number.MAX_SAFE_INTEGER }, () => {
+    tries += 1;
+    return Promise.resolve();
+  });
+  await shelf.sweep();
+  await shelf.sweep();
+  assert.equal(tries, 0);
+  assert.match(JSON.stringify(desk.log.ofLevel("error")), /disk full: no film/);
+  assert.equal(desk.log.ofLevel("error").length, 1);
 });
 
 test("so many recordings are kept, however small", async (t) => {

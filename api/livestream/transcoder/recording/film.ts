@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { FolderOwner } from "../stream-folder.js";
+import { PLAYLIST_FILE, recordedSegments, type Segment } from "./recording-playlist.js";
+
+/** ffmpeg keeps an index of a film in memory: some 15 MB an hour. What is longer goes on in another file. */
+export const FILM_SEC_MAX = 12 * 3_600;
+const FILM = /^film-(\d+)\.mp4$/;
+const WORDS_MAX = 300;
+
+export interface FilmMaker {
+  /** ffmpeg runs as them; undefined: as this process does. */
+  readonly owner: FolderOwner;
+  /** Where PATH is looked up for ffmpeg. */
+  readonly path: string;
+}
+
+/** What is in a recording's folder: segments that are to become a film, or the film. */
+export function isFilmed(names: readonly string[]): boolean {
+  return names.some((name) => FILM.test(name)) && !names.includes(PLAYLIST_FILE);
+}
+
+/**
+ * Makes `film-1.mp4` of a recording that has ended, nothing encoded anew, and then removes its playlist and segments; further
+ * files where it is longer than FILM_SEC_MAX. Until then it is left as it was. Rejects with ffmpeg's words.
+ */
+export async function makeFilm(folder: string, maker: FilmMaker): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names) if (name.endsWith(".tmp")) await rm(join(folder, name));
+  // A broadcast may have gone on after its film was made.
+  let number = Math.max(0, ...names.map((name) => Number(FILM.exec(name)?.[1] ?? 0)));
+  for (const part of partsOf(await recordedSegments(folder))) {
+    number += 1;
+    const name = join(folder, `film-${number}.mp4`);
+    const file = await open(`${name}.tmp`, "w", 0o640);
+    try {
+      await copyInto(file, folder, part, maker);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${name}.tmp`, name);
+  }
+  // First the one that says that this is no film yet.
+  await rm(join(folder, PLAYLIST_FILE), { force: true });
+  for (const name of await readdir(folder)) if (!FILM.test(name)) await rm(join(folder, name));
+}
+
+function partsOf(segments: readonly Segment[]): readonly (readonly Segment[])[] {
+  const parts: Segment[][] = [];
+  let lengthSec = FILM_SEC_MAX;
+  for (const segment of segments) {
+    if (lengthSec + segment.durationSec > FILM_SEC_MAX) {
+      parts.push([]);
+      lengthSec = 0;
+    }
+    parts.at(-1)?.push(segment);
+    lengthSec += segment.durationSec;
+  }
+  return parts;
+}
+
+/** ffmpeg is given the two files and nothing else: what broadcasters send is read by who may open no other. */
+async function copyInto(
+  file: FileHandle,
+  folder: string,
+  segments: readonly Segment[],
+  { owner: { userId, groupId }, path }: FilmMaker,
+): Promise<void> {
+  const ids = userId === undefined || groupId === undefined ? {} : { uid: userId, gid: groupId };
+  if (userId !== undefined && groupId !== undefined) await file.chown(userId, groupId);
+  const command = ["--pdeathsig", "KILL", "nice", "-n", "10", "ffmpeg"];
+  const input = ["-nostdin", "-v", "error", "-y", "-f", "mpegts", "-i", "pipe:0"];
+  const output = ["-map", "0", "-c", "copy", "-movflags", "+faststart", "-f", "mp4"];
+  const child = spawn("setpriv", [...command, ...input, ...output, "/proc/self/fd/3"], {
+    stdio: ["pipe", "ignore", "pipe", file.fd],
+    env: { PATH: path },
+    ...ids,
+  });
+  const { stdin, stderr } = child;
+  if (stdin === null || stderr === null) throw new Error("ffmpeg has no pipes");
+  let words = "";
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    words = `${words}${text}`.slice(0, WORDS_MAX);
+  });
+  const exited = once(child, "exit");
+  const fed = pipeline(joined(folder, segments), stdin).catch((error: unknown) => error);
+  const [status] = await exited;
+  const fault = await fed;
+  if (status !== 0) throw new Error(`ffmpeg ended with ${String(status)}: ${words.trim()}`);
+  if (fault instanceof Error) throw fault;
+}
+
+async function* joined(folder: string, segments: readonly Segment[]): AsyncGenerator<Buffer> {
+  for (const { name } of segments) yield* createReadStream(join(folder, name));
+}
