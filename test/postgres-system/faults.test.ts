@@ -155,6 +155,14 @@ test("after the database was away, a server has its place again and is told when
 
   await cluster.stop();
   await cluster.resume();
+  const looks = await Promise.all([first.look(), first.look(), first.look()]);
+  assert.ok(
+    looks.every(({ warning }) => warning === undefined),
+    "it is not in its own way",
+  );
+
+  await cluster.stop();
+  await cluster.resume();
   const second = await open(context, url, { isServer: true });
   assert.equal(second.isSoleServer, false, "one that lives may be about to come back");
   const { warning } = await first.look();
