@@ -47,16 +47,12 @@ export class NodeRegistry {
 
   /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailable` when that one lives. */
   async join(): Promise<void> {
-    const { database, node, isNameCertain, clock } = this.#options;
+    const { database, node, clock } = this.#options;
     const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
-    if (earlier !== undefined) {
-      const isSilent = isNameCertain || (await this.#isSilent(earlier));
-      const what = "an earlier start of this server has not said that it stopped";
-      if (!isSilent || !(await this.#close(earlier, what))) {
-        throw new StorageUnavailable(
-          `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
-        );
-      }
+    if (earlier !== undefined && !(await this.#follows(earlier))) {
+      throw new StorageUnavailable(
+        `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
+      );
     }
     await database.nodes.register(node);
     this.#stopBeating = clock.every(BEAT_MS, () => void this.beat());
@@ -112,6 +108,13 @@ export class NodeRegistry {
     } catch (error) {
       log.warn({ error }, "this server could not say that it has stopped");
     }
+  }
+
+  /** Whether nothing is left of an earlier start, by now; false when that one lives. */
+  async #follows(earlier: NodeRecord): Promise<boolean> {
+    if (!this.#options.isNameCertain && !(await this.#isSilent(earlier))) return false;
+    const what = "an earlier start of this server has not said that it stopped";
+    return (await this.#close(earlier, what)) || (await this.#find(earlier)) === undefined;
   }
 
   #stop(): void {
@@ -187,15 +190,22 @@ export class NodeRegistry {
 
   /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
   async #isSilent(earlier: NodeRecord): Promise<boolean> {
-    const { database, clock } = this.#options;
+    const { clock } = this.#options;
     const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
     while (clock.monotonicMs() < endMs) {
       await new Promise<void>((resolve) => {
         clock.after(BEAT_MS, resolve);
       });
-      const now = (await database.nodes.list()).find(({ startId }) => startId === earlier.startId);
-      if (now?.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
+      const now = await this.#find(earlier);
+      // It has left, or others have taken it for dead.
+      if (now === undefined) return true;
+      if (now.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
     }
     return true;
+  }
+
+  async #find({ startId }: NodeRecord): Promise<NodeRecord | undefined> {
+    const nodes = await this.#options.database.nodes.list();
+    return nodes.find((node) => node.startId === startId);
   }
 }

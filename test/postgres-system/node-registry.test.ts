@@ -27,6 +27,7 @@ interface StandingNode {
 /** Nodes of one database, whose time a test moves: each beats when it is told to. */
 class RegistryStand {
   readonly database: Database;
+  readonly url: string;
   #callCount = 0;
 
   static async start(context: TestContext): Promise<RegistryStand> {
@@ -34,11 +35,12 @@ class RegistryStand {
     const database = await openDatabase({ filePath: temporaryFile(), url });
     context.after(() => database.close());
     await insertOrganizations(database);
-    return new RegistryStand(database);
+    return new RegistryStand(database, url);
   }
 
-  private constructor(database: Database) {
+  private constructor(database: Database, url: string) {
     this.database = database;
+    this.url = url;
   }
 
   async join(name: string, clock: VirtualClock, isNameCertain = true): Promise<StandingNode> {
@@ -163,4 +165,19 @@ test("a start closes what an earlier one of its name has left, unless that one l
   await stand.join("one", clock);
   assert.equal((await stand.database.calls.findById("org", callId))?.status, "failed");
   assert.deepEqual(await stand.names(), ["one"]);
+});
+
+test("a start goes on when somebody else has put away what an earlier one of its name has left", async (context) => {
+  const stand = await RegistryStand.start(context);
+  const earlier = await stand.join("one", new VirtualClock());
+  const clock = new VirtualClock();
+  const again = stand.join("one", clock, false);
+  await eventually("it to wait", () => (clock.pendingTimerCount > 0 ? true : undefined));
+  await earlier.registry.leave();
+  clock.advance(BEAT_MS);
+  const { startId } = await again;
+  assert.deepEqual(
+    (await stand.database.nodes.list()).map((node) => node.startId),
+    [startId],
+  );
 });
