@@ -33,8 +33,9 @@ export class NodeRegistry {
   readonly #options: NodeRegistryOptions;
   readonly #watch: SilenceWatch;
   #nodes: readonly NodeRecord[] = [];
-  #beatCount = 0;
+  #tidyCount = 0;
   #beating: Promise<void> | undefined;
+  #tidying: Promise<void> | undefined;
   #isOver = false;
   #stopBeating: CancelTimer | undefined;
   /** Callers who were sent to each node since the last heartbeat told of them. */
@@ -88,13 +89,16 @@ export class NodeRegistry {
       .map((node) => node.startId);
   }
 
-  /** Settles when the heartbeat is stored, or could not be: the next one makes up for it. Never rejects. */
+  /**
+   * Settles when the heartbeat is stored, or could not be: the next one makes up for it. What it shows to be left by others is
+   * put away by then, but further heartbeats do not wait for that. Never rejects.
+   */
   beat(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#beating ??= this.#beatOnce().finally(() => {
       this.#beating = undefined;
     });
-    return this.#beating;
+    return this.#beating.then(() => this.#tidying);
   }
 
   /** The node is gone; its calls have ended. */
@@ -132,7 +136,7 @@ export class NodeRegistry {
   }
 
   async #beat(): Promise<void> {
-    const { database, node, state, onLost, onSweep, clock } = this.#options;
+    const { database, node, state, onLost, clock } = this.#options;
     const load = (loadavg()[0] ?? 0) / availableParallelism();
     const nodes = await database.nodes.beat(node.startId, { ...state(), load });
     if (this.#isOver) return;
@@ -144,13 +148,25 @@ export class NodeRegistry {
     this.#nodes = nodes;
     this.#sent.clear();
     const others = nodes.filter(({ startId }) => startId !== node.startId);
-    for (const silent of this.#watch.look(others, clock.monotonicMs())) {
-      await this.#close(silent, "a server of this database was silent for too long");
-    }
-    this.#beatCount += 1;
-    if (this.#beatCount % SWEEP_BEATS === 1) {
+    const silent = this.#watch.look(others, clock.monotonicMs());
+    // Not waited for: a lock that a dead node has left would make this one look dead, too.
+    this.#tidying ??= this.#tidy(silent).finally(() => {
+      this.#tidying = undefined;
+    });
+  }
+
+  async #tidy(silent: readonly NodeRecord[]): Promise<void> {
+    const isSweepDue = this.#tidyCount % SWEEP_BEATS === 0;
+    this.#tidyCount += 1;
+    try {
+      for (const node of silent) {
+        await this.#close(node, "a server of this database was silent for too long");
+      }
+      if (!isSweepDue) return;
       await this.#closeOrphans();
-      await onSweep();
+      await this.#options.onSweep();
+    } catch (error) {
+      this.#options.log.warn({ error }, "what is over could not be put away; it is tried again");
     }
   }
 

@@ -181,3 +181,30 @@ test("a start goes on when somebody else has put away what an earlier one of its
     [startId],
   );
 });
+
+test("a node goes on to say that it lives while the calls of another cannot be closed yet", async (context) => {
+  const stand = await RegistryStand.start(context);
+  const clock = new VirtualClock();
+  const one = await stand.join("one", clock);
+  const dead = await stand.join("dead", new VirtualClock());
+  const callId = await stand.beginCall(dead);
+  const letGo = await cluster.hold(
+    `select 1 from "calls" where "id" = '${callId}' for update`,
+    stand.url,
+  );
+  await beats(BEATS_OF_SILENCE - 2, clock, [one]);
+  const heartbeat = async () =>
+    (await stand.database.nodes.list()).find(({ startId }) => startId === one.startId)
+      ?.heartbeatAtMs;
+  for (let beat = 0; beat < 4; beat += 1) {
+    const before = await heartbeat();
+    clock.advance(BEAT_MS);
+    await eventually("the next heartbeat", async () =>
+      (await heartbeat()) === before ? undefined : true,
+    );
+  }
+  assert.deepEqual(await stand.names(), ["dead", "one"]);
+  await letGo();
+  await one.registry.beat();
+  assert.deepEqual(await stand.names(), ["one"]);
+});
