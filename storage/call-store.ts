@@ -79,10 +79,9 @@ export class CallStore {
    * when there is a call of this session.
    */
   async start(call: CallRecord, runId: string, uptimeMs: number | null = null): Promise<void> {
-    await this.#atomic.run([
-      this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs)),
-      ...appendMessages(this.#db, call.id, call.transcript),
-    ]);
+    const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
+    // Guarded, and so never a statement of its own: whether that had happened would not be known.
+    await this.#atomic.runIf(begin, [...appendMessages(this.#db, call.id, call.transcript)]);
   }
 
   /** All of it or nothing. Throws when the call is not active. */

@@ -130,7 +130,7 @@ export class Database {
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.usage = new UsageStore(db);
-    this.history = new HistoryStore(db);
+    this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);
     this.sealedCredentials = new SealedCredentialStore(db, atomic);
     this.nodes = new NodeStore(db, atomic);

@@ -1,5 +1,10 @@
 import { ForeignKeyViolation } from "./foreign-key-violation.js";
-import { isOfStore, RequestFailed, StorageUnwritable } from "./storage-failure.js";
+import {
+  isOfStore,
+  RequestFailed,
+  StorageOverloaded,
+  StorageUnwritable,
+} from "./storage-failure.js";
 import { UniqueViolation } from "./unique-violation.js";
 
 /** Why a statement was refused, in a form that survives the way between threads. Never holds values of rows. */
@@ -20,6 +25,22 @@ export function errorOf(fault: Fault): Error {
         ? new StorageUnwritable(fault.code, fault.message)
         : new RequestFailed(fault.code, fault.message);
   }
+}
+
+/** The fault that `errorOf` makes the same error of. */
+export function faultAgain(error: unknown): Fault {
+  if (error instanceof UniqueViolation) {
+    return { kind: "unique", table: error.table, columns: error.columns };
+  }
+  if (error instanceof ForeignKeyViolation) return { kind: "foreignKey" };
+  if (error instanceof RequestFailed) {
+    return { kind: "other", code: error.code, message: error.message };
+  }
+  // Worth making again there too.
+  if (error instanceof StorageOverloaded) {
+    return { kind: "other", code: "SQLITE_BUSY", message: error.message };
+  }
+  return { kind: "other", ...faultCodeOf(error) };
 }
 
 /** The name that SQLite or the operating system has for it, `ERROR` where there is none. */

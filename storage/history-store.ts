@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import * as v from "valibot";
+import type { AtomicRequests } from "./atomic-requests.js";
 import { readJson, writeJson } from "./json-column.js";
 import type { HistoryMessage } from "./records.js";
 import type { Tables } from "./tables.js";
@@ -11,9 +12,11 @@ const messages = v.array(
 /** What is remembered of a conversation under its key; how much and for how long is for the caller to say. */
 export class HistoryStore {
   readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
     this.#db = db;
+    this.#atomic = atomic;
   }
 
   /** Undefined when this organization has no such key, or when it was saved last before `notBeforeMs`. */
@@ -34,16 +37,16 @@ export class HistoryStore {
 
   /**
    * Replaces what was kept under the key, if that is still `known`, which is empty where nothing was: false when somebody
-   * else has saved meanwhile, and then nothing is changed.
+   * else has saved meanwhile, and then nothing is changed. What was refused has not happened, and may be asked again.
    */
-  async replace(
+  replace(
     { orgId, key }: HistoryKey,
     known: readonly HistoryMessage[],
     kept: readonly HistoryMessage[],
     savedAtMs: number,
   ): Promise<boolean> {
     const messages = writeJson(kept);
-    const result = await this.#db
+    const change = this.#db
       .insertInto("sessionHistory")
       .values({ orgId, key, messages, savedAtMs })
       .onConflict((conflict) =>
@@ -51,9 +54,9 @@ export class HistoryStore {
           .columns(["orgId", "key"])
           .doUpdateSet({ messages, savedAtMs })
           .where("sessionHistory.messages", "=", writeJson(known)),
-      )
-      .executeTakeFirst();
-    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+      );
+    // Not as a statement of its own: whether that had happened would not be known, and words would stand there twice.
+    return this.#atomic.runIf(change, []);
   }
 
   /** Removes what was saved last before this time; says how many. */

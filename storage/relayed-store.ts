@@ -1,6 +1,5 @@
 import type { Dialect } from "kysely";
-import { errorOf, type Fault, faultCodeOf } from "./fault.js";
-import { ForeignKeyViolation } from "./foreign-key-violation.js";
+import { errorOf, type Fault, faultAgain } from "./fault.js";
 import { postgresDialect } from "./postgres/postgres-dialect.js";
 import { sqliteDialect } from "./sqlite/sqlite-dialect.js";
 import type {
@@ -10,9 +9,7 @@ import type {
   StorageStats,
   StoreBackend,
 } from "./statement-port.js";
-import { RequestFailed, StorageOverloaded } from "./storage-failure.js";
 import type { StoreCondition, StoreFault } from "./store-condition.js";
-import { UniqueViolation } from "./unique-violation.js";
 
 export interface RelayedRequest {
   readonly statements: readonly Statement[];
@@ -93,20 +90,4 @@ export class RelayedStore implements StoreBackend {
   close(): Promise<void> {
     return Promise.resolve();
   }
-}
-
-/** The fault that `errorOf` makes the same error of. */
-function faultAgain(error: unknown): Fault {
-  if (error instanceof UniqueViolation) {
-    return { kind: "unique", table: error.table, columns: error.columns };
-  }
-  if (error instanceof ForeignKeyViolation) return { kind: "foreignKey" };
-  if (error instanceof RequestFailed) {
-    return { kind: "other", code: error.code, message: error.message };
-  }
-  // Worth making again there too.
-  if (error instanceof StorageOverloaded) {
-    return { kind: "other", code: "SQLITE_BUSY", message: error.message };
-  }
-  return { kind: "other", ...faultCodeOf(error) };
 }

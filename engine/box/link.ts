@@ -1,3 +1,5 @@
+import { type Fault, faultAgain, errorOf as storeError } from "../../storage/fault.js";
+import { isWorthRepeating } from "../../storage/storage-failure.js";
 import { Failure, type FailureKind } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { Soon } from "../time/soon.js";
@@ -27,6 +29,8 @@ interface LinkFault {
   readonly message: string;
   /** The kind of a Failure, which is one on the other side too. */
   readonly failure?: FailureKind;
+  /** The store was to blame, and is on the other side too: who asked may ask again. */
+  readonly store?: Fault;
 }
 
 /** Everything of one turn of the event loop. */
@@ -131,9 +135,11 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
 
 function faultOf(error: unknown): LinkFault {
   const message = error instanceof Error ? error.message : "something was thrown that is no error";
+  if (isWorthRepeating(error)) return { message, store: faultAgain(error) };
   return error instanceof Failure ? { message, failure: error.kind } : { message };
 }
 
-function errorOf({ message, failure }: LinkFault): Error {
+function errorOf({ message, failure, store }: LinkFault): Error {
+  if (store !== undefined) return storeError(store);
   return failure === undefined ? new Error(message) : new Failure(failure, message);
 }

@@ -107,8 +107,11 @@ export class CallEntry implements CallRecorder {
     const callEnd = this.#callEnd(ending, save);
     this.#tell(ending, callEnd);
     const added = this.#history.add(save.added);
+    const storeEnd = untilDone((lostTurns: number, withWords: boolean) =>
+      this.#store(afterLosses(callEnd, lostTurns, withWords)),
+    );
     this.#writeEnd(save, async (lostTurns, withWords) => {
-      const end = this.#store(afterLosses(callEnd, lostTurns, withWords));
+      const end = storeEnd(lostTurns, withWords);
       await (withWords ? together(end, this.#history.storeUntil(added, callEnd.endedAtMs)) : end);
     });
   }

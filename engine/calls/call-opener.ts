@@ -22,7 +22,13 @@ import { type CallTerms, withTerms } from "./call-terms.js";
 import type { PhoneConversation } from "./continuations.js";
 import { Conversations } from "./conversations.js";
 import { type MinutesStores, MonthlyMinutes } from "./monthly-minutes.js";
-import { cannotBeStored, OpenRefusal, type RefusalReason, tooManyCalls } from "./open-refusal.js";
+import {
+  agentRefused,
+  cannotBeStored,
+  OpenRefusal,
+  serverStops,
+  tooManyCalls,
+} from "./open-refusal.js";
 import type { Recordings } from "./recordings.js";
 import { type AssemblySurroundings, assembleSession } from "./session-assembly.js";
 import { sessionSettings } from "./session-settings.js";
@@ -67,13 +73,6 @@ export interface OpenerSurroundings extends AssemblySurroundings {
   readonly storeWatch: Pick<StoreWatch, "refusal">;
   readonly newId: () => string;
 }
-
-const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
-  notFound: "agentNotFound",
-  inactive: "agentNotFound",
-  paused_provider: "providerUnavailable",
-  paused_plan: "modelNotAllowed",
-};
 
 /** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
 export class CallOpener {
@@ -140,7 +139,7 @@ export class CallOpener {
   }
 
   async #admit(request: Admitted): Promise<AgentForCall> {
-    if (this.#stopping) throw new OpenRefusal("serverStopping", "the server is restarting");
+    if (this.#stopping) throw serverStops();
     const overload = request.placedCallId ? undefined : this.#around.admission.refusal;
     if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
     const { refusal } = this.#around.storeWatch;
@@ -168,6 +167,8 @@ export class CallOpener {
         if (!(await slots.acquire(organization.id, callId, maxConcurrentCalls, replaces))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
+        // One that has stopped meanwhile did not wait for a call that it had not heard of.
+        if (this.#stopping) throw serverStops();
       }
       // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
       let told: Ending | undefined;
@@ -187,7 +188,7 @@ export class CallOpener {
       return await this.#around.agents.forCall(tenant, agentId);
     } catch (error) {
       if (!(error instanceof AgentUnavailable)) throw error;
-      throw new OpenRefusal(REFUSALS[error.status], error.message, { cause: error });
+      throw agentRefused(error);
     }
   }
 

@@ -1,4 +1,5 @@
 import { isWorthRepeating } from "../../storage/storage-failure.js";
+import type { AgentUnavailable } from "../tenancy/agents.js";
 
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
 export type RefusalReason =
@@ -38,4 +39,20 @@ export function openRefusalOf(error: unknown): OpenRefusal | undefined {
 
 export function tooManyCalls(callsMax: number): OpenRefusal {
   return new OpenRefusal("limitReached", `the plan allows ${callsMax} calls at the same time`);
+}
+
+export function serverStops(): OpenRefusal {
+  return new OpenRefusal("serverStopping", "the server is restarting");
+}
+
+const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
+  notFound: "agentNotFound",
+  inactive: "agentNotFound",
+  paused_provider: "providerUnavailable",
+  paused_plan: "modelNotAllowed",
+};
+
+/** The agent takes no calls, for a reason that its caller may be told. */
+export function agentRefused(error: AgentUnavailable): OpenRefusal {
+  return new OpenRefusal(REFUSALS[error.status], error.message, { cause: error });
 }

@@ -33,8 +33,9 @@ export class NodeRegistry {
   readonly #options: NodeRegistryOptions;
   readonly #watch: SilenceWatch;
   #nodes: readonly NodeRecord[] = [];
-  #beatCount = 0;
+  #tidyCount = 0;
   #beating: Promise<void> | undefined;
+  #tidying: Promise<void> | undefined;
   #isOver = false;
   #stopBeating: CancelTimer | undefined;
   /** Callers who were sent to each node since the last heartbeat told of them. */
@@ -47,16 +48,12 @@ export class NodeRegistry {
 
   /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailable` when that one lives. */
   async join(): Promise<void> {
-    const { database, node, isNameCertain, clock } = this.#options;
+    const { database, node, clock } = this.#options;
     const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
-    if (earlier !== undefined) {
-      const isSilent = isNameCertain || (await this.#isSilent(earlier));
-      const what = "an earlier start of this server has not said that it stopped";
-      if (!isSilent || !(await this.#close(earlier, what))) {
-        throw new StorageUnavailable(
-          `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
-        );
-      }
+    if (earlier !== undefined && !(await this.#follows(earlier))) {
+      throw new StorageUnavailable(
+        `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
+      );
     }
     await database.nodes.register(node);
     this.#stopBeating = clock.every(BEAT_MS, () => void this.beat());
@@ -92,13 +89,16 @@ export class NodeRegistry {
       .map((node) => node.startId);
   }
 
-  /** Settles when the heartbeat is stored, or could not be: the next one makes up for it. Never rejects. */
+  /**
+   * Settles when the heartbeat is stored, or could not be: the next one makes up for it. What it shows to be left by others is
+   * put away by then, but further heartbeats do not wait for that. Never rejects.
+   */
   beat(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#beating ??= this.#beatOnce().finally(() => {
       this.#beating = undefined;
     });
-    return this.#beating;
+    return this.#beating.then(() => this.#tidying);
   }
 
   /** The node is gone; its calls have ended. */
@@ -112,6 +112,13 @@ export class NodeRegistry {
     } catch (error) {
       log.warn({ error }, "this server could not say that it has stopped");
     }
+  }
+
+  /** Whether nothing is left of an earlier start, by now; false when that one lives. */
+  async #follows(earlier: NodeRecord): Promise<boolean> {
+    if (!this.#options.isNameCertain && !(await this.#isSilent(earlier))) return false;
+    const what = "an earlier start of this server has not said that it stopped";
+    return (await this.#close(earlier, what)) || (await this.#find(earlier)) === undefined;
   }
 
   #stop(): void {
@@ -129,7 +136,7 @@ export class NodeRegistry {
   }
 
   async #beat(): Promise<void> {
-    const { database, node, state, onLost, onSweep, clock } = this.#options;
+    const { database, node, state, onLost, clock } = this.#options;
     const load = (loadavg()[0] ?? 0) / availableParallelism();
     const nodes = await database.nodes.beat(node.startId, { ...state(), load });
     if (this.#isOver) return;
@@ -141,13 +148,25 @@ export class NodeRegistry {
     this.#nodes = nodes;
     this.#sent.clear();
     const others = nodes.filter(({ startId }) => startId !== node.startId);
-    for (const silent of this.#watch.look(others, clock.monotonicMs())) {
-      await this.#close(silent, "a server of this database was silent for too long");
-    }
-    this.#beatCount += 1;
-    if (this.#beatCount % SWEEP_BEATS === 1) {
+    const silent = this.#watch.look(others, clock.monotonicMs());
+    // Not waited for: a lock that a dead node has left would make this one look dead, too.
+    this.#tidying ??= this.#tidy(silent).finally(() => {
+      this.#tidying = undefined;
+    });
+  }
+
+  async #tidy(silent: readonly NodeRecord[]): Promise<void> {
+    const isSweepDue = this.#tidyCount % SWEEP_BEATS === 0;
+    this.#tidyCount += 1;
+    try {
+      for (const node of silent) {
+        await this.#close(node, "a server of this database was silent for too long");
+      }
+      if (!isSweepDue) return;
       await this.#closeOrphans();
-      await onSweep();
+      await this.#options.onSweep();
+    } catch (error) {
+      this.#options.log.warn({ error }, "what is over could not be put away; it is tried again");
     }
   }
 
@@ -187,15 +206,22 @@ export class NodeRegistry {
 
   /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
   async #isSilent(earlier: NodeRecord): Promise<boolean> {
-    const { database, clock } = this.#options;
+    const { clock } = this.#options;
     const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
     while (clock.monotonicMs() < endMs) {
       await new Promise<void>((resolve) => {
         clock.after(BEAT_MS, resolve);
       });
-      const now = (await database.nodes.list()).find(({ startId }) => startId === earlier.startId);
-      if (now?.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
+      const now = await this.#find(earlier);
+      // It has left, or others have taken it for dead.
+      if (now === undefined) return true;
+      if (now.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
     }
     return true;
+  }
+
+  async #find({ startId }: NodeRecord): Promise<NodeRecord | undefined> {
+    const nodes = await this.#options.database.nodes.list();
+    return nodes.find((node) => node.startId === startId);
   }
 }

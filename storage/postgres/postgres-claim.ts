@@ -30,6 +30,7 @@ export class PostgresClaim {
   readonly #node: string | undefined;
   #connection: Client;
   #isLost = false;
+  #renewing: Promise<void> | undefined;
 
   /**
    * The whole database where no node is named. Rejects with `StorageUnavailable` when another process has what is claimed, or
@@ -50,7 +51,15 @@ export class PostgresClaim {
   }
 
   /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailable` when another server has it by now. */
-  async renew(): Promise<void> {
+  renew(): Promise<void> {
+    // Each process of a box asks for itself: two connections would be in each other's way.
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<void> {
     if (!this.#isLost) return;
     const { connection } = await connect(this.#url, this.#address, this.#node);
     this.#connection = connection;

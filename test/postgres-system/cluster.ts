@@ -60,6 +60,15 @@ export class Cluster {
     }
   }
 
+  /** Runs one statement in a transaction that stays open; what it gives ends that. */
+  async hold(sql: string, url: string): Promise<() => Promise<void>> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query("begin");
+    await client.query(sql);
+    return () => client.end();
+  }
+
   /** Ends every connection at once, as a crash would. */
   async stop(): Promise<void> {
     const server = this.#server;

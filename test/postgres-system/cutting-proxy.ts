@@ -2,14 +2,17 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-/** What happens to the next `commit` on its way: the answer is lost, or the commit itself. */
-type Cut = "answer" | "commit";
+/** What is lost of a statement on its way: its answer, or the statement itself. */
+type Cut = "answer" | "statement";
 
-/** Stands before a database and breaks one connection while it commits. */
+/** How a commit looks on its way. */
+export const COMMIT = "commit\0";
+
+/** Stands before a database and breaks one connection, at a statement that a test names. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #cut: Cut | undefined;
+  #next: { readonly text: string; readonly cut: Cut } | undefined;
 
   static async start(context: TestContext, url: string): Promise<CuttingProxy> {
     const { port } = new URL(url);
@@ -47,16 +50,18 @@ export class CuttingProxy {
     return through.href;
   }
 
-  cutNextCommit(cut: Cut): void {
-    this.#cut = cut;
+  /** The next message with this text in it. */
+  cutNext(text: string, cut: Cut): void {
+    this.#next = { text, cut };
   }
 
   #pass(bytes: Buffer, client: Socket, server: Socket): void {
-    const cut = bytes.includes("commit\0") ? this.#cut : undefined;
+    const next = this.#next;
+    const cut = next !== undefined && bytes.includes(next.text) ? next.cut : undefined;
     if (cut !== undefined) {
-      this.#cut = undefined;
+      this.#next = undefined;
       client.destroy();
     }
-    if (cut !== "commit") server.write(bytes);
+    if (cut !== "statement") server.write(bytes);
   }
 }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { SharedHistory } from "../../engine/calls/shared-history.js";
 import { type Database, type DatabaseOptions, openDatabase } from "../../storage/database.js";
 import {
   StorageStopped,
   StorageUnavailable,
   StorageUnwritable,
 } from "../../storage/storage-failure.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
 import {
   agentRecord,
   callRecord,
@@ -16,7 +18,7 @@ import {
 } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { Cluster } from "./cluster.js";
-import { CuttingProxy } from "./cutting-proxy.js";
+import { COMMIT, CuttingProxy } from "./cutting-proxy.js";
 
 const cluster = await Cluster.start();
 
@@ -59,7 +61,7 @@ async function lookUntil(database: Database, request: Promise<unknown>): Promise
 
 test("a turn whose commit was answered by nobody is stored, and once", async (context) => {
   const { proxy, database } = await callBehindProxy(context);
-  proxy.cutNextCommit("answer");
+  proxy.cutNext(COMMIT, "answer");
   const saving = database.calls.saveTurn("call", SAVED);
   await lookUntil(database, saving);
   await saving;
@@ -69,12 +71,50 @@ test("a turn whose commit was answered by nobody is stored, and once", async (co
 
 test("a turn whose commit never arrived is refused, and may be stored again", async (context) => {
   const { proxy, database } = await callBehindProxy(context);
-  proxy.cutNextCommit("commit");
+  proxy.cutNext(COMMIT, "statement");
   const saving = database.calls.saveTurn("call", SAVED);
   await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
   await database.calls.saveTurn("call", SAVED);
   const call = await database.calls.findById("org", "call");
   assert.deepEqual(call?.transcript, SAVED.messages);
+});
+
+/** Every place at which the connection of a write may break. */
+function breaksOf(statement: string) {
+  return [statement, COMMIT].flatMap((text) =>
+    (["answer", "statement"] as const).map((cut) => ({ text, cut })),
+  );
+}
+
+test("what a call adds to its conversation stands there once, wherever the connection breaks", async (context) => {
+  const { proxy, database } = await callBehindProxy(context);
+  const said = [
+    { role: "user", content: "Open today?" },
+    { role: "assistant", content: "Until six." },
+  ] as const;
+  for (const { text, cut } of breaksOf('insert into "sessionHistory"')) {
+    const id = { orgId: "org", key: `${cut} at ${text.trim()}` };
+    const history = new SharedHistory(database.history, id, [], new RecordingLogger());
+    const added = history.add(said);
+    proxy.cutNext(text, cut);
+    const storing = history.storeUntil(added, NOON_MS);
+    await lookUntil(database, storing);
+    await storing.catch(() => history.storeUntil(added, NOON_MS));
+    assert.deepEqual(await database.history.load("org", id.key, 0), said, id.key);
+  }
+});
+
+test("a call whose start was answered by nobody can be started again, wherever the connection breaks", async (context) => {
+  const { proxy, database } = await callBehindProxy(context);
+  for (const { text, cut } of breaksOf('insert into "calls"')) {
+    const id = `${cut} at ${text.trim()}`;
+    const start = () => database.calls.start(callRecord({ id, sessionId: id }), "run");
+    proxy.cutNext(text, cut);
+    const starting = start();
+    await lookUntil(database, starting);
+    await starting.catch(start);
+    assert.equal((await database.calls.findById("org", id))?.status, "active", id);
+  }
 });
 
 test("a command line that loses the answer to its commit is told that nobody knows", async (context) => {
@@ -83,7 +123,7 @@ test("a command line that loses the answer to its commit is told that nobody kno
   const database = await open(context, proxy.urlOf(url));
   await insertOrganizations(database);
   await database.calls.start(callRecord(), "run");
-  proxy.cutNextCommit("answer");
+  proxy.cutNext(COMMIT, "answer");
   await assert.rejects(database.calls.saveTurn("call", SAVED), StorageStopped);
 });
 
@@ -112,6 +152,14 @@ test("after the database was away, a server has its place again and is told when
   await cluster.resume();
   assert.deepEqual(await first.look(), { fault: undefined, warning: undefined });
   await assert.rejects(open(context, url, { isServer: true }), StorageUnavailable);
+
+  await cluster.stop();
+  await cluster.resume();
+  const looks = await Promise.all([first.look(), first.look(), first.look()]);
+  assert.ok(
+    looks.every(({ warning }) => warning === undefined),
+    "it is not in its own way",
+  );
 
   await cluster.stop();
   await cluster.resume();

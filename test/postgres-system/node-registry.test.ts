@@ -27,6 +27,7 @@ interface StandingNode {
 /** Nodes of one database, whose time a test moves: each beats when it is told to. */
 class RegistryStand {
   readonly database: Database;
+  readonly url: string;
   #callCount = 0;
 
   static async start(context: TestContext): Promise<RegistryStand> {
@@ -34,11 +35,12 @@ class RegistryStand {
     const database = await openDatabase({ filePath: temporaryFile(), url });
     context.after(() => database.close());
     await insertOrganizations(database);
-    return new RegistryStand(database);
+    return new RegistryStand(database, url);
   }
 
-  private constructor(database: Database) {
+  private constructor(database: Database, url: string) {
     this.database = database;
+    this.url = url;
   }
 
   async join(name: string, clock: VirtualClock, isNameCertain = true): Promise<StandingNode> {
@@ -162,5 +164,47 @@ test("a start closes what an earlier one of its name has left, unless that one l
   assert.equal((await stand.database.calls.findById("org", callId))?.status, "active");
   await stand.join("one", clock);
   assert.equal((await stand.database.calls.findById("org", callId))?.status, "failed");
+  assert.deepEqual(await stand.names(), ["one"]);
+});
+
+test("a start goes on when somebody else has put away what an earlier one of its name has left", async (context) => {
+  const stand = await RegistryStand.start(context);
+  const earlier = await stand.join("one", new VirtualClock());
+  const clock = new VirtualClock();
+  const again = stand.join("one", clock, false);
+  await eventually("it to wait", () => (clock.pendingTimerCount > 0 ? true : undefined));
+  await earlier.registry.leave();
+  clock.advance(BEAT_MS);
+  const { startId } = await again;
+  assert.deepEqual(
+    (await stand.database.nodes.list()).map((node) => node.startId),
+    [startId],
+  );
+});
+
+test("a node goes on to say that it lives while the calls of another cannot be closed yet", async (context) => {
+  const stand = await RegistryStand.start(context);
+  const clock = new VirtualClock();
+  const one = await stand.join("one", clock);
+  const dead = await stand.join("dead", new VirtualClock());
+  const callId = await stand.beginCall(dead);
+  const letGo = await cluster.hold(
+    `select 1 from "calls" where "id" = '${callId}' for update`,
+    stand.url,
+  );
+  await beats(BEATS_OF_SILENCE - 2, clock, [one]);
+  const heartbeat = async () =>
+    (await stand.database.nodes.list()).find(({ startId }) => startId === one.startId)
+      ?.heartbeatAtMs;
+  for (let beat = 0; beat < 4; beat += 1) {
+    const before = await heartbeat();
+    clock.advance(BEAT_MS);
+    await eventually("the next heartbeat", async () =>
+      (await heartbeat()) === before ? undefined : true,
+    );
+  }
+  assert.deepEqual(await stand.names(), ["dead", "one"]);
+  await letGo();
+  await one.registry.beat();
   assert.deepEqual(await stand.names(), ["one"]);
 });

@@ -195,7 +195,8 @@ export class CallWrites {
     this.#stalledAtMs = undefined;
     const afterMs = Math.round(clock.monotonicMs() - sinceMs);
     log.info({ count, afterMs }, "what calls have said is being stored again");
-    for (const line of waiting) void this.#move(line);
+    // Not only those that waited before: what came while the first was stored has moved nothing.
+    for (const line of this.#lines.values()) void this.#move(line);
   }
 
   #lose(line: Line, write: CallWrite, reason: string): void {

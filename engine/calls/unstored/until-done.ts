@@ -2,11 +2,13 @@
  * One part of a write that is tried again as a whole: what has succeeded is not done a second time. On PostgreSQL, parts that
  * are asked for at once can have different fates.
  */
-export function untilDone(work: () => Promise<void>): () => Promise<void> {
+export function untilDone<Given extends readonly unknown[]>(
+  work: (...given: Given) => Promise<void>,
+): (...given: Given) => Promise<void> {
   let isDone = false;
-  return async () => {
+  return async (...given) => {
     if (isDone) return;
-    await work();
+    await work(...given);
     isDone = true;
   };
 }

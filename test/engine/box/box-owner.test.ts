@@ -12,6 +12,7 @@ import type {
 import { type Handlers, Link, LinkClosed, type Parcel } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
 import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
+import { StorageUnwritable } from "../../../storage/storage-failure.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -138,6 +139,14 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   await assert.rejects(
     one.ask("mintUuid", claims),
     (error) => error instanceof Failure && error.kind === "unavailable",
+  );
+  const full = new StorageUnwritable("PG_UNREACHABLE", "the database cannot be reached");
+  const asked = owner.asNode;
+  const holder = join(4, { isRinging: () => Promise.reject(full) });
+  await holder.ask("takeSlot", slotOf("a"));
+  await assert.rejects(
+    Promise.resolve(asked.handlers.isRinging("a")),
+    (error) => error instanceof StorageUnwritable && error.code === "PG_UNREACHABLE",
   );
   join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
   const waiting = owner.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { CallJournal } from "../../../engine/calls/call-journal.js";
+import { RETRY_MS } from "../../../engine/calls/unstored/call-writes.js";
 import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
 import type { CallRecord } from "../../../storage/records.js";
+import { StorageUnwritable } from "../../../storage/storage-failure.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { temporaryJournal } from "./temporary-journal.js";
@@ -195,4 +198,33 @@ test("a summary is asked for once the end is stored", async (context) => {
   await journal.stored();
   while (client.requests.length === 0) await new Promise(setImmediate);
   assert.match(client.requests[0]?.messages.at(-1)?.content ?? "", /hello/);
+});
+
+test("an end whose conversation is stored later is summed up once", async (context) => {
+  const { database, clock, log, metrics, summaries, feed } = await journalFor(context);
+  const { calls, history } = database;
+  let refusals = 1;
+  const refusing = {
+    load: history.load.bind(history),
+    replace: (...what: Parameters<typeof history.replace>) => {
+      refusals -= 1;
+      if (refusals < 0) return history.replace(...what);
+      return Promise.reject(new StorageUnwritable("PG_40P01", "deadlock detected"));
+    },
+  };
+  const around = { calls, history: refusing, summaries, metrics, feed, clock, log };
+  const journal = new CallJournal({ ...around, runId: "run" });
+  const entry = await journal.begin(START);
+  const client = new ScriptedLanguageModel();
+  entry.attach({ ...SILENT_LLM, client }, () => 0, 60_000);
+  entry.turnSaved({ ...TURN, added: [] });
+  entry.ended(CALLER_LEFT, { ...NOTHING, added: HISTORY });
+  while (journal.keptCount === 0) await new Promise(setImmediate);
+  clock.advance(RETRY_MS);
+  await journal.stored();
+  assert.deepEqual(await history.load("org", "key", 0), HISTORY);
+  const closing = summaries.close(1);
+  clock.advance(1);
+  await closing;
+  assert.equal(client.requests.length, 1);
 });

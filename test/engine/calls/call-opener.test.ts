@@ -151,6 +151,31 @@ test("a call that cannot be written down is not begun, and gives its slot back",
   }
 });
 
+test("a call whose slot comes when the server stops already is not begun", async () => {
+  const alone = await TestServer.start();
+  try {
+    const customer = await alone.customer();
+    await alone.agent(customer);
+    const { opener, slots, liveCalls } = alone.parley.calls;
+    const acquire = slots.acquire.bind(slots);
+    slots.acquire = (...slot) => {
+      opener.stop();
+      return acquire(...slot);
+    };
+    const request = { tenant: customer.tenant, agentId: undefined, historyKey: undefined };
+    const opened = opener.open(
+      { ...request, channel: "web", audio: WEB_AUDIO },
+      new RecordingCaller(),
+      () => undefined,
+      new AbortController().signal,
+    );
+    await assert.rejects(opened, refused("serverStopping"));
+    assert.deepEqual([slots.count, liveCalls.count], [0, 0]);
+  } finally {
+    await alone.close();
+  }
+});
+
 /** A customer whose plan has 60 minutes, and calls of the given minutes on days of the year 2027. */
 async function customerWhoCalled(on: TestServer, minutesByDate: Readonly<Record<string, number>>) {
   const customer = await on.customer("free");

@@ -152,3 +152,28 @@ test("a server that stops says what it could not store, and waits for nothing", 
   const last = log.lines.at(-1);
   assert.deepEqual([last?.level, last?.fields], ["error", { count: 2, calls: 1 }]);
 });
+
+test("what a call adds while a kept write of another is being stored does not wait for ever", async () => {
+  const { writes, store, clock } = surroundings();
+  store.isFull = true;
+  void writes.add(store.write("a", "turn", "one"));
+  await goOn();
+  store.isFull = false;
+  let letGo = (): void => undefined;
+  const slow: CallWrite = {
+    ...store.write("a", "end", "two"),
+    store: () =>
+      new Promise<void>((resolve) => {
+        letGo = resolve;
+      }),
+  };
+  void writes.add(slow);
+  clock.advance(RETRY_MS);
+  await goOn();
+  void writes.add(store.write("b", "end", "three"));
+  letGo();
+  await goOn();
+  assert.equal(writes.has("b"), false);
+  assert.deepEqual(store.taken, ["a turn one", "b end three"]);
+  assert.equal(writes.keptCount, 0);
+});
