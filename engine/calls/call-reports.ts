@@ -2,6 +2,7 @@ import type { AttentionSigns, CallSieve } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";
+import { BoundedWork } from "../security/bounded-work.js";
 import type { EndReason } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
@@ -48,6 +49,10 @@ export interface CallReportsOptions {
 const DECIMALS = 10_000;
 /** At the same time, of everybody: each has the store read all that was said in many calls. */
 export const SEARCHES_MAX = 4;
+/** At the same time, of everybody: each reads thousands of calls, piece by piece, on the threads that calls share. */
+export const SUMMARIES_MAX = 2;
+/** The last in line waits a few seconds. */
+export const SUMMARIES_WAITING_MAX = 32;
 const CALLER_SAID_NOTHING: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
   /** A caller who had to interrupt so often was not understood, or talked to for too long. */
@@ -63,6 +68,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export class CallReports {
   readonly #database: CallReportsOptions["database"];
   readonly #clock: Clock;
+  readonly #summaries = new BoundedWork({
+    runningMax: SUMMARIES_MAX,
+    waitingMax: SUMMARIES_WAITING_MAX,
+    refusal: "too many calls are being summed up just now: try again in a moment",
+    retryAfterSec: 2,
+  });
   #searchCount = 0;
 
   constructor({ database, clock }: CallReportsOptions) {
@@ -131,15 +142,17 @@ export class CallReports {
     return dates.map((date) => storedByDate.get(date) ?? dayWithoutCalls(orgId, date));
   }
 
-  /** As `dailyUsage`: how long callers waited on each day. */
+  /** As `dailyUsage`: how long callers waited on each day. Failure `unavailable` where too many wait for such sums. */
   dailyWaits(orgId: string, dayCount: number): Promise<readonly DailyWaits[]> {
-    return dailyWaits(this.#database.calls, orgId, this.#lastDates(dayCount));
+    const dates = this.#lastDates(dayCount);
+    return this.#summaries.run(() => dailyWaits(this.#database.calls, orgId, dates));
   }
 
-  /** As `dailyUsage`, over all of these days: by agent, and by key. */
+  /** As `dailyUsage`, over all of these days: by agent, and by key. Failure as of `dailyWaits`. */
   usageShares(orgId: string, dayCount: number): Promise<UsageShares> {
     const [firstDate = ""] = this.#lastDates(dayCount);
-    return usageShares(this.#database.calls, orgId, Date.parse(firstDate));
+    const sinceMs = Date.parse(firstDate);
+    return this.#summaries.run(() => usageShares(this.#database.calls, orgId, sinceMs));
   }
 
   #lastDates(dayCount: number): readonly string[] {

@@ -95,6 +95,26 @@ export function credentialFaults(
 }
 
 /**
+ * Credentials that nobody can read back would be read at another server: whoever names one has to know them. `settings` are
+ * those that the patch leads to.
+ */
+export function keptCredentialFaults(
+  { sealedCredentials, settings: before }: ProviderRecord,
+  { credentials }: ProviderPatch,
+  settings: JsonObject,
+): readonly FieldFault[] {
+  if (sealedCredentials === null || credentials !== undefined) return [];
+  if (originIn(before) === originIn(settings)) return [];
+  const message = "expected them again, since the address leads to another server";
+  return [{ path: "credentials", message }];
+}
+
+/** Undefined where the vendor's own address counts. */
+function originIn({ baseUrl }: JsonObject): string | undefined {
+  return typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/**
  * Names of the fields that a patch changes. Credentials cannot be compared, so giving them is changing them; the keys of
  * settings are the user's own words and are not named.
  */

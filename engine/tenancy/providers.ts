@@ -9,6 +9,7 @@ import { actorOf, auditEntry } from "./audit-entry.js";
 import {
   changedProviderFields,
   credentialFaults,
+  keptCredentialFaults,
   mergedSettings,
   modelFaults,
   type ProviderInput,
@@ -117,7 +118,7 @@ export class Providers {
     if (patch.credentials !== undefined) {
       faults.push(...credentialFaults(entry, patch.credentials));
     }
-    refuse(faults);
+    refuse(faults.length > 0 ? faults : keptCredentialFaults(provider, patch, settings));
     const changes = changedProviderFields(provider, patch, settings);
     const auditRecord = this.#auditRecord(tenant, "provider.update", provider, changes);
     const updated = await this.#orNameTaken(

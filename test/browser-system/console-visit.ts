@@ -1,11 +1,10 @@
-import assert from "node:assert/strict";
 import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import type { Customer, TestServer } from "../system/test-server.js";
 import { userToken } from "../system/user-token.js";
 
 export type Visit = Parameters<ViewerBrowser["open"]>[1];
 
-/** The console, opened as the address does it that `npm start` prints: with the owner's token behind the `#`. */
+/** The console, where the owner is signed in. */
 export async function visitConsole(
   browser: ViewerBrowser,
   server: TestServer,
@@ -14,8 +13,20 @@ export async function visitConsole(
   heading = /Home/,
 ): Promise<ViewerPage> {
   const token = await userToken(server.database, customer.email);
-  const viewer = await browser.open(`${server.url}/console#token=${token}`, visit);
+  const viewer = await openWithToken(browser, `${server.url}/console`, token, visit);
   await viewer.untilText("h1", heading);
-  assert.doesNotMatch(viewer.page.url(), /token/);
+  return viewer;
+}
+
+/** An address of the console, whose browser has kept this token. */
+export async function openWithToken(
+  browser: ViewerBrowser,
+  address: string,
+  token: string,
+  visit: Visit = {},
+): Promise<ViewerPage> {
+  const viewer = await browser.open(address, visit);
+  await viewer.page.evaluate(`localStorage.setItem("parley.token", ${JSON.stringify(token)})`);
+  await viewer.page.reload();
   return viewer;
 }

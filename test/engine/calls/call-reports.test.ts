@@ -5,6 +5,8 @@ import {
   CallReports,
   type CallReportsOptions,
   SEARCHES_MAX,
+  SUMMARIES_MAX,
+  SUMMARIES_WAITING_MAX,
 } from "../../../engine/calls/call-reports.js";
 import { Failure } from "../../../engine/failure.js";
 import type { UsageRecord } from "../../../storage/records.js";
@@ -103,4 +105,27 @@ test("so many look for words at a time, and more are refused; who looks for none
   const next = search();
   found.at(-1)?.({ items: [], total: 0 });
   await next;
+});
+
+test("so many sums of calls are made at a time, so many wait, and more are refused", async () => {
+  const asked: (() => void)[] = [];
+  const list = () =>
+    new Promise<CallPage>((resolve) => asked.push(() => resolve({ items: [], total: 0 })));
+  const turnsSince = () => new Promise<[]>((resolve) => asked.push(() => resolve([])));
+  const database = { calls: { list, turnsSince } } as unknown as CallReportsOptions["database"];
+  const reports = new CallReports({ database, clock: new VirtualClock() });
+  const sums = Array.from({ length: SUMMARIES_MAX + SUMMARIES_WAITING_MAX }, (_, index) =>
+    index % 2 === 0 ? reports.usageShares(ORG, 30) : reports.dailyWaits(ORG, 14),
+  );
+  await assert.rejects(
+    reports.usageShares(ORG, 30),
+    (error) => error instanceof Failure && error.kind === "unavailable",
+  );
+  assert.equal(asked.length, SUMMARIES_MAX);
+  for (const [index, sum] of sums.entries()) {
+    asked[index]?.();
+    await sum;
+    assert.ok(asked.length <= index + 1 + SUMMARIES_MAX);
+  }
+  assert.equal(asked.length, sums.length);
 });

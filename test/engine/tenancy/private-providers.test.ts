@@ -46,7 +46,8 @@ test("a base URL on a private, loopback or link-local address is refused when it
   }
   const addresses = ["https://8.8.8.8/v1", "https://[2606:4700::1111]/v1", "https://localhost.org"];
   for (const baseUrl of addresses) {
-    await platform.providers.update(tenant, named.id, { settings: { baseUrl } });
+    const credentials = { apiKey: "sk-ours" };
+    await platform.providers.update(tenant, named.id, { settings: { baseUrl }, credentials });
   }
 });
 
@@ -63,4 +64,28 @@ test("an operator may allow base URLs on private addresses", async () => {
   const settings = { baseUrl: "http://127.0.0.1:11434" };
   const created = await providers.create(await platform.tenantOn("pro"), ownLlm({ settings }));
   assert.deepEqual(created.settings, settings);
+});
+
+test("stored credentials do not go to another server: they are given again, or the address stays", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  const baseUrl = "https://llm.example.com/v1";
+  const { id } = await platform.providers.create(tenant, ownLlm({ settings: { baseUrl } }));
+  const change = (patch: Parameters<typeof platform.providers.update>[2]) =>
+    platform.providers.update(tenant, id, patch);
+  const elsewhere = { baseUrl: "https://thief.example.net/v1" };
+  const cleartext = { baseUrl: "http://llm.example.com/v1" };
+  for (const settings of [elsewhere, cleartext, { baseUrl: null }]) {
+    await assert.rejects(change({ settings }), refusal("invalid", "credentials"));
+  }
+  const moved = await change({ settings: { baseUrl: "https://llm.example.com/v2" } });
+  assert.deepEqual(moved.settings, { baseUrl: "https://llm.example.com/v2" });
+  const given = await change({ settings: elsewhere, credentials: { apiKey: "sk-new" } });
+  assert.deepEqual(given.settings, elsewhere);
+  const keyless = await platform.providers.create(
+    tenant,
+    ownLlm({ providerKey: "ollama", name: "Box", credentials: {}, settings: { baseUrl } }),
+  );
+  const { settings } = await platform.providers.update(tenant, keyless.id, { settings: elsewhere });
+  assert.deepEqual(settings, elsewhere);
 });
