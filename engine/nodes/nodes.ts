@@ -21,6 +21,9 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
+/** The call was counted already, and goes on. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
 /** This box among the servers of its database: slots, tokens and calls are those of all of them. */
 export class Nodes implements OtherNodes {
   readonly tokens: TokenHandlers;
@@ -119,7 +122,11 @@ export class Nodes implements OtherNodes {
     const question = { name: "handOver", asks: call } as const;
     const handed = await this.#ask(holder, question, NODE_ANSWERS.handOver);
     if (handed === undefined) return undefined;
-    await database.callSlots.move(callId, holder, node.startId);
+    const { startId } = node;
+    if (!(await database.callSlots.move(callId, holder, startId))) {
+      // Between the two, the former box's sweep has found a slot of a call that it does not have.
+      await database.callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
+    }
     return { ...handed, callRef: handed.callRef };
   }
 

@@ -3,12 +3,14 @@ import { type TestContext, test } from "node:test";
 import { Failure } from "../../engine/failure.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
 import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
+import { Nodes, type NodesOptions } from "../../engine/nodes/nodes.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { MAIL_BYTES_MAX, RECORDS_CHANGED } from "../../storage/mail.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
+import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { Cluster } from "./cluster.js";
 
@@ -165,4 +167,47 @@ test("a node whose connection is lost listens again, and looks what it has misse
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
   await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
   assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));
+});
+
+test("a call that goes to another server keeps its place, though the former one may take it for left over", async (context) => {
+  const database = await openMail(context);
+  await insertOrganizations(database);
+  const { mail, callSlots } = database;
+  assert.ok(mail);
+  const call = { callId: "call", orgId: "org" };
+  const opened = async (startId: string) => {
+    const node = { startId, name: startId, address: null, version: "1.0.0", capacity: 10 };
+    const surroundings = { clock: new SystemClock(), log: new RecordingLogger() };
+    const options: NodesOptions = {
+      ...surroundings,
+      database,
+      mail,
+      node,
+      isNameCertain: true,
+      onLost: () => undefined,
+    };
+    const nodes = new Nodes(options);
+    await nodes.join();
+    await nodes.serve({
+      handlers: {
+        isRinging: () => true,
+        handOver: async () => {
+          // As its sweep does, which finds that the box has no such call any more.
+          await callSlots.free(startId, [call.callId]);
+          return { claims: { ...call, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
+        },
+        report: () => true,
+        endCall: () => true,
+      },
+      callCount: 0,
+      isTaking: true,
+      holds: () => false,
+    });
+    return nodes;
+  };
+  const [giver, taker] = [await opened("giver"), await opened("taker")];
+  assert.ok(await giver.takeSlot({ ...call, callsMax: 1 }));
+  assert.equal((await taker.handOver(call))?.callRef, "CA1");
+  assert.equal(await callSlots.holderOf(call.callId), "taker");
+  await Promise.all([giver.leave(), taker.leave()]);
 });
