@@ -27,6 +27,9 @@ const THUMBNAIL_QUANTIZER = "6";
 const FIRST_SEGMENTS_SHARE = 0.5;
 const LATER_CUTS_SHARE = 0.75;
 
+const LOOKAHEAD_FRAMES = "4";
+const WITHOUT_LOOKAHEAD = new Set(["ultrafast", "superfast"]);
+
 const KNOWN_TRACKS_MAX_US = "10000000";
 const ONE_TRACK_MAX_US = "500000";
 
@@ -142,6 +145,7 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
             preset,
           ],
           [`-profile:v:${index}`, "main", `-sc_threshold:v:${index}`, "0", `-bf:v:${index}`, "0"],
+          lookaheadArguments(preset, index),
           [`-b:v:${index}`, rate, `-maxrate:v:${index}`, rate, `-bufsize:v:${index}`, rate],
           [`-g:v:${index}`, String(groupSec * framesPerSecondMax * 2)],
           // By time, hence aligned whatever the frame rate; beside a copied rung at the broadcaster's own.
@@ -154,6 +158,11 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
   const codec = tracks.audioCodec === "aac" ? "copy" : "aac";
   const sound = ["-map", "0:a:0", `-c:a:${index}`, codec, `-b:a:${index}`, `${rung.audioKbps}k`];
   return [...picture, ...sound];
+}
+
+/** Each frame of it is a frame of delay; with keyframes of a second or two, more of them did not show in the picture. */
+function lookaheadArguments(preset: string, index: number): readonly string[] {
+  return WITHOUT_LOOKAHEAD.has(preset) ? [] : [`-rc-lookahead:v:${index}`, LOOKAHEAD_FRAMES];
 }
 
 /** When the next keyframe is due, in ffmpeg's words; `n_forced` is how many there were. */

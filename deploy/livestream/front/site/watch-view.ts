@@ -4,7 +4,7 @@ import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
 import { PlayerControls } from "./player-controls.js";
 import { QualityMenu } from "./quality-menu.js";
-import { bestQuality, isSoundAlone, liveForText, titleOf, viewersText } from "./wording.js";
+import { bestQuality, hueOf, isSoundAlone, liveForText, titleOf, viewersText } from "./wording.js";
 
 const SINCE_PERIOD_MS = 15_000;
 
@@ -95,6 +95,7 @@ export class WatchView {
     this.#badge.hidden = false;
     this.#tellFacts();
     this.#stage.dataset["kind"] = isSoundAlone(stream) ? "sound" : "picture";
+    this.#stage.style.setProperty("--hue", String(hueOf(stream.streamKey)));
     if (!isAnother(before, stream)) return;
     if (stream.isPrivate && this.#token === undefined) say(this.#message, PRIVATE);
     else this.#player.play(playlistPathOf(stream, this.#token));
