@@ -170,6 +170,7 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
   const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
   const settings: SessionSettings = {
     ...telephony,
+    takesTokensInAddress: demo !== undefined,
     jwtSecret: secret,
     authorities: [config.vendorCa, sandbox?.caCertificate].filter((pem) => pem !== undefined),
     platformUrls: { ...(sandbox?.urls ?? vendorUrls) },

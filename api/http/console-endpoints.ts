@@ -23,11 +23,17 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /**
  * The console: its files under the names that the build gave them by their content, and its one page for every other path below
  * `/console`, since the page itself says what is shown there. A server that was built without it takes calls all the same.
+ * `takesTokens` as in `ConsoleAnswer`.
  */
-export function consoleEndpoints(folder = BUILT_CONSOLE): readonly Endpoint[] {
+export function consoleEndpoints(
+  takesTokens: boolean,
+  folder = BUILT_CONSOLE,
+): readonly Endpoint[] {
   const files = ifBuilt(() => builtFiles(folder));
   const answer =
-    files === undefined ? refuse(NOT_BUILT) : pageAnswer(entries(files.map(({ path }) => path)));
+    files === undefined
+      ? refuse(NOT_BUILT)
+      : pageAnswer(entries(files.map(({ path }) => path)), takesTokens);
   const pages = [CONSOLE_PATH, `${CONSOLE_PATH}/*`].map((path) => pageEndpoint(path, answer));
   // A page of an earlier build asks for a file that is gone: it must not take the page for a script.
   const gone = pageEndpoint(`${ASSETS_PATH}/*`, refuse("no such path"));
@@ -59,9 +65,10 @@ function entries(paths: readonly string[]): ConsoleFiles {
 }
 
 /** The recording's waveform has a style sheet of its own, which the page's policy allows by a word for this answer alone. */
-function pageAnswer(files: ConsoleFiles): () => Answer {
+function pageAnswer(files: ConsoleFiles, takesTokens: boolean): () => Answer {
   return () => {
-    const page = consolePage(files, randomBytes(NONCE_BYTES).toString("base64url"));
+    const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+    const page = consolePage(files, { nonce, takesTokens });
     return {
       status: 200,
       contentType: "text/html; charset=utf-8",

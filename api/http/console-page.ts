@@ -10,12 +10,22 @@ export interface ConsolePage {
   readonly contentSecurityPolicy: string;
 }
 
-/** `nonce`: of this answer alone, letters, digits, `-` and `_`. */
-export function consolePage({ script, style, icon }: ConsoleFiles, nonce: string): ConsolePage {
+export interface ConsoleAnswer {
+  /** A word for this answer alone: letters, digits, `-` and `_`. */
+  readonly nonce: string;
+  /** Whether a token behind the address's `#` signs in: with a link, anybody could sign anybody in as himself. */
+  readonly takesTokens: boolean;
+}
+
+export function consolePage(
+  { script, style, icon }: ConsoleFiles,
+  { nonce, takesTokens }: ConsoleAnswer,
+): ConsolePage {
+  const tokens = takesTokens ? '<meta name="address-tokens" content="taken">' : "";
   return {
     html: `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>Parley</title>
-<meta name="color-scheme" content="light dark"><meta name="style-nonce" content="${nonce}">
+<meta name="color-scheme" content="light dark"><meta name="style-nonce" content="${nonce}">${tokens}
 <link rel="icon" href="${icon}"><link rel="stylesheet" href="${style}">
 <script type="module" src="${script}"></script></head>
 <body><div id="root"></div><noscript>The console needs JavaScript. The API is described at /api/docs.</noscript></body></html>`,

@@ -27,6 +27,8 @@ export interface HttpConfig {
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
+  /** The console signs in who comes with a token behind the `#`, as `npm start` prints it for the demo. */
+  readonly takesTokensInAddress?: boolean;
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Sign-up and sign-in, by client address. */
@@ -112,7 +114,7 @@ function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
   }
 }
 
-function addPages(edge: Edge, { metricsText }: HttpParts): void {
+function addPages(edge: Edge, { config, metricsText }: HttpParts): void {
   // As bytes: a client that asks for them over and over and does not read holds none of our memory.
   const json: Answer = {
     status: 200,
@@ -120,7 +122,8 @@ function addPages(edge: Edge, { metricsText }: HttpParts): void {
     body: Buffer.from(JSON.stringify(openApiDocument())),
   };
   edge.add(pageEndpoint(OPENAPI_PATH, () => json));
-  const built = [...docsEndpoints(OPENAPI_PATH), ...clientEndpoints(), ...consoleEndpoints()];
+  const ofConsole = consoleEndpoints(config.takesTokensInAddress === true);
+  const built = [...docsEndpoints(OPENAPI_PATH), ...clientEndpoints(), ...ofConsole];
   for (const endpoint of built) edge.add(endpoint);
   edge.add(pageEndpoint("/", () => TO_CONSOLE));
   edge.add(

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { consoleEndpoints } from "../../api/http/console-endpoints.js";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { EdgeOnLoopback } from "../api/http/edge-on-loopback.js";
 import { type Customer, TestServer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
-import { visitConsole } from "./console-visit.js";
+import { openWithToken, visitConsole } from "./console-visit.js";
 
 const CALLS = 10_000;
 const CALLS_AT_ONCE = 500;
@@ -243,9 +245,21 @@ test("who is offline is told so, and what was typed is kept", async () => {
 });
 
 test("a token that is refused leads to the sign-in, and back to where one was", async () => {
-  const viewer = await browser.open(`${server.url}/console/usage#token=wrong`);
+  const viewer = await openWithToken(browser, `${server.url}/console/usage`, "wrong");
   await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   assert.match(viewer.page.url(), /\/console\/usage$/);
+});
+
+test("a token behind the address signs in where the demo is alone: anybody could send such a link", async (t) => {
+  const kept: (string | null)[] = [];
+  for (const takesTokens of [false, true]) {
+    const edge = await EdgeOnLoopback.start(consoleEndpoints(takesTokens));
+    t.after(() => edge.close());
+    const { page } = await browser.open(`http://127.0.0.1:${edge.port}/console#token=theirs`);
+    await page.locator("#root > *").first().waitFor({ state: "attached" });
+    kept.push(await page.evaluate('localStorage.getItem("parley.token")'));
+  }
+  assert.deepEqual(kept, [null, "theirs"]);
 });
 
 test("10,000 calls are scrolled through with only those in sight in the page", async () => {

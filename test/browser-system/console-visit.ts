@@ -6,7 +6,7 @@ import { type Customer, JWT_SECRET, type TestServer } from "../system/test-serve
 
 export type Visit = Parameters<ViewerBrowser["open"]>[1];
 
-/** The console, opened as the address does it that `npm start` prints: with the owner's token behind the `#`. */
+/** The console, where the owner is signed in. */
 export async function visitConsole(
   browser: ViewerBrowser,
   server: TestServer,
@@ -22,8 +22,20 @@ export async function visitConsole(
     clock: new SystemClock(),
   });
   const token = await tokens.issue({ userId: user.id, orgId, email: customer.email });
-  const viewer = await browser.open(`${server.url}/console#token=${token}`, visit);
+  const viewer = await openWithToken(browser, `${server.url}/console`, token, visit);
   await viewer.untilText("h1", /Home/);
-  assert.doesNotMatch(viewer.page.url(), /token/);
+  return viewer;
+}
+
+/** An address of the console, whose browser has kept this token. */
+export async function openWithToken(
+  browser: ViewerBrowser,
+  address: string,
+  token: string,
+  visit: Visit = {},
+): Promise<ViewerPage> {
+  const viewer = await browser.open(address, visit);
+  await viewer.page.evaluate(`localStorage.setItem("parley.token", ${JSON.stringify(token)})`);
+  await viewer.page.reload();
   return viewer;
 }

@@ -27,8 +27,12 @@ export function onSession(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** `npm start` prints an address that carries the demo user's token behind its `#`, which no server ever sees. */
+/**
+ * `npm start` prints an address that carries the demo user's token behind its `#`, which no server ever sees. Elsewhere a link with
+ * somebody else's token would have people work in his organization, and leave their vendors' keys there.
+ */
 export function takeTokensOfAddress(): void {
+  if (document.querySelector('meta[name="address-tokens"]') === null) return;
   takeTokenOfAddress();
   addEventListener("hashchange", takeTokenOfAddress);
 }

@@ -21,8 +21,8 @@ before(async () => {
   for (const name of ["main-A1.js", "main-B2.css", "icon-C3.svg", "later-D4.js"]) {
     writeFileSync(join(folder, `${name}.gz`), gzipSync(`content of ${name}`));
   }
-  built = await EdgeOnLoopback.start(consoleEndpoints(pathToFileURL(`${folder}/`)));
-  unbuilt = await EdgeOnLoopback.start(consoleEndpoints(pathToFileURL(`${folder}/none/`)));
+  built = await EdgeOnLoopback.start(consoleEndpoints(false, pathToFileURL(`${folder}/`)));
+  unbuilt = await EdgeOnLoopback.start(consoleEndpoints(false, pathToFileURL(`${folder}/none/`)));
 });
 after(() => {
   built.close();
@@ -49,6 +49,14 @@ test("the page's policy allows no script of the page itself, and a style for one
   const nonce = /'nonce-([\w-]+)'/.exec(policy)?.[1] ?? "";
   assert.ok(nonce.length >= 20 && one.text.includes(`content="${nonce}"`));
   assert.ok(!String(other.headers["content-security-policy"]).includes(nonce));
+});
+
+test("the page takes tokens out of addresses only where it is told so", async (t) => {
+  const demo = await EdgeOnLoopback.start(consoleEndpoints(true, pathToFileURL(`${folder}/`)));
+  t.after(() => demo.close());
+  const meta = '<meta name="address-tokens"';
+  assert.ok((await demo.client.get("/console")).text.includes(meta));
+  assert.ok(!(await built.client.get("/console")).text.includes(meta));
 });
 
 test("files are kept for ever under the name of their content, and one that is gone is no page", async () => {
