@@ -11,7 +11,7 @@ export interface ConsolePage {
 }
 
 export interface ConsoleAnswer {
-  /** Of this answer alone: letters, digits, `-` and `_`. */
+  /** A word for this answer alone: letters, digits, `-` and `_`. */
   readonly nonce: string;
   /** Whether a token behind the address's `#` signs in: with a link, anybody could sign anybody in as himself. */
   readonly takesTokens: boolean;
