@@ -202,6 +202,7 @@ test("a call that goes to another server keeps its place, though the former one 
       callCount: 0,
       isTaking: true,
       holds: () => false,
+      recordsChanged: () => undefined,
     });
     return nodes;
   };
