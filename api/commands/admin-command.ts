@@ -1,3 +1,5 @@
+import { KEPT_MAX_MS } from "../../engine/tenancy/read-cache.js";
+import { SystemClock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
 import type { Database } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
@@ -165,9 +167,18 @@ async function withDatabase(
   const database = await openExistingDatabase(settings);
   try {
     await work(database);
+    await seenByServers(database);
   } finally {
     await database.close();
   }
+}
+
+/** A server may use what it has read until its time is over: the command is done when no server uses what it has changed. */
+async function seenByServers({ recordChanges }: Database): Promise<void> {
+  if (recordChanges.count === 0) return;
+  await new Promise<void>((resolve) => {
+    new SystemClock().after(KEPT_MAX_MS, resolve);
+  });
 }
 
 /** Makes the store, with the standard plans, when it is not there yet. */
@@ -180,6 +191,7 @@ async function withStore(
     const services = adminServices(database);
     await services.plans.seed();
     await work(services);
+    await seenByServers(database);
   } finally {
     await database.close();
   }

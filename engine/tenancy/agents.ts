@@ -29,10 +29,10 @@ import { actorOf, auditEntry } from "./audit-entry.js";
 import { ReadCache } from "./read-cache.js";
 import type { Tenant } from "./tenant.js";
 
-/** What calls have asked for within a second or so: about 10 kB an agent with its providers. */
-const KEPT_MAX = 500;
-/** An organization with more agents has all of them read for each call that names none. */
-export const AGENTS_KEPT_TOGETHER_MAX = 5;
+/** What was asked for within a second or so: about 5 kB an agent with its providers. */
+const KEPT_MAX = 200;
+/** An organization with more agents has all of them read for each list, and each call that names none. */
+export const AGENTS_KEPT_TOGETHER_MAX = 25;
 const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
 
 export type AgentView = AgentRecord & AgentStanding;
@@ -66,9 +66,8 @@ export class Agents {
 
   /** The tenant's agents, in the order of their creation. */
   async list(tenant: Tenant): Promise<readonly AgentView[]> {
-    const agents = await this.#database.agents.list(tenant.organization.id);
-    const providersById = await this.#providersOf(agents);
-    return agents.map((agent, position) => ({
+    const { agents, providersById } = await this.#ask(tenant, undefined);
+    return agents.map(({ agent, position }) => ({
       ...agent,
       ...agentStanding(agent, position, tenant.plan, providersById),
     }));
@@ -130,6 +129,11 @@ export class Agents {
 
   /** Without an id: the first in creation order that can take a call. Throws AgentUnavailable, with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
+    return agentForCall(await this.#ask(tenant, agentId), tenant.plan, agentId);
+  }
+
+  /** Without an id: all of the organization's. */
+  async #ask(tenant: Tenant, agentId: string | undefined): Promise<AskedAgents> {
     const orgId = tenant.organization.id;
     const asked = await this.#asked.get(`${orgId} ${agentId ?? ""}`, async () => {
       const agents = await this.#database.agents.list(orgId);
@@ -139,7 +143,7 @@ export class Agents {
       const providersById = await this.#providersOf(wanted.map(({ agent }) => agent));
       return wanted.length > 0 ? { agents: wanted, providersById } : undefined;
     });
-    return agentForCall(asked ?? NO_AGENTS, tenant.plan, agentId);
+    return asked ?? NO_AGENTS;
   }
 
   #entry(

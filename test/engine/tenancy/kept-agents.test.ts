@@ -106,6 +106,10 @@ test("many agents are not kept together", async (context) => {
     return readCount() - before;
   };
   assert.deepEqual([await readsOf(), await readsOf()], [2, 0]);
+  const before = readCount();
+  assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX);
+  assert.equal(readCount(), before, "a list is what a call without an agent asks for");
   await platform.agents.create(tenant, input);
+  assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX + 1);
   assert.deepEqual([await readsOf(), await readsOf()], [2, 2]);
 });
