@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { adminCommand } from "../../api/commands/admin-command.js";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
-import { Cluster } from "./cluster.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 
 async function readiness({ url }: StandingNode): Promise<string> {
   const response = await fetch(`${url}/api/ready`);
