@@ -13,6 +13,9 @@ interface LostCommit {
   askedCount: number;
 }
 
+/** What PostgreSQL calls a transaction of which nothing was written down before it crashed. */
+const IN_THE_FUTURE = "22023";
+
 const States = v.tuple([v.object({ state: v.nullable(v.string()) })]);
 
 /**
@@ -24,6 +27,7 @@ export class LostCommits {
   readonly #isAsked: boolean;
   #lost: LostCommit[] = [];
   #isGivenUp = false;
+  #settling: Promise<void> | undefined;
 
   constructor(pool: Pool, isAsked: boolean) {
     this.#pool = pool;
@@ -43,9 +47,24 @@ export class LostCommits {
 
   /** Rejects when the database cannot be reached; what it can tell by then is settled. */
   async settle(): Promise<void> {
-    const lost = this.#lost.slice();
-    for (const commit of lost) {
-      commit.askedCount += 1;
+    for (const commit of this.#lost) commit.askedCount += 1;
+    await this.#ask();
+  }
+
+  /**
+   * As `settle`, to be awaited before each write: after a crash PostgreSQL gives the numbers of transactions that it had not
+   * written down to the next ones, and then tells what became of those.
+   */
+  async settleBeforeWriting(): Promise<void> {
+    if (this.#lost.length === 0) return;
+    this.#settling ??= this.#ask().finally(() => {
+      this.#settling = undefined;
+    });
+    await this.#settling;
+  }
+
+  async #ask(): Promise<void> {
+    for (const commit of this.#lost.slice()) {
       const sql = "select pg_xact_status($1::xid8) as state";
       try {
         const [{ state }] = v.parse(States, (await this.#pool.query(sql, [commit.id])).rows);
@@ -55,6 +74,11 @@ export class LostCommits {
         else if (state === "aborted") commit.reject(commit.cause);
         else commit.reject(notKnown(commit.cause));
       } catch (error) {
+        if (isInTheFuture(error)) {
+          this.#forget(commit);
+          commit.reject(commit.cause);
+          continue;
+        }
         if (commit.askedCount >= ASKED_MAX) {
           this.#forget(commit);
           commit.reject(notKnown(commit.cause));
@@ -72,6 +96,10 @@ export class LostCommits {
   #forget(commit: LostCommit): void {
     this.#lost = this.#lost.filter((each) => each !== commit);
   }
+}
+
+function isInTheFuture(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === IN_THE_FUTURE;
 }
 
 function notKnown(cause: unknown): StorageStopped {

@@ -106,6 +106,7 @@ export class PostgresClient {
     guarded: boolean,
     isReading: boolean,
   ): Promise<Results> {
+    if (!isReading) await this.#lostCommits.settleBeforeWriting();
     const [only] = statements;
     if (only !== undefined && statements.length === 1 && !guarded) {
       const { sql, parameters } = only;

@@ -1,9 +1,9 @@
 import { test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { callThrough } from "../system/store-fault-call.js";
-import { Cluster } from "./cluster.js";
 
 test("a call goes on while PostgreSQL is away, and is stored whole when it is back", async (t) => {
-  const cluster = await Cluster.start();
+  const cluster = await PostgresCluster.start();
   const rig = {
     environment: { DATABASE_URL: await cluster.makeDatabase() },
     answersReaders: false,

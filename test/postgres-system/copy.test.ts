@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { backupCommand } from "../../api/commands/backup-command.js";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import {
@@ -19,9 +20,8 @@ import {
   userRecord,
 } from "../storage/sample-records.js";
 import { createDatabaseFile, temporaryFile } from "../storage/temporary-file.js";
-import { Cluster } from "./cluster.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 const CALLS = 2_500;
 
 /** A file with a little of everything, and more calls than go at once. */

@@ -3,17 +3,17 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { PlatformNode } from "../../api/contract/operator-routes.js";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import { userToken } from "../system/user-token.js";
-import { Cluster } from "./cluster.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
 const Nodes = v.array(PlatformNode);
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 
 async function readiness({ url }: StandingNode): Promise<string> {
   const response = await fetch(`${url}/api/ready`);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { SharedHistory } from "../../engine/calls/shared-history.js";
 import { type Database, type DatabaseOptions, openDatabase } from "../../storage/database.js";
 import {
@@ -17,10 +18,9 @@ import {
   NOON_MS,
 } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
-import { Cluster } from "./cluster.js";
 import { COMMIT, CuttingProxy } from "./cutting-proxy.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 
 const SAVED = {
   messages: [{ role: "user", text: "Open today?", timestamp: NOON_MS }],

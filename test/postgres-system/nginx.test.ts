@@ -6,13 +6,13 @@ import { type TestContext, test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { debianProgram } from "../deploy-system/debian-program.js";
 import { replaced } from "../deploy-system/nginx-stand.js";
 import { eventually } from "../system/eventually.js";
 import { heard } from "../system/telephone-stand.js";
-import { Cluster } from "./cluster.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
 const CALLS = 12;
@@ -64,7 +64,7 @@ async function startNginx(
 test("behind nginx, the callers of a server that is killed talk on with the other", async (context) => {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const stand = await NodeStand.start(context, await Cluster.start(), {
+  const stand = await NodeStand.start(context, await PostgresCluster.start(), {
     PUBLIC_BASE_URL: url,
     TRUSTED_PROXIES: "127.0.0.1",
   });

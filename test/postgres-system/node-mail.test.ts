@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { Failure } from "../../engine/failure.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
 import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
@@ -12,9 +13,8 @@ import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
-import { Cluster } from "./cluster.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 const NEVER = new Promise<never>(() => undefined);
 
 async function openMail(context: TestContext): Promise<Database & { readonly url: string }> {

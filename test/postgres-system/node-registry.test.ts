@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { BEAT_MS, NodeRegistry, SILENCE_MAX_MS } from "../../engine/nodes/node-registry.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
@@ -10,9 +11,8 @@ import { VirtualClock } from "../doubles/virtual-clock.js";
 import { callRecord, insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
-import { Cluster } from "./cluster.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 const BEATS_OF_SILENCE = SILENCE_MAX_MS / BEAT_MS + 1;
 
 interface StandingNode {

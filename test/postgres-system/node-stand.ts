@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import type { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
@@ -13,7 +14,6 @@ import { eventually } from "../system/eventually.js";
 import { ServerProcess } from "../system/server-process.js";
 import { type Customer, TestCustomers, tenancyOn } from "../system/test-customers.js";
 import { environmentOf } from "../system/test-server.js";
-import type { Cluster } from "./cluster.js";
 import { FrontProxy } from "./front-proxy.js";
 
 export interface StandingNode {
@@ -35,7 +35,7 @@ export class NodeStand {
 
   static async start(
     context: TestContext,
-    cluster: Cluster,
+    cluster: PostgresCluster,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<NodeStand> {
     const sandbox = await startSandbox({});

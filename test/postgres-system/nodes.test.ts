@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import { heard } from "../system/telephone-stand.js";
-import { Cluster } from "./cluster.js";
 import { NodeStand } from "./node-stand.js";
 
 const GREETING = "Hello there.";
 const ATTEMPTS = 500;
 const LIMIT = 10;
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 
 async function isTaken(caller: Caller): Promise<boolean> {
   const isTold = ({ type }: { readonly type: string }) => type === "connected" || type === "closed";

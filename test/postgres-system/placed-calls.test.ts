@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { TwilioStand } from "../system/twilio-stand.js";
-import { Cluster } from "./cluster.js";
 import { NodeStand } from "./node-stand.js";
 
 const GREETING = "Hello there.";
 const FROM = "+15550400001";
 
 test("a call that one server has placed is answered, carried and reported on at another", async (context) => {
-  const cluster = await Cluster.start();
+  const cluster = await PostgresCluster.start();
   const twilio = await TwilioStand.start();
   context.after(() => twilio.close());
   const stand = await NodeStand.start(context, cluster, twilio.environment);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
-import { Cluster } from "./cluster.js";
 
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 async function open(context: TestContext): Promise<Database> {

@@ -1,9 +1,9 @@
+import { PostgresCluster } from "../../bench/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { temporaryFile, useDatabases } from "../storage/temporary-file.js";
-import { Cluster } from "./cluster.js";
 
 /** What the stores promise, promised by PostgreSQL too: every test that opens a file by its name stays with SQLite. */
-const cluster = await Cluster.start();
+const cluster = await PostgresCluster.start();
 const templateUrl = await cluster.makeDatabase();
 await (await openDatabase({ filePath: temporaryFile(), url: templateUrl })).close();
 const template = new URL(templateUrl).pathname.slice(1);

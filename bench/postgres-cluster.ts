@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client, type QueryResult } from "pg";
-import { freePorts } from "../../bench/livestream/free-ports.js";
+import { freePorts } from "./livestream/free-ports.js";
 
 const INSTALLATIONS = "/usr/lib/postgresql";
 const READY = /database system is ready to accept connections/;
@@ -14,17 +14,17 @@ const USER = "parley";
 const ACCOUNT_HOME = "/var/lib/postgresql";
 
 /** PostgreSQL itself, in a folder of its own, until this process ends. Data is not flushed: no test cuts the power. */
-export class Cluster {
+export class PostgresCluster {
   readonly #folder: string;
   readonly #port: number;
   #server: ChildProcess | undefined;
   #databaseCount = 0;
 
-  static async start(): Promise<Cluster> {
+  static async start(): Promise<PostgresCluster> {
     const folder = mkdtempSync(join(tmpdir(), "parley-postgres-"));
     process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
     const [port = 0] = await freePorts(1);
-    const cluster = new Cluster(folder, port);
+    const cluster = new PostgresCluster(folder, port);
     cluster.#make();
     await cluster.resume();
     return cluster;
@@ -86,6 +86,7 @@ export class Cluster {
     const data = join(this.#folder, "data");
     const options = [`port=${this.#port}`, "listen_addresses=127.0.0.1", "fsync=off"];
     options.push(`unix_socket_directories=${this.#folder}`, "max_connections=200");
+    options.push("shared_preload_libraries=pg_stat_statements");
     const [command, args] = unprivileged(program("postgres"), [
       "-D",
       data,
