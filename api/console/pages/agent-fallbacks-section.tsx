@@ -3,6 +3,7 @@ import { useModels } from "../model/queries.js";
 import { CheckField } from "../parts/field.js";
 import { NumberField } from "../parts/number-field.js";
 import { OrderedList } from "../parts/ordered-list.js";
+import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 import type { SectionProps } from "./agent-sections.js";
 import { ModelField } from "./agent-vendor-sections.js";
 
@@ -37,6 +38,7 @@ export function FallbacksSection(props: SectionProps) {
       <CheckField
         label="Asks the next language model too when the first is later than usual"
         hint="Who begins first goes on. The other is paid for in vain; the operator bounds what that may cost."
+        measured={SETTING_COST_WORDS.hedging}
         value={draft.fallbacks.hedging}
         onChange={(hedging) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, hedging } })}
       />

@@ -1,6 +1,7 @@
 import type { AgentDraft } from "../model/agent-draft.js";
 import { CheckField, SelectField } from "../parts/field.js";
 import { NumberField } from "../parts/number-field.js";
+import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 import type { SectionProps } from "./agent-sections.js";
 
 type Thresholds = AgentDraft["thresholds"];
@@ -13,11 +14,13 @@ const NUMBERS: readonly {
   readonly key: NumberKey;
   readonly label: string;
   readonly hint: string;
+  readonly measured?: string;
 }[] = [
   {
     key: "endpointingMs",
     label: "Silence after which words count as final, in ms",
     hint: "Every reply waits for it. Lower is quicker and cuts off more callers who only breathe. 10 to 10,000.",
+    measured: SETTING_COST_WORDS.endpointingMs,
   },
   {
     key: "silenceTimeoutMs",
@@ -28,6 +31,7 @@ const NUMBERS: readonly {
     key: "patienceMs",
     label: "Patience with an open sentence, in ms",
     hint: "For who dictates a number or says “and …”. 0 to 10,000.",
+    measured: SETTING_COST_WORDS.patienceMs,
   },
   {
     key: "waitingWordMs",
@@ -66,6 +70,7 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
       <CheckField
         label="Begins the reply before the turn’s end is certain"
         hint="Quicker where the words stay as they are, and some tokens are wasted where the caller goes on."
+        measured={SETTING_COST_WORDS.earlyReply}
         value={thresholds.earlyReply}
         onChange={(earlyReply) => change({ earlyReply })}
       />

@@ -19,13 +19,18 @@ export function MinutesChart({ usage }: { usage: Usage }) {
     <Plot
       label={`Minutes a day: ${Math.round(minutes.reduce((a, b) => a + b, 0))} in all`}
       data={[timesOf(usage), minutes]}
-      valueWords={(value) => `${Number(value.toFixed(1))} min`}
+      valueWords={minuteWords}
       options={(color) => ({
         scales: { x: { range: wholeDays }, y: { range: fromZero } },
         series: [{}, barOf(color("--accent"))],
       })}
     />
   );
+}
+
+/** Between the lines of little use, tenths would all be 0. */
+function minuteWords(minutes: number): string {
+  return `${Number(minutes < 1 ? minutes.toPrecision(2) : minutes.toFixed(1))} min`;
 }
 
 /** The median as a line, and a band up to the 95th percentile; days without replies are gaps. */

@@ -3,6 +3,8 @@ import { type ReactNode, useId } from "react";
 export interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
+  /** What it was measured to cost or to gain, beside the hint. */
+  readonly measured?: string | undefined;
   /** What the server said is wrong with it. */
   readonly wrong?: string | undefined;
 }
@@ -17,6 +19,7 @@ interface Wired {
 export function Field({
   label,
   hint,
+  measured,
   wrong,
   children,
 }: FieldProps & { children: (wired: Wired) => ReactNode }) {
@@ -37,7 +40,7 @@ export function Field({
       {children(wired)}
       {hint === undefined ? null : (
         <span className="hint" id={hintId}>
-          {hint}
+          {hint} <Measured words={measured} />
         </span>
       )}
       {wrong === undefined ? null : (
@@ -47,6 +50,10 @@ export function Field({
       )}
     </div>
   );
+}
+
+function Measured({ words }: { words: string | undefined }) {
+  return words === undefined ? null : <span className="measured">{words}</span>;
 }
 
 interface TextFieldProps extends FieldProps {
@@ -112,11 +119,12 @@ export function SelectField({ value, onChange, options, ...field }: SelectFieldP
 interface CheckFieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
+  readonly measured?: string;
   readonly value: boolean;
   readonly onChange: (value: boolean) => void;
 }
 
-export function CheckField({ label, hint, value, onChange }: CheckFieldProps) {
+export function CheckField({ label, hint, measured, value, onChange }: CheckFieldProps) {
   const id = useId();
   return (
     <div className="field inline">
@@ -130,7 +138,7 @@ export function CheckField({ label, hint, value, onChange }: CheckFieldProps) {
       <label htmlFor={id}>{label}</label>
       {hint === undefined ? null : (
         <span className="hint" id={`${id}hint`}>
-          {hint}
+          {hint} <Measured words={measured} />
         </span>
       )}
     </div>

@@ -53,7 +53,7 @@ function NodeTable({ nodes }: { nodes: readonly ListedNode[] }) {
         <tbody>
           {nodes.map((node) => (
             <tr key={node.name}>
-              <th scope="row">
+              <th scope="row" className="name">
                 <bdi>{node.name}</bdi>
                 {node.address === null ? null : <div className="soft">{node.address}</div>}
               </th>

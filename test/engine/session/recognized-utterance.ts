@@ -27,13 +27,23 @@ export interface Outcome {
 
 export type Listening = "nova" | "flux";
 
+/** What an agent can be set to, where it is not as usual. */
+export interface Hearing {
+  readonly endpointingMs?: number;
+  readonly earlyReply?: boolean;
+}
+
 /** Has a recognizer's simulator hear the utterance, in the audio's own time, and tells what the session made of it. */
-export function recognize(utterance: Utterance, listening: Listening): Outcome {
+export function recognize(
+  utterance: Utterance,
+  listening: Listening,
+  { endpointingMs = ENDPOINTING_MS, ...given }: Hearing = {},
+): Outcome {
   const history = [{ role: "assistant", content: utterance.asked }] as const;
-  const settings = { ...PLAIN_SETTINGS, earlyReply: listening === "flux" };
+  const settings = { ...PLAIN_SETTINGS, earlyReply: listening === "flux", ...given };
   const call = new RecordedCall(settings, utterance.asked === "" ? [] : history);
   call.send({ type: "opened", resumed: true });
-  const hear = listening === "nova" ? novaEar(call) : fluxEar(call);
+  const hear = listening === "nova" ? novaEar(call, endpointingMs) : fluxEar(call);
   const audio = soundOf(utterance);
   const endMs = (audio.length / SAMPLE_RATE_HZ) * 1_000;
   const seen: { readonly atMs: number; readonly type: string }[] = [];
@@ -85,7 +95,7 @@ function soundOf({ said, speed = 1 }: Utterance): Int16Array {
   return samples;
 }
 
-function novaEar(call: RecordedCall): (frame: Int16Array) => void {
+function novaEar(call: RecordedCall, endpointingMs: number): (frame: Int16Array) => void {
   const emit = (message: RecognizerMessage) => {
     if (message.type === "SpeechStarted") return call.send({ type: "speechStarted" });
     if (message.type === "UtteranceEnd") {
@@ -108,7 +118,7 @@ function novaEar(call: RecordedCall): (frame: Int16Array) => void {
   const recognizer = new Recognizer(
     {
       sampleRateHz: SAMPLE_RATE_HZ,
-      endpointingMs: ENDPOINTING_MS,
+      endpointingMs,
       utteranceEndMs: UTTERANCE_END_MS,
       hasInterimResults: true,
       hasVoiceEvents: true,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SETTING_COSTS } from "../../../../api/console/words/setting-costs.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
@@ -70,5 +71,9 @@ test("with a model that is late one time in twenty, hedging takes a third off th
   assert.ok(hedged.p99Ms <= 1_400, told);
   assert.ok(Math.abs(hedged.p50Ms - alone.p50Ms) < 20, told);
   assert.equal(alone.wastedShare, 0);
+  // The console tells them beside the setting.
+  const { slowestMs, hedgedSlowestMs, tokensPercent } = SETTING_COSTS.hedging;
+  assert.deepEqual([slowestMs, hedgedSlowestMs], [alone.p99Ms, hedged.p99Ms]);
+  assert.equal(tokensPercent, Math.round(hedged.wastedShare * 1_000) / 10);
   assert.ok(hedged.wastedShare > 0.01 && hedged.wastedShare <= 0.05, told);
 });

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { freePorts } from "../../bench/livestream/free-ports.js";
+import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { SPOKEN_MICROPHONE, sayUntil } from "./spoken-words.js";
+
+const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
+/** What a new user may need from the end of `npm ci` on. */
+const FIRST_REPLY_MAX_MS = 120_000;
+
+test("whoever has just installed it hears a reply in the browser within two minutes", async (context) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-first-"));
+  const [port = 0] = await freePorts(1);
+  const beganAtMs = performance.now();
+  const server = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port) },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(server, "exit");
+  context.after(async () => {
+    server.kill("SIGKILL");
+    await exited;
+    await rm(dataDir, { recursive: true });
+  });
+  let address: string | undefined;
+  for await (const line of createInterface({ input: server.stdout })) {
+    address = /http:\S+\/console#token=\S+/.exec(line)?.[0];
+    if (address !== undefined) break;
+  }
+  assert.ok(address, "it prints where its console is");
+  const startedMs = performance.now() - beganAtMs;
+
+  const browser = await ViewerBrowser.start();
+  context.after(() => browser.stop());
+  const viewer = await browser.prepare();
+  const { page } = viewer;
+  await page.addInitScript(SPOKEN_MICROPHONE);
+  await page.goto(address);
+  await page.getByRole("link", { name: "Talk", exact: true }).first().click();
+  await page.locator(".talk-button").click();
+  await page.getByText("Listens").waitFor();
+  const words = page.getByRole("log", { name: "What is said" });
+  await sayUntil(page, "My name is Ada.", words.getByText("Nice to meet you, Ada."));
+  const repliedMs = performance.now() - beganAtMs;
+  const seconds = (durationMs: number) => (durationMs / 1_000).toFixed(1);
+  context.diagnostic(
+    `it listens after ${seconds(startedMs)} s, replies after ${seconds(repliedMs)} s`,
+  );
+  assert.ok(repliedMs <= FIRST_REPLY_MAX_MS, seconds(repliedMs));
+  assert.deepEqual(viewer.faults, []);
+});
