@@ -10,7 +10,7 @@ const WORDS_MAX = 500;
 /** What is told of a sentence while its audio comes; times are on the monotonic clock. */
 export interface SentenceSound {
   readonly type: "sentenceGrew" | "sentenceWhole";
-  /** Of all audio that has come. */
+  /** The length of all audio that has come. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
   /** Words that the sentence's voice has timed since the sound before. */
