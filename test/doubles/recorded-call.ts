@@ -60,7 +60,8 @@ export class RecordedCall {
 
   /** The server hears a voice in the audio from now on, or no longer. */
   hearVoice(isSpeaking: boolean): void {
-    this.#voiceAtMs = this.clock.monotonicMs();
+    // Told again of a silence, it began no later.
+    if (isSpeaking || this.#isSpeaking) this.#voiceAtMs = this.clock.monotonicMs();
     this.#isSpeaking = isSpeaking;
   }
 
