@@ -71,7 +71,7 @@ export class UserStore {
 
   /** False when there is no such user. */
   async setOperator(id: string, isOperator: boolean, entry?: AuditRecord): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       this.#db
         .updateTable("users")
         .set({ isOperator: Number(isOperator) })

@@ -20,11 +20,14 @@ async function knownUser(context: TestContext) {
   const token = await platform.tokens.issue(claims);
   const byKey = () => platform.apiKeys.authenticate(rawKey);
   const byToken = async () => (await platform.accounts.authenticateUser(token))?.tenant;
+  const isOperator = async () => {
+    return (await platform.accounts.authenticateUser(token))?.user.isOperator;
+  };
   assert.ok((await byKey()) && (await byToken()));
   const keyReads = context.mock.method(platform.database.apiKeys, "findWithOwner");
   const userReads = context.mock.method(platform.database.users, "findWithOwner");
   const readCount = () => keyReads.mock.callCount() + userReads.mock.callCount();
-  return { platform, tenant, email, keyId: record.id, byKey, byToken, readCount };
+  return { platform, tenant, email, keyId: record.id, byKey, byToken, isOperator, readCount };
 }
 
 test("whoever was just let in is let in again without a read", async (context) => {
@@ -81,6 +84,15 @@ for (const [what, change, seen, expected] of CHANGES) {
     assert.deepEqual(seen(await known.byToken()), expected);
   });
 }
+
+test("who was an operator is none at once", async (context) => {
+  const { platform, tenant, isOperator } = await knownUser(context);
+  const { users } = platform.database;
+  for (const expected of [true, false]) {
+    await users.setOperator(tenant.userId ?? "", expected);
+    assert.equal(await isOperator(), expected);
+  }
+});
 
 test("an organization that is activated is let in at once", async (context) => {
   const { platform, email, byKey } = await knownUser(context);
