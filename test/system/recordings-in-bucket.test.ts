@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { parseConfig } from "../../config.js";
@@ -9,6 +9,7 @@ import { ran } from "../api/commands/recording-terminal.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { BUCKET, objectStore, STORE_KEY } from "../engine/bucket/object-store-stand.js";
 import { readStereoFile } from "../engine/calls/stereo-file.js";
+import { temporaryFile } from "../storage/temporary-file.js";
 import { fetchRecording, recordedCall } from "./call-recordings.js";
 import { ended } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
@@ -70,6 +71,7 @@ test("a call whose bucket is away is recorded all the same, and the next start s
   await recordOne(first, customer);
   const ending = await first.endedCall(customer);
   const { dataDir, sandbox } = first;
+  context.after(() => first.stop());
   await first.parley.stop();
   assert.ok(
     log.ofLevel("warn").some(({ message }) => /bucket of recordings is away/.test(message)),
@@ -102,6 +104,9 @@ test("a wrong bucket is told at the start and by admin check, in words", async (
   );
   assert.equal(bad.exitCode, 1);
   assert.match(bad.errors, /s3:\/\/letters\/ at .*: there is no such bucket: make it, or correct/);
-  await assert.rejects(TestServer.start({ environment: wrong }), /there is no such bucket/);
+  const { sandbox } = server;
+  const dataDir = dirname(temporaryFile());
+  const start = TestServer.start({ environment: wrong, sandbox, dataDir });
+  await assert.rejects(start, /there is no such bucket/);
   assert.equal(store.objects.size, 0);
 });
