@@ -71,6 +71,7 @@ export async function startParley(
   clock: Clock = new SystemClock(),
 ): Promise<Parley> {
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    await nodes?.stopTaking();
     await server.stop(drainTimeoutMs);
     lone?.close();
     await installation.close();
@@ -100,6 +101,7 @@ export async function startBox(
 ): Promise<Box> {
   const port = await freePort(config.host, config.port);
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    await nodes?.stopTaking();
     await processes.stop(drainTimeoutMs);
     owner.close();
     await installation.close();

@@ -5,7 +5,8 @@ import type { CallEnding, OwnerQuestions, PlacedCallReport } from "../box/box-qu
 import type { NodeBox, OtherNodes, TokenHandlers } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
-import { NODE_ANSWERS } from "./node-letter.js";
+import { within } from "../time/deadline.js";
+import { ALL_NODES, NODE_ANSWERS } from "./node-letter.js";
 import { NodeMail } from "./node-mail.js";
 import { NodeRegistry } from "./node-registry.js";
 import { nodeTokens } from "./node-tokens.js";
@@ -21,6 +22,8 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
+/** They find out by themselves with the next heartbeats. */
+const STOP_TOLD_MAX_MS = 1_000;
 /** The call was counted already, and goes on. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -31,6 +34,7 @@ export class Nodes implements OtherNodes {
   readonly #registry: NodeRegistry;
   #box: NodeBox | undefined;
   #mail: NodeMail | undefined;
+  #isStopping = false;
 
   constructor(options: NodesOptions) {
     const { database, clock, log } = options;
@@ -40,7 +44,7 @@ export class Nodes implements OtherNodes {
       ...options,
       state: () => ({
         calls: this.#box?.callCount ?? 0,
-        isTaking: this.#box?.isTaking ?? false,
+        isTaking: !this.#isStopping && (this.#box?.isTaking ?? false),
       }),
       onSweep: () => this.#sweep(),
     });
@@ -69,6 +73,22 @@ export class Nodes implements OtherNodes {
   addRun(runId: string): Promise<void> {
     const { database, node } = this.#options;
     return database.nodes.addRun(node.startId, runId);
+  }
+
+  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  async stopTaking(): Promise<void> {
+    this.#isStopping = true;
+    await within(this.#options.clock, STOP_TOLD_MAX_MS, this.#tellOfStop());
+  }
+
+  async #tellOfStop(): Promise<void> {
+    const { mail, log } = this.#options;
+    // The heartbeat that is under way may still have said that callers are taken.
+    await this.#registry.beat();
+    await this.#registry.beat();
+    await mail.post(ALL_NODES, "").catch((error: unknown) => {
+      log.warn({ error }, "the other servers were not told that this one stops");
+    });
   }
 
   /** When the calls of the box have ended. */

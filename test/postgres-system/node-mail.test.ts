@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import type { NodeBox } from "../../engine/box/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
 import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
 import { Nodes, type NodesOptions } from "../../engine/nodes/nodes.js";
-import { SystemClock } from "../../engine/time/clock.js";
+import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { MAIL_BYTES_MAX, RECORDS_CHANGED } from "../../storage/mail.js";
 import { Changes } from "../doubles/changes.js";
@@ -13,8 +14,18 @@ import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
+import { eventually } from "../system/eventually.js";
 
 const cluster = await PostgresCluster.start();
+
+interface OpenedNodes {
+  readonly clock: Clock;
+  readonly handOver: NodeBox["handlers"]["handOver"];
+}
+
+const noCall: OpenedNodes["handOver"] = () => {
+  throw new Error("nobody hands a call over here");
+};
 const NEVER = new Promise<never>(() => undefined);
 
 async function openMail(context: TestContext): Promise<Database & { readonly url: string }> {
@@ -169,43 +180,61 @@ test("a node whose connection is lost listens again, and looks what it has misse
   assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));
 });
 
+/** A server on its own clock, as the others see it. */
+async function nodesOn(
+  database: Database,
+  startId: string,
+  { clock = new SystemClock(), handOver = noCall }: Partial<OpenedNodes> = {},
+): Promise<Nodes> {
+  const { mail } = database;
+  assert.ok(mail);
+  const address = `http://${startId}`;
+  const node = { startId, name: startId, address, version: "1.0.0", capacity: 10 };
+  const surroundings = { clock, log: new RecordingLogger(), isNameCertain: true };
+  const options: NodesOptions = {
+    ...surroundings,
+    database,
+    mail,
+    node,
+    onLost: () => undefined,
+  };
+  const nodes = new Nodes(options);
+  await nodes.join();
+  await nodes.serve({
+    handlers: { isRinging: () => true, handOver, report: () => true, endCall: () => true },
+    callCount: 0,
+    isTaking: true,
+    holds: () => false,
+    recordsChanged: () => undefined,
+  });
+  return nodes;
+}
+
+test("a server that stops is told of to the others before their next heartbeat", async (context) => {
+  const database = await openMail(context);
+  // In this order the first heartbeat of the second one knows both, and no other comes by itself.
+  const stops = await nodesOn(database, "stops", { clock: new VirtualClock(0) });
+  const stays = await nodesOn(database, "stays", { clock: new VirtualClock(0) });
+  const sentTo = () => new Set([stays.streamAddress, stays.streamAddress]);
+  assert.ok(sentTo().has("http://stops"));
+  await stops.stopTaking();
+  await eventually("word of its stop", () => !sentTo().has("http://stops") || undefined);
+  await Promise.all([stops.leave(), stays.leave()]);
+});
+
 test("a call that goes to another server keeps its place, though the former one may take it for left over", async (context) => {
   const database = await openMail(context);
   await insertOrganizations(database);
-  const { mail, callSlots } = database;
-  assert.ok(mail);
+  const { callSlots } = database;
   const call = { callId: "call", orgId: "org" };
-  const opened = async (startId: string) => {
-    const node = { startId, name: startId, address: null, version: "1.0.0", capacity: 10 };
-    const surroundings = { clock: new SystemClock(), log: new RecordingLogger() };
-    const options: NodesOptions = {
-      ...surroundings,
-      database,
-      mail,
-      node,
-      isNameCertain: true,
-      onLost: () => undefined,
-    };
-    const nodes = new Nodes(options);
-    await nodes.join();
-    await nodes.serve({
-      handlers: {
-        isRinging: () => true,
-        handOver: async () => {
-          // As its sweep does, which finds that the box has no such call any more.
-          await callSlots.free(startId, [call.callId]);
-          return { claims: { ...call, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
-        },
-        report: () => true,
-        endCall: () => true,
+  const opened = (startId: string) =>
+    nodesOn(database, startId, {
+      handOver: async () => {
+        // As its sweep does, which finds that the box has no such call any more.
+        await callSlots.free(startId, [call.callId]);
+        return { claims: { ...call, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
       },
-      callCount: 0,
-      isTaking: true,
-      holds: () => false,
-      recordsChanged: () => undefined,
     });
-    return nodes;
-  };
   const [giver, taker] = [await opened("giver"), await opened("taker")];
   assert.ok(await giver.takeSlot({ ...call, callsMax: 1 }));
   assert.equal((await taker.handOver(call))?.callRef, "CA1");
