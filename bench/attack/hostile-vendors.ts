@@ -15,8 +15,11 @@ const QUICK = new Set([
   "garbage",
   "doubleSpeechFinal",
 ]);
-/** A recognizer is known to be deaf by the voice that it has not understood. */
-const TALKATIVE: Patience = { words: "say one two three four five six", pauseMs: 5_000 };
+/**
+ * A recognizer is known to be deaf by the voice that it has not understood, and to have missed the end of a turn by a silence
+ * of 6.5 s after its last words.
+ */
+const TALKATIVE: Patience = { words: "say one two three four five six", pauseMs: 7_000 };
 const SAMPLE_FAULTS = 1;
 
 export const HOSTILE_VENDORS: Attack = {

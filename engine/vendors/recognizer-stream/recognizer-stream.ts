@@ -50,6 +50,8 @@ export class RecognizerStream implements SpeechStream {
   #lostMs: number | undefined;
   #tries = 0;
   #garbageCount = 0;
+  /** Something has come over this socket; the first may be a greeting, which is no sign that anything was heard. */
+  #isGreeted = false;
   #cancelTimer: CancelTimer = () => undefined;
   #finished: Promise<void> | undefined;
   #resolveFinished: () => void = () => undefined;
@@ -102,6 +104,7 @@ export class RecognizerStream implements SpeechStream {
     this.#socket = socket;
     this.#openedMs = this.#parts.clock.monotonicMs();
     this.#garbageCount = 0;
+    this.#isGreeted = false;
     this.#reader = this.#parts.dialect.newReader();
     socket.listen({
       onText: (text) => this.#take(text),
@@ -121,7 +124,9 @@ export class RecognizerStream implements SpeechStream {
     const heard = this.#reader.read(text);
     if (heard === undefined) this.#countGarbage();
     else {
-      if (heard.length === 0 || heard.some(({ kind }) => kind !== "speechStarted")) {
+      const saysNothing = heard.length === 0 && this.#isGreeted;
+      this.#isGreeted = true;
+      if (saysNothing || heard.some(({ kind }) => kind !== "speechStarted")) {
         this.#watch.understood();
       }
       this.#tell(heard);

@@ -61,6 +61,24 @@ describe("a Deepgram that does not hear", () => {
     );
   });
 
+  it("is given up, too, when it greets on each connection", async () => {
+    const { listener, clock, changes, server } = scripted;
+    for (const time of [1, 2, 3]) {
+      const peer = await server.peer(time - 1);
+      peer.socket.send(JSON.stringify({ type: "Metadata" }));
+      // Tells that the greeting has come, and that nothing was heard.
+      peer.socket.send(JSON.stringify({ type: "SpeechStarted", channel: [0, 1], timestamp: 1 }));
+      await changes.until("the greeting", () => listener.events.at(-1) === "speechStarted");
+      speak(DEAF_AFTER_MS);
+      clock.advance(100);
+      if (time < 3) await changes.until("the recovery", () => listener.deafMs.length === time);
+    }
+    assert.deepEqual(
+      listener.failed.map(({ fault }) => fault),
+      ["timeout"],
+    );
+  });
+
   it("is connected to anew after the first sentence that it made nothing of, once", async () => {
     const { listener, clock, changes, server } = scripted;
     const isQuiet = (ms: number) => {
