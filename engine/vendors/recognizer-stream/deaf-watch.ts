@@ -26,7 +26,6 @@ export class DeafWatch {
   #utteranceMs = 0;
   #quietMs = 0;
   #isDoubted = false;
-  #isUnanswered = false;
   #deafTimes = 0;
 
   constructor(format: HeardFormat) {
@@ -53,7 +52,6 @@ export class DeafWatch {
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
     this.#isDoubted = false;
-    this.#isUnanswered = false;
     this.#deafTimes = 0;
   }
 
@@ -75,9 +73,12 @@ export class DeafWatch {
     return this.#isDoubted;
   }
 
+  /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */
   #becomesUnanswered(): boolean {
-    if (this.#isUnanswered || this.#quietMs < ENDED_AGO_MS) return false;
-    this.#isUnanswered = this.#utteranceMs >= ENDED_VOICE_DOUBTED_MS;
-    return this.#isUnanswered;
+    if (this.#deafTimes > 0 || this.#quietMs < ENDED_AGO_MS) return false;
+    if (this.#utteranceMs < ENDED_VOICE_DOUBTED_MS) return false;
+    this.#unheardMs = 0;
+    this.#deafTimes = 1;
+    return true;
   }
 }

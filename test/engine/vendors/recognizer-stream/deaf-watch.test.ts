@@ -45,6 +45,14 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
   });
 
+  it("is lost to who says short sentences and waits, after six of them", () => {
+    const heard = Array.from({ length: 6 }, () => [...hear(LOUD, 1_300), ...hear(QUIET, 7_000)]);
+    assert.deepEqual(
+      heard.map((sentence) => sentence.filter((hearing) => hearing !== "doubtful")),
+      [["unanswered"], [], [], ["deaf"], [], ["lost"]],
+    );
+  });
+
   it("is not doubted for coughs, however many there are", () => {
     for (let n = 0; n < 8; n += 1) {
       assert.deepEqual(hear(LOUD, 360), []);
