@@ -24,7 +24,7 @@ export interface PhoneScenarioOptions extends TransportOptions {
 const UNEVEN_VOICE = { realTimeFactor: 1.5, jitterMs: 50 };
 
 /**
- * The relay, once, then the server with voices that speak µ-law and PCM, and a poor one: under the same load, each in its
+ * The relay, then the server with voices that speak µ-law and PCM, and a poor one: under the same load, each in its
  * own process.
  */
 export class PhoneLoadScenario implements Scenario {
@@ -32,10 +32,8 @@ export class PhoneLoadScenario implements Scenario {
   readonly #plan: LoadPlan;
   readonly #isTls: boolean;
   readonly #voices: readonly VoiceVendor[];
-  readonly retryShare = 0.75;
   #phrases: readonly Phrase[] = [];
   #vendors: VendorStand | undefined;
-  #relay: PhoneLoadResult | undefined;
 
   constructor(plan: LoadPlan, { withMp3, isTls = false }: PhoneScenarioOptions) {
     this.#isTls = isTls;
@@ -50,8 +48,7 @@ export class PhoneLoadScenario implements Scenario {
     const vendors = await this.#prepared();
     const load = (variant: PhoneVariant) =>
       runPhoneLoad(variant, vendors, this.#phrases, this.#plan);
-    this.#relay ??= await load("relay");
-    const relay = this.#relay;
+    const relay = await load("relay");
     const results = new Map<PhoneVariant, PhoneLoadResult>([["relay", relay]]);
     for (const voice of this.#voices) results.set(voice, await load(voice));
     await setVoices(vendors, UNEVEN_VOICE);

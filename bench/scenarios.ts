@@ -24,8 +24,6 @@ import { measureTransition } from "./transition.js";
 /** A group of measures that are taken together, and taken again together. */
 export interface Scenario {
   readonly name: string;
-  /** What part of the first run's time a further one takes, when it keeps what the first one has made; else all of it. */
-  readonly retryShare?: number;
   run(): Promise<ScenarioResult>;
   close?(): Promise<void>;
 }
@@ -44,16 +42,14 @@ export interface TransportOptions {
   readonly isTls?: boolean;
 }
 
-/** The relay, once, and then the server under the same load, each in its own process. */
+/** The relay and then the server under the same load, each in its own process. */
 export class CallLoadScenario implements Scenario {
   readonly name: string;
-  readonly retryShare = 0.5;
   readonly #plan: LoadPlan;
   readonly #isTls: boolean;
   readonly #stream: "pcm24k" | undefined;
   #vendors: VendorStand | undefined;
   #phrases: readonly Phrase[] = [];
-  #relay: CallLoadResult | undefined;
 
   /** With `stream`, the agent's voice comes in pieces of that encoding, instead of whole sentences. */
   constructor(
@@ -69,8 +65,7 @@ export class CallLoadScenario implements Scenario {
 
   async run(): Promise<ScenarioResult> {
     const vendors = await this.#prepared();
-    this.#relay ??= await this.#load(await startRelayStand(vendors), vendors);
-    const reference = this.#relay;
+    const reference = await this.#load(await startRelayStand(vendors), vendors);
     const measured = await this.#load(await startServerStand(vendors), vendors);
     return {
       measurements: comparison(

@@ -1,24 +1,16 @@
 import type { LoadPlan } from "./call-load.js";
-import {
-  describePhoneLoad,
-  type PhoneLoadResult,
-  type PhoneVariant,
-  phonePhrases,
-  runPhoneLoad,
-} from "./phone-load.js";
+import { describePhoneLoad, type PhoneVariant, phonePhrases, runPhoneLoad } from "./phone-load.js";
 import type { Phrase } from "./phrases.js";
 import { startPreparedVendors } from "./prepared-vendors.js";
 import type { Scenario, ScenarioResult } from "./scenarios.js";
 import { overTls, type VendorStand } from "./stand.js";
 
-/** The telephone's relay, once, and then the server, with every vendor over TLS: what gates is the CPU that both need. */
+/** The telephone's relay and then the server, with every vendor over TLS: what gates is the CPU that both need. */
 export class TlsLoadScenario implements Scenario {
   readonly name: string;
-  readonly retryShare = 0.5;
   readonly #plan: LoadPlan;
   #vendors: VendorStand | undefined;
   #phrases: readonly Phrase[] = [];
-  #relay: PhoneLoadResult | undefined;
 
   constructor(plan: LoadPlan) {
     this.name = `${plan.callers} telephone calls, vendors over TLS`;
@@ -29,8 +21,7 @@ export class TlsLoadScenario implements Scenario {
     const vendors = await this.#prepared();
     const load = (variant: PhoneVariant) =>
       runPhoneLoad(variant, vendors, this.#phrases, this.#plan);
-    this.#relay ??= await load("relay");
-    const relay = this.#relay;
+    const relay = await load("relay");
     const server = await load("elevenlabs");
     return {
       measurements: [
