@@ -17,9 +17,12 @@ const QUICK = new Set([
 ]);
 /**
  * A recognizer is known to be deaf by the voice that it has not understood, and to have missed the end of a turn by a silence
- * of 6.5 s after its last words.
+ * of 6.5 s after its last words. The tone code says twelve words in the time that a person needs for six.
  */
-const TALKATIVE: Patience = { words: "say one two three four five six", pauseMs: 7_000 };
+const TALKATIVE: Patience = {
+  words: "say one two three four five six seven eight nine ten eleven",
+  pauseMs: 7_000,
+};
 const SAMPLE_FAULTS = 1;
 
 export const HOSTILE_VENDORS: Attack = {

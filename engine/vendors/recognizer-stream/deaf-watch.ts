@@ -8,6 +8,9 @@ export const VOICE_DOUBTED_MS = 1_200;
 /** Less is, once it has ended: what was made of it is late by then. */
 const ENDED_VOICE_DOUBTED_MS = 1_000;
 const ENDED_AGO_MS = 1_500;
+/** Two of these, "are you there?", and nothing was made of either: no recognizer is that late; a cough is shorter. */
+const SHORT_UTTERANCE_MS = 500;
+const SHORT_UNANSWERED_MAX = 2;
 /** New connections that hear nothing either; then the recognizer has failed. */
 const DEAF_TIMES_MAX = 2;
 
@@ -25,6 +28,8 @@ export class DeafWatch {
   /** Voice of the newest utterance, and the silence after it. */
   #utteranceMs = 0;
   #quietMs = 0;
+  /** Utterances that were more than a cough and have ended since something was understood. */
+  #endedUtterances = 0;
   #isDoubted = false;
   #deafTimes = 0;
 
@@ -51,13 +56,17 @@ export class DeafWatch {
   understood(): void {
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
+    this.#endedUtterances = 0;
     this.#isDoubted = false;
     this.#deafTimes = 0;
   }
 
   #follow(voicedMs: number, audio: Uint8Array): void {
     if (voicedMs === 0) {
+      const wasEnded = this.#quietMs >= ENDED_AGO_MS;
       this.#quietMs += audio.length / this.#bytesPerMs;
+      const isEnded = !wasEnded && this.#quietMs >= ENDED_AGO_MS;
+      if (isEnded && this.#utteranceMs >= SHORT_UTTERANCE_MS) this.#endedUtterances += 1;
       return;
     }
     if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
@@ -76,7 +85,8 @@ export class DeafWatch {
   /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */
   #becomesUnanswered(): boolean {
     if (this.#deafTimes > 0 || this.#quietMs < ENDED_AGO_MS) return false;
-    if (this.#utteranceMs < ENDED_VOICE_DOUBTED_MS) return false;
+    const isShort = this.#utteranceMs < ENDED_VOICE_DOUBTED_MS;
+    if (isShort && this.#endedUtterances < SHORT_UNANSWERED_MAX) return false;
     this.#unheardMs = 0;
     this.#deafTimes = 1;
     return true;

@@ -53,6 +53,15 @@ describe("a recognizer that tells nothing", () => {
     );
   });
 
+  it("has left two short utterances unanswered, however short for one", () => {
+    assert.deepEqual(hear(LOUD, 700), []);
+    assert.deepEqual(hear(QUIET, 4_000), []);
+    assert.deepEqual(hear(LOUD, 700), []);
+    assert.deepEqual(hear(QUIET, 4_000), ["unanswered"]);
+    watch.understood();
+    assert.deepEqual([...hear(LOUD, 700), ...hear(QUIET, 4_000)], []);
+  });
+
   it("is not doubted for coughs, however many there are", () => {
     for (let n = 0; n < 8; n += 1) {
       assert.deepEqual(hear(LOUD, 360), []);
