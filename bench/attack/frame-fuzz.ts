@@ -97,7 +97,8 @@ async function pester(
     sendSomething(client, messages, random);
     if (random.chance(0.2)) await new Promise(setImmediate);
   }
-  if (random.chance(0.5)) client.close();
+  // After bytes past all framing a good-bye may be the inside of a frame whose rest never comes.
+  if (random.chance(0.5) && !client.isGarbled) client.close();
   else client.reset();
   const isClosed = await client.until(() => client.closeCode !== undefined);
   findings.demand(isClosed, `${door}: the connection stayed open`);

@@ -10,6 +10,8 @@ export class RawSocketClient {
   /** Texts that came. */
   readonly texts: string[] = [];
   audioCount = 0;
+  /** Bytes past all framing were written: the server may read whatever follows as the inside of a frame. */
+  isGarbled = false;
   closeCode: number | undefined;
   readonly #notices = new Set<() => void>();
 
@@ -59,6 +61,7 @@ export class RawSocketClient {
 
   /** Bytes past all framing. */
   write(bytes: Uint8Array): void {
+    this.isGarbled = true;
     if (this.#tcp.writable) this.#tcp.write(bytes);
   }
 
