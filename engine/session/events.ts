@@ -153,6 +153,8 @@ export type PhraseReadyEvent = At & {
   readonly type: "phraseReady";
   readonly text: string;
   readonly durationMs: number;
+  /** Where its words end, from voices that tell. */
+  readonly words?: readonly TimedWord[];
 };
 /** The vendor has taken the call on, as the transfer that ended this turn asked; or has not. */
 export type TransferTakenEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
