@@ -1,3 +1,4 @@
+import type { Category } from "../../storage/records.js";
 import type { TimedWord } from "../speech/word-marks.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./ending.js";
@@ -34,8 +35,8 @@ export type OpenedEvent = At & {
   readonly type: "opened";
   /** The conversation goes on from an earlier session: no second greeting. */
   readonly resumed: boolean;
-  /** No recognizer could be had for the call. */
-  readonly isDeaf?: true;
+  /** Nobody of this kind can be had for the call. */
+  readonly lost?: Category;
 };
 export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";

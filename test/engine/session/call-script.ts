@@ -5,6 +5,8 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 /** The recognizer counts audio, which began before the call's own clock. */
 const AUDIO_AHEAD_MS = 1_000;
 
+const CATEGORIES = ["llm", "tts", "stt"] as const;
+
 /**
  * Plays a call from a script of blocks: one command, a line of dashes, then what the session did. Gives the script
  * back with the answers as they are now.
@@ -12,6 +14,7 @@ const AUDIO_AHEAD_MS = 1_000;
  *     set sensitivity low                  before `open`: a setting of the agent
  *     set phrases en                       the agent speaks for itself, in that language
  *     open | open resumed                  the caller is connected
+ *     open without llm | tts | stt         nobody of that kind can be had for the call
  *     voice                                the recognizer notices a voice
  *     speaks | is-quiet                    the server hears a voice in the audio, whatever the recognizer says; or no longer
  *     interim WORDS                        words that may still change
@@ -80,7 +83,11 @@ function perform(call: RecordedCall, command: string): void {
   };
   switch (verb) {
     case "open":
-      if (text === "deaf") return call.send({ type: "opened", resumed: true, isDeaf: true });
+      if (rest[0] === "without") {
+        const lost = CATEGORIES.find((category) => category === rest[1]);
+        if (lost === undefined) throw new Error(`open without what? ${text}`);
+        return call.send({ type: "opened", resumed: true, lost });
+      }
       return call.send({ type: "opened", resumed: text === "resumed" });
     case "voice":
       return call.send({ type: "speechStarted" });

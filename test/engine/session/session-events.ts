@@ -74,7 +74,7 @@ const GENERATORS: Generators = {
   opened: {
     weight: 1,
     arbitrary: fc.record(
-      { resumed: fc.boolean(), isDeaf: fc.constant(true as const) },
+      { resumed: fc.boolean(), lost: fc.constantFrom("llm", "tts", "stt") },
       { requiredKeys: ["resumed"] },
     ),
   },
