@@ -1,16 +1,24 @@
+import type { Category } from "../../storage/records.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { AgentLlm } from "../session/effect-surroundings.js";
 import type { LegAudio } from "../session/leg-audio.js";
 import type { AgentTts } from "../session/sentence-speaker.js";
+import type { LostCategory } from "../session/session.js";
 import { voiceKeyOf } from "../session/speech-cache.js";
 import type { Toolbox } from "../session/toolbox.js";
 import { systemMessage } from "../speech/prompt.js";
 import type { AgentForCall } from "../tenancy/agent-for-call.js";
 import { agentToolbox } from "../tools/agent-toolbox.js";
 import { AnswerLog } from "../vendors/chain/answer-log.js";
-import type { SpeechToText } from "../vendors/contracts.js";
+import { LostVendor } from "../vendors/chain/lost-vendor.js";
+import { type LanguageModel, type SpeechToText, VendorError } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { type ChainSurroundings, VendorChains, type VoiceOfProvider } from "./vendor-chains.js";
+import {
+  type ChainOfVoices,
+  type ChainSurroundings,
+  VendorChains,
+  type VoiceOfProvider,
+} from "./vendor-chains.js";
 
 /** What an agent thinks, speaks and hears with in one call. */
 export interface AgentVendors {
@@ -18,6 +26,8 @@ export interface AgentVendors {
   readonly tts: AgentTts;
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
+  /** Of what kind nobody can be had for the call; undefined where all can. */
+  readonly lost: LostCategory | undefined;
   /** Who has answered, turn by turn. */
   readonly answers: AnswerLog;
 }
@@ -29,7 +39,7 @@ export interface AgentVendorsOptions {
   readonly context: VendorContext;
 }
 
-/** Throws a VendorError when a provider's settings or credentials cannot be used, and nobody stands in for it. */
+/** Of what kind nobody can be had is told in `lost`; who is asked in its place fails with the reason. */
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
@@ -37,28 +47,67 @@ export function agentVendors(
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(around, answers);
+  let lost: LostCategory | undefined;
+  const orLost = <Client>(
+    category: Category,
+    find: () => Client,
+    standIn: (by: LostVendor) => Client,
+  ) => {
+    try {
+      return find();
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      lost ??= { category, error };
+      return standIn(new LostVendor(error));
+    }
+  };
   return {
-    llm: llmOf(forCall, chains),
-    tts: ttsOf(forCall, chains, audio),
-    stt: chains.stt(forCall),
+    // Where the voice is lost too, that is what the caller notices.
+    tts: ttsOf(
+      forCall,
+      orLost(
+        "tts",
+        () => chains.tts(forCall, audio),
+        (by) => mute(by, forCall, audio),
+      ),
+    ),
+    llm: llmOf(
+      forCall,
+      orLost<LanguageModel>(
+        "llm",
+        () => chains.llm(forCall),
+        (by) => by,
+      ),
+    ),
+    stt: orLost<SpeechToText>(
+      "stt",
+      () => chains.stt(forCall),
+      (by) => by,
+    ),
     toolbox: agentToolbox(forCall.agent, cipher, context),
     answers,
+    lost,
   };
 }
 
+type Voice = Pick<VoiceOfProvider, "provider" | "modelId" | "speed">;
+type Speaking = Pick<ChainOfVoices, "client" | "format"> & { readonly next: () => Voice };
+
 type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
 
-/** The agent's language model in a chat, as in a call. Throws as `agentVendors` does. */
+/**
+ * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
+ * be used, and nobody stands in for it.
+ */
 export function agentLlm(forCall: Thinking, around: ChainSurroundings): AgentLlm {
-  return llmOf(forCall, new VendorChains(around, new AnswerLog()));
+  return llmOf(forCall, new VendorChains(around, new AnswerLog()).llm(forCall));
 }
 
-function llmOf(forCall: Thinking, chains: VendorChains): AgentLlm {
-  const { agent, llm } = forCall;
+function llmOf({ agent, llm }: Thinking, client: LanguageModel): AgentLlm {
   const { temperature, maxTokens } = agent.llmConfig;
   return {
     vendor: llm.providerKey,
-    client: chains.llm(forCall),
+    client,
     modelId: agent.llmModelId,
     systemPrompt: systemMessage(agent.persona).content,
     temperature,
@@ -66,12 +115,16 @@ function llmOf(forCall: Thinking, chains: VendorChains): AgentLlm {
   };
 }
 
-function ttsOf(forCall: AgentForCall, chains: VendorChains, audio: LegAudio): AgentTts {
-  const { agent, tts } = forCall;
+/** Nobody speaks; what was said in the agent's own voice before may still be kept. */
+function mute(lost: LostVendor, { agent, tts }: AgentForCall, audio: LegAudio): Speaking {
+  const voice = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
+  return { client: lost, format: audio.sentenceFormat(lost), next: () => voice };
+}
+
+function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking): AgentTts {
   const { language } = agent.persona;
-  const { client, format, next } = chains.tts(forCall, audio);
-  const keys = new Map<VoiceOfProvider, string>();
-  const keyOf = (voice: VoiceOfProvider): string => {
+  const keys = new Map<Voice, string>();
+  const keyOf = (voice: Voice): string => {
     const { provider, modelId, speed } = voice;
     const parts = [agent.orgId, provider.id, provider.updatedAtMs, modelId, speed, language];
     const key = keys.get(voice) ?? voiceKeyOf([...parts, format.name]);

@@ -7,7 +7,7 @@ import type { CallerChannel } from "../session/caller-channel.js";
 import { NOTHING_SAID } from "../session/effects.js";
 import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../session/ending.js";
 import type { LegAudio } from "../session/leg-audio.js";
-import type { Session } from "../session/session.js";
+import type { LostCategory, Session } from "../session/session.js";
 import { type AgentForCall, AgentUnavailable } from "../tenancy/agent-for-call.js";
 import type { Agents } from "../tenancy/agents.js";
 import type { DialTargets } from "../tenancy/dial-targets.js";
@@ -213,7 +213,7 @@ export class CallOpener {
     const own = withTerms(admitted.agent, request.terms);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
-    const vendors = this.#vendorsOf(forCall, audio);
+    const vendors = agentVendors(forCall, audio, this.#around.vendors);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key, messages: history, resumed } = await this.#conversations.load(orgId, request);
@@ -247,37 +247,24 @@ export class CallOpener {
     };
     const session = assembleSession(parts, this.#around);
     this.#around.liveCalls.add(session);
-    const stream = await this.#listen(request, forCall, vendors, session, entry, signal);
+    const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ agentName: agent.name, historyKey: key, tap });
     this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
-    if (stream instanceof VendorError) session.beginDeaf(stream);
-    else session.begin(stream, resumed);
+    if ("error" in listening) session.beginWithout(listening);
+    else session.begin(listening, resumed);
     return session;
   }
 
-  #vendorsOf(forCall: AgentForCall, audio: LegAudio): AgentVendors {
-    try {
-      return agentVendors(forCall, audio, this.#around.vendors);
-    } catch (error) {
-      if (!(error instanceof VendorError)) throw error;
-      this.#around.log.warn(
-        { vendor: error.vendor, reason: error.message },
-        "provider is misconfigured",
-      );
-      const message = `the agent's provider ${error.vendor} is not configured correctly`;
-      throw new OpenRefusal("providerUnavailable", message, { cause: error });
-    }
-  }
-
-  /** Returns why nobody hears the caller, where no vendor can be had: that is told in the call. */
+  /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */
   async #listen(
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,
-    { stt }: AgentVendors,
+    { stt, lost }: AgentVendors,
     session: Session,
     entry: CallEntry,
     signal: AbortSignal,
-  ): Promise<SpeechStream | VendorError> {
+  ): Promise<SpeechStream | LostCategory> {
+    if (lost !== undefined) return lost;
     const { heard: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
@@ -285,7 +272,7 @@ export class CallOpener {
     try {
       return await stt.open(options, session, signal);
     } catch (error) {
-      if (error instanceof VendorError && !signal.aborted) return error;
+      if (error instanceof VendorError && !signal.aborted) return { category: "stt", error };
       session.release();
       if (signal.aborted) {
         entry.ended(CALLER_LEFT, NOTHING_SAID);

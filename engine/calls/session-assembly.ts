@@ -80,8 +80,8 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
     recorder.ended(INTERNAL_ERROR, rescue(actor));
   });
   runner.deliverTo((event) => actor.send(event));
-  const speechLog = { vendorFailed, wasDeaf: (deafMs: number) => entry.wasDeaf(deafMs) };
-  const session: Session = new Session(callId, runner, speechLog, parts.heard, parts.tap);
+  const vendorLog = { vendorFailed, wasDeaf: (deafMs: number) => entry.wasDeaf(deafMs) };
+  const session: Session = new Session(callId, runner, vendorLog, parts.heard, parts.tap);
   entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
   return session;
 }

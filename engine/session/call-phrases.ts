@@ -18,12 +18,12 @@ export interface PhraseSurroundings {
 /** The phrases that one call can play at once, however its voice is by then. */
 export class CallPhrases {
   readonly #around: PhraseSurroundings;
-  readonly #onReady: (text: string, durationMs: number) => void;
+  readonly #onReady: (text: string, spoken: SpokenSentence) => void;
   readonly #ready = new Map<string, SpokenSentence>();
   #isClosed = false;
   #cancel: CancelTimer = () => undefined;
 
-  constructor(around: PhraseSurroundings, onReady: (text: string, durationMs: number) => void) {
+  constructor(around: PhraseSurroundings, onReady: (text: string, spoken: SpokenSentence) => void) {
     this.#around = around;
     this.#onReady = onReady;
   }
@@ -70,6 +70,6 @@ export class CallPhrases {
 
   #tell(text: string, spoken: SpokenSentence): void {
     this.#ready.set(text, spoken);
-    this.#onReady(text, spoken.durationMs);
+    this.#onReady(text, spoken);
   }
 }

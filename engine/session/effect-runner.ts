@@ -7,7 +7,7 @@ import type { SessionEffect, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { SessionEvent, TimerName } from "./events.js";
 import { SentenceDelivery } from "./sentence-delivery.js";
-import { speakSentence } from "./sentence-speaker.js";
+import { deliverSpoken, speakSentence } from "./sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
 import { VOICE_MS_PER_CHAR } from "./state.js";
 
@@ -31,9 +31,10 @@ export class EffectRunner implements EffectPerformer {
 
   constructor(around: EffectSurroundings, startedAtMs: number) {
     this.#around = around;
-    this.#phrases = new CallPhrases(around, (text, durationMs) =>
-      this.report({ type: "phraseReady", text, durationMs }),
-    );
+    this.#phrases = new CallPhrases(around, (text, { durationMs, words }) => {
+      const timed = words === undefined ? {} : { words };
+      this.report({ type: "phraseReady", text, durationMs, ...timed });
+    });
     this.#startedAtMs = startedAtMs;
   }
 
@@ -171,8 +172,7 @@ export class EffectRunner implements EffectPerformer {
     const ready = this.#phrases.get(text);
     if (ready !== undefined) {
       work.syntheses.delete(index);
-      delivery.add(ready.audio, ready.durationMs);
-      return delivery.finish();
+      return deliverSpoken(ready, delivery);
     }
     speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
       () => {

@@ -1,3 +1,4 @@
+import type { Category } from "../../storage/records.js";
 import type { TimedWord } from "../speech/word-marks.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./ending.js";
@@ -34,8 +35,8 @@ export type OpenedEvent = At & {
   readonly type: "opened";
   /** The conversation goes on from an earlier session: no second greeting. */
   readonly resumed: boolean;
-  /** No recognizer could be had for the call. */
-  readonly isDeaf?: true;
+  /** Nobody of this kind can be had for the call. */
+  readonly lost?: Category;
 };
 export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";
@@ -153,6 +154,8 @@ export type PhraseReadyEvent = At & {
   readonly type: "phraseReady";
   readonly text: string;
   readonly durationMs: number;
+  /** Where its words end, from voices that tell. */
+  readonly words?: readonly TimedWord[];
 };
 /** The vendor has taken the call on, as the transfer that ended this turn asked; or has not. */
 export type TransferTakenEvent = At & { readonly type: "transferTaken"; readonly turnId: number };

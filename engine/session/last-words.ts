@@ -1,5 +1,6 @@
+import type { Category } from "../../storage/records.js";
 import type { SessionEffect } from "./effects.js";
-import { type Ending, LISTENING_FAILED } from "./ending.js";
+import { type Ending, LANGUAGE_MODEL_FAILED, LISTENING_FAILED, SPEECH_FAILED } from "./ending.js";
 import { endCall, settleTurn, stopTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
@@ -44,6 +45,18 @@ export function onListeningFailed(
   const words = ending.transferTo === undefined ? (phrases?.cannotHear ?? withoutPhrases) : apology;
   if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
   return sayLast(state, words, ending, atMs, out);
+}
+
+/** A call has begun for which nobody of this kind can be had: it is there to say so. */
+export function onVendorMissing(
+  state: SessionState,
+  category: Category,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (category === "stt") return onListeningFailed(state, atMs, out);
+  const ending = lostEnding(state, category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED);
+  return sayLast(state, state.settings.apology, ending, atMs, out);
 }
 
 /** The call is to end for a reason from outside. Nobody minds that of a caller who left; others are told. */

@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
+import type { TimedWord } from "../speech/word-marks.js";
 import type { Clock } from "../time/clock.js";
+import { TIMED_WORDS_MAX } from "./sentence-delivery.js";
 import { type AgentTts, speakSentence } from "./sentence-speaker.js";
-import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
+import { type SpeechCache, type SpokenSentence, sizeBytesOf } from "./speech-cache.js";
 
 /** A handful of phrases of two seconds for hundreds of voices. */
 const PHRASES_SIZE_MAX_BYTES = 32 * 1024 * 1024;
@@ -18,7 +20,7 @@ export class PhraseKeeper {
   readonly #clock: Clock;
   readonly #kept = new LRUCache<string, SpokenSentence>({
     maxSize: PHRASES_SIZE_MAX_BYTES,
-    sizeCalculation: ({ audio }) => Math.max(1, audio.byteLength),
+    sizeCalculation: sizeBytesOf,
   });
   readonly #underway = new Map<string, Promise<SpokenSentence | undefined>>();
 
@@ -56,10 +58,13 @@ export class PhraseKeeper {
     const abort = new AbortController();
     const cancel = this.#clock.after(PREPARE_MAX_MS, () => abort.abort());
     const pieces: Uint8Array[] = [];
+    const words: TimedWord[] = [];
     let durationMs = 0;
     const delivery = {
       firstByte: () => undefined,
-      timed: () => undefined,
+      timed: (told: readonly TimedWord[]) => {
+        words.push(...told.slice(0, TIMED_WORDS_MAX - words.length));
+      },
       add: (audio: Uint8Array, pieceMs: number) => {
         pieces.push(audio);
         durationMs += pieceMs;
@@ -71,7 +76,8 @@ export class PhraseKeeper {
     } finally {
       cancel();
     }
-    return { audio: Buffer.concat(pieces), durationMs };
+    const timed = words.length === 0 ? {} : { words };
+    return { audio: Buffer.concat(pieces), durationMs, ...timed };
   }
 }
 

@@ -32,6 +32,9 @@ export const EMPTY_LEDGER: PlaybackLedger = { sent: [], endsAtMs: Number.NEGATIV
 /** The last word of a sentence that is not whole has not been heard, whatever the estimate says. */
 const OPEN_FRACTION_MAX = 0.999;
 
+/** Moments are sums of fractions: where one ends another begins, give or take less than this. */
+const ROUNDING_MS = 0.001;
+
 export function recordSent(
   ledger: PlaybackLedger,
   sentence: Omit<SentSentence, "startsAtMs">,
@@ -86,7 +89,7 @@ export function answerEndsAtMs(ledger: PlaybackLedger): number {
 export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
   let count = 0;
   for (const sentence of ledger.sent) {
-    if (!sentence.isWhole || endOf(sentence) > atMs) break;
+    if (!isOver(sentence, atMs)) break;
     count += 1;
   }
   return count;
@@ -125,9 +128,7 @@ export function delayPlayback(
   byMs: number,
 ): PlaybackLedger {
   const sent = ledger.sent.map((sentence) =>
-    endOf(sentence) <= fromMs && sentence.isWhole
-      ? sentence
-      : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
+    isOver(sentence, fromMs) ? sentence : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
   );
   return ledgerOf(sent);
 }
@@ -182,11 +183,16 @@ function endOf({ startsAtMs, durationMs }: SentSentence): number {
   return startsAtMs + durationMs;
 }
 
+/** All of it has been heard. */
+function isOver(sentence: SentSentence, atMs: number): boolean {
+  return sentence.isWhole && atMs > endOf(sentence) - ROUNDING_MS;
+}
+
 function heardOf(sentence: SentSentence, atMs: number): string {
-  const { text, startsAtMs, durationMs, expectedMs, isWhole, marks = [] } = sentence;
+  const { text, startsAtMs, durationMs, expectedMs, marks = [] } = sentence;
   const playedMs = Math.min(atMs - startsAtMs, durationMs);
   if (playedMs <= 0) return "";
-  if (isWhole && playedMs >= durationMs) return text;
+  if (isOver(sentence, atMs)) return text;
   const chars = charsSaid(text, marks, playedMs, Math.max(expectedMs, durationMs));
   return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
 }

@@ -5,7 +5,7 @@ import type { PlayoutDelay } from "./playout-delay.js";
 
 const NO_AUDIO = new Uint8Array(0);
 /** Words that wait to be told; a sentence of two minutes has fewer. */
-const WORDS_MAX = 500;
+export const TIMED_WORDS_MAX = 500;
 
 /** What is told of a sentence while its audio comes; times are on the monotonic clock. */
 export interface SentenceSound {
@@ -69,7 +69,7 @@ export class SentenceDelivery {
 
   /** Where words end in the audio of the sentence; more than any sentence has are left out. */
   timed(words: readonly TimedWord[]): void {
-    if (!this.#isOver) this.#words.push(...words.slice(0, WORDS_MAX - this.#words.length));
+    if (!this.#isOver) this.#words.push(...words.slice(0, TIMED_WORDS_MAX - this.#words.length));
   }
 
   /** No more audio comes. */

@@ -1,5 +1,6 @@
 import { bytesPerMs } from "../audio/audio-format.js";
 import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
+import type { TimedWord } from "../speech/word-marks.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import {
   type SpeechFormat,
@@ -8,8 +9,8 @@ import {
   VendorError,
 } from "../vendors/contracts.js";
 import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
-import type { SentenceDelivery } from "./sentence-delivery.js";
-import type { SpeechCache } from "./speech-cache.js";
+import { type SentenceDelivery, TIMED_WORDS_MAX } from "./sentence-delivery.js";
+import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
 
 /** The longest sentence that the splitter lets pass takes a fifth. */
 const SENTENCE_MAX_MS = 120_000;
@@ -47,10 +48,10 @@ export async function speakSentence(
 ): Promise<void> {
   const known = cache.find(tts.cacheKey, text);
   if (known !== undefined) {
-    delivery.add(known.audio, known.durationMs);
-    return delivery.finish();
+    return deliverSpoken(known, delivery);
   }
   const pieces: Uint8Array[] = [];
+  const words: TimedWord[] = [];
   let durationMs = 0;
   const broken = new AbortController();
   const listener = {
@@ -61,12 +62,19 @@ export async function speakSentence(
     },
     onBroken: (error: unknown) => broken.abort(error),
   };
+  const hearing = {
+    firstByte: () => delivery.firstByte(),
+    timed: (told: readonly TimedWord[]) => {
+      words.push(...told.slice(0, TIMED_WORDS_MAX - words.length));
+      delivery.timed(told);
+    },
+  };
   const given = new AbortController();
   const converter = tts.format.open(listener, AbortSignal.any([signal, given.signal]));
   try {
     const until = AbortSignal.any([signal, broken.signal]);
     await watched(tts.vendor, clock, until, (watch) =>
-      askVoice(tts, text, converter, delivery, watch),
+      askVoice(tts, text, converter, hearing, watch),
     );
   } catch (error) {
     // What is still being converted would be heard among the words of another try.
@@ -79,7 +87,18 @@ export async function speakSentence(
   if (durationMs === 0) {
     throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");
   }
-  cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs });
+  const timed = words.length === 0 ? {} : { words };
+  cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs, ...timed });
+  delivery.finish();
+}
+
+/** What was spoken before goes to its delivery as a whole, with the times of its words. */
+export function deliverSpoken(
+  { audio, durationMs, words = [] }: SpokenSentence,
+  delivery: Pick<SentenceDelivery, "add" | "timed" | "finish">,
+): void {
+  delivery.timed(words);
+  delivery.add(audio, durationMs);
   delivery.finish();
 }
 

@@ -1,3 +1,4 @@
+import type { Category } from "../../storage/records.js";
 import { bytesPerMs, type HeardFormat } from "../audio/audio-format.js";
 import { VoiceMeter } from "../audio/voice-meter.js";
 import type {
@@ -13,8 +14,14 @@ import type { EffectRunner } from "./effect-runner.js";
 import { CALLER_LEFT, type Ending } from "./ending.js";
 import { HeardClock } from "./heard-clock.js";
 
-export interface SpeechLog {
-  vendorFailed(category: "stt", error: VendorError): void;
+/** Why nobody of a kind can be had for a call. */
+export interface LostCategory {
+  readonly category: Category;
+  readonly error: VendorError;
+}
+
+export interface VendorLog {
+  vendorFailed(category: Category, error: VendorError): void;
   wasDeaf(durationMs: number): void;
 }
 
@@ -25,7 +32,7 @@ export interface SpeechLog {
 export class Session implements SpeechListener {
   readonly callId: string;
   readonly #runner: EffectRunner;
-  readonly #speechLog: SpeechLog;
+  readonly #vendorLog: VendorLog;
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
   readonly #voice: VoiceMeter;
@@ -37,13 +44,13 @@ export class Session implements SpeechListener {
   constructor(
     callId: string,
     runner: EffectRunner,
-    speechLog: SpeechLog,
+    vendorLog: VendorLog,
     heard: HeardFormat,
     tap?: CallAudioTap,
   ) {
     this.callId = callId;
     this.#runner = runner;
-    this.#speechLog = speechLog;
+    this.#vendorLog = vendorLog;
     this.#bytesPerMs = bytesPerMs(heard);
     this.#tap = tap;
     this.#voice = new VoiceMeter(heard);
@@ -63,10 +70,10 @@ export class Session implements SpeechListener {
     this.#runner.report({ type: "opened", resumed });
   }
 
-  /** Nobody could be had who hears the caller: the call is there to say so. */
-  beginDeaf(error: VendorError): void {
-    this.#speechLog.vendorFailed("stt", error);
-    this.#runner.report({ type: "opened", resumed: true, isDeaf: true });
+  /** Nobody can be had who hears the caller, answers or speaks: the call is there to say so. */
+  beginWithout({ category, error }: LostCategory): void {
+    this.#vendorLog.vendorFailed(category, error);
+    this.#runner.report({ type: "opened", resumed: true, lost: category });
   }
 
   /** Whole samples of the caller's audio, in the format that the session was opened for. */
@@ -145,15 +152,15 @@ export class Session implements SpeechListener {
   }
 
   onLost(error: VendorError): void {
-    this.#speechLog.vendorFailed("stt", error);
+    this.#vendorLog.vendorFailed("stt", error);
   }
 
   onRecovered(deafMs: number): void {
-    this.#speechLog.wasDeaf(deafMs);
+    this.#vendorLog.wasDeaf(deafMs);
   }
 
   onFailed(error: VendorError): void {
-    this.#speechLog.vendorFailed("stt", error);
+    this.#vendorLog.vendorFailed("stt", error);
     this.#runner.report({ type: "listeningFailed" });
   }
 

@@ -8,6 +8,7 @@ import type {
 import { type LateWords, NO_LATE_WORDS } from "../speech/late-words.js";
 import type { StockPhrases } from "../speech/stock-phrases.js";
 import { EMPTY_HEARING, type HearingState } from "../speech/turn-detector.js";
+import type { WordMark } from "../speech/word-marks.js";
 import type { EarlyReply } from "./early-reply.js";
 import { NO_METRICS, type SaidMessage } from "./effects.js";
 import type { Ending } from "./ending.js";
@@ -66,6 +67,8 @@ export type SessionTool =
 export interface ReadyPhrase {
   readonly text: string;
   readonly durationMs: number;
+  /** Where its words end in its audio; empty where its voice does not tell. */
+  readonly marks: readonly WordMark[];
 }
 
 /** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */

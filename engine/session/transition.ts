@@ -28,6 +28,7 @@ import {
   endAsked,
   onListeningFailed,
   onTimeUp,
+  onVendorMissing,
   watchDuration,
 } from "./last-words.js";
 import { onOnsetTimer } from "./onset.js";
@@ -181,7 +182,7 @@ function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[])
   const texts = preparedPhrases(state);
   if (texts.length > 0) out.push({ type: "preparePhrases", texts });
   const live: SessionState = { ...state, phase: "live" };
-  if (event.isDeaf === true) return onListeningFailed(live, event.atMs, out);
+  if (event.lost !== undefined) return onVendorMissing(live, event.lost, event.atMs, out);
   const greeting = event.resumed ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)
     .map(speakable)

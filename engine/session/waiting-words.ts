@@ -1,4 +1,5 @@
 import * as detector from "../speech/turn-detector.js";
+import { markWords } from "../speech/word-marks.js";
 import type { SessionEffect } from "./effects.js";
 import type { PhraseReadyEvent, TimerFiredEvent } from "./events.js";
 import { recordSent } from "./playback-ledger.js";
@@ -16,10 +17,11 @@ const LOOK_AGAIN_MS = 500;
 const VOICE_RECENT_MS = 300;
 
 export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
-  const { text, durationMs } = event;
+  const { text, durationMs, words = [] } = event;
   const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
   if (isKnown || !preparedPhrases(state).includes(text)) return state;
-  const ready = { ...state, readyPhrases: [...state.readyPhrases, { text, durationMs }] };
+  const phrase = { text, durationMs, marks: markWords(text, [], words) };
+  const ready = { ...state, readyPhrases: [...state.readyPhrases, phrase] };
   return withPace(ready, text, durationMs);
 }
 
@@ -74,22 +76,15 @@ function nextPhrase({ settings, readyPhrases }: SessionState, turn: Turn): Ready
 function sayPhrase(
   state: SessionState,
   turn: Turn,
-  { text, durationMs }: ReadyPhrase,
+  { text, durationMs, marks }: ReadyPhrase,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
   const { sentCount } = turn;
   const slot = WAITING_SLOT_FIRST + turn.waitingWords;
-  const sentence = {
-    slot,
-    text,
-    attempt: 1,
-    durationMs,
-    isWhole: true,
-    marks: [],
-    came: undefined,
-  };
-  const sent = { text, durationMs, expectedMs: durationMs, isWhole: true, isWaitingWord: true };
+  const whole = { text, durationMs, isWhole: true, marks };
+  const sentence = { ...whole, slot, attempt: 1, came: undefined };
+  const sent = { ...whole, expectedMs: durationMs, isWaitingWord: true };
   const said: Turn = {
     ...turn,
     sentences: turn.sentences.toSpliced(sentCount, 0, sentence),

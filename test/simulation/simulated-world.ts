@@ -193,7 +193,10 @@ export class SimulatedWorld {
     for (const [place, text] of texts.entries()) {
       this.clock.after(300 * (place + 1), () => {
         this.#ready.add(text);
-        this.send({ type: "phraseReady", text, durationMs: text.length * MS_PER_CHARACTER });
+        const durationMs = text.length * MS_PER_CHARACTER;
+        // Every other phrase is in a voice that tells of its words.
+        const words = [{ text: text.split(" ")[0] ?? "", endMs: durationMs / 4 }];
+        this.send({ type: "phraseReady", text, durationMs, ...(place % 2 === 0 && { words }) });
       });
     }
   }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
-import type { OnVendorsLost } from "../../storage/records.js";
+import { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import type { Category, OnVendorsLost } from "../../storage/records.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -57,14 +58,20 @@ async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): P
   return talk;
 }
 
-async function dialled(reaches: string, onVendorsLost: OnVendorsLost): Promise<Talk> {
+/** Of the `lost` category the agent has a provider whose credentials cannot be opened. */
+async function dialled(
+  reaches: string,
+  onVendorsLost: OnVendorsLost,
+  lost?: Category,
+): Promise<Talk> {
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
   assert.ok(stream);
   const customer = await server.customer();
+  const own = lost === undefined ? {} : await sealedElsewhere(customer, lost);
   await server.tenancy.dialTargets.allow(customer.email, reaches);
   const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
   const persona = { greeting: "Hello there." };
-  await server.agent(customer, { persona, tools, thresholds: { onVendorsLost } });
+  await server.agent(customer, { persona, tools, thresholds: { onVendorsLost }, ...own });
   const url = webhookUrl(server, customer);
   const headers = signatureHeader(url.replace(server.url, BASE), FIELDS, AUTH_TOKEN);
   const body = new URLSearchParams(FIELDS);
@@ -74,6 +81,21 @@ async function dialled(reaches: string, onVendorsLost: OnVendorsLost): Promise<T
   const call = await VendorCall.connect(streamUrl(server), stream);
   call.send(stream.start(token));
   return { customer, call };
+}
+
+async function sealedElsewhere({ tenant }: Customer, category: Category) {
+  const { id } = await server.tenancy.providers.create(tenant, {
+    category,
+    providerKey: category === "stt" ? "deepgram" : "openai",
+    name: "Ours",
+    credentials: { apiKey: "sk-ours" },
+    models: [{ modelId: "house", label: "House" }],
+    settings: {},
+  });
+  const sealedCredentials = new CredentialCipher("6b".repeat(32)).seal({ apiKey: "sk-ours" });
+  await server.database.providers.update(id, tenant.organization.id, { sealedCredentials }, 1);
+  const model = category === "stt" ? {} : { [`${category}ModelId`]: "house" };
+  return { [`${category}ProviderId`]: id, ...model };
 }
 
 test("a caller is handed on at the vendor, and then the stream is closed", async () => {
@@ -167,6 +189,33 @@ test("a call for which no recognizer can be had says so and is handed on", async
   const [request] = api.requests;
   assert.ok(new URLSearchParams(request?.body).get("Twiml")?.includes(TRANSFER_TO));
 });
+
+const MISCONFIGURED = [
+  ["llm", "transfer", "languageModelFailed"],
+  ["llm", "end", "languageModelFailed"],
+  ["stt", "transfer", "listeningFailed"],
+  ["tts", "transfer", "speechFailed"],
+] as const;
+for (const [category, onVendorsLost, endReason] of MISCONFIGURED) {
+  const how = onVendorsLost === "transfer" ? "handed on" : "ended";
+  test(`a call whose ${category} cannot be used is not refused: the caller is told if anybody can speak, and ${how}`, async () => {
+    const { customer, call } = await dialled(TRANSFER_TO, onVendorsLost, category);
+    if (category !== "tts") {
+      assert.match(await call.said(1), /^I am sorry/);
+      call.play();
+    }
+    await call.closed;
+    const record = await server.endedCall(customer);
+    assert.deepEqual([record.status, record.metadata["endReason"]], ["failed", endReason]);
+    assert.equal(record.transcript.length, category === "tts" ? 0 : 1);
+    await server.settled();
+    const sent = api.requests.map(({ body }) => new URLSearchParams(body).get("Twiml") ?? "");
+    assert.equal(
+      sent.filter((twiml) => twiml.includes(TRANSFER_TO)).length,
+      Number(how === "handed on"),
+    );
+  });
+}
 
 const CLOSED_STREAMS = [
   ["takes the call was a transfer", 200, "transferred"],

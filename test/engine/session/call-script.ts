@@ -1,8 +1,11 @@
 import { stockPhrases } from "../../../engine/speech/stock-phrases.js";
+import type { TimedWord } from "../../../engine/speech/word-marks.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** The recognizer counts audio, which began before the call's own clock. */
 const AUDIO_AHEAD_MS = 1_000;
+
+const CATEGORIES = ["llm", "tts", "stt"] as const;
 
 /**
  * Plays a call from a script of blocks: one command, a line of dashes, then what the session did. Gives the script
@@ -11,6 +14,7 @@ const AUDIO_AHEAD_MS = 1_000;
  *     set sensitivity low                  before `open`: a setting of the agent
  *     set phrases en                       the agent speaks for itself, in that language
  *     open | open resumed                  the caller is connected
+ *     open without llm | tts | stt         nobody of that kind can be had for the call
  *     voice                                the recognizer notices a voice
  *     speaks | is-quiet                    the server hears a voice in the audio, whatever the recognizer says; or no longer
  *     interim WORDS                        words that may still change
@@ -29,7 +33,7 @@ const AUDIO_AHEAD_MS = 1_000;
  *     mute INDEX | mute-for-good INDEX     it could not be
  *     heard INDEX                          the telephone says that this sentence was heard
  *     played MS                            the client says how much of the turn it has played
- *     ready MS TEXT                        a phrase of the agent's stock can be played at once
+ *     ready MS TEXT [WORD=MS ...]          a phrase of the agent's stock can be played at once
  *     key KEY                              the caller presses a key
  *     tool NAME JSON                       the model ends by asking for a tool, whose call is named as the tool
  *     tool-says NAME TEXT                  what came of it
@@ -79,7 +83,11 @@ function perform(call: RecordedCall, command: string): void {
   };
   switch (verb) {
     case "open":
-      if (text === "deaf") return call.send({ type: "opened", resumed: true, isDeaf: true });
+      if (rest[0] === "without") {
+        const lost = CATEGORIES.find((category) => category === rest[1]);
+        if (lost === undefined) throw new Error(`open without what? ${text}`);
+        return call.send({ type: "opened", resumed: true, lost });
+      }
       return call.send({ type: "opened", resumed: text === "resumed" });
     case "voice":
       return call.send({ type: "speechStarted" });
@@ -137,11 +145,7 @@ function perform(call: RecordedCall, command: string): void {
       const firstByteAtMs = call.clock.monotonicMs();
       const durationMs = Number(rest[1]);
       const type = verb === "grew" ? "sentenceGrew" : "sentenceWhole";
-      const words = rest.slice(2).map((told) => {
-        const [text = "", endMs] = told.split("=");
-        return { text, endMs: Number(endMs) };
-      });
-      const timed = words.length === 0 ? {} : { words };
+      const timed = timesIn(rest.slice(2));
       return call.send({ type, turnId, index, durationMs, firstByteAtMs, ...timed });
     }
     case "mute":
@@ -153,8 +157,9 @@ function perform(call: RecordedCall, command: string): void {
     case "played":
       return call.send({ type: "played", turnId, playedMs: index });
     case "ready": {
-      const [, ...words] = rest;
-      return call.send({ type: "phraseReady", text: words.join(" "), durationMs: index });
+      const words = rest.slice(1).filter((word) => !word.includes("="));
+      const phrase = { text: words.join(" "), durationMs: index };
+      return call.send({ type: "phraseReady", ...phrase, ...timesIn(rest) });
     }
     case "key":
       return call.send({ type: "digit", digit: text });
@@ -209,4 +214,15 @@ function perform(call: RecordedCall, command: string): void {
 function valueOf(name: string, value: string): unknown {
   if (name === "phrases") return stockPhrases(value);
   return /^(?:[\d[{]|true$|false$)/.test(value) ? JSON.parse(value) : value;
+}
+
+/** Where words end, as `WORD=MS`; nothing where none is told. */
+function timesIn(parts: readonly string[]): { words?: readonly TimedWord[] } {
+  const words = parts
+    .filter((part) => part.includes("="))
+    .map((told) => {
+      const [text = "", endMs] = told.split("=");
+      return { text, endMs: Number(endMs) };
+    });
+  return words.length === 0 ? {} : { words };
 }

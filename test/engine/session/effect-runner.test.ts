@@ -165,6 +165,27 @@ test("a sentence is spoken, kept until it is played, and played once", async () 
   assert.throws(() => trial.perform(play), /no audio/);
 });
 
+test("a phrase that was said beforehand is ready with the times of its words, and plays with them", async () => {
+  const trial = new Trial();
+  const words = [{ text: "ok", startMs: 0, endMs: 60 }];
+  trial.perform({ type: "preparePhrases", texts: ["ok"] });
+  trial.clock.advance(300);
+  const [synthesis] = trial.client.syntheses;
+  const prepared = trial.next();
+  synthesis?.give(await speak("ok", MP3));
+  synthesis?.request.onWords?.(words);
+  synthesis?.finish();
+  const ready = await prepared;
+  assert.ok(ready.type === "phraseReady");
+  assert.deepEqual(ready.words, words);
+  trial.perform({ type: "preparePhrases", texts: ["ok"] });
+  assert.equal(trial.events.filter(({ type }) => type === "phraseReady").length, 2);
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const spoken = trial.events.find((event) => event.type === "sentenceWhole");
+  assert.deepEqual(spoken?.words, words);
+  assert.equal(trial.client.syntheses.length, 1);
+});
+
 test("an aborted turn is aborted at every vendor, and nothing of it comes back", async () => {
   const trial = new Trial();
   trial.ask(1);

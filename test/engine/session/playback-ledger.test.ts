@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
+  alignEnd,
   alignPlayed,
   EMPTY_LEDGER,
   heardText,
   type PlaybackLedger,
   recordSent,
+  sentencesHeard,
 } from "../../../engine/session/playback-ledger.js";
 
 interface Given {
@@ -78,4 +80,22 @@ test("more than was sent is all that was sent", () => {
   const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 90_000, 5_000);
   assert.equal(ledger.endsAtMs, 5_000);
   assert.deepEqual(alignPlayed(EMPTY_LEDGER, 10, 5_000), EMPTY_LEDGER);
+});
+
+test("at the end of the last sentence all has been heard, whatever fractions its moments are", () => {
+  const moment = fc.double({ min: 0, max: 3_600_000, noNaN: true });
+  const duration = fc.double({ min: 1, max: 60_000, noNaN: true });
+  const isLastWordHeard = (startsAtMs: number, durationMs: number) => {
+    const sentence = { text: "There is more to tell.", durationMs, expectedMs: durationMs };
+    const ledger = recordSent(EMPTY_LEDGER, { ...sentence, isWhole: true }, startsAtMs);
+    assert.equal(heardText(ledger, ledger.endsAtMs), sentence.text);
+    // A mark of the telephone says when, and the interruption comes in the same moment.
+    const aligned = alignEnd(ledger, 0, startsAtMs / 3);
+    assert.equal(heardText(aligned, startsAtMs / 3), sentence.text);
+    assert.equal(sentencesHeard(aligned, startsAtMs / 3), 1);
+  };
+  fc.assert(fc.property(moment, duration, isLastWordHeard), {
+    // The sum is rounded down, so that less than the sentence's length lies between its beginning and its end.
+    examples: [[3_160.7963768096947, 1_464]],
+  });
 });

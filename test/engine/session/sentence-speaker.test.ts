@@ -84,9 +84,11 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
 test("a sentence said twice is not asked for again", async () => {
   const trial = new Trial();
   const mp3 = await speak("hello", MP3_SOUND);
+  const word = { text: "hello", startMs: 0, endMs: 300 };
   const ask = () => {
     const spoken = trial.say("hello");
     trial.synthesis.give(mp3);
+    trial.synthesis.request.onWords?.([word]);
     trial.synthesis.finish();
     return spoken;
   };
@@ -98,6 +100,7 @@ test("a sentence said twice is not asked for again", async () => {
   assert.equal(trial.client.syntheses.length, 2);
   assert.equal(again.audio, audio);
   assert.equal(again.firstByteAtMs, 1_500);
+  assert.deepEqual(again.words, [word], "what was heard of it is told by the same words");
 });
 
 test("an answer without sound is a bad answer, and not kept", async () => {

@@ -47,13 +47,14 @@ const words = fc.oneof(
 const turnId = fc.integer({ min: 0, max: 6 });
 const index = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(1_000));
 const ms = fc.integer({ min: 0, max: 20_000 });
+const timedWords = fc.array(fc.record({ text: words, endMs: ms }), { maxLength: 4 });
 const audio = fc.record(
   {
     turnId,
     index,
     durationMs: fc.integer({ min: 1, max: 9_000 }),
     firstByteAtMs: ms,
-    words: fc.array(fc.record({ text: words, endMs: ms }), { maxLength: 4 }),
+    words: timedWords,
   },
   { requiredKeys: ["turnId", "index", "durationMs", "firstByteAtMs"] },
 );
@@ -73,7 +74,7 @@ const GENERATORS: Generators = {
   opened: {
     weight: 1,
     arbitrary: fc.record(
-      { resumed: fc.boolean(), isDeaf: fc.constant(true as const) },
+      { resumed: fc.boolean(), lost: fc.constantFrom("llm", "tts", "stt") },
       { requiredKeys: ["resumed"] },
     ),
   },
@@ -146,6 +147,7 @@ const GENERATORS: Generators = {
     arbitrary: fc.record({
       text: fc.constantFrom(...stockPhrases("en").waiting, "words that nobody prepared"),
       durationMs: fc.integer({ min: 1, max: 3_000 }),
+      words: timedWords,
     }),
   },
   sentenceHeard: { weight: 3, arbitrary: fc.record({ turnId, index }) },

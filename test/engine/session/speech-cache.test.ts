@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAID_ONCE_MAX, SpeechCache, voiceKeyOf } from "../../../engine/session/speech-cache.js";
+import {
+  SAID_ONCE_MAX,
+  SpeechCache,
+  type SpokenSentence,
+  voiceKeyOf,
+} from "../../../engine/session/speech-cache.js";
 
 const VOICE = voiceKeyOf(["org", "provider", "model", 1, "en-US"]);
 
@@ -8,7 +13,7 @@ function sentence(sizeBytes: number) {
   return { audio: new Uint8Array(sizeBytes), durationMs: 100 };
 }
 
-function keepTwice(cache: SpeechCache, text: string, spoken: ReturnType<typeof sentence>) {
+function keepTwice(cache: SpeechCache, text: string, spoken: SpokenSentence) {
   cache.keep(VOICE, text, spoken);
   cache.keep(VOICE, text, spoken);
 }
@@ -55,6 +60,17 @@ test("what is kept stays within its bytes, the least recently used goes first", 
   assert.equal(cache.sizeBytes, 800);
   assert.equal(cache.find(VOICE, "one"), undefined);
   assert.ok(cache.find(VOICE, "three"));
+});
+
+test("the times of a sentence's words take their room beside its audio", () => {
+  const cache = new SpeechCache(1_000);
+  const words = Array.from({ length: 10 }, (_, n) => ({ text: "word", endMs: n * 100 }));
+  keepTwice(cache, "timed", { ...sentence(300), words });
+  assert.equal(cache.sizeBytes, 300 + 10 * (48 + 2 * 4));
+  assert.deepEqual(cache.find(VOICE, "timed")?.words, words);
+  const endless = Array.from({ length: 20 }, () => ({ text: "word", endMs: 1 }));
+  keepTwice(cache, "endless", { ...sentence(1), words: endless });
+  assert.equal(cache.find(VOICE, "endless"), undefined);
 });
 
 test("a sentence larger than the whole cache is not kept, and pushes nothing out", () => {
