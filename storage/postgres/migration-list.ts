@@ -5,6 +5,7 @@ import * as agentFallbacks from "./migrations/008-agent-fallbacks.js";
 import * as publicAgents from "./migrations/009-public-agents.js";
 import * as nodes from "./migrations/010-nodes.js";
 import * as operators from "./migrations/011-operators.js";
+import * as commitMarks from "./migrations/012-commit-marks.js";
 
 /**
  * Every migration by name; they run in the order of the names, and one that was released is never changed. The first two
@@ -18,4 +19,5 @@ export const postgresMigrations: Readonly<Record<string, Migration>> = {
   "009-public-agents": publicAgents,
   "010-nodes": nodes,
   "011-operators": operators,
+  "012-commit-marks": commitMarks,
 };

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import { errorOf, type Fault } from "../fault.js";
 import type { Results, Statement, StatementResult, StorageStats } from "../statement-port.js";
 import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
+import { beginMarked, type CommitMark, PURGED_ROWS_MAX, purgeMarks } from "./commit-mark.js";
 import { LostCommits } from "./lost-commits.js";
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
 import { parametersOf } from "./postgres-values.js";
@@ -10,10 +11,10 @@ import { parametersOf } from "./postgres-values.js";
 export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
 /** How often a transaction is begun that others were in the way of. */
 const TRIES_MAX = 5;
+/** Old marks are deleted at every so many looks, of which a server makes one in two seconds; sooner while there are more. */
+const LOOKS_A_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
-/** Its number tells later whether it was committed, should the connection be lost while it is. */
-const BEGIN_WRITING = "begin; select pg_current_xact_id()::text as id";
 const READING = /^select\b(?![^]*\bfor no key update$)/;
 const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
 
@@ -34,6 +35,7 @@ export class PostgresClient {
   readonly #requestsWaitingMax: number;
   #waitingCount = 0;
   #commitCount = 0;
+  #looksUntilPurge = LOOKS_A_PURGE;
   #writeFault: Fault | undefined;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
@@ -80,9 +82,16 @@ export class PostgresClient {
     }
   }
 
-  /** Asks what came of commits whose answer was lost; rejects when the database cannot be reached. */
-  settleLostCommits(): Promise<void> {
-    return this.#lostCommits.settle();
+  /**
+   * Asks what came of commits whose answer was lost, and now and then deletes marks that nobody asks for any more; rejects
+   * when the database cannot be reached.
+   */
+  async settleLostCommits(): Promise<void> {
+    await this.#lostCommits.settle();
+    this.#looksUntilPurge -= 1;
+    if (this.#looksUntilPurge > 0) return;
+    this.#looksUntilPurge = LOOKS_A_PURGE;
+    if ((await purgeMarks(this.#pool)) === PURGED_ROWS_MAX) this.#looksUntilPurge = 1;
   }
 
   /** Refuses new requests, waits for those that were made, then closes the connections. */
@@ -106,7 +115,6 @@ export class PostgresClient {
     guarded: boolean,
     isReading: boolean,
   ): Promise<Results> {
-    if (!isReading) await this.#lostCommits.settleBeforeWriting();
     const [only] = statements;
     if (only !== undefined && statements.length === 1 && !guarded) {
       const { sql, parameters } = only;
@@ -134,24 +142,24 @@ export class PostgresClient {
   }
 
   async #write(statements: readonly Statement[], guarded: boolean): Promise<Results> {
-    const commit: { id?: string; results?: Results } = {};
+    const commit: { mark?: CommitMark; results?: Results } = {};
     try {
       return await this.#onConnection(async (client) => {
-        const id = transactionId(await client.query(BEGIN_WRITING));
+        const mark = await beginMarked(client);
         const results = await runInOrder(client, statements, guarded);
         if (results === undefined) {
           await client.query("rollback");
           return undefined;
         }
-        commit.id = id;
+        commit.mark = mark;
         commit.results = results;
         await client.query("commit");
         this.#commitCount += 1;
         return results;
       });
     } catch (error) {
-      if (commit.id === undefined || !isLostConnection(error)) throw error;
-      await this.#lostCommits.wasCommitted(commit.id, error);
+      if (commit.mark === undefined || !isLostConnection(error)) throw error;
+      await this.#lostCommits.wasCommitted(commit.mark, error);
       return commit.results;
     }
   }
@@ -195,14 +203,4 @@ async function runInOrder(
     results.push({ rows, changes });
   }
   return results;
-}
-
-/** Two statements in one message give two results. */
-function transactionId(results: unknown): string {
-  const last: unknown = Array.isArray(results) ? results.at(-1) : undefined;
-  if (typeof last === "object" && last !== null && "rows" in last && Array.isArray(last.rows)) {
-    const [row]: unknown[] = last.rows;
-    if (typeof row === "object" && row !== null && "id" in row) return String(row.id);
-  }
-  throw new Error("PostgreSQL has not told the number of the transaction");
 }

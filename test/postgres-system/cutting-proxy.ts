@@ -12,7 +12,7 @@ export const COMMIT = "commit\0";
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #next: { readonly text: string; readonly cut: Cut } | undefined;
+  #next: { readonly text: string; readonly cut: Cut | (() => void) } | undefined;
 
   static async start(context: TestContext, url: string): Promise<CuttingProxy> {
     const { port } = new URL(url);
@@ -55,13 +55,22 @@ export class CuttingProxy {
     this.#next = { text, cut };
   }
 
+  /** Resolves when the next message with this text has come: it is kept here, and the connection stays. */
+  holdNext(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#next = { text, cut: resolve };
+    });
+  }
+
   #pass(bytes: Buffer, client: Socket, server: Socket): void {
     const next = this.#next;
     const cut = next !== undefined && bytes.includes(next.text) ? next.cut : undefined;
-    if (cut !== undefined) {
-      this.#next = undefined;
-      client.destroy();
+    if (cut !== undefined) this.#next = undefined;
+    if (typeof cut === "function") {
+      cut();
+      return;
     }
+    if (cut !== undefined) client.destroy();
     if (cut !== "statement") server.write(bytes);
   }
 }

@@ -22,6 +22,8 @@ import { COMMIT, CuttingProxy } from "./cutting-proxy.js";
 
 const cluster = await PostgresCluster.start();
 
+/** More transactions than the crash undoes. */
+const OTHERS_CALLS = 20;
 const SAVED = {
   messages: [{ role: "user", text: "Open today?", timestamp: NOON_MS }],
   metrics: METRICS,
@@ -43,10 +45,11 @@ async function open(
 async function callBehindProxy(context: TestContext) {
   const url = await cluster.makeDatabase();
   const proxy = await CuttingProxy.start(context, url);
-  const database = await open(context, proxy.urlOf(url), { isServer: true });
+  const server = { isServer: true, nodeName: "one" };
+  const database = await open(context, proxy.urlOf(url), server);
   await insertOrganizations(database);
   await database.calls.start(callRecord(), "run");
-  return { proxy, database };
+  return { url, proxy, database };
 }
 
 /** Looks as a server does, until the request is answered. */
@@ -73,6 +76,26 @@ test("a turn whose commit never arrived is refused, and may be stored again", as
   const { proxy, database } = await callBehindProxy(context);
   proxy.cutNext(COMMIT, "statement");
   const saving = database.calls.saveTurn("call", SAVED);
+  await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
+  await database.calls.saveTurn("call", SAVED);
+  const call = await database.calls.findById("org", "call");
+  assert.deepEqual(call?.transcript, SAVED.messages);
+});
+
+test("a turn that a crash undid is not taken for stored because another server's work has its number", async (context) => {
+  // Otherwise what was written may reach the disk before the crash, and its number is not given again.
+  await cluster.query("alter system set wal_writer_delay = '10s'");
+  await cluster.query("select pg_reload_conf()");
+  const { url, proxy, database } = await callBehindProxy(context);
+  const held = proxy.holdNext(COMMIT);
+  const saving = database.calls.saveTurn("call", SAVED);
+  await held;
+  await cluster.stop();
+  await cluster.resume();
+  const other = await open(context, url, { isServer: true, nodeName: "two" });
+  for (let call = 0; call < OTHERS_CALLS; call += 1) {
+    await other.calls.start(callRecord({ id: `${call}`, sessionId: `${call}` }), "run of two");
+  }
   await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
   await database.calls.saveTurn("call", SAVED);
   const call = await database.calls.findById("org", "call");

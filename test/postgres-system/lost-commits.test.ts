@@ -1,30 +1,74 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { Client, Pool } from "pg";
+import { type TestContext, test } from "node:test";
+import { Client } from "pg";
 import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { openDatabase } from "../../storage/database.js";
+import { beginMarked, PURGED_ROWS_MAX, purgeMarks } from "../../storage/postgres/commit-mark.js";
 import { LostCommits } from "../../storage/postgres/lost-commits.js";
+import { connectionSettings, newPool } from "../../storage/postgres/postgres-pool.js";
+import { StorageStopped } from "../../storage/storage-failure.js";
+import { temporaryFile } from "../storage/temporary-file.js";
 
-test("what a crash undid is not taken for the transaction that has its number afterwards", async (context) => {
-  const cluster = await PostgresCluster.start();
+const cluster = await PostgresCluster.start();
+/** A database with tables, a connection that begins transactions, and a server that asks about them. */
+async function stand(context: TestContext) {
   const url = await cluster.makeDatabase();
-  await cluster.query("create table said (words text)", url);
-  const client = new Client({ connectionString: url });
-  client.on("error", () => undefined);
+  await (await openDatabase({ filePath: temporaryFile(), url })).close();
+  const client = new Client(connectionSettings(url));
   await client.connect();
-  const begun = await client.query("begin; select pg_current_xact_id()::text as id");
-  const id = String([begun].flat().at(-1)?.rows[0].id);
-  await client.query("insert into said values ('before the crash')");
-  await cluster.stop();
-  await cluster.resume();
-  const pool = new Pool({ connectionString: url });
-  pool.on("error", () => undefined);
-  context.after(() => pool.end());
-  const lost = new LostCommits(pool, true);
+  const pool = newPool(url);
+  context.after(() => Promise.all([client.end(), pool.end()]));
+  return { client, pool, lost: new LostCommits(pool, true) };
+}
+
+test("a commit that is still under way is asked for again, until it is known", async (context) => {
+  const { client, lost } = await stand(context);
   const cause = new Error("the connection was lost");
-  const outcome = assert.rejects(lost.wasCommitted(id, cause), cause);
-  await Promise.all([lost.settleBeforeWriting(), lost.settleBeforeWriting(), outcome]);
-  const { rows } = await pool.query(
-    "insert into said values ('after it') returning xmin::text as id",
+  for (const end of ["commit", "rollback"] as const) {
+    const mark = await beginMarked(client);
+    const state = { isKnown: false };
+    const outcome = lost.wasCommitted(mark, cause).finally(() => {
+      state.isKnown = true;
+    });
+    const judged =
+      end === "commit" ? assert.doesNotReject(outcome) : assert.rejects(outcome, cause);
+    await lost.settle();
+    assert.equal(state.isKnown, false, "nobody knows yet");
+    await client.query(end);
+    await lost.settle();
+    await judged;
+  }
+});
+
+test("who asks twice, since the first answer was lost too, is told the same", async (context) => {
+  const { client, lost } = await stand(context);
+  const cause = new Error("the connection was lost");
+  const mark = await beginMarked(client);
+  await client.query("rollback");
+  for (let time = 1; time <= 2; time += 1) {
+    const outcome = assert.rejects(lost.wasCommitted(mark, cause), cause);
+    await lost.settle();
+    await outcome;
+  }
+});
+
+test("marks that are too old are deleted, so many at a time, and not taken for what was never committed", async (context) => {
+  const { client, pool, lost } = await stand(context);
+  const mark = await beginMarked(client);
+  await client.query("commit");
+  await client.query(`update "commitMarks" set "atMs" = 0`);
+  await client.query(
+    `insert into "commitMarks" ("atMs") select 1 from generate_series(1, ${PURGED_ROWS_MAX})`,
   );
-  assert.equal(String(rows[0]?.id), id, "the number was given again");
+  await beginMarked(client);
+  await client.query("commit");
+  assert.equal(await purgeMarks(pool), PURGED_ROWS_MAX);
+  assert.equal(await purgeMarks(pool), 1);
+  assert.equal(await purgeMarks(pool), 0, "the new one stays");
+  const outcome = assert.rejects(
+    lost.wasCommitted({ ...mark, atMs: 0 }, new Error("the connection was lost")),
+    StorageStopped,
+  );
+  await lost.settle();
+  await outcome;
 });

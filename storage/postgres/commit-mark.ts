@@ -1,0 +1,73 @@
+import type { Pool, PoolClient } from "pg";
+import * as v from "valibot";
+
+/** A row that a transaction leaves behind when it is committed, and only then. */
+export interface CommitMark {
+  readonly id: string;
+  /** When its transaction began, as the database's clock shows it. */
+  readonly atMs: number;
+}
+
+type CommitOutcome = "committed" | "undone" | "underWay" | "forgotten";
+
+/** Far longer than a server asks: only one that stood still meanwhile finds its mark gone. */
+const KEPT_MS = 600_000;
+/** Well before the mark may be gone. */
+const ANSWERED_MAX_MS = KEPT_MS / 2;
+/** Deleted at a time. */
+export const PURGED_ROWS_MAX = 10_000;
+/** How long a transaction that is still open is waited for: nobody else writes over this connection meanwhile. */
+const LOCK_MAX = "100ms";
+
+/** PostgreSQL's code for a lock that was waited for in vain. */
+const LOCKED = "55P03";
+
+/** Begins a transaction in one message; its second result is the mark. */
+const BEGIN_MARKED = `begin; insert into "commitMarks" default values returning "id", "atMs"`;
+
+/**
+ * Leaves a mark that says "undone" where there is none, so that the answer stays the same when it is lost and asked for again.
+ * While the transaction is open, its own mark is in the way.
+ */
+const CLAIM = `insert into "commitMarks" as mark ("id", "isUndone") values ($1, true)
+  on conflict ("id") do update set "isUndone" = mark."isUndone"
+  returning "isUndone", (extract(epoch from clock_timestamp()) * 1000)::bigint as "nowMs"`;
+
+const PURGE = `delete from "commitMarks" where "id" in (
+  select "id" from "commitMarks"
+  where "atMs" < (extract(epoch from clock_timestamp()) * 1000)::bigint - ${KEPT_MS}
+  order by "atMs" limit ${PURGED_ROWS_MAX} for update skip locked)`;
+
+const Begun = v.tuple([
+  v.object({}),
+  v.object({ rows: v.tuple([v.object({ id: v.string(), atMs: v.number() })]) }),
+]);
+const Claimed = v.tuple([v.object({ isUndone: v.boolean(), nowMs: v.number() })]);
+
+export async function beginMarked(client: Pick<PoolClient, "query">): Promise<CommitMark> {
+  const results: unknown = await client.query(BEGIN_MARKED);
+  return v.parse(Begun, results)[1].rows[0];
+}
+
+/** Rejects when the database cannot be reached. "forgotten": the mark is so old that it may have been purged. */
+export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<CommitOutcome> {
+  const client = await pool.connect();
+  try {
+    await client.query(`begin; set local lock_timeout = '${LOCK_MAX}'`);
+    const [{ isUndone, nowMs }] = v.parse(Claimed, (await client.query(CLAIM, [id])).rows);
+    await client.query("commit");
+    client.release();
+    if (!isUndone) return "committed";
+    return nowMs - atMs > ANSWERED_MAX_MS ? "forgotten" : "undone";
+  } catch (error) {
+    // With its connection ends what it has begun.
+    client.release(true);
+    if (error instanceof Error && "code" in error && error.code === LOCKED) return "underWay";
+    throw error;
+  }
+}
+
+/** Deletes the oldest marks that nobody asks for any more; says how many. */
+export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number> {
+  return (await pool.query(PURGE)).rowCount ?? 0;
+}
