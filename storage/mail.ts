@@ -9,6 +9,8 @@ export interface MailListener {
 export interface Mail {
   /** Rejects with a RangeError for a text of more than `MAIL_BYTES_MAX`, and as any request where the database is away. */
   post(channel: string, text: string): Promise<void>;
+  /** As `post`, by one request. */
+  postToAll(channels: readonly string[], text: string): Promise<void>;
   /** Resolves when the channels are listened to; what it gives ends that. */
   listen(channels: readonly string[], listener: MailListener): Promise<() => Promise<void>>;
 }

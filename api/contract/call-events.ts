@@ -38,7 +38,12 @@ const Words = v.object({
   ),
 });
 
-const Watching = v.pipe(v.object({}), v.description("sent first: from now on nothing is missed"));
+const Watching = v.pipe(
+  v.object({}),
+  v.description(
+    "sent first: from now on nothing is missed, of calls that another server has from a moment later",
+  ),
+);
 const Pulse = v.pipe(v.object({}), v.description("nothing has happened for some seconds"));
 
 /** Words are told of a call that is watched by itself. */

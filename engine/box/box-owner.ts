@@ -13,12 +13,10 @@ import type {
   MemberState,
   OwnerQuestions,
   PlacedCallReport,
-  SentNews,
-  WantedNews,
 } from "./box-questions.js";
 import { tellRecordsChanged } from "./change-round.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
-import { NewsLedger } from "./news-ledger.js";
+import { NewsDesk } from "./news-desk.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
 import { boxTokens } from "./owner-tokens.js";
 import { SlotLedger } from "./slot-ledger.js";
@@ -61,7 +59,7 @@ export class BoxOwner {
   readonly #options: BoxOwnerOptions;
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
-  readonly #news = new NewsLedger();
+  readonly #news: NewsDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
   #told: BoxState = { callCount: 0, taking: [], isDrained: false };
@@ -69,6 +67,7 @@ export class BoxOwner {
   constructor(options: BoxOwnerOptions) {
     const { clock, nodes } = options;
     this.#options = options;
+    this.#news = new NewsDesk(this.#members, nodes);
     this.#tokens = nodes?.tokens ?? boxTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
   }
@@ -93,7 +92,7 @@ export class BoxOwner {
     this.#members.delete(name);
     const callIds = this.#slots.freeAllOf(name);
     this.#options.nodes?.freeSlots(callIds);
-    for (const topic of this.#news.leave(name)) this.#tellWanted({ topic, isWanted: false });
+    this.#news.leave(name);
     this.#tellState();
     return callIds.length;
   }
@@ -130,6 +129,7 @@ export class BoxOwner {
         return isTaking();
       },
       holds: (callId) => slots.holderOf(callId) !== undefined,
+      news: this.#news.asNode,
       recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
     };
   }
@@ -162,23 +162,11 @@ export class BoxOwner {
       state: (state) => this.#noteState(name, state),
       endCall: (call) => this.#endCall(name, call),
       recordsChanged: () => this.recordsChanged(name),
-      wantNews: (wanted) => {
-        if (this.#news.want(name, wanted.topic, wanted.isWanted)) this.#tellWanted(wanted);
-      },
-      news: (sent) => this.#passOn(name, sent),
+      wantNews: (wanted) => this.#news.want(name, wanted),
+      news: (sent) => this.#news.passOn(name, sent),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };
-  }
-
-  #tellWanted(wanted: WantedNews): void {
-    for (const { link } of this.#members.values()) link.tell("newsWanted", wanted);
-  }
-
-  #passOn(from: number, sent: SentNews): void {
-    for (const name of this.#news.othersThan(from, sent.topic)) {
-      this.#members.get(name)?.link.tell("news", sent);
-    }
   }
 
   /** False where neither another process of the box nor another node can have the call. */

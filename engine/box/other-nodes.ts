@@ -1,4 +1,11 @@
-import type { CallEnding, OwnerQuestions, PlacedCallReport } from "./box-questions.js";
+import type { NewsTopic } from "../calls/call-news.js";
+import type {
+  CallEnding,
+  OwnerQuestions,
+  PlacedCallReport,
+  SentNews,
+  WantedNews,
+} from "./box-questions.js";
 import type { Handlers } from "./link.js";
 
 /** What is good for one use only. */
@@ -34,6 +41,10 @@ export interface OtherNodes {
   report(report: PlacedCallReport): Promise<boolean>;
   /** False when no other node has the call. */
   endCall(call: CallEnding): Promise<boolean>;
+  /** A session process of the box begins to watch. */
+  watch(topic: NewsTopic): void;
+  /** To those of the others that watch it. */
+  sendNews(sent: SentNews): void;
 }
 
 /** What the other nodes may ask of this box. */
@@ -44,6 +55,14 @@ export interface NodeQuestions {
   readonly endCall: OwnerQuestions["endCall"];
 }
 
+/** What the box watches of the others' calls, and they of its own. */
+export interface NodeBoxNews {
+  readonly watchedTopics: () => readonly NewsTopic[];
+  /** Another node wants to be told, or none any more. */
+  readonly onWanted: (wanted: WantedNews) => void;
+  readonly onNews: (sent: SentNews) => void;
+}
+
 /** The box as the others see it. */
 export interface NodeBox {
   readonly handlers: Handlers<NodeQuestions>;
@@ -51,6 +70,7 @@ export interface NodeBox {
   readonly isTaking: boolean;
   /** Whether a session process of the box has the call, or asks for its slot. */
   holds(callId: string): boolean;
+  readonly news: NodeBoxNews;
   /** Another server has changed what this box may keep in memory. */
   recordsChanged(): void;
 }

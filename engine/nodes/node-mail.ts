@@ -23,9 +23,13 @@ export interface NodeMailOptions {
   readonly onChange: () => void;
   /** Another server or a command line has changed what this box may keep in memory. */
   readonly onRecordsChanged: () => void;
+  /** Further channels, each with who hears it. */
+  readonly channels?: ReadonlyMap<string, (text: string) => void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
+
+const NO_CHANNELS: ReadonlyMap<string, (text: string) => void> = new Map();
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -49,8 +53,8 @@ export class NodeMail {
 
   /** Resolves when this node can be asked. */
   async open(): Promise<void> {
-    const { mail, startId } = this.#options;
-    const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED];
+    const { mail, startId, channels: further = NO_CHANNELS } = this.#options;
+    const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED, ...further.keys()];
     const end = await mail.listen(channels, {
       onMail: (channel, text) => this.#hear(channel, text),
       onLost: () => this.#openAgain(RECONNECT_MIN_MS),
@@ -67,8 +71,10 @@ export class NodeMail {
   }
 
   #hear(channel: string, text: string): void {
-    const { startId, onChange, onRecordsChanged } = this.#options;
-    if (channel === ALL_NODES) onChange();
+    const { startId, onChange, onRecordsChanged, channels = NO_CHANNELS } = this.#options;
+    const hear = channels.get(channel);
+    if (hear !== undefined) hear(text);
+    else if (channel === ALL_NODES) onChange();
     else if (channel !== RECORDS_CHANGED) this.#receive(text);
     // Who has changed it is heard as well.
     else if (text !== startId) onRecordsChanged();

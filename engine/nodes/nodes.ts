@@ -1,13 +1,19 @@
 import type { Database } from "../../storage/database.js";
 import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
 import type { NodeStart } from "../../storage/node-store.js";
-import type { CallEnding, OwnerQuestions, PlacedCallReport } from "../box/box-questions.js";
+import type {
+  CallEnding,
+  OwnerQuestions,
+  PlacedCallReport,
+  SentNews,
+} from "../box/box-questions.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { ALL_NODES, NODE_ANSWERS } from "./node-letter.js";
 import { NodeMail } from "./node-mail.js";
+import { NodeNews } from "./node-news.js";
 import { NodeRegistry } from "./node-registry.js";
 import { nodeTokens } from "./node-tokens.js";
 
@@ -34,6 +40,7 @@ export class Nodes implements OtherNodes {
   readonly #registry: NodeRegistry;
   #box: NodeBox | undefined;
   #mail: NodeMail | undefined;
+  #news: NodeNews | undefined;
   #isStopping = false;
 
   constructor(options: NodesOptions) {
@@ -63,7 +70,8 @@ export class Nodes implements OtherNodes {
     const { handlers } = box;
     const { startId } = node;
     const onRecordsChanged = () => box.recordsChanged();
-    const heard = { handlers, onChange, onRecordsChanged };
+    this.#news = new NodeNews({ mail, startId, ...box.news, clock, log });
+    const heard = { handlers, onChange, onRecordsChanged, channels: this.#news.channels };
     this.#mail = new NodeMail({ mail, startId, ...heard, clock, log });
     await this.#mail.open();
     await this.#registry.beat();
@@ -93,6 +101,7 @@ export class Nodes implements OtherNodes {
 
   /** When the calls of the box have ended. */
   async leave(): Promise<void> {
+    this.#news?.close();
     await this.#registry.leave();
     await this.#mail?.close();
   }
@@ -171,6 +180,14 @@ export class Nodes implements OtherNodes {
     if (holder === undefined) return false;
     await this.#mailOfBox.tell(holder, { name: "endCall", asks: call });
     return true;
+  }
+
+  watch(topic: SentNews["topic"]): void {
+    this.#news?.watch(topic);
+  }
+
+  sendNews(sent: SentNews): void {
+    this.#news?.send(sent);
   }
 
   async #otherHolder(callId: string): Promise<string | undefined> {

@@ -17,14 +17,16 @@ export class PostgresMail implements Mail {
     this.#port = port;
   }
 
-  async post(channel: string, text: string): Promise<void> {
+  post(channel: string, text: string): Promise<void> {
+    return this.postToAll([channel], text);
+  }
+
+  async postToAll(channels: readonly string[], text: string): Promise<void> {
     if (Buffer.byteLength(text) > MAIL_BYTES_MAX) {
       throw new RangeError(`a message to another server has at most ${MAIL_BYTES_MAX} bytes`);
     }
-    await this.#port.send(
-      [{ sql: "select pg_notify($1, $2)", parameters: [channel, text] }],
-      false,
-    );
+    const sql = "select pg_notify(channel, $2) from json_array_elements_text($1::json) as channel";
+    await this.#port.send([{ sql, parameters: [JSON.stringify(channels), text] }], false);
   }
 
   async listen(

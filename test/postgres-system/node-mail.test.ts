@@ -205,6 +205,7 @@ async function nodesOn(
     callCount: 0,
     isTaking: true,
     holds: () => false,
+    news: { watchedTopics: () => [], onWanted: () => undefined, onNews: () => undefined },
     recordsChanged: () => undefined,
   });
   return nodes;

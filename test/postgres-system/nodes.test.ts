@@ -6,6 +6,7 @@ import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import { heard } from "../system/telephone-stand.js";
+import { EventReader } from "./event-reader.js";
 import { NodeStand } from "./node-stand.js";
 
 const GREETING = "Hello there.";
@@ -35,6 +36,43 @@ test("a plan's calls are taken to the last one and no further, whichever server 
   });
   await Promise.all([...callers, next].map((caller) => caller.hangUp()));
   assert.equal((await stand.atRest(customer)).length, LIMIT + 1);
+});
+
+test("who watches at one server sees and hears the calls of the other, and ends them", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const [one, other] = [await stand.serve("one", { WORKERS: "2" }), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING, "starter");
+  const { apiKey } = customer;
+  const watching = (path: string) => EventReader.open(context, `${one.url}${path}`, apiKey);
+  const all = await watching("/api/dashboard/calls/events");
+  await all.until(({ name }) => name === "watching");
+  // A call that begins before the other server has heard of the watch is not told.
+  const caller = await eventually("a call that is told of", async () => {
+    const next = await Caller.connect({ url: other.url, apiKey });
+    if (all.events.some(({ name }) => name === "began")) return next;
+    await next.hangUp();
+    return undefined;
+  });
+  await caller.until(ended);
+  const call = (await stand.calls(customer)).at(-1);
+  assert.ok(call);
+  const path = `/api/dashboard/calls/${call.id}`;
+  const words = await watching(`${path}/events`);
+  await eventually("words that are told", async () => {
+    await caller.say("what was that");
+    await caller.until(ended);
+    return words.events.some(({ name }) => name === "words") || undefined;
+  });
+  await all.until(({ name, data }) => name === "turn" && data["callId"] === call.id);
+  const response = await fetch(`${one.url}${path}/end`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey },
+  });
+  assert.equal(response.status, 200, await response.text());
+  await caller.until(({ type }) => type === "closed");
+  const last = await all.until(({ name, data }) => name === "ended" && data["callId"] === call.id);
+  assert.equal(last.data["endReason"], "organizationEnded");
+  await stand.atRest(customer);
 });
 
 test("a server that is killed loses its calls to another, which closes their records once", async (context) => {
