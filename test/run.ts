@@ -1,13 +1,14 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { costTable, readCosts } from "./file-costs.js";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
  * ffmpeg, PostgreSQL, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
- * alone. What they wait for is mostly the next second of a broadcast, or another program, so more of them than there are cores.
+ * alone. `--costs` says at the end which files took most CPU. What they wait for is mostly the next second of a broadcast, or another program, so more of them than there are cores.
  */
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
@@ -26,7 +27,10 @@ const SDK_FOLDER = "engine/sandbox/sdks/";
 const FILE_TIMEOUT_MS = 300_000;
 const PROCESS_TIMEOUT_MS = 1_800_000;
 const root = fileURLToPath(new URL("./", import.meta.url));
-const filters = process.argv.slice(needsDebian ? 3 : 2);
+const COSTS_OPTION = "--costs";
+const COSTS_ROWS_MAX = 60;
+const costsPath = process.argv.includes(COSTS_OPTION) ? join(root, "costs.jsonl") : undefined;
+const filters = process.argv.slice(needsDebian ? 3 : 2).filter((word) => word !== COSTS_OPTION);
 const names = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.js"))
   .filter((path) =>
@@ -55,7 +59,8 @@ function processOf(group: readonly string[], number: number): string {
   mkdirSync(folder, { recursive: true });
   const files = group.map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
   const path = join(folder, `${number}.js`);
-  const call = `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS});`;
+  const inputs = [files, FILE_TIMEOUT_MS, costsPath].filter((each) => each !== undefined);
+  const call = `await runFiles(${inputs.map((each) => JSON.stringify(each)).join(", ")});`;
   writeFileSync(path, `import { runFiles } from "../shared-process.js";\n${call}\n`);
   return path;
 }
@@ -73,5 +78,9 @@ if (names.length === 0) {
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });
+  if (costsPath !== undefined) {
+    rmSync(costsPath, { force: true });
+    process.once("exit", () => console.log(costTable(readCosts(costsPath), COSTS_ROWS_MAX)));
+  }
   tests.compose(new spec()).pipe(process.stdout);
 }

@@ -1,4 +1,5 @@
 import { after, describe, test } from "node:test";
+import { CostMeter } from "./file-costs.js";
 
 /** For what the last tests have let go of to close. */
 const LEFT_OPEN_MAX_MS = 60_000;
@@ -6,12 +7,14 @@ const LEFT_OPEN_MAX_MS = 60_000;
 /**
  * Runs the test files at these URLs one after the other in this process, each as a suite of its name: what they import is
  * loaded and compiled once. A file that cannot be loaded fails alone;
- * a process that ends early, or does not end, fails as a whole.
+ * a process that ends early, or does not end, fails as a whole. With `costsPath` each cost is added there.
  */
 export async function runFiles(
   files: readonly { readonly name: string; readonly url: string }[],
   timeoutMs: number,
+  costsPath?: string,
 ): Promise<void> {
+  const meter = costsPath === undefined ? undefined : new CostMeter(costsPath);
   let running: string | undefined;
   process.on("exit", () => {
     if (running === undefined) return;
@@ -20,6 +23,7 @@ export async function runFiles(
   });
   for (const { name, url } of files) {
     running = name;
+    meter?.begins();
     await new Promise<void>((resolve) => {
       describe(name, { timeout: timeoutMs }, async () => {
         try {
@@ -29,9 +33,11 @@ export async function runFiles(
             throw error;
           });
         }
+        meter?.isLoaded();
         after(() => resolve());
       });
     });
+    meter?.ends(name);
   }
   running = undefined;
   // Its timer keeps no process alive: it goes off only where something else does.
