@@ -37,7 +37,9 @@ export function onSentenceAudio(
   const ledger = isBeingSent
     ? recordGrowth(turn.ledger, asSent(grown, paced.voiceMsPerChar), playedAtMs)
     : turn.ledger;
-  const hasGap = isBeingSent && playedAtMs > turn.ledger.endsAtMs + GAP_MIN_MS;
+  // That a sentence was the whole of it may be told after it was heard to its end.
+  const hasMore = durationMs > (sentence.durationMs ?? 0);
+  const hasGap = isBeingSent && hasMore && playedAtMs > turn.ledger.endsAtMs + GAP_MIN_MS;
   const underruns = turn.underruns + (hasGap ? 1 : 0);
   const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
   // Growth alone lets nothing begin; only what it is the first or the last of does.
