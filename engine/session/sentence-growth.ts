@@ -3,7 +3,7 @@ import type { SessionEffect } from "./effects.js";
 import type { SentenceFailedEvent, SentenceGrewEvent, SentenceWholeEvent } from "./events.js";
 import { cameOf, recordGrowth } from "./playback-ledger.js";
 import { advanceSpeech, GROWTH_MISSED_MAX_MS, giveUpRest } from "./speaking.js";
-import type { SessionState } from "./state.js";
+import { type SessionState, withTurnInState } from "./state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "./turn.js";
 import { withPace } from "./voice-pace.js";
 
@@ -43,7 +43,7 @@ export function onSentenceAudio(
   const underruns = turn.underruns + (hasGap ? 1 : 0);
   const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
   // Growth alone lets nothing begin; only what it is the first or the last of does.
-  if (isBeingSent && !isWhole) return { ...paced, turn: next };
+  if (isBeingSent && !isWhole) return withTurnInState(paced, next);
   if (isBeingSent) out.push({ type: "cancelTimer", timer: "growth" });
   return advanceSpeech(paced, next, atMs, out);
 }
