@@ -1,4 +1,4 @@
-import { wordsOf } from "../speech/spoken-words.js";
+import { isSameWords } from "../speech/spoken-words.js";
 import { pendingText } from "../speech/turn-detector.js";
 import type { SessionEffect } from "./effects.js";
 import type {
@@ -99,7 +99,7 @@ export function onEarlyRefused(state: SessionState, turnId: number): SessionStat
 
 /** Whether what the caller has said in the end is what was answered before it was certain. */
 export function isAnswered(early: EarlyReply, userText: string): boolean {
-  return isSame(early.userText, userText);
+  return isSameWords(early.userText, userText);
 }
 
 /** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
@@ -121,7 +121,7 @@ export function dropEarly(state: SessionState, out: SessionEffect[]): SessionSta
 export function withoutStaleEarly(state: SessionState, out: SessionEffect[]): SessionState {
   const { early, turn, hearing } = state;
   if (early === undefined) return state;
-  if (turn === undefined && isSame(pendingText(hearing), early.words)) return state;
+  if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return state;
   return dropEarly(state, out);
 }
 
@@ -144,8 +144,4 @@ function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean
   if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
   if (settings.agreementWords === "ignored" && isListening(state, text, atMs)) return false;
   return isDecided || !isMoreExpected(state, text);
-}
-
-function isSame(one: string, other: string): boolean {
-  return one === other || wordsOf(one).join(" ") === wordsOf(other).join(" ");
 }

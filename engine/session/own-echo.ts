@@ -44,8 +44,19 @@ function playedWords(ledger: PlaybackLedger, untilMs: number, atMs: number): rea
   return words;
 }
 
-/** As if every character took as long as every other. */
+/** A sentence's words are asked for with every guess at what the caller says; a sentence that has changed is another object. */
+const wordsBySentence = new WeakMap<SentSentence, readonly PlayedWord[]>();
+
 function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
+  const known = wordsBySentence.get(sentence);
+  if (known !== undefined) return known;
+  const words = playedWordsOf(sentence);
+  wordsBySentence.set(sentence, words);
+  return words;
+}
+
+/** As if every character took as long as every other. */
+function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
   const words = spokenWords(sentence.text);
   return words.map(({ word, end }, index) => {
     const isLast = index === words.length - 1;

@@ -34,7 +34,8 @@ export class SentenceDelivery {
   #words: TimedWord[] = [];
   #durationMs = 0;
   #firstByteAtMs: number | undefined;
-  #deficitMs = 0;
+  #firstAudioAtMs: number | undefined;
+  #leastLeftMs = Number.POSITIVE_INFINITY;
   #cancelDelay: CancelTimer | undefined;
   #mayBegin = false;
   #isPlaying = false;
@@ -63,7 +64,7 @@ export class SentenceDelivery {
     if (this.#isPlaying) caller.sendAudio(audio, id, false);
     else this.#waiting.push(audio);
     if (playoutDelay === undefined) return;
-    if (this.#mayBegin) this.#tellGrowth();
+    if (this.#mayBegin) this.#tell("sentenceGrew");
     else this.#cancelDelay ??= this.#delayBegin(playoutDelay);
   }
 
@@ -77,15 +78,14 @@ export class SentenceDelivery {
     if (this.#isOver) return;
     const { id, caller, playoutDelay, clock } = this.#options;
     this.#end();
-    const firstByteAtMs = this.#firstByteAtMs ?? clock.monotonicMs();
-    const elapsedMs = clock.monotonicMs() - firstByteAtMs;
+    const nowMs = clock.monotonicMs();
     playoutDelay?.observe({
       durationMs: this.#durationMs,
-      elapsedMs,
-      deficitMs: this.#deficitMs,
+      elapsedMs: nowMs - (this.#firstAudioAtMs ?? nowMs),
+      leastLeftMs: this.#leastLeftMs,
     });
     if (this.#isPlaying) caller.sendAudio(NO_AUDIO, id, true);
-    this.#tell("sentenceWhole", firstByteAtMs);
+    this.#tell("sentenceWhole");
   }
 
   /** What has come goes to the caller, and from now on what comes. Throws the second time. */
@@ -118,11 +118,13 @@ export class SentenceDelivery {
     this.#cancelDelay?.();
   }
 
-  /** How late the audio that comes now would be, had the sentence begun to play with its first. */
+  /** What would be left to play now that more comes, had the sentence begun with its first audio. */
   #measure(): void {
-    const { clock } = this.#options;
-    const playingMs = clock.monotonicMs() - (this.#firstByteAtMs ?? 0);
-    this.#deficitMs = Math.max(this.#deficitMs, playingMs - this.#durationMs);
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#firstAudioAtMs ??= nowMs;
+    if (this.#durationMs === 0) return;
+    const leftMs = this.#durationMs - (nowMs - this.#firstAudioAtMs);
+    this.#leastLeftMs = Math.min(this.#leastLeftMs, leftMs);
   }
 
   #delayBegin(playoutDelay: PlayoutDelay): CancelTimer | undefined {
@@ -130,18 +132,15 @@ export class SentenceDelivery {
     const delayMs = playoutDelay.of(expectedMs);
     const begin = () => {
       this.#mayBegin = true;
-      this.#tellGrowth();
+      this.#tell("sentenceGrew");
     };
     if (delayMs >= 1) return clock.after(delayMs, begin);
     begin();
     return undefined;
   }
 
-  #tellGrowth(): void {
-    this.#tell("sentenceGrew", this.#firstByteAtMs ?? this.#options.clock.monotonicMs());
-  }
-
-  #tell(type: SentenceSound["type"], firstByteAtMs: number): void {
+  #tell(type: SentenceSound["type"]): void {
+    const firstByteAtMs = this.#firstByteAtMs ?? this.#options.clock.monotonicMs();
     const words = this.#words;
     this.#words = [];
     const told = words.length === 0 ? {} : { words };

@@ -3,7 +3,7 @@ import type { SessionEffect } from "./effects.js";
 import type { SentenceFailedEvent, SentenceGrewEvent, SentenceWholeEvent } from "./events.js";
 import { cameOf, recordGrowth } from "./playback-ledger.js";
 import { advanceSpeech, GROWTH_MISSED_MAX_MS, giveUpRest } from "./speaking.js";
-import type { SessionState } from "./state.js";
+import { type SessionState, withTurnInState } from "./state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "./turn.js";
 import { withPace } from "./voice-pace.js";
 
@@ -37,11 +37,13 @@ export function onSentenceAudio(
   const ledger = isBeingSent
     ? recordGrowth(turn.ledger, asSent(grown, paced.voiceMsPerChar), playedAtMs)
     : turn.ledger;
-  const hasGap = isBeingSent && playedAtMs > turn.ledger.endsAtMs + GAP_MIN_MS;
+  // That a sentence was the whole of it may be told after it was heard to its end.
+  const hasMore = durationMs > (sentence.durationMs ?? 0);
+  const hasGap = isBeingSent && hasMore && playedAtMs > turn.ledger.endsAtMs + GAP_MIN_MS;
   const underruns = turn.underruns + (hasGap ? 1 : 0);
   const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
   // Growth alone lets nothing begin; only what it is the first or the last of does.
-  if (isBeingSent && !isWhole) return { ...paced, turn: next };
+  if (isBeingSent && !isWhole) return withTurnInState(paced, next);
   if (isBeingSent) out.push({ type: "cancelTimer", timer: "growth" });
   return advanceSpeech(paced, next, atMs, out);
 }

@@ -1,4 +1,4 @@
-import { wordsOf } from "../speech/spoken-words.js";
+import { isSameWords } from "../speech/spoken-words.js";
 import { pendingText } from "../speech/turn-detector.js";
 import type { TranscriptEvent } from "./events.js";
 import type { SessionState } from "./state.js";
@@ -19,7 +19,7 @@ export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
 /** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
 export function isRepeated({ hearing }: SessionState, event: TranscriptEvent): boolean {
   if (event.decidesTurns !== true || event.isFinal || hearing.interim === "") return false;
-  return wordsOf(hearing.interim).join(" ") === wordsOf(event.text).join(" ");
+  return isSameWords(hearing.interim, event.text);
 }
 
 /** How long words of a recognizer that decides turns may stay the last of their turn. */

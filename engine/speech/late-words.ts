@@ -1,5 +1,5 @@
 import type { Transcript } from "../vendors/contracts.js";
-import { spokenWords, wordsOf } from "./spoken-words.js";
+import { isSameWords, spokenWords, wordsOf } from "./spoken-words.js";
 
 /** A recognizer settles its guesses within this time, or never. */
 const LATE_MAX_MS = 4_000;
@@ -82,7 +82,7 @@ function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs:
   if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
     if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
   }
-  return wordsOf(text).join(" ") === wordsOf(late.finalText).join(" ");
+  return isSameWords(text, late.finalText);
 }
 
 /** Some recognizers settle a final result anew, a word longer, instead of sending the word alone. */
@@ -91,10 +91,12 @@ function restOfFinal(
   { text, lastWordEndMs }: Transcript,
 ): string | undefined {
   if (finalText === "" || finalEndMs === undefined || lastWordEndMs === undefined) return undefined;
+  const laterMs = lastWordEndMs - finalEndMs;
+  // No text has more words than characters: most of what comes is known to be new before it is cut.
+  if (laterMs < 0 || laterMs >= text.length * MS_PER_WORD_MIN) return undefined;
   const said = spokenWords(text);
   const before = wordsOf(finalText);
-  if (said.length <= before.length || lastWordEndMs < finalEndMs) return undefined;
-  if (lastWordEndMs - finalEndMs >= said.length * MS_PER_WORD_MIN) return undefined;
+  if (said.length <= before.length || laterMs >= said.length * MS_PER_WORD_MIN) return undefined;
   if (before.some((word, at) => said[at]?.word !== word)) return undefined;
   return restAfter(text, said[before.length - 1]?.end ?? 0);
 }

@@ -22,3 +22,8 @@ export function spokenWords(text: string): readonly SpokenWord[] {
 export function wordsOf(text: string): readonly string[] {
   return spokenWords(text).map(({ word }) => word);
 }
+
+/** Whether both are the same words in the same order, whatever marks stand between them. */
+export function isSameWords(one: string, other: string): boolean {
+  return one === other || wordsOf(one).join(" ") === wordsOf(other).join(" ");
+}

@@ -22,6 +22,7 @@ export function markWords(
   marks: readonly WordMark[],
   words: readonly TimedWord[],
 ): readonly WordMark[] {
+  if (words.length === 0) return marks;
   const last = marks.at(-1);
   let [from, fromMs] = [last?.end ?? 0, last?.atMs ?? 0];
   const left = spokenWords(text).filter(({ end }) => end > from);

@@ -4,6 +4,7 @@ import { PlayoutDelay } from "../../../engine/session/playout-delay.js";
 import { SentenceDelivery } from "../../../engine/session/sentence-delivery.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { SeededRandom } from "../../simulation/seeded-random.js";
 
 const CHUNK = new Uint8Array(800);
 const CHUNK_MS = 100;
@@ -88,13 +89,57 @@ test("where only whole sentences are sent, nothing is told before the end", () =
 
 test("the voice's delay is learnt from how late its audio would have been", () => {
   const { clock, delivery, playoutDelay } = trial();
+  delivery.firstByte();
+  clock.advance(70);
   delivery.add(CHUNK, CHUNK_MS);
   clock.advance(130);
   delivery.add(CHUNK, CHUNK_MS);
   clock.advance(20);
   delivery.add(CHUNK, CHUNK_MS);
   delivery.finish();
-  assert.equal(playoutDelay.of(2_000), 30);
+  assert.equal(playoutDelay.of(2_000), 50, "30 late, and a frame to spare");
+});
+
+/**
+ * Three seconds at one and a half times real time, each piece up to 50 ms late, and one in twenty later than that: what
+ * its longest gap was, and how long its first audio waited.
+ */
+function hearUnevenVoice(clock: VirtualClock, playoutDelay: PlayoutDelay, random: SeededRandom) {
+  const dueMs = clock.monotonicMs();
+  let firstAtMs: number | undefined;
+  let endsAtMs: number | undefined;
+  let waitMs = 0;
+  let gapMs = 0;
+  const delivery = new SentenceDelivery({
+    id: { turnId: 1, index: 0 },
+    caller: new RecordingCaller(),
+    playoutDelay,
+    expectedMs: 3_000,
+    clock,
+    report: ({ durationMs }) => {
+      const nowMs = clock.monotonicMs();
+      if (endsAtMs === undefined) waitMs = nowMs - (firstAtMs ?? nowMs);
+      else gapMs = Math.max(gapMs, nowMs - endsAtMs);
+      endsAtMs = endsAtMs === undefined ? nowMs + durationMs : Math.max(endsAtMs, nowMs) + CHUNK_MS;
+    },
+  });
+  for (let piece = 0; piece < 30; piece += 1) {
+    const lateMs = random.fraction() * 50 + (random.chance(0.05) ? random.fraction() * 30 : 0);
+    clock.advance(Math.max(0, dueMs + (piece * CHUNK_MS) / 1.5 + lateMs - clock.monotonicMs()));
+    firstAtMs ??= clock.monotonicMs();
+    delivery.add(CHUNK, CHUNK_MS);
+  }
+  delivery.finish();
+  return { gapMs, waitMs };
+}
+
+test("a voice at one and a half times real time with 50 ms of jitter has no gap that is heard", () => {
+  const clock = new VirtualClock(1_000);
+  const playoutDelay = new PlayoutDelay();
+  const random = new SeededRandom(3);
+  const heard = Array.from({ length: 400 }, () => hearUnevenVoice(clock, playoutDelay, random));
+  assert.ok(Math.max(...heard.map(({ gapMs }) => gapMs)) < 20, "a frame is in the telephone");
+  assert.ok(Math.max(...heard.map(({ waitMs }) => waitMs)) < 60, "and its wait stays short");
 });
 
 test("nothing of a sentence that was dropped or cut off leaves after it", () => {
