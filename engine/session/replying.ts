@@ -246,6 +246,11 @@ function apologize(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
+  if (state.heldAtMs !== undefined) {
+    out.push({ type: "cancelTimer", timer: "hold" });
+    // Else the apology would wait for the end of a hold that nobody ends any more.
+    if (state.settings.isPaced) out.push({ type: "resumeAudio" });
+  }
   const settled = settleTurn(state, turn, "failed", atMs, out);
   const failedTurns = settled.failedTurns + 1;
   const failed = { ...settled, failedTurns };
