@@ -9,7 +9,7 @@ const MESSAGES_MAX = 40;
 /** Of a tool that was stopped at its work: its service may have done it all the same. */
 const STOPPED = JSON.stringify({
   ok: false,
-  error: "the caller spoke before the answer came: it may have been done, or not",
+  error: "it was stopped before its answer came: it may have been done, or not",
 });
 
 /** What the model has had done for a reply that the caller did not hear to its end: asked anew, it would have it done twice. */
