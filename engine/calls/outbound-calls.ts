@@ -100,8 +100,12 @@ export class OutboundCalls implements PlacedCalls {
       this.#placed(claims, callRef);
     } catch (error) {
       this.#handedOver.delete(claims.callId);
-      this.#release(claims.callId);
-      throw placingFailed(error, log);
+      const failure = placingFailed(error, log);
+      // Else the vendor has called all the same: the call is answered by now, or recorded as over.
+      if (this.#ringing.has(claims.callId)) {
+        this.#release(claims.callId);
+        throw failure;
+      }
     }
     log.info({ callId: claims.callId, orgId, agentId }, "a call was placed");
     return { id: claims.callId, agentId, status: "queued" };

@@ -1,9 +1,9 @@
 import type { SessionEffect } from "./effects.js";
-import { turnMessages, withMessages } from "./kept-conversation.js";
 import { estimatedTokens } from "./settlement.js";
 import { watchSilence } from "./silence-watch.js";
 import { STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
+import { conversationOf } from "./tools-done.js";
 import { newTurn, splitterFor, type Turn } from "./turn.js";
 import { givenUpAtMs } from "./vain-wait.js";
 
@@ -43,8 +43,7 @@ function saidOf(turn: Turn): Partial<Turn> {
 
 /** Asks for the rest of the reply, now that it is known what came of the tools. */
 export function askModel(state: SessionState, turn: Turn, out: SessionEffect[]): void {
-  const history = withMessages(state.history, turnMessages(turn.userText, ""));
-  out.push({ type: "askModel", turnId: turn.id, history, toolMessages: turn.toolMessages });
+  out.push({ type: "askModel", turnId: turn.id, ...conversationOf(state, turn) });
   out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
 }
 

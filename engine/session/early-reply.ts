@@ -139,6 +139,7 @@ function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): Se
 function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
   const { settings, turn, early, earlyTries, doubtful, digits } = state;
   if (!settings.earlyReply || turn !== undefined || early !== undefined) return false;
+  if (state.toolsDone !== undefined) return false;
   if (earlyTries >= TRIES_MAX || doubtful !== undefined || digits !== "") return false;
   const text = pendingText(state.hearing);
   if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;

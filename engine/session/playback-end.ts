@@ -59,8 +59,9 @@ function endForWantOfVoice(
   return beginScripted(state, "apology", [apology], atMs, out, ending);
 }
 
-/** The caller has heard nothing of the reply, or was told last that more of it comes. */
+/** The caller has heard nothing of the reply, or was told last that more of it comes, or waits for what tools do. */
 function lacksEnd(turn: Turn): boolean {
+  if (turn.toolsWaiting.length > 0) return true;
   return answersSent(turn) === 0 || turn.ledger.sent.at(-1)?.isWaitingWord === true;
 }
 

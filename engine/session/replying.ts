@@ -27,7 +27,7 @@ import {
   STALL_MAX_MS,
 } from "./speaking.js";
 import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
-import { useTools, withToolResult } from "./tool-use.js";
+import { toolsDueMs, useTools, withToolResult } from "./tool-use.js";
 import { lostEnding } from "./transferring.js";
 import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";
 import { givenUpAtMs, waitedBeforeMs } from "./vain-wait.js";
@@ -117,7 +117,7 @@ export function onReplyDone(
   const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + event.tokens };
   const done = { ...whole, generating: false };
   if (event.toolCalls !== undefined && event.toolCalls.length > 0) {
-    const used = useTools(state, whole, event.toolCalls, out);
+    const used = useTools(state, whole, event, out);
     if (used !== undefined) return advanceSpeech({ ...state, metrics }, used, event.atMs, out);
     return giveUpTools({ ...state, metrics }, done, event.atMs, out);
   }
@@ -138,7 +138,7 @@ export function onToolDone(
   const isLast = answered.toolsWaiting.length === 0;
   if (event.spoken === undefined) {
     if (isLast) askModel(state, answered, out);
-    return { ...state, turn: answered };
+    return { ...state, turn: { ...answered, progressAtMs: event.atMs } };
   }
   const texts = sentencesOf(event.spoken.slice(0, REPLY_CHARS_MAX));
   const spoken = withSentences(answered, texts, event.atMs);
@@ -171,7 +171,8 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
   // The sentence that plays has become longer since the timer was set.
   const heardMs = answerEndsAtMs(turn.ledger);
   const sinceMs = turn.generating ? Math.max(heardMs, turn.progressAtMs) : heardMs;
-  const leftMs = answersSent(turn) === 0 ? 0 : sinceMs + STALL_MAX_MS - atMs;
+  const dueMs = Math.max(sinceMs + STALL_MAX_MS, toolsDueMs(turn));
+  const leftMs = answersSent(turn) === 0 ? 0 : dueMs - atMs;
   if (leftMs > 0) {
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
     return state;
@@ -183,6 +184,7 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
 
 /** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
 function progressDueMs(turn: Turn): number {
+  if (turn.toolsWaiting.length > 0) return toolsDueMs(turn);
   if (turn.onsetAtMs === undefined && turn.replyChars === 0 && !isWithVoice(turn)) return 0;
   const stallMs = isWithVoice(turn) ? VOICE_STALL_MAX_MS : STALL_MAX_MS;
   return Math.min(turn.progressAtMs + stallMs, givenUpAtMs(turn));
@@ -246,6 +248,11 @@ function apologize(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
+  if (state.heldAtMs !== undefined) {
+    out.push({ type: "cancelTimer", timer: "hold" });
+    // Else the apology would wait for the end of a hold that nobody ends any more.
+    if (state.settings.isPaced) out.push({ type: "resumeAudio" });
+  }
   const settled = settleTurn(state, turn, "failed", atMs, out);
   const failedTurns = settled.failedTurns + 1;
   const failed = { ...settled, failedTurns };

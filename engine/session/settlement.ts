@@ -8,6 +8,7 @@ import { ownEcho } from "./own-echo.js";
 import { heardAnswer, heardText } from "./playback-ledger.js";
 import type { SessionState } from "./state.js";
 import { estimateTokens } from "./token-estimate.js";
+import { toolsDoneAfter } from "./tools-done.js";
 import { isGrowing, reportOf, type Turn } from "./turn.js";
 import { vainWaitAfter } from "./vain-wait.js";
 
@@ -55,6 +56,7 @@ export function settleTurn(
     spokenBefore: turn.sentCount === 0 ? state.spokenBefore : { ledger: turn.ledger, untilMs },
     heldAtMs: undefined,
     unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
+    toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
     vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
     history: withMessages(state.history, added),
     unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],

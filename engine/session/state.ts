@@ -14,6 +14,7 @@ import { NO_METRICS, type SaidMessage } from "./effects.js";
 import type { Ending } from "./ending.js";
 import { historyWindow } from "./kept-conversation.js";
 import { type DoubtfulWords, NOTHING_SPOKEN, type SpokenBefore } from "./own-echo.js";
+import type { ToolsDone } from "./tools-done.js";
 import type { Transfer } from "./transferring.js";
 import type { Turn } from "./turn.js";
 import type { VainWait } from "./vain-wait.js";
@@ -105,6 +106,8 @@ export interface SessionState {
   readonly wastedTokens: number;
   /** Said by the caller and not answered yet: while the assistant spoke on, or before a reply that was dropped. */
   readonly unanswered: string;
+  /** What was done for a reply that the caller did not hear to its end. */
+  readonly toolsDone: ToolsDone | undefined;
   /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
   readonly vainWait: VainWait | undefined;
   /** Since when the assistant is silent, waiting for the words of a caller who made a sound. */
@@ -156,6 +159,7 @@ export function newSession(
     earlyTries: 0,
     wastedTokens: 0,
     unanswered: "",
+    toolsDone: undefined,
     vainWait: undefined,
     heldAtMs: undefined,
     vainHolds: 0,
@@ -195,6 +199,7 @@ export function withTurnInState(state: SessionState, turn: Turn): SessionState {
     earlyTries: state.earlyTries,
     wastedTokens: state.wastedTokens,
     unanswered: state.unanswered,
+    toolsDone: state.toolsDone,
     vainWait: state.vainWait,
     heldAtMs: state.heldAtMs,
     vainHolds: state.vainHolds,

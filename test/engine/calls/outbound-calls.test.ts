@@ -195,3 +195,25 @@ test("a call that is answered before the vendor has confirmed it goes on", async
   await vendor.request(1);
   assert.deepEqual([vendor.asked.length, liveCalls.count], [1, 1]);
 });
+
+test("a call that was answered before the order's own answer was lost keeps its slot", async (t) => {
+  const { outbound, slots, liveCalls, place, vendor, lastToken, left } = await outboundFor(t);
+  let order: ServerResponse | undefined;
+  vendor.answer = (response) => {
+    order = response;
+  };
+  const placing = place();
+  await vendor.request(1);
+  assert.ok(outbound.answering(lastToken()));
+  const session = new TalkingCall("id-1");
+  await outbound.connect("id-1", "org", () => {
+    liveCalls.add(session);
+    return Promise.resolve(session);
+  });
+  order?.destroy();
+  assert.deepEqual(await placing, { id: "id-1", agentId: "agent", status: "queued" });
+  assert.deepEqual([slots.countOf("org"), liveCalls.find("id-1")], [1, session]);
+  liveCalls.remove("id-1");
+  slots.release("id-1");
+  assert.deepEqual(left(), NOTHING_LEFT);
+});

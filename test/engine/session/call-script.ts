@@ -36,6 +36,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     ready MS TEXT [WORD=MS ...]          a phrase of the agent's stock can be played at once
  *     key KEY                              the caller presses a key
  *     tool NAME JSON                       the model ends by asking for a tool, whose call is named as the tool
+ *     tools NAME NAME                      the model ends by asking for several, without arguments
  *     tool-says NAME TEXT                  what came of it
  *     tool-speaks NAME TEXT                it is to be said as it is
  *     transfer-taken | transfer-refused    what the vendor says to the newest transfer
@@ -168,6 +169,10 @@ function perform(call: RecordedCall, command: string): void {
     case "tool": {
       const [name = "", ...json] = rest;
       const toolCalls = [{ id: name, name, argumentsJson: json.join(" ") }];
+      return call.send({ type: "replyDone", turnId, tokens: 20, toolCalls });
+    }
+    case "tools": {
+      const toolCalls = rest.map((name) => ({ id: name, name, argumentsJson: "{}" }));
       return call.send({ type: "replyDone", turnId, tokens: 20, toolCalls });
     }
     case "tool-speaks": {
