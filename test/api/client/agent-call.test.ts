@@ -7,7 +7,10 @@ import { OwnSound } from "../../../api/client/own-sound.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { ClientSocket } from "./client-socket.js";
 
-beforeEach(() => ClientSocket.opened.splice(0));
+beforeEach(() => {
+  ClientSocket.opened.splice(0);
+  ClientSocket.isRefused = false;
+});
 
 const NAMES = ["state", "connected", "words", "turn", "wait", "fault", "mended", "ended"] as const;
 
@@ -127,8 +130,7 @@ test("a connection that breaks is made anew, into the same conversation, with a 
   ClientSocket.last.breakOff();
   assert.equal(call.state, "reconnecting");
   clock.advance(1_000);
-  await Promise.resolve();
-  await Promise.resolve();
+  await new Promise(setImmediate);
   const { searchParams } = ClientSocket.last.address;
   assert.equal(searchParams.get("session_id"), "key-1");
   assert.equal(searchParams.get("token"), "token-2");
@@ -242,6 +244,70 @@ test("sound that cannot be opened ends the call before it is begun", async () =>
   assert.equal(ClientSocket.opened.length, 0);
   assert.equal(call.state, "ended");
   assert.equal(told("fault")[0]?.code, "microphoneDenied");
+});
+
+test("who hangs up while the microphone is asked for is told of no fault", async () => {
+  const sound = new OwnSound({ onAudio: () => {} });
+  let refuse = (_: CallFault) => {};
+  sound.open = () => new Promise((_, reject) => (refuse = reject));
+  const { call, told } = stand({ sound });
+  const started = call.start();
+  call.hangUp();
+  refuse(new CallFault("microphoneDenied", "not allowed"));
+  await started;
+  assert.deepEqual(told("fault"), []);
+  assert.equal(told("ended").length, 1);
+});
+
+test("a page's token that never comes ends the call, with the microphone, in 15 seconds", async () => {
+  const { call, clock, sound, told } = stand({ token: () => new Promise<string>(() => {}) });
+  const started = call.start();
+  await new Promise(setImmediate);
+  clock.advance(15_000);
+  await started;
+  assert.deepEqual([call.state, ClientSocket.opened.length], ["ended", 0]);
+  assert.deepEqual(
+    told("fault").map(({ code }) => code),
+    ["tokenFailed"],
+  );
+  assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
+});
+
+test("a token that never comes while a line is made anew does not hold the call for ever", async () => {
+  const tokens = ["first"];
+  const token = () => tokens.shift() ?? new Promise<string>(() => {});
+  const { clock, told } = await connected({ token });
+  ClientSocket.last.breakOff();
+  for (let step = 0; step < 60 && told("ended").length === 0; step += 1) {
+    clock.advance(1_000);
+    await new Promise(setImmediate);
+  }
+  assert.equal(told("ended").length, 1);
+  assert.equal(told("fault").at(-1)?.code, "tokenFailed");
+});
+
+test("a connection that this page may not open ends the call and closes the microphone", async () => {
+  ClientSocket.isRefused = true;
+  for (const wrong of [{}, { server: "voice.example.com" }]) {
+    const { call, sound, told } = stand(wrong);
+    await assert.rejects(call.start(), { code: "protocol" });
+    assert.equal(call.state, "ended");
+    assert.equal(told("fault").length, 1);
+    assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
+  }
+});
+
+test("a connection that may not be opened again ends the call, too", async () => {
+  const { clock, told } = await connected();
+  ClientSocket.isRefused = true;
+  ClientSocket.last.breakOff();
+  clock.advance(1_000);
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    told("fault").map(({ code }) => code),
+    ["connectionLost", "protocol"],
+  );
+  assert.equal(told("ended").length, 1);
 });
 
 test("who hangs up is told once, and nothing that comes later", async () => {
