@@ -23,6 +23,12 @@ export class ClientSocket implements CallSocket {
     ClientSocket.opened.push(this);
   }
 
+  /** To be called before each test. */
+  static forgetAll(): void {
+    ClientSocket.opened.splice(0);
+    ClientSocket.isRefused = false;
+  }
+
   static get last(): ClientSocket {
     const last = ClientSocket.opened.at(-1);
     if (last === undefined) throw new Error("no socket was opened");

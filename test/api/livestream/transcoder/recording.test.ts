@@ -12,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { FILM_SEC_MAX, makeFilm } from "../../../../api/livestream/transcoder/recording/film.js";
 import {
   type MakeFilm,
   RECORDINGS_MAX,
@@ -262,28 +261,6 @@ test("a recording that somebody deletes while its film is made keeps no other fr
   });
   await shelf.sweep();
   assert.deepEqual(readdirSync(other), ["film-1.mp4"]);
-});
-
-test("what is a film already is not filmed again when a later part of the recording failed", async (t) => {
-  const desk = new Desk(t);
-  const folder = join(desk.root, "alice");
-  mkdirSync(folder);
-  const lines = ["#EXTM3U"];
-  for (const [index, name] of ["1.ts", "2.ts"].entries()) {
-    writeFileSync(join(folder, name), name);
-    lines.push(`#EXTINF:${FILM_SEC_MAX - index}.0,`, name);
-  }
-  writeFileSync(join(folder, "index.m3u8"), `${lines.join("\n")}\n`);
-  // Takes what it is given for a film, but not the second part before the disk has room again.
-  const script = `#!/bin/sh\nread -r it\n[ "$it" = 1.ts ] || [ -e ${desk.folder}/room ] || exit 1\nprintf %s "$it" >&3\n`;
-  writeFileSync(join(desk.folder, "ffmpeg"), script, { mode: 0o755 });
-  const maker = { owner: OWNER, path: `${desk.folder}:/usr/bin:/bin` };
-  await assert.rejects(makeFilm(folder, maker), /ffmpeg ended with 1/);
-  assert.deepEqual(playlist(folder).slice(2), ["2.ts", "#EXT-X-ENDLIST"]);
-  writeFileSync(join(desk.folder, "room"), "");
-  await makeFilm(folder, maker);
-  assert.deepEqual(readdirSync(folder).sort(), ["film-1.mp4", "film-2.mp4"]);
-  assert.equal(readFileSync(join(folder, "film-2.mp4"), "utf8"), "2.ts");
 });
 
 test("a film waits for room on the disk, which is told once", async (t) => {
