@@ -72,7 +72,7 @@ test("sound that cannot be opened ends the call before it is begun", async () =>
 
 test("who hangs up while the microphone is asked for is told of no fault", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
-  let refuse = (_: CallFault) => {};
+  let refuse: (fault: CallFault) => void = () => {};
   sound.open = () => new Promise((_, reject) => (refuse = reject));
   const { call, told } = stand({ sound });
   const started = call.start();
