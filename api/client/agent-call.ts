@@ -1,7 +1,8 @@
 import { Announcer } from "./announcer.js";
 import { type CallTarget, type Credential, callAddress } from "./call-address.js";
+import { type CredentialSource, credentialFrom, NO_TOKEN } from "./call-credential.js";
 import type { CallEvents, CallState } from "./call-events.js";
-import { CallFault } from "./call-fault.js";
+import { CallFault, type FaultCode } from "./call-fault.js";
 import { CallConnection, type CallSocketClass } from "./call-socket.js";
 import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
 import { Dialogue } from "./dialogue.js";
@@ -10,11 +11,7 @@ import { Reconnection } from "./reconnection.js";
 import { type ServerMessage, serverMessage } from "./server-message.js";
 import type { Sound } from "./sound.js";
 
-export interface AgentCallOptions extends CallTarget {
-  /** A client token, or how to get one: asked for again when the connection has to be made anew. */
-  readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** Never in a page: whoever opens it could read the key. */
-  readonly apiKey?: string | undefined;
+export interface AgentCallOptions extends CallTarget, CredentialSource {
   /** A conversation to go on with: the `historyKey` of an earlier call. */
   readonly sessionId?: string | undefined;
   /** Left out, `pcm24k`; `mulaw` is not for this client. */
@@ -30,8 +27,10 @@ export interface AgentCallOptions extends CallTarget {
 const LEVELS_PERIOD_MS = 60;
 const CONNECT_MAX_MS = 15_000;
 const NORMAL_END = 1000;
+const BROKEN = 1006;
 /** The server's word for a token or a key that opens nothing. */
 const NO_ENTRY = 4001;
+const NOT_OPENED = "this page cannot open a connection to the server's address";
 const TOKEN_ENDED =
   "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
 
@@ -97,10 +96,9 @@ export class AgentCall {
         mended: (code) => this.#events.tell("mended", code),
       });
     } catch (error) {
-      const fault = asFault(error, "soundFailed", "the sound of this device cannot be used");
-      this.#events.tell("fault", fault);
-      this.#end(NORMAL_END, fault.message);
-      throw fault;
+      // Who has hung up meanwhile has nothing to mend.
+      if (this.#dialogue.state === "ended") return;
+      throw this.#failed(asFault(error, "soundFailed", "the sound of this device cannot be used"));
     }
     if (this.#dialogue.state === "connecting") await this.#connect();
   }
@@ -139,34 +137,48 @@ export class AgentCall {
     return ["listening", "thinking", "speaking"].includes(this.state);
   }
 
+  /** Rejects with the CallFault, which was told, where no other try would do better. */
   async #connect(): Promise<void> {
     let credential: Credential;
     try {
-      credential = await this.#credential();
+      credential = await credentialFrom(this.#options, this.#clock);
     } catch (error) {
-      this.#events.tell("fault", asFault(error, "tokenFailed", "no token could be had"));
-      return this.#lost(1006, "no token could be had");
+      if (this.state === "ended") return;
+      this.#events.tell("fault", asFault(error, "tokenFailed", NO_TOKEN));
+      return this.#lost(BROKEN, NO_TOKEN);
     }
     if (this.state !== "connecting" && this.state !== "reconnecting") return;
+    this.#lastError = "";
+    try {
+      const connection = this.#opened(credential);
+      this.#connection = connection;
+      this.#cancelConnect = this.#clock.after(CONNECT_MAX_MS, () => connection.breakOff());
+    } catch (error) {
+      throw this.#failed(asFault(error, "protocol", NOT_OPENED));
+    }
+  }
+
+  /** Throws where the address is none, and where this page may not open it. */
+  #opened(credential: Credential): CallConnection {
     const { encoding = "pcm24k", sessionId } = this.#options;
     const key = this.#historyKey ?? sessionId;
     const address = callAddress(this.#options, credential, encoding, key);
     const socketClass = this.#options.WebSocket ?? ownSocketClass();
-    this.#lastError = "";
-    const connection = new CallConnection(socketClass, address, {
+    const connection: CallConnection = new CallConnection(socketClass, address, {
       text: (message) => this.#take(serverMessage(message)),
       audio: (bytes) => this.#sound.play(new Int16Array(bytes)),
       closed: (code, reason) => {
         if (this.#connection === connection) this.#lost(code, reason);
       },
     });
-    this.#connection = connection;
-    this.#cancelConnect = this.#clock.after(CONNECT_MAX_MS, () => connection.breakOff());
+    return connection;
   }
 
-  async #credential(): Promise<Credential> {
-    const { token, apiKey } = this.#options;
-    return { apiKey, token: typeof token === "function" ? await token() : token };
+  /** Tells the fault, and with it the end of the call. */
+  #failed(fault: CallFault): CallFault {
+    this.#events.tell("fault", fault);
+    this.#end(NORMAL_END, fault.message);
+    return fault;
   }
 
   #take(message: ServerMessage | undefined): void {
@@ -219,12 +231,15 @@ export class AgentCall {
       this.#dialogue.enter("reconnecting");
       this.#events.tell("fault", new CallFault("connectionLost", "the connection was lost"));
     }
-    this.#reconnection.retry(delayMs, () => void this.#connect());
+    // What it rejects with was told as a fault.
+    this.#reconnection.retry(delayMs, () => void this.#connect().catch(() => {}));
   }
 
   #givenUp(code: number, reason: string): void {
     const words = reason || this.#lastError;
-    if (code === 1006 || code === 1005) {
+    if (code === BROKEN || code === 1005) {
+      // That no token could be had was told when it could not.
+      if (reason === NO_TOKEN) return this.#end(code, words);
       this.#events.tell("fault", new CallFault("cannotConnect", "the server cannot be reached"));
     } else if (code === NO_ENTRY && this.state === "reconnecting") {
       this.#events.tell("fault", new CallFault("tokenEnded", TOKEN_ENDED));
@@ -271,7 +286,7 @@ export class AgentCall {
   }
 }
 
-function asFault(error: unknown, code: "soundFailed" | "tokenFailed", message: string): CallFault {
+function asFault(error: unknown, code: FaultCode, message: string): CallFault {
   return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
 }
 

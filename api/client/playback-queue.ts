@@ -16,6 +16,8 @@ interface QueuedTurn {
   receivedSamples: number;
   /** At the device's rate. */
   playedSamples: number;
+  /** How much was told of when all was played but the rest in the resampler: it does not get less. */
+  dryMs: number;
   hasSounded: boolean;
 }
 
@@ -52,11 +54,11 @@ export class PlaybackQueue {
   get progress(): TurnProgress | undefined {
     const current = this.#current;
     if (current === undefined) return undefined;
-    const { turn, rateHz, receivedSamples, playedSamples } = current;
-    const receivedMs = (receivedSamples * 1_000) / rateHz;
-    const isDry = this.#queued === 0;
-    const ms = isDry ? receivedMs : (playedSamples * 1_000) / this.#rateHz;
-    return { turn, ms: Math.min(receivedMs, ms) };
+    const { turn, playedSamples, dryMs } = current;
+    const receivedMs = receivedMsOf(current);
+    if (this.#queued === 0) return { turn, ms: receivedMs };
+    const playedMs = (playedSamples * 1_000) / this.#rateHz;
+    return { turn, ms: Math.min(receivedMs, Math.max(dryMs, playedMs)) };
   }
 
   begin(turn: number, rateHz: number): void {
@@ -66,6 +68,7 @@ export class PlaybackQueue {
       resampler: undefined,
       receivedSamples: 0,
       playedSamples: 0,
+      dryMs: 0,
       hasSounded: false,
     };
   }
@@ -79,6 +82,7 @@ export class PlaybackQueue {
     if (!this.#isFlowing && current.hasSounded && this.#queued === 0) {
       this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
     }
+    if (this.#queued === 0) current.dryMs = receivedMsOf(current);
     current.receivedSamples += samples.length;
     if (current.rateHz === this.#rateHz) return this.#append(current, samples);
     current.resampler ??= new RationalResampler(current.rateHz, this.#rateHz);
@@ -157,4 +161,8 @@ export class PlaybackQueue {
     this.#pieces.push({ of, samples, at: 0 });
     this.#queued += samples.length;
   }
+}
+
+function receivedMsOf({ receivedSamples, rateHz }: QueuedTurn): number {
+  return (receivedSamples * 1_000) / rateHz;
 }

@@ -118,7 +118,7 @@ export class ClientPage {
   }
 
   /** Begins the call; answers the code of the fault that it could not be begun for, or nothing. */
-  async begin(options: Readonly<Record<string, string>>): Promise<string> {
+  async begin(options: Readonly<Record<string, string | boolean>>): Promise<string> {
     return v.parse(
       v.string(),
       await this.viewer.page.evaluate(`begin(${JSON.stringify(options)})`),

@@ -9,6 +9,15 @@ import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
+/** A browser that asks its user about the microphone, and waits. */
+const ASKING_BROWSER = `globalThis.askedCount = 0;
+globalThis.asked = new Promise((resolve) => globalThis.tellAsked = resolve);
+navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
+  globalThis.askedCount += 1;
+  tellAsked();
+  globalThis.refuse = () => reject(new DOMException("refused", "NotAllowedError"));
+});`;
+
 const server = await serverOfFile();
 const site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
 after(() => site.close());
@@ -112,4 +121,20 @@ test("a microphone that is refused is explained, and nothing is called", async (
   assert.match(message, /Allow it in the browser's settings/);
   await page.until("state", v.literal("ended"));
   assert.deepEqual(await server.calls(customer), []);
+});
+
+test("who hangs up while the browser asks for the microphone is not asked by that call again", async (context) => {
+  const browser = await browserOf(context, []);
+  const scriptBefore = ASKING_BROWSER;
+  const page = await ClientPage.open({ browser, origin: site.origin, scriptBefore });
+  const begun = page.begin({ isMicrophoneNeeded: false });
+  await page.viewer.page.evaluate("asked");
+  await page.hangUp();
+  await page.viewer.page.evaluate("refuse()");
+  assert.equal(await begun, "");
+  await page.viewer.page.evaluate(
+    'navigator.mediaDevices.dispatchEvent(new Event("devicechange"))',
+  );
+  assert.equal(await page.viewer.page.evaluate("askedCount"), 1);
+  assert.deepEqual(page.notes("fault"), []);
 });

@@ -69,6 +69,8 @@ export class BrowserSound implements Sound {
     this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
     this.#microphone.setMuted(this.#isMuted);
     await this.#openMicrophone(this.#microphone, listener);
+    // Hung up while the browser asked for the microphone: nothing of this call may ask again.
+    if (context !== this.#context) return;
     globalThis.navigator.mediaDevices?.addEventListener("devicechange", this.#devicesChanged);
     this.#watchContext();
   }
@@ -134,6 +136,7 @@ export class BrowserSound implements Sound {
     } catch (error) {
       const isNeeded = this.#options.isMicrophoneNeeded ?? true;
       if (isNeeded || !(error instanceof CallFault)) throw error;
+      if (this.#listener === undefined) return;
       this.#microphoneFault = error.code;
       listener.fault(error);
     }

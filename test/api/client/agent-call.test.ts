@@ -1,45 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { AgentCall, type AgentCallOptions } from "../../../api/client/agent-call.js";
-import type { CallEvents } from "../../../api/client/call-events.js";
-import { CallFault } from "../../../api/client/call-fault.js";
-import { OwnSound } from "../../../api/client/own-sound.js";
-import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { connected, stand } from "./call-stand.js";
 import { ClientSocket } from "./client-socket.js";
 
-beforeEach(() => ClientSocket.opened.splice(0));
-
-const NAMES = ["state", "connected", "words", "turn", "wait", "fault", "mended", "ended"] as const;
-
-interface Stand {
-  readonly call: AgentCall;
-  readonly clock: VirtualClock;
-  readonly sound: OwnSound;
-  readonly stops: () => number;
-  /** Every event of that name so far. */
-  readonly told: <Name extends keyof CallEvents>(name: Name) => CallEvents[Name][];
-}
-
-function stand(options: Partial<AgentCallOptions> = {}): Stand {
-  const clock = new VirtualClock();
-  let stops = 0;
-  const sound = new OwnSound({ onAudio: () => {}, onStop: () => (stops += 1) });
-  const server = "https://voice.example.com";
-  const own = { server, sound, clock, WebSocket: ClientSocket, chance: () => 0 };
-  const call = new AgentCall({ ...own, ...options });
-  const events: { name: keyof CallEvents; event: unknown }[] = [];
-  for (const name of NAMES) call.on(name, (event) => events.push({ name, event }));
-  const told = <Name extends keyof CallEvents>(name: Name) =>
-    events.filter((each) => each.name === name).map(({ event }) => event as CallEvents[Name]);
-  return { call, clock, sound, stops: () => stops, told };
-}
-
-async function connected(options: Partial<AgentCallOptions> = {}): Promise<Stand> {
-  const made = stand(options);
-  await made.call.start();
-  ClientSocket.last.accept();
-  return made;
-}
+beforeEach(() => ClientSocket.forgetAll());
 
 test("the address says what is asked for, and nothing that was not given", async () => {
   const { call } = stand({ agentId: "a 1", token: () => Promise.resolve("t&2") });
@@ -127,8 +91,7 @@ test("a connection that breaks is made anew, into the same conversation, with a 
   ClientSocket.last.breakOff();
   assert.equal(call.state, "reconnecting");
   clock.advance(1_000);
-  await Promise.resolve();
-  await Promise.resolve();
+  await new Promise(setImmediate);
   const { searchParams } = ClientSocket.last.address;
   assert.equal(searchParams.get("session_id"), "key-1");
   assert.equal(searchParams.get("token"), "token-2");
@@ -156,19 +119,6 @@ test("a line that comes back mends what was told of it", async () => {
   assert.deepEqual(told("mended"), ["connectionLost"]);
 });
 
-test("a token that ended meanwhile is told as that, and as the call's end", async () => {
-  const { clock, told } = await connected({ token: "used" });
-  ClientSocket.last.breakOff();
-  clock.advance(1_000);
-  await Promise.resolve();
-  await Promise.resolve();
-  ClientSocket.last.say({ type: "error", payload: { message: "the token is old" } });
-  ClientSocket.last.breakOff(4001, "the token is old");
-  assert.equal(told("fault").at(-1)?.code, "tokenEnded");
-  assert.match(told("fault").at(-1)?.message ?? "", /Begin a new call\.$/);
-  assert.equal(told("ended")[0]?.code, 4001);
-});
-
 test("written words are sent while there is a connection, and only then", async () => {
   const { call, clock } = await connected();
   const socket = ClientSocket.last;
@@ -187,73 +137,11 @@ test("written words are sent while there is a connection, and only then", async 
   assert.equal(call.write("Too late"), false);
 });
 
-test("after 30 seconds of trying the call is given up, and says so", async () => {
-  const { clock, told } = await connected();
-  for (let step = 0; step < 40 && told("ended").length === 0; step += 1) {
-    ClientSocket.last.breakOff();
-    clock.advance(1_000);
-    await Promise.resolve();
-    await Promise.resolve();
-  }
-  assert.deepEqual(told("ended"), [{ code: 1006, reason: "" }]);
-  assert.deepEqual(
-    told("fault").map(({ code }) => code),
-    ["connectionLost", "cannotConnect"],
-  );
-  assert.ok(ClientSocket.opened.length > 8 && ClientSocket.opened.length < 20);
-});
-
-test("a connection that breaks each time it is made is not made anew for ever", async () => {
-  const { clock, told } = await connected();
-  for (let step = 0; step < 60 && told("ended").length === 0; step += 1) {
-    ClientSocket.last.breakOff(1011, "the vendor failed");
-    clock.advance(4_000);
-    await Promise.resolve();
-    await Promise.resolve();
-    if (told("ended").length === 0) ClientSocket.last.accept();
-  }
-  assert.deepEqual(told("ended"), [{ code: 1011, reason: "the vendor failed" }]);
-});
-
-test("what cannot be mended by trying again ends the call at once, with its reason", async () => {
-  for (const code of [1008, 4001, 4003, 4004, 4005, 4029]) {
-    const { told } = await connected();
-    ClientSocket.last.breakOff(code, "not for you");
-    assert.deepEqual(told("ended"), [{ code, reason: "not for you" }]);
-    assert.deepEqual(
-      told("fault").map((fault) => fault.message),
-      ["not for you"],
-    );
-  }
-});
-
 test("a line that takes nothing for two seconds is broken off by the client", async () => {
   const { call, sound } = await connected();
   ClientSocket.last.bufferedAmount = 64_001;
   sound.write(new Int16Array(320));
   assert.equal(call.state, "reconnecting");
-});
-
-test("sound that cannot be opened ends the call before it is begun", async () => {
-  const sound = new OwnSound({ onAudio: () => {} });
-  sound.open = () => Promise.reject(new CallFault("microphoneDenied", "not allowed"));
-  const { call, told } = stand({ sound });
-  await assert.rejects(call.start(), { code: "microphoneDenied" });
-  assert.equal(ClientSocket.opened.length, 0);
-  assert.equal(call.state, "ended");
-  assert.equal(told("fault")[0]?.code, "microphoneDenied");
-});
-
-test("who hangs up is told once, and nothing that comes later", async () => {
-  const { call, told } = await connected();
-  const socket = ClientSocket.last;
-  call.hangUp();
-  call.hangUp();
-  socket.breakOff(1000);
-  socket.transcript("user", "too late", true);
-  assert.equal(socket.closedWith, 1000);
-  assert.equal(told("ended").length, 1);
-  assert.deepEqual(told("words"), []);
 });
 
 test("messages that a newer server may send, or nonsense, do no harm", async () => {

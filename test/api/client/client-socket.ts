@@ -4,6 +4,8 @@ import type { CallSocket } from "../../../api/client/call-socket.js";
 export class ClientSocket implements CallSocket {
   /** All that were opened, the oldest first. */
   static readonly opened: ClientSocket[] = [];
+  /** As a browser refuses ws: to a page of https:. */
+  static isRefused = false;
 
   binaryType = "blob";
   bufferedAmount = 0;
@@ -16,8 +18,15 @@ export class ClientSocket implements CallSocket {
   closedWith: number | undefined;
 
   constructor(address: string) {
+    if (ClientSocket.isRefused) throw new DOMException("not allowed", "SecurityError");
     this.address = new URL(address);
     ClientSocket.opened.push(this);
+  }
+
+  /** To be called before each test. */
+  static forgetAll(): void {
+    ClientSocket.opened.splice(0);
+    ClientSocket.isRefused = false;
   }
 
   static get last(): ClientSocket {

@@ -92,3 +92,31 @@ test("a turn that ran dry is told to stand still, and is held back for longer wh
   assert.ok(isSilent(blocks(queue, 28)), "50 ms are less than the 80 that are held back now");
   assert.ok(peak(blocks(queue, 4)) > 0.1);
 });
+
+test("what was played of a turn never gets less, however its pieces come", () => {
+  const rates = fc.constantFrom(16_000, 24_000, 44_100, 48_000);
+  const steps = fc.array(
+    fc.record({
+      samples: fc.integer({ min: 1, max: 600 }),
+      blocks: fc.integer({ min: 0, max: 9 }),
+    }),
+    { minLength: 1, maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(rates, rates, steps, (rateHz, deviceHz, arrivals) => {
+      const queue = new PlaybackQueue(deviceHz, () => {});
+      queue.begin(1, rateHz);
+      let playedMs = 0;
+      for (const { samples, blocks: count } of arrivals) {
+        queue.play(tone(samples, rateHz));
+        for (let block = 0; block < count; block += 1) {
+          blocks(queue, 1);
+          const ms = queue.progress?.ms ?? 0;
+          assert.ok(ms >= playedMs, `${ms} ms after ${playedMs} ms`);
+          playedMs = ms;
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -174,4 +175,32 @@ test("the runbook names every setting of the compose files, with its default, an
   }
   assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(used));
   for (const port of ["1935", "8080", "8189/udp"]) assert.ok(runbook.includes(port), port);
+});
+
+/** What the front proxy's start says to the operator's settings; nothing where it starts. */
+function refusedStart(settings: Readonly<Record<string, string>>, keys: object = {}): string {
+  const filled = Object.entries(front.environment).map(([name, text]) => [
+    name,
+    text.replace(/\$\{(\w+):-(\w*)\}/, (_, given, otherwise) => settings[given] ?? otherwise),
+  ]);
+  assert.match(
+    frontImage,
+    /^COPY \S+\/private-streams\.sh \/docker-entrypoint\.d\/\d+-[\w-]+\.sh$/m,
+  );
+  const env = { PATH: process.env["PATH"], ...Object.fromEntries(filled), ...keys };
+  const script = join(FOLDER, "front/private-streams.sh");
+  const { status, stderr } = spawnSync(script, { env, encoding: "utf8" });
+  assert.equal(status, stderr === "" ? 0 : 1);
+  return stderr;
+}
+
+test("private streams that everybody could watch keep the front proxy from starting, which says why", () => {
+  const keys = keysCompose.services.front.environment;
+  const isPrivate = { PRIVATE_STREAMS: "board", VIEW_TOKEN_SECRET: "x".repeat(32) };
+  assert.equal(refusedStart({}), "");
+  assert.match(refusedStart(isPrivate), /set FRONT_VIEW_AUTH=\/view-auth too/);
+  assert.match(refusedStart(isPrivate, keys), /set FRONT_VIEW_AUTH=\/view-auth too/);
+  const checked = { ...isPrivate, FRONT_VIEW_AUTH: "/view-auth" };
+  assert.match(refusedStart(checked), /add compose\.keys\.yaml/);
+  assert.equal(refusedStart(checked, keys), "");
 });

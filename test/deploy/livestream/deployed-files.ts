@@ -37,6 +37,7 @@ const KeysCompose = v.object({
   services: v.object({
     "state-api": v.object({ environment: Texts, secrets: v.array(v.string()) }),
     ingest: v.object({ environment: Texts }),
+    front: v.object({ environment: Texts }),
   }),
   secrets: v.record(v.string(), v.object({ file: v.string() })),
 });

@@ -5,7 +5,12 @@ import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { FolderOwner } from "../stream-folder.js";
-import { PLAYLIST_FILE, recordedSegments, type Segment } from "./recording-playlist.js";
+import {
+  PLAYLIST_FILE,
+  recordedSegments,
+  type Segment,
+  writeEndedPlaylist,
+} from "./recording-playlist.js";
 
 /** ffmpeg keeps an index of a film in memory: some 15 MB an hour. What is longer goes on in another file. */
 export const FILM_SEC_MAX = 12 * 3_600;
@@ -26,14 +31,15 @@ export function isFilmed(names: readonly string[]): boolean {
 
 /**
  * Makes `film-1.mp4` of a recording that has ended, nothing encoded anew, and then removes its playlist and segments; further
- * files where it is longer than FILM_SEC_MAX. Until then it is left as it was. Rejects with ffmpeg's words.
+ * files where it is longer than FILM_SEC_MAX. What is no film yet is left as it was. Rejects with ffmpeg's words.
  */
 export async function makeFilm(folder: string, maker: FilmMaker): Promise<void> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith(".tmp")) await rm(join(folder, name));
   // A broadcast may have gone on after its film was made.
   let number = Math.max(0, ...names.map((name) => Number(FILM.exec(name)?.[1] ?? 0)));
-  for (const part of partsOf(await recordedSegments(folder))) {
+  const parts = partsOf(await recordedSegments(folder));
+  for (const [index, part] of parts.entries()) {
     number += 1;
     const name = join(folder, `film-${number}.mp4`);
     const file = await open(`${name}.tmp`, "w", 0o640);
@@ -44,6 +50,9 @@ export async function makeFilm(folder: string, maker: FilmMaker): Promise<void> 
       await file.close();
     }
     await rename(`${name}.tmp`, name);
+    // Where a later part fails, or this process is killed, what is a film already is not made again.
+    await writeEndedPlaylist(folder, parts.slice(index + 1).flat());
+    for (const { name: filmed } of part) await rm(join(folder, filmed), { force: true });
   }
   // First the one that says that this is no film yet.
   await rm(join(folder, PLAYLIST_FILE), { force: true });

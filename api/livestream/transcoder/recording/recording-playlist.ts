@@ -38,7 +38,7 @@ export function readSegments(lines: readonly string[]): readonly Segment[] {
 
 /** A playlist that grows begins with it. */
 export function growingHead(): string {
-  return head(GROWING_TARGET_SEC, "EVENT");
+  return headOf(GROWING_TARGET_SEC, "EVENT");
 }
 
 export function segmentText({ name, durationSec, isDiscontinuous }: Segment): string {
@@ -55,15 +55,22 @@ export async function recordedSegments(folder: string): Promise<readonly Segment
 export async function endPlaylist(folder: string): Promise<void> {
   const text = await playlistText(folder);
   if (text === "" || text.includes(END)) return;
-  const segments = readSegments(text.split("\n"));
-  const longestSec = Math.max(1, ...segments.map(({ durationSec }) => Math.ceil(durationSec)));
-  const whole = [head(longestSec, "VOD"), ...segments.map(segmentText), `${END}\n`].join("");
+  await writeEndedPlaylist(folder, readSegments(text.split("\n")));
+}
+
+/** Puts a playlist that has an end, of these segments, in the place of the one before. */
+export async function writeEndedPlaylist(
+  folder: string,
+  segments: readonly Segment[],
+): Promise<void> {
+  const longestSec = segments.reduce((sec, { durationSec }) => Math.max(sec, durationSec), 1);
+  const head = headOf(Math.ceil(longestSec), "VOD");
   const path = join(folder, PLAYLIST_FILE);
-  await writeFile(`${path}.tmp`, whole);
+  await writeFile(`${path}.tmp`, [head, ...segments.map(segmentText), `${END}\n`].join(""));
   await rename(`${path}.tmp`, path);
 }
 
-function head(targetSec: number, type: "EVENT" | "VOD"): string {
+function headOf(targetSec: number, type: "EVENT" | "VOD"): string {
   return `#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:${targetSec}\n#EXT-X-MEDIA-SEQUENCE:0\n#EXT-X-PLAYLIST-TYPE:${type}\n`;
 }
 

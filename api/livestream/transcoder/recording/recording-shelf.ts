@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../../../engine/log.js";
@@ -162,9 +162,11 @@ export class RecordingShelf {
 
   /** One after another, so that only one of them takes room twice. Never rejects. */
   #makeFilms(): Promise<void> {
-    this.#filming ??= this.#filmAll().finally(() => {
-      this.#filming = undefined;
-    });
+    this.#filming ??= this.#filmAll()
+      .catch((error: unknown) => this.#log.error({ error }, "recordings cannot be looked at"))
+      .finally(() => {
+        this.#filming = undefined;
+      });
     return this.#filming;
   }
 
@@ -230,14 +232,17 @@ interface Content {
   readonly changedMs: number;
 }
 
+/** Somebody may have deleted the folder, or what is in it, meanwhile. */
 function contentOf(folder: string): Content {
-  const names = readdirSync(folder);
-  const files = names.map((name) => statSync(join(folder, name)));
-  return {
-    names,
-    bytes: files.reduce((sum, { size }) => sum + size, 0),
-    changedMs: Math.max(0, ...files.map(({ mtimeMs }) => mtimeMs)),
-  };
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  let bytes = 0;
+  let changedMs = 0;
+  for (const name of names) {
+    const file = statSync(join(folder, name), { throwIfNoEntry: false });
+    bytes += file?.size ?? 0;
+    changedMs = Math.max(changedMs, file?.mtimeMs ?? 0);
+  }
+  return { names, bytes, changedMs };
 }
 
 /** What is named otherwise is not ours, and is left alone. */

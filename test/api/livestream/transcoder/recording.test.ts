@@ -250,6 +250,19 @@ test("a recording of which no film can be made stays as it is, and is told of on
   assert.equal(desk.log.ofLevel("error").length, 1);
 });
 
+test("a recording that somebody deletes while its film is made keeps no other from becoming one", async (t) => {
+  const desk = new Desk(t);
+  const deleted = desk.found("alice", "2026-01-29T00-00-00-000Z", 2_000);
+  const other = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
+  const shelf = desk.shelf({}, async (folder) => {
+    if (folder !== deleted) return filmed(folder);
+    rmSync(folder, { recursive: true });
+    throw new Error("ffmpeg ended with 1");
+  });
+  await shelf.sweep();
+  assert.deepEqual(readdirSync(other), ["film-1.mp4"]);
+});
+
 test("a film waits for room on the disk, which is told once", async (t) => {
   const desk = new Desk(t);
   desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
