@@ -53,6 +53,8 @@ const Budgets = v.strictObject({
   streamsListed: Budget,
   streamsListedBesideSlow: Budget,
   tlsCpuPerCallSecond: Budget,
+  chainCpuPerCallSecond: Budget,
+  chainLatencyP50: Budget,
   transitionRate: Budget,
   startUpFresh: Budget,
   startUpAgain: Budget,

@@ -63,11 +63,19 @@ export interface LoadCallers {
   measuring?(isOn: boolean): void;
 }
 
-/** `stream`: the agent's voice comes in pieces of this encoding, instead of whole sentences. */
-export function webCallers({ url, apiKey }: ServerStand, stream?: StreamedFormat): LoadCallers {
+/**
+ * `stream`: the agent's voice comes in pieces of this encoding, instead of whole sentences. Without an agent they talk to the first
+ * of the organization.
+ */
+export function webCallers(
+  { url, apiKey }: ServerStand,
+  stream?: StreamedFormat,
+  agentId?: string,
+): LoadCallers {
   const soundsFrom = stream === undefined ? "lastByte" : "firstByte";
   const signs = { voice: "openaiSpeech", soundsFrom, stop: "audioStop" } as const;
-  const how = { keepsAudio: false, ...(stream === undefined ? {} : { stream }) };
+  const whom = agentId === undefined ? {} : { agentId };
+  const how = { keepsAudio: false, ...whom, ...(stream === undefined ? {} : { stream }) };
   return {
     signs,
     async connect() {

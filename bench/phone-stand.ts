@@ -36,12 +36,21 @@ export async function callersOfServer(
   return phoneCallers({ webhookUrl, voice }, jitter);
 }
 
-/** Resolves with the id of the new agent. */
-export async function createAgent(server: ServerStand, voice: VoiceVendor): Promise<string> {
+/** Resolves with the id of the new agent, which has somebody that stands in for each of its vendors where `hasChains`. */
+export async function createAgent(
+  server: ServerStand,
+  voice: VoiceVendor,
+  hasChains = false,
+): Promise<string> {
   const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
     providers.find((one) => one.category === category && one.providerKey === providerKey)?._id;
   const { providerKey, modelId } = SPEECH[voice];
+  const fallbacks = {
+    llm: [{ providerId: idOf("llm", "ollama"), modelId: "llama3.2" }],
+    tts: [{ providerId: idOf("tts", "edge"), modelId: SPEECH.edge.modelId }],
+    stt: [{ providerId: idOf("stt", "deepgram"), modelId: "nova-2" }],
+  };
   const agent = {
     name: "Agent",
     llmProviderId: idOf("llm", "openai"),
@@ -49,6 +58,7 @@ export async function createAgent(server: ServerStand, voice: VoiceVendor): Prom
     ttsProviderId: idOf("tts", providerKey),
     ttsModelId: modelId,
     sttProviderId: idOf("stt", "deepgram"),
+    ...(hasChains ? { fallbacks } : {}),
   };
   return v.parse(Made, await askServer(server, "/api/dashboard/agents", agent))._id;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { judge, readBudgets, type Verdict } from "./budget.js";
+import { ChainCostScenario } from "./chain-cost.js";
 import { pinThisProcess } from "./child-process.js";
 import { IdleScenario } from "./idle.js";
 import { LiveStreamScenario } from "./livestream-load.js";
@@ -33,6 +34,7 @@ const PLAN = {
   interruptEvery: 4,
 };
 const PHONE_PLAN = { ...PLAN, callers: 200, measureMs: 30_000 };
+const CHAIN_PLAN = { ...PLAN, measureMs: 30_000 };
 const FULL_PHONE_PLAN = { ...PHONE_PLAN, callers: 500, measureMs: 20_000, turnPeriodMs: 12_000 };
 const START_UPS = 5;
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
@@ -55,6 +57,7 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   dashboards: () => new BesideDashboardsScenario(),
   streams: () => new LiveStreamScenario(),
   tls: () => new TlsLoadScenario(PHONE_PLAN),
+  chain: () => new ChainCostScenario(CHAIN_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),
 };
 

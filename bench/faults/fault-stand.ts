@@ -35,6 +35,7 @@ export async function startFaultStand(isAlone: boolean): Promise<FaultStand> {
     LOG_LEVEL: "silent",
     EVENT_LOOP_DELAY_MAX_MS: "0",
     SPEECH_CACHE_MB: "0",
+    VOICE_CONNECTIONS_PER_MINUTE: "1000000",
     DEEPGRAM_API_KEY: "faults",
     ASSEMBLYAI_API_KEY: "faults",
     OPENAI_API_KEY: "faults",

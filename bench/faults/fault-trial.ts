@@ -51,30 +51,42 @@ const LOST: Turn = {
   wordsBrokenOff: 0,
 };
 
-/** One call of three turns under this fault, on a server that has had calls that went well. `healthyMs` is the silence of a turn without any. */
+export interface TrialOptions {
+  /** The silence of a turn without any fault. */
+  readonly healthyMs: number;
+  readonly isAlone: boolean;
+  /** So many calls at once are struck. */
+  readonly calls: number;
+}
+
+/** Calls of three turns under this fault, on a server that has had calls that went well; a result for each. */
 export async function tryFault(
   row: FaultRow,
-  { healthyMs, isAlone }: { readonly healthyMs: number; readonly isAlone: boolean },
-): Promise<TrialResult> {
+  { healthyMs, isAlone, calls }: TrialOptions,
+): Promise<readonly TrialResult[]> {
   const stand = await startFaultStand(isAlone);
   try {
     await takeUsualTurns(stand);
     const strike = () => Object.assign(stand.sandbox.faults, row.faults);
     if (row.stage === "before the call") strike();
     const sayings = row.kind === "stt" ? LONG_SAYINGS : SHORT_SAYINGS;
-    const turns = await turnsOf(stand, sayings, strike);
-    const sum = (count: (turn: Turn) => number) => turns.reduce((all, one) => all + count(one), 0);
-    return {
-      row,
-      isLost: turns.some(({ isLost }) => isLost),
-      extraMs: Math.max(0, Math.round(Math.max(...turns.map((one) => one.silenceMs)) - healthyMs)),
-      wordsLost: sum(({ wordsLost }) => wordsLost),
-      wordsTwice: sum(({ wordsTwice }) => wordsTwice),
-      wordsBrokenOff: sum(({ wordsBrokenOff }) => wordsBrokenOff),
-    };
+    const struck = Array.from({ length: calls }, () => turnsOf(stand, sayings, strike));
+    return (await Promise.all(struck)).map((turns) => resultOf(row, turns, healthyMs));
   } finally {
     await stand.close();
   }
+}
+
+function resultOf(row: FaultRow, turns: readonly Turn[], healthyMs: number): TrialResult {
+  const sum = (count: (turn: Turn) => number) => turns.reduce((all, one) => all + count(one), 0);
+  return {
+    row,
+    isLost: turns.some(({ isLost }) => isLost),
+    extraMs: Math.max(0, Math.round(Math.max(...turns.map((one) => one.silenceMs)) - healthyMs)),
+    wordsLost: sum(({ wordsLost }) => wordsLost),
+    wordsTwice: sum(({ wordsTwice }) => wordsTwice),
+    wordsBrokenOff: sum(({ wordsBrokenOff }) => wordsBrokenOff),
+  };
 }
 
 /** The silence of a turn when nothing fails: the median of a few. */

@@ -26,7 +26,7 @@ export interface AgentVendors {
   readonly tts: AgentTts;
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
-  /** Of what kind nobody can be had for the call; undefined where all can. */
+  /** The kind of vendor of which nobody can be had for the call; undefined where all can. */
   readonly lost: LostCategory | undefined;
   /** Who has answered, turn by turn. */
   readonly answers: AnswerLog;
@@ -39,7 +39,7 @@ export interface AgentVendorsOptions {
   readonly context: VendorContext;
 }
 
-/** Of what kind nobody can be had is told in `lost`; who is asked in its place fails with the reason. */
+/** A kind of which no provider can be used is named in `lost`; its client fails with the reason, whatever it is asked. */
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,

@@ -58,7 +58,7 @@ async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): P
   return talk;
 }
 
-/** Of the `lost` category the agent has a provider whose credentials cannot be opened. */
+/** The agent's provider of the `lost` category has credentials that cannot be opened. */
 async function dialled(
   reaches: string,
   onVendorsLost: OnVendorsLost,
