@@ -192,7 +192,7 @@ export class TestServer {
 }
 
 /** With an empty database, which takes a server half the CPU of its start to make. */
-async function newDataDir(): Promise<string> {
+export async function newDataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-system-"));
   await createDatabaseFile(join(folder, DATABASE_FILE));
   return folder;
