@@ -71,7 +71,8 @@ export async function startParley(
   clock: Clock = new SystemClock(),
 ): Promise<Parley> {
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
-    await nodes?.stopTaking();
+    // Where there are no others, nothing may come before the drain, whose deadline begins with the stop.
+    if (nodes !== undefined) await nodes.stopTaking();
     await server.stop(drainTimeoutMs);
     lone?.close();
     await installation.close();
@@ -101,7 +102,7 @@ export async function startBox(
 ): Promise<Box> {
   const port = await freePort(config.host, config.port);
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
-    await nodes?.stopTaking();
+    if (nodes !== undefined) await nodes.stopTaking();
     await processes.stop(drainTimeoutMs);
     owner.close();
     await installation.close();

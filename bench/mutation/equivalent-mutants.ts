@@ -158,6 +158,20 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "41",
     reason: "the series has converged long before: one term more changes no bit of the sum",
   },
+  {
+    sourcePath: "engine/log-lines.ts",
+    code: "const RETRY_MS = 100;",
+    original: "100",
+    replacement: "101",
+    reason: "a pipe that is full is tried again until it has room, a millisecond sooner or later",
+  },
+  {
+    sourcePath: "storage/postgres/postgres-pool.ts",
+    code: "const KEEP_ALIVE_AFTER_MS = 5_000;",
+    original: "5_000",
+    replacement: "5001",
+    reason: "the system asks idle connections in whole seconds: it takes 5 of either",
+  },
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

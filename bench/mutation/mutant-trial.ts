@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutant } from "./sampled-mutants.js";
 import { applied } from "./source-edits.js";
-import type { Breadth, TestChoice } from "./test-choice.js";
+import type { ChoiceLimits, TestChoice } from "./test-choice.js";
 import { runTestFile, type TestOutcome } from "./test-process.js";
 
 /** A test that hangs is as good as one that fails, but a busy machine is no reason. */
@@ -18,19 +18,15 @@ export interface Trial {
   readonly by: string | undefined;
 }
 
-export interface TrialPlace {
+export interface TrialPlace extends ChoiceLimits {
   readonly choice: TestChoice;
-  readonly breadth: Breadth;
-  /** A build that nobody else uses meanwhile. */
-  readonly buildFolder: string;
-  readonly isTimeOver: () => boolean;
 }
 
 /** Runs the tests of one breadth that may kill a mutant, one after the other. Undefined when the time was over first. */
 export async function tryMutant(mutant: Mutant, place: TrialPlace): Promise<Trial | undefined> {
-  const { choice, breadth, buildFolder } = place;
+  const { choice, buildFolder } = place;
   let fate: Fate = "unreached";
-  for await (const { path, normalMs } of choice.testsOf(mutant, breadth, buildFolder)) {
+  for await (const { path, normalMs } of choice.testsOf(mutant, place)) {
     if (place.isTimeOver()) return undefined;
     const timeoutMs = normalMs * TIMES_NORMAL + SPARE_MS;
     const outcome = await outcomeWith(mutant, path, timeoutMs, buildFolder);
@@ -42,6 +38,7 @@ export async function tryMutant(mutant: Mutant, place: TrialPlace): Promise<Tria
     }
     fate = "survived";
   }
+  if (place.isTimeOver()) return undefined;
   return { mutant, fate, by: undefined };
 }
 

@@ -37,6 +37,13 @@ export interface ReachingTest {
   readonly normalMs: number;
 }
 
+export interface ChoiceLimits {
+  readonly breadth: Breadth;
+  /** A build that nobody else uses meanwhile. */
+  readonly buildFolder: string;
+  readonly isTimeOver: () => boolean;
+}
+
 /** What a test file does without any mutant. */
 interface PlainRun {
   readonly normalMs: number;
@@ -63,15 +70,15 @@ export class TestChoice {
 
   /**
    * The files that may kill a mutant: its mirrored test, then the nearest and quickest. The build has to be without a mutant
-   * whenever the next one is asked for.
+   * whenever the next one is asked for. Looks no further when the time is over, whether files are left or not.
    */
   async *testsOf(
     mutant: Mutant,
-    breadth: Breadth,
-    buildFolder: string,
+    { breadth, buildFolder, isTimeOver }: ChoiceLimits,
   ): AsyncGenerator<ReachingTest> {
     let sumMs = 0;
     for (const path of this.#candidates(mutant, breadth)) {
+      if (isTimeOver()) return;
       const run = await this.#plainRun(path, buildFolder);
       if (run?.reached.has(mutant) !== true) continue;
       const { normalMs } = run;

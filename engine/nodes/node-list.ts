@@ -110,7 +110,12 @@ function listed(node: NodeRecord): ListedNode {
   return { ...about, address: address ?? undefined };
 }
 
-export function nodeState({ isLost, silentMs, isDraining, isTaking }: NodeRecord): NodeState {
+export function nodeState({
+  isLost,
+  silentMs,
+  isDraining,
+  isTaking,
+}: Pick<NodeRecord, "isLost" | "silentMs" | "isDraining" | "isTaking">): NodeState {
   if (isLost === 1 || silentMs >= SILENCE_MAX_MS) return "silent";
   if (isDraining === 1) return "draining";
   return isTaking === 1 ? "taking" : "full";

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Far above what any documented command takes on a busy machine. */
+/** Far above the time between two lines of any documented command on a busy machine. */
 const WAIT_MAX_MS = 90_000;
 
 export interface AwaitedText {
@@ -32,10 +32,18 @@ export function awaitedText(stream: Readable, explain: () => string): AwaitedTex
       new Promise((resolve, reject) => {
         const fail = (why: string) =>
           reject(new Error(`${why} before ${pattern}\n${rest}\n${explain()}`));
-        const tooLate = AbortSignal.timeout(WAIT_MAX_MS);
+        let tooLate = AbortSignal.timeout(WAIT_MAX_MS);
         const giveUp = () => fail("nothing came in time");
-        tooLate.addEventListener("abort", giveUp);
+        // A command that goes on printing is slow, and does not hang.
+        const waitAnew = () => {
+          tooLate.removeEventListener("abort", giveUp);
+          tooLate = AbortSignal.timeout(WAIT_MAX_MS);
+          tooLate.addEventListener("abort", giveUp);
+        };
+        stream.on("data", waitAnew);
+        waitAnew();
         const settle = () => {
+          stream.off("data", waitAnew);
           tooLate.removeEventListener("abort", giveUp);
           look = () => undefined;
         };

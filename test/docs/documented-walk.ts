@@ -13,6 +13,8 @@ const ENVIRONMENT = {
   PORT: "0",
   LIVESTREAM_PORT: "0",
   LOG_LEVEL: "warn",
+  // Tests share a small machine; how a full one refuses calls is tested by itself.
+  EVENT_LOOP_DELAY_MAX_MS: "0",
   npm_config_update_notifier: "false",
 };
 const SERVER = "npm start";

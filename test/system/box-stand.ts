@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { parseConfig } from "../../config.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import { type Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -11,7 +9,7 @@ import type { CallRecord } from "../../storage/records.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
-import { environmentOf } from "./test-server.js";
+import { environmentOf, newDataDir } from "./test-server.js";
 
 /** A box with two processes that carry calls; this one has what must be one for both. */
 export class BoxStand {
@@ -25,7 +23,7 @@ export class BoxStand {
 
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<BoxStand> {
     const sandbox = await startSandbox({});
-    const dataDir = await mkdtemp(join(tmpdir(), "parley-box-"));
+    const dataDir = await newDataDir();
     const settings = { ...environmentOf(sandbox, dataDir), WORKERS: "2", ...environment };
     const log = new RecordingLogger();
     const box = await startBox(parseConfig(settings), log);

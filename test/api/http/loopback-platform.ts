@@ -43,6 +43,7 @@ import { chainsOf } from "../../doubles/chains-of.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { createDatabaseFile } from "../../storage/temporary-file.js";
 import { checkAgainstContract } from "../contract/contract-check.js";
 import { LoopbackClient } from "./loopback-client.js";
 
@@ -107,7 +108,9 @@ export class LoopbackPlatform {
 
   static async start(options: PlatformOptions = {}): Promise<LoopbackPlatform> {
     const folder = await mkdtemp(join(tmpdir(), "parley-edge-"));
-    const database = await openDatabase({ filePath: join(folder, "test.db") });
+    const filePath = join(folder, "test.db");
+    await createDatabaseFile(filePath);
+    const database = await openDatabase({ filePath });
     const clock = new VirtualClock();
     const logger = new RecordingLogger();
     const connections = new Connections({ clock, allowPrivateAddresses: true });

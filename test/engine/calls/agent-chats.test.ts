@@ -151,6 +151,18 @@ test("places are limited for each organization, and for all together", async () 
   assert.equal(trial.chats.count, CHATS_MAX);
 });
 
+test("the chats that an organization still has count after others of it have ended", async () => {
+  const trial = new Trial();
+  const ending = new AbortController();
+  await trial.begin("org");
+  for (let index = 1; index < CHATS_OF_ORGANIZATION_MAX; index += 1) {
+    await trial.begin("org", ending.signal);
+  }
+  ending.abort();
+  for (let index = 1; index < CHATS_OF_ORGANIZATION_MAX; index += 1) await trial.begin("org");
+  await assert.rejects(trial.begin("org"), failure("rateLimited"));
+});
+
 test("an agent that is unknown or takes no calls is refused before it takes a place", async () => {
   const unknown = new Trial(new AgentUnavailable("notFound", "there is no such agent"));
   await assert.rejects(unknown.begin(), failure("notFound"));

@@ -66,6 +66,18 @@ test("another host, path, query or scheme is another URL", () => {
   }
 });
 
+test("a port that is not the scheme's own is another URL", () => {
+  for (const [url, signedUrl] of [
+    ["https://a.example/x", "https://a.example:444/x"],
+    ["wss://a.example/x", "wss://a.example:444/x"],
+    ["wss://a.example/x", "wss://a.example:81/x"],
+    ["http://a.example/x", "http://a.example:81/x"],
+  ] as const) {
+    const signature = getExpectedTwilioSignature(AUTH_TOKEN, signedUrl, {});
+    assert.ok(!isTwilioSignature(AUTH_TOKEN, { url, signature }), `${url} of ${signedUrl}`);
+  }
+});
+
 test("a text that is no signature is wrong", () => {
   const url = "https://a.example/x";
   const right = getExpectedTwilioSignature(AUTH_TOKEN, url, {});

@@ -215,6 +215,12 @@ describe("tools in a vendor's own form", () => {
     });
   });
 
+  it("a name as long as vendors take is taken", async () => {
+    const name = "x".repeat(64);
+    const [call] = await callsIn({ index: 0, id: "a", function: { name, arguments: "{}" } });
+    assert.equal(call?.name, name);
+  });
+
   it("a call without a name, or with one of a page, is a bad answer", async () => {
     await assert.rejects(callsIn({ index: 0, id: "a", function: { arguments: "{}" } }), {
       fault: "badAnswer",

@@ -168,6 +168,15 @@ describe("private addresses", () => {
     });
     assert.ok(failure instanceof Error && failure.name === "PrivateAddressError");
   });
+
+  it("leave public ones, as a list or as one, whichever is asked for", async () => {
+    const found = (all: boolean) =>
+      new Promise<readonly unknown[]>((resolve) => {
+        lookupPublic("192.0.1.1", { all }, (...told: readonly unknown[]) => resolve(told));
+      });
+    assert.deepEqual(await found(true), [null, [{ address: "192.0.1.1", family: 4 }]]);
+    assert.deepEqual(await found(false), [null, "192.0.1.1", 4]);
+  });
 });
 
 describe("a provider that an organization owns", () => {
