@@ -1,6 +1,12 @@
 import type { Category } from "../../storage/records.js";
 import type { SessionEffect } from "./effects.js";
-import { type Ending, LANGUAGE_MODEL_FAILED, LISTENING_FAILED, SPEECH_FAILED } from "./ending.js";
+import {
+  type Ending,
+  isRevocable,
+  LANGUAGE_MODEL_FAILED,
+  LISTENING_FAILED,
+  SPEECH_FAILED,
+} from "./ending.js";
 import { endCall, settleTurn, stopTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
@@ -39,6 +45,9 @@ export function onListeningFailed(
   out: SessionEffect[],
 ): SessionState {
   const { phrases, apology } = state.settings;
+  const { turn } = state;
+  // What ends the call already needs no ear, and the caller cannot take it back unheard.
+  if (turn?.ending !== undefined) return endsWith(state, turn, deafEnding(turn.ending));
   const ending = lostEnding(state, LISTENING_FAILED);
   // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
@@ -70,9 +79,24 @@ export function endAsked(
   if (left !== undefined) return left;
   const words = state.phase === "live" ? lastWordsOf(state, ending) : "";
   if (words === "") return endCall(state, ending, atMs, out);
-  // It is being said, or the agent is saying goodbye by itself.
-  if (state.turn?.ending !== undefined) return state;
+  const { turn } = state;
+  // The agent is saying goodbye, by itself or because it has to. Its own goodbye the caller cannot take back any more.
+  if (turn?.ending !== undefined && turn.ending.transferTo === undefined) {
+    return endsWith(state, turn, ending);
+  }
   return sayLast(state, words, ending, atMs, out);
+}
+
+/** What the agent is saying are its last words, for this reason unless they were for another that stands. */
+function endsWith(state: SessionState, turn: Turn, ending: Ending): SessionState {
+  if (turn.ending === undefined || !isRevocable(turn.ending)) return state;
+  return { ...state, turn: { ...turn, ending } };
+}
+
+function deafEnding({ transferTo }: Ending): Ending {
+  return transferTo === undefined
+    ? { ...LISTENING_FAILED, status: "completed" }
+    : { ...LISTENING_FAILED, transferTo };
 }
 
 /** Empty where there is nobody to be told, or nothing to be told. */

@@ -30,7 +30,7 @@ export function useTools(
     endingOf(state.settings.tools.find((tool) => tool.name === name));
   const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
   const started = asked.filter((call) => endingFor(call) === undefined);
-  const [terminal] = toolCalls.filter((call) => endingFor(call) !== undefined);
+  const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
   const ending = terminal && endingFor(terminal);
   const isOver = turn.toolRounds >= TOOL_ROUNDS_MAX;
   if (ending !== undefined && (started.length === 0 || isOver)) {

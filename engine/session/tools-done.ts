@@ -6,7 +6,7 @@ import type { Turn } from "./turn.js";
 
 /** More than one turn can come to; of several, what the newest has come to is kept. */
 const MESSAGES_MAX = 40;
-/** Of a tool that was stopped at its work: its service may have done it all the same. */
+/** The answer for a tool that was stopped at its work, which its service may have done all the same. */
 const STOPPED = JSON.stringify({
   ok: false,
   error: "it was stopped before its answer came: it may have been done, or not",

@@ -40,6 +40,8 @@ export class UtteranceCutter {
   #loudMs = 0;
   #fromByte: number | undefined;
   #soundEndByte = 0;
+  /** Where the audio of the newest utterance ended. */
+  #givenByte = 0;
 
   constructor(format: HeardFormat, silenceMs: number, listener: UtteranceListener) {
     this.#format = format;
@@ -82,7 +84,7 @@ export class UtteranceCutter {
       if (this.#loudMs < START_MS) return;
       const startByte = endByte - bytesOfMs(this.#format, START_MS + BEFORE_MS);
       // Not what went along with the utterance before.
-      this.#fromByte = Math.max(startByte, this.#ring.startByte, 0);
+      this.#fromByte = Math.max(startByte, this.#ring.startByte, this.#givenByte);
       this.#listener.onStarted();
     } else if (endByte - this.#soundEndByte >= bytesOfMs(this.#format, this.#silenceMs)) {
       this.#finish(true);
@@ -96,7 +98,8 @@ export class UtteranceCutter {
     this.#fromByte = isWhole ? undefined : this.#ring.endByte;
     this.#loudMs = 0;
     const afterByte = this.#soundEndByte + bytesOfMs(this.#format, AFTER_MS);
-    const audio = this.#ring.read(fromByte, Math.min(this.#ring.endByte, afterByte));
+    this.#givenByte = Math.min(this.#ring.endByte, afterByte);
+    const audio = this.#ring.read(fromByte, this.#givenByte);
     this.#listener.onUtterance(audio, this.#soundEndByte / bytesPerMs(this.#format), isWhole);
   }
 

@@ -15,17 +15,23 @@ interface Cut {
 class Cutting {
   readonly cuts: Cut[] = [];
   readonly endsMs: number[] = [];
+  readonly audios: Int16Array[] = [];
   startedCount = 0;
-  readonly cutter = new UtteranceCutter(PCM_16K, 500, {
-    onStarted: () => {
-      this.startedCount++;
-    },
-    onUtterance: (audio, endMs, isWhole) => {
-      const pcm = new Int16Array(Uint8Array.from(audio).buffer);
-      this.cuts.push({ text: decodeSpeech(pcm, RATE_HZ), isWhole });
-      this.endsMs.push(endMs);
-    },
-  });
+  readonly cutter: UtteranceCutter;
+
+  constructor(silenceMs = 500) {
+    this.cutter = new UtteranceCutter(PCM_16K, silenceMs, {
+      onStarted: () => {
+        this.startedCount++;
+      },
+      onUtterance: (audio, endMs, isWhole) => {
+        const pcm = new Int16Array(Uint8Array.from(audio).buffer);
+        this.audios.push(pcm);
+        this.cuts.push({ text: decodeSpeech(pcm, RATE_HZ), isWhole });
+        this.endsMs.push(endMs);
+      },
+    });
+  }
 
   write(pcm: Int16Array, pieceBytes = 640): void {
     const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
@@ -66,6 +72,21 @@ test("what is said between two silences is one utterance, told with where it end
     ],
   );
   assert.ok(Math.abs((cutting.endsMs[0] ?? 0) - (1_000 + first.length / 16)) < 60);
+});
+
+test("after the shortest silence the end of one utterance is not heard again in the next", () => {
+  const cutting = new Cutting(200);
+  const silence = quiet(200);
+  const words = encodeSpeech("book a table", RATE_HZ);
+  for (const pcm of [words, silence, words, quiet(400)]) cutting.write(pcm);
+  assert.equal(cutting.cuts.length, 2);
+  const [, second = silence] = cutting.audios;
+  const loudest = (pcm: Int16Array) => pcm.reduce((max, one) => Math.max(max, Math.abs(one)), 0);
+  assert.equal(loudest(second.subarray(0, second.length - words.length - silence.length)), 0);
+  assert.deepEqual(
+    cutting.cuts.map(({ text }) => text),
+    ["book a table", "book a table"],
+  );
 });
 
 test("however the stream is cut into pieces, it is cut into the same utterances", () => {
