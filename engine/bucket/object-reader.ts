@@ -50,10 +50,11 @@ export class ObjectReader {
   }
 
   async #fetch(position: number): Promise<void> {
-    const sizeBytes = Math.min(PIECE_BYTES, Math.max(0, this.sizeBytes - position));
+    const sizeBytes = Math.min(PIECE_BYTES, this.sizeBytes - position);
     this.#piece = new Uint8Array(0);
     this.#pieceFrom = position;
-    for (let breaks = 0; sizeBytes > 0; breaks += 1) {
+    if (sizeBytes <= 0) return;
+    for (let breaks = 0; ; breaks += 1) {
       try {
         this.#piece = (await this.#bucket.read(this.#key, position, sizeBytes)) ?? this.#piece;
         return;
