@@ -1,5 +1,5 @@
 import { Announcer } from "./announcer.js";
-import { type CallTarget, type Credential, callAddress } from "./call-address.js";
+import { type CallTarget, type Credential, callAddress, demandAddress } from "./call-address.js";
 import { type CredentialSource, credentialFrom, NO_TOKEN } from "./call-credential.js";
 import type { CallEvents, CallState } from "./call-events.js";
 import { CallFault, type FaultCode } from "./call-fault.js";
@@ -86,6 +86,7 @@ export class AgentCall {
     if (this.state !== "idle") throw new CallFault("protocol", "a call can be started once");
     this.#dialogue.enter("connecting");
     try {
+      demandAddress(this.#options);
       await this.#sound.open({
         frame: (samples) => this.#frame(samples),
         sounding: (turn) => this.#dialogue.turnSounds(turn),

@@ -1,3 +1,5 @@
+import { CallFault } from "./call-fault.js";
+
 /** Whom a call is for. */
 export interface CallTarget {
   /** Such as `https://voice.example.com`. */
@@ -10,6 +12,13 @@ export interface CallTarget {
 export interface Credential {
   readonly token?: string | undefined;
   readonly apiKey?: string | undefined;
+}
+
+/** Throws the CallFault for a server that is no address, such as one without its scheme. */
+export function demandAddress({ server }: CallTarget): void {
+  if (URL.canParse("/", server)) return;
+  const message = `"${server}" is no address of a server: write it like https://voice.example.com`;
+  throw new CallFault("protocol", message);
 }
 
 /** The address of the voice WebSocket, in stream mode. `sessionId`: a conversation to go on with. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, request } from "undici";
@@ -18,15 +19,8 @@ export const STALL_MAX_MS = 30_000;
 const REFUSAL_BYTES_MAX = 16 * 1024;
 const OK_MAX = 299;
 const NOT_FOUND = 404;
-/** Written and deleted again to see that the bucket takes what it is given. */
-const CHECK_KEY = "parley-check";
-
-/** The bytes of an object from some place on; `close` gives the connection back before they are at their end. */
-export interface ObjectBytes {
-  /** Undefined at the end; rejects with a BucketFault. */
-  next(): Promise<Uint8Array | undefined>;
-  close(): void;
-}
+/** Written and deleted again to see that the bucket takes what it is given; each check has an object of its own. */
+const CHECK_KEY = "parley-check-";
 
 export interface BucketSurroundings {
   readonly clock: Clock;
@@ -94,17 +88,17 @@ export class Bucket {
     throw new BucketFault("refused", `${this.#root} does not say how long its objects are`);
   }
 
-  /** Undefined when there is no such object. */
-  async read(key: string, fromByte: number): Promise<ObjectBytes | undefined> {
+  /**
+   * So many bytes from there on, read as fast as the store gives them; fewer at the object's end, and where the store breaks off
+   * behind some. Undefined when there is no such object.
+   */
+  async read(key: string, fromByte: number, sizeBytes: number): Promise<Uint8Array | undefined> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
-    const headers = { range: `bytes=${fromByte}-` };
+    const headers = { range: `bytes=${fromByte}-${fromByte + sizeBytes - 1}` };
     const answer = await this.#ask("GET", key, watch, { headers }, [NOT_FOUND]);
-    if (answer.statusCode === NOT_FOUND) {
-      await this.#emptied(answer, watch);
-      return undefined;
-    }
-    watch.rest();
-    return this.#bytes(answer, watch);
+    if (answer.statusCode !== NOT_FOUND) return this.#pieceOf(answer, sizeBytes, watch);
+    await this.#emptied(answer, watch);
+    return undefined;
   }
 
   /** Nothing happens when there is no such object. */
@@ -117,9 +111,11 @@ export class Bucket {
   /** Whether the bucket is there, and takes, gives and deletes what it is asked to. */
   async check(): Promise<void> {
     const text = new TextEncoder().encode("Parley looks whether it may write here.\n");
-    await this.put(CHECK_KEY, once(text), text.byteLength, "text/plain");
-    const size = await this.sizeOf(CHECK_KEY);
-    await this.remove(CHECK_KEY);
+    // Servers that start at the same time would delete each other's.
+    const key = CHECK_KEY + randomUUID();
+    await this.put(key, once(text), text.byteLength, "text/plain");
+    const size = await this.sizeOf(key);
+    await this.remove(key);
     if (size === text.byteLength) return;
     throw new BucketFault("refused", `${this.#root} does not give back what was put there`);
   }
@@ -175,22 +171,29 @@ export class Bucket {
     }
   }
 
-  #bytes({ body }: Dispatcher.ResponseData, watch: StallWatch): ObjectBytes {
-    const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
-    return {
-      next: async () => {
+  async #pieceOf(
+    { body }: Dispatcher.ResponseData,
+    sizeBytes: number,
+    watch: StallWatch,
+  ): Promise<Uint8Array> {
+    const piece = new Uint8Array(sizeBytes);
+    let filled = 0;
+    try {
+      for await (const part of body) {
+        if (!(part instanceof Uint8Array)) continue;
         watch.touch();
-        try {
-          const { value, done } = await pieces.next();
-          return done === true ? undefined : value;
-        } catch (error) {
-          throw this.#faultOf(error);
-        } finally {
-          watch.rest();
-        }
-      },
-      close: () => body.destroy(),
-    };
+        const taken = part.subarray(0, sizeBytes - filled);
+        piece.set(taken, filled);
+        filled += taken.byteLength;
+        // More than was asked for: the rest is not waited for.
+        if (taken.byteLength < part.byteLength) break;
+      }
+    } catch (error) {
+      if (filled === 0) throw this.#faultOf(error);
+    } finally {
+      watch.rest();
+    }
+    return piece.subarray(0, filled);
   }
 
   #faultOf(error: unknown): BucketFault {

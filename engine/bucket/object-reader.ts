@@ -1,17 +1,19 @@
-import type { Bucket, ObjectBytes } from "./bucket.js";
+import type { Bucket } from "./bucket.js";
 import { BucketFault } from "./bucket-fault.js";
 
 /** A download that breaks off is taken up again where it was, so often in a row. */
 const BREAKS_MAX = 2;
+/** Fetched at once and held for whoever reads, so that who reads slowly keeps no connection from others. */
+const PIECE_BYTES = 256 * 1024;
 
-/** An object that is read from one place on, in the order of its bytes, as fast as somebody asks for them. */
+/** An object that is read in the order of its bytes, from one place on, as fast as somebody asks for them. */
 export class ObjectReader {
   readonly sizeBytes: number;
   readonly #bucket: Pick<Bucket, "read">;
   readonly #key: string;
-  #bytes: ObjectBytes | undefined;
-  #rest: Uint8Array = new Uint8Array(0);
-  #position = 0;
+  #piece: Uint8Array = new Uint8Array(0);
+  /** Where the piece stands in the object. */
+  #pieceFrom = 0;
 
   /** Undefined when there is no such object; rejects with a BucketFault. */
   static async open(
@@ -30,39 +32,36 @@ export class ObjectReader {
 
   /** Fills the buffer from this position on; says how much of it. Rejects with a BucketFault. */
   async read(buffer: Uint8Array, position: number): Promise<number> {
-    if (position !== this.#position) this.#leave(position);
+    if (!this.#hasByte(position)) await this.#fetch(position);
+    const at = position - this.#pieceFrom;
+    const part = this.#piece.subarray(at, at + buffer.byteLength);
+    buffer.set(part);
+    return part.byteLength;
+  }
+
+  close(): Promise<void> {
+    this.#piece = new Uint8Array(0);
+    return Promise.resolve();
+  }
+
+  #hasByte(position: number): boolean {
+    const at = position - this.#pieceFrom;
+    return at >= 0 && at < this.#piece.byteLength;
+  }
+
+  async #fetch(position: number): Promise<void> {
+    const sizeBytes = Math.min(PIECE_BYTES, this.sizeBytes - position);
+    this.#piece = new Uint8Array(0);
+    this.#pieceFrom = position;
+    if (sizeBytes <= 0) return;
     for (let breaks = 0; ; breaks += 1) {
       try {
-        return await this.#fill(buffer);
+        this.#piece = (await this.#bucket.read(this.#key, position, sizeBytes)) ?? this.#piece;
+        return;
       } catch (error) {
-        this.#leave(position);
         const mayComeBack = error instanceof BucketFault && error.kind === "away";
         if (!mayComeBack || breaks >= BREAKS_MAX) throw error;
       }
     }
-  }
-
-  close(): Promise<void> {
-    this.#leave(this.#position);
-    return Promise.resolve();
-  }
-
-  async #fill(buffer: Uint8Array): Promise<number> {
-    this.#bytes ??= await this.#bucket.read(this.#key, this.#position);
-    if (this.#rest.byteLength === 0) {
-      this.#rest = (await this.#bytes?.next()) ?? this.#rest;
-    }
-    const part = this.#rest.subarray(0, buffer.byteLength);
-    buffer.set(part);
-    this.#rest = this.#rest.subarray(part.byteLength);
-    this.#position += part.byteLength;
-    return part.byteLength;
-  }
-
-  #leave(position: number): void {
-    this.#bytes?.close();
-    this.#bytes = undefined;
-    this.#rest = new Uint8Array(0);
-    this.#position = position;
   }
 }

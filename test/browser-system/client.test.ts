@@ -137,4 +137,5 @@ test("who hangs up while the browser asks for the microphone is not asked by tha
   );
   assert.equal(await page.viewer.page.evaluate("askedCount"), 1);
   assert.deepEqual(page.notes("fault"), []);
+  assert.equal(await page.begin({ server: "voice.example.com" }), "protocol");
 });

@@ -27,7 +27,9 @@ export class BrowserCall extends AgentCall {
   constructor(options: BrowserCallOptions) {
     const server = options.server ?? globalThis.location.origin;
     const path = typeof PARLEY_WORKLET_PATH === "string" ? PARLEY_WORKLET_PATH : WORKLET_PATH;
-    const workletUrl = options.workletUrl ?? new URL(path, server).href;
+    // A server that is no address is told by the call's start.
+    const own = URL.canParse(path, server) ? new URL(path, server).href : path;
+    const workletUrl = options.workletUrl ?? own;
     const { microphoneId, isMicrophoneNeeded, clock } = options;
     const sound = new BrowserSound({ workletUrl, microphoneId, isMicrophoneNeeded, clock });
     super({ ...options, server, sound });

@@ -48,6 +48,8 @@ export class Ladder {
   #run: LadderRun | undefined;
   #recording: Recording | undefined;
   #mendedMs = 0;
+  /** Not begun before, since it could not be. */
+  #beginAtMs = 0;
   #reason: string | undefined;
   #reportAtMs = 0;
   #toldState: LadderReport["state"] | undefined;
@@ -150,12 +152,13 @@ export class Ladder {
     if (this.#leaving !== undefined) return;
     try {
       const nowMs = this.#parts.clock.monotonicMs();
-      if (this.#run === undefined) this.#begin(nowMs);
-      else this.#watch(this.#run, nowMs);
+      if (this.#run !== undefined) this.#watch(this.#run, nowMs);
+      else if (nowMs >= this.#beginAtMs) this.#begin(nowMs);
       this.#tell(nowMs);
     } catch (error) {
       // A disk that fails: the next look is a second away.
       this.#mendedMs = this.#parts.clock.monotonicMs();
+      this.#beginAtMs = this.#mendedMs + MEND_PERIOD_MS;
       this.#parts.log.error(
         { streamKey: this.streamKey, error },
         "a ladder cannot be looked after",

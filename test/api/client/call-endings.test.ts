@@ -112,12 +112,19 @@ test("a token that never comes while a line is made anew does not hold the call 
 
 test("a connection that this page may not open ends the call and closes the microphone", async () => {
   ClientSocket.isRefused = true;
-  for (const wrong of [{}, { server: "voice.example.com" }]) {
-    const { call, sound, told } = stand(wrong);
-    await assert.rejects(call.start(), { code: "protocol" });
-    assert.equal(call.state, "ended");
-    assert.equal(told("fault").length, 1);
-    assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
+  const { call, sound, told } = stand();
+  await assert.rejects(call.start(), { code: "protocol" });
+  assert.equal(call.state, "ended");
+  assert.equal(told("fault").length, 1);
+  assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
+});
+
+test("a server without its scheme is told so before anybody is asked for a microphone", async () => {
+  const sound = new OwnSound({ onAudio: () => {} });
+  sound.open = () => Promise.reject(new CallFault("microphoneDenied", "not allowed"));
+  for (const server of ["voice.example.com", "localhost:8080"]) {
+    const { call } = stand({ sound, server });
+    await assert.rejects(call.start(), { code: "protocol", message: /like https:\/\/voice/ });
   }
 });
 

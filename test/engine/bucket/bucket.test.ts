@@ -70,12 +70,32 @@ test("a download that breaks off goes on where it was, twice, and then is given 
   await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
   const reader = await ObjectReader.open(bucket, "call.wav");
   assert.ok(reader);
-  store.fault = { kind: "break", behindBytes: 300_000 };
+  store.fault = { kind: "break", behindBytes: 100_000 };
   assert.ok((await readAll(reader)).equals(BYTES));
   store.fault = { kind: "break", behindBytes: 0 };
   const requestsBefore = store.requests.length;
   await assert.rejects(reader.read(new Uint8Array(10), 0), fault("away", /cannot be reached/));
   assert.equal(store.requests.length - requestsBefore, 3);
+});
+
+test("whoever reads recordings slowly keeps nobody else from the bucket", {
+  timeout: 20_000,
+}, async (context) => {
+  const { bucket } = await stand(context);
+  await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
+  for (let reader = 0; reader < 20; reader += 1) {
+    const slow = await ObjectReader.open(bucket, "call.wav");
+    assert.equal(await slow?.read(new Uint8Array(10), 0), 10);
+  }
+  await bucket.put("next.wav", pieces(), SIZE_BYTES, "audio/wav");
+});
+
+test("servers that start at the same time do not delete what the other one looks for", async (context) => {
+  const { store, bucket } = await stand(context);
+  await Promise.all([bucket.check(), bucket.check()]);
+  const written = store.requests.filter((request) => request.startsWith("PUT "));
+  assert.equal(new Set(written).size, 2);
+  assert.equal(store.objects.size, 0);
 });
 
 test("a store in which nothing moves is given up", async (context) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -11,7 +11,7 @@ import { SessionRecords } from "../../../../api/livestream/transcoder/session-re
 import { StateApiClient } from "../../../../api/livestream/transcoder/state-api-client.js";
 import { Transcoder } from "../../../../api/livestream/transcoder/transcoder.js";
 import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
-import { SilentLogger } from "../../../doubles/silent-logger.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { StateApi } from "../state-api.js";
 
@@ -26,6 +26,8 @@ const ALICE: PublishedStream = {
 /** A transcoder under a clock that stands still, whose one broadcaster is listed. */
 class ListedBroadcast {
   readonly clock = new VirtualClock();
+  readonly log = new RecordingLogger();
+  readonly runFolder: string;
   readonly transcoder: Transcoder;
   readonly api: StateApi;
   published: readonly PublishedStream[] = [ALICE];
@@ -53,6 +55,7 @@ class ListedBroadcast {
 
   private constructor(folder: string, api: StateApi) {
     this.api = api;
+    this.runFolder = join(folder, "run");
     for (const name of ["hls", "bin"]) mkdirSync(join(folder, name));
     // What runs does not matter here, only that something does.
     writeFileSync(join(folder, "bin/ffmpeg"), "#!/bin/sh\nexec sleep 600\n");
@@ -65,13 +68,13 @@ class ListedBroadcast {
     this.transcoder = new Transcoder({
       config,
       api: new StateApiClient(`http://127.0.0.1:${api.port}`),
-      records: new SessionRecords(join(folder, "run")),
+      records: new SessionRecords(this.runFolder),
       mediaServer: { published: async () => this.published },
       budget: new EncodingBudget(1_000, new MachineLoad(() => ({ busyMs: 0, idleMs: 0 }))),
       record: () => undefined,
       path: `${join(folder, "bin")}:/usr/bin:/bin`,
       clock: this.clock,
-      log: new SilentLogger(),
+      log: this.log,
     });
   }
 
@@ -106,4 +109,17 @@ test("one whose ring is lost is un-listed within 200 ms", async (t) => {
   broadcast.published = [];
   broadcast.clock.advance(UNLISTED_MS_MAX);
   await broadcast.untilListed(0);
+});
+
+test("a broadcast that cannot be begun is tried again, and told of, each second and not more often", async (t) => {
+  const broadcast = await ListedBroadcast.start(t);
+  rmSync(broadcast.runFolder, { recursive: true });
+  broadcast.published = [ALICE, { ...ALICE, streamKey: "bob", session: "s2" }];
+  await broadcast.transcoder.look();
+  broadcast.clock.advance(5_000);
+  const count = broadcast.log.ofLevel("error").length;
+  assert.ok(count >= 4 && count <= 6, `told ${count} times`);
+  mkdirSync(broadcast.runFolder);
+  broadcast.clock.advance(1_100);
+  assert.ok(existsSync(join(broadcast.runFolder, "bob.json")));
 });
