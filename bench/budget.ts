@@ -70,6 +70,9 @@ const Budgets = v.strictObject({
   killedProcessBack: Budget,
   killedProcessGap: Budget,
   killedProcessWrong: Budget,
+  postgresLatencyP99: Budget,
+  workersCpuPerCallSecond: Budget,
+  workersLargestShare: Budget,
 });
 export type Budget = v.InferOutput<typeof Budget>;
 export type Budgets = v.InferOutput<typeof Budgets>;

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AttackedServer } from "./attack/attacked-server.js";
 import { freePorts } from "./livestream/free-ports.js";
 import { PostgresCluster } from "./postgres-cluster.js";
+import { childrenOf } from "./process-usage.js";
 import { startSeveralNginx } from "./several-nginx.js";
 import { startVendors } from "./stand.js";
 
@@ -112,9 +112,4 @@ async function below() {
   const databaseUrl = await cluster.makeDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "parley-bench-killed-"));
   return { cluster, databaseUrl, dataDir, vendors: await startVendors() };
-}
-
-function childrenOf(pid: number): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return text === "" ? [] : text.split(" ").map(Number);
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { DatabasesScenario, WorkersScenario } from "./box-scenarios.js";
 import { judge, readBudgets, type Verdict } from "./budget.js";
 import { pinThisProcess } from "./child-process.js";
 import { IdleScenario } from "./idle.js";
@@ -63,6 +64,8 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   streams: () => new LiveStreamScenario(),
   tls: () => new TlsLoadScenario(PHONE_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),
+  databases: () => new DatabasesScenario(PHONE_PLAN, ROUNDS),
+  workers: () => new WorkersScenario(PHONE_PLAN),
   "killed-server": () => new KilledServerScenario(killRounds),
 };
 
