@@ -66,6 +66,15 @@ const Budgets = v.strictObject({
   soakTimerGrowth: Budget,
   soakFailures: Budget,
   soakLeftovers: Budget,
+  killedServerBack: Budget,
+  killedServerGap: Budget,
+  killedServerWrong: Budget,
+  killedProcessBack: Budget,
+  killedProcessGap: Budget,
+  killedProcessWrong: Budget,
+  postgresLatencyP99: Budget,
+  workersCpuPerCallSecond: Budget,
+  workersLargestShare: Budget,
 });
 export type Budget = v.InferOutput<typeof Budget>;
 export type Budgets = v.InferOutput<typeof Budgets>;

@@ -4,7 +4,7 @@ import type { StreamedFormat } from "../engine/sandbox/raw-sound.js";
 import { Conversation, type ConversationOptions, type Talker } from "./conversation.js";
 import { Inspector } from "./inspector.js";
 import type { Phrase } from "./phrases.js";
-import { cpuMs, residentBytes } from "./process-usage.js";
+import { cpuWithChildrenMs, residentBytes } from "./process-usage.js";
 import { median } from "./quantile.js";
 import type { ServerStand, VendorStand } from "./stand.js";
 import { type TurnSigns, type TurnTiming, TurnTimings } from "./turn-timing.js";
@@ -121,7 +121,7 @@ export async function runCallLoad(
   await sleep(plan.settleMs);
   callers.measuring?.(true);
   const fromNs = process.hrtime.bigint();
-  const cpuBeforeMs = cpuMs(pid);
+  const cpuBeforeMs = cpuWithChildrenMs(pid);
   const resident: number[] = [];
   for (let atMs = 0; atMs < plan.measureMs; atMs += SAMPLE_MS) {
     await sleep(SAMPLE_MS);
@@ -130,7 +130,7 @@ export async function runCallLoad(
   const toNs = process.hrtime.bigint();
   callers.measuring?.(false);
   const callSeconds = (plan.callers * Number(toNs - fromNs)) / 1e9;
-  const cpuMsPerCallSecond = (cpuMs(pid) - cpuBeforeMs) / callSeconds;
+  const cpuMsPerCallSecond = (cpuWithChildrenMs(pid) - cpuBeforeMs) / callSeconds;
   await sleep(LAST_REPLIES_MS);
   const busy = await collectedBytes(server);
   const journal: unknown = await (await fetch(`${vendors.deskUrl}/journal`)).json();

@@ -25,6 +25,14 @@ export interface PhoneLoadResult extends CallLoadResult {
   readonly underruns: number;
 }
 
+export interface PhoneLoadOptions {
+  /** Settings of the server beside those of every stand. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly onServer?: (server: ServerStand) => void;
+  /** Called where the measured time ends, with all calls still there. */
+  readonly onMeasured?: (server: ServerStand) => void;
+}
+
 /** `relay` is the reference; the others are Parley with an agent that has this vendor's voice. */
 export type PhoneVariant = "relay" | VoiceVendor;
 
@@ -42,16 +50,26 @@ export async function runPhoneLoad(
   vendors: VendorStand,
   spoken: readonly Phrase[],
   plan: LoadPlan,
-  onServer?: (server: ServerStand) => void,
+  options: PhoneLoadOptions = {},
 ): Promise<PhoneLoadResult> {
   const isRelay = variant === "relay";
-  const server = isRelay ? await startPhoneRelayStand(vendors) : await startServerStand(vendors);
+  const { environment, onServer, onMeasured } = options;
+  const server = isRelay
+    ? await startPhoneRelayStand(vendors)
+    : await startServerStand(vendors, undefined, environment);
   onServer?.(server);
   try {
     const jitter = new PhoneJitter();
-    const callers: LoadCallers = isRelay
+    const asked: LoadCallers = isRelay
       ? callersOfRelay(server, jitter)
       : await callersOfServer(server, variant, jitter);
+    const callers: LoadCallers = {
+      ...asked,
+      measuring(isOn) {
+        asked.measuring?.(isOn);
+        if (!isOn) onMeasured?.(server);
+      },
+    };
     const result = await runCallLoad(server, vendors, spoken, plan, callers);
     const gauges = isRelay ? undefined : await readGauges(server.url);
     const underruns = gauges?.get("parley_underruns_total") ?? Number.NaN;
@@ -113,8 +131,10 @@ async function main(): Promise<void> {
   const plainVendors = await startPreparedVendors(spoken, [...new Set(voices)]);
   const vendors = process.argv[6] === "tls" ? overTls(plainVendors) : plainVendors;
   for (const variant of variants) {
-    const result = await runPhoneLoad(variant, vendors, spoken, plan, (server) => {
-      if (profiles) void profile(server);
+    const result = await runPhoneLoad(variant, vendors, spoken, plan, {
+      onServer: (server) => {
+        if (profiles) void profile(server);
+      },
     });
     const title = `${VARIANT_TITLES[variant]}, ${callers} calls`;
     console.log(describePhoneLoad(title, result).join("\n"));

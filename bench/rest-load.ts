@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyToPostgres } from "../storage/postgres/copy/copy-to-postgres.js";
 import { BenchProcess, SERVER_CORE } from "./child-process.js";
+import { PostgresCluster } from "./postgres-cluster.js";
 import { cpuMs } from "./process-usage.js";
 import { median } from "./quantile.js";
 import { type AskingPlan, type AskingResult, askRepeatedly } from "./rest-client.js";
@@ -64,6 +66,7 @@ export function startRestServer(
   dataDir: string,
   vendorUrls: typeof NO_VENDORS = NO_VENDORS,
   nodeFlags: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<BenchProcess> {
   return BenchProcess.start({
     script: "../main.js",
@@ -73,6 +76,7 @@ export function startRestServer(
       JWT_SECRET,
       ENCRYPTION_KEY,
       REQUESTS_PER_MINUTE: NO_LIMIT,
+      ...more,
     },
     core: SERVER_CORE,
     readyPattern: /listens on (\S+)/,
@@ -147,6 +151,28 @@ function middle(measures: readonly RestMeasure[]): RestMeasure {
   };
 }
 
+/** The server on PostgreSQL and as the reference on SQLite, with the same rows. */
+export function compareDatabases(rounds: number): Promise<readonly RestComparison[]> {
+  return withRestData(CALLS, async (dataDir, data) => {
+    const cluster = await PostgresCluster.start();
+    const url = await cluster.makeDatabase();
+    await copyToPostgres(join(dataDir, "parley.db"), url);
+    const reference = await startRestServer(dataDir);
+    const server = await startRestServer(dataDir, NO_VENDORS, [], { DATABASE_URL: url });
+    try {
+      const comparisons: RestComparison[] = [];
+      for (const request of restRequests(data)) {
+        comparisons.push(await compare(request, server, reference, rounds));
+      }
+      return comparisons;
+    } finally {
+      await server.stop();
+      await reference.stop();
+      await cluster.stop();
+    }
+  });
+}
+
 /** A page of calls out of many, and as the reference out of few, on two servers that are asked in turns. */
 export function comparePages(): Promise<RestComparison> {
   return onRestServer(FEW_CALLS, (few, data) =>
@@ -185,10 +211,13 @@ export async function withRestData<Result>(
   }
 }
 
-export function describeRest(comparisons: readonly RestComparison[]): readonly string[] {
+export function describeRest(
+  comparisons: readonly RestComparison[],
+  referenceName = "Fastify",
+): readonly string[] {
   return comparisons.map(({ name, server, reference }) => {
     const ratio = (server.perSecond / reference.perSecond).toFixed(2);
-    return `${name}: ${told(server)} | Fastify ${told(reference)} | ${ratio} times the throughput`;
+    return `${name}: ${told(server)} | ${referenceName} ${told(reference)} | ${ratio} times the throughput`;
   });
 }
 

@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { DatabasesScenario, WorkersScenario } from "./box-scenarios.js";
 import { judge, readBudgets, type Verdict } from "./budget.js";
 import { ChainCostScenario } from "./chain-cost.js";
 import { pinThisProcess } from "./child-process.js";
 import { IdleScenario } from "./idle.js";
+import { KilledServerScenario } from "./killed-server.js";
 import { LiveStreamScenario } from "./livestream-load.js";
 import { type Machine, thisMachine } from "./machine.js";
 import { FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
@@ -37,9 +39,15 @@ const PHONE_PLAN = { ...PLAN, callers: 200, measureMs: 30_000 };
 const CHAIN_PLAN = { ...PLAN, measureMs: 30_000 };
 const FULL_PHONE_PLAN = { ...PHONE_PLAN, callers: 500, measureMs: 20_000, turnPeriodMs: 12_000 };
 const START_UPS = 5;
+const KILL_ROUNDS = 20;
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 
 const isTls = process.argv.includes("--tls");
+/** `--rounds=3`: fewer kills than are judged. */
+const ROUNDS_ASKED = /^--rounds=([1-9]\d*)$/;
+const killRounds = Number(
+  process.argv.map((word) => ROUNDS_ASKED.exec(word)?.[1]).find(Boolean) ?? KILL_ROUNDS,
+);
 
 /** Everything, at length: `npm run bench`, or `npm run bench -- rest phone`; `web` and `phone` also with `--tls`. */
 const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
@@ -59,6 +67,9 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   tls: () => new TlsLoadScenario(PHONE_PLAN),
   chain: () => new ChainCostScenario(CHAIN_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),
+  databases: () => new DatabasesScenario(PHONE_PLAN, ROUNDS),
+  workers: () => new WorkersScenario(PHONE_PLAN),
+  "killed-server": () => new KilledServerScenario(killRounds),
 };
 
 interface Section {
@@ -97,7 +108,7 @@ function codeBlock(lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [["```", ...lines, "```"].join("\n")];
 }
 
-const asked = process.argv.slice(2).filter((word) => word !== "--tls");
+const asked = process.argv.slice(2).filter((word) => word !== "--tls" && !ROUNDS_ASKED.test(word));
 const unknown = asked.filter((name) => !(name in SCENARIOS));
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}; known: ${Object.keys(SCENARIOS).join(", ")}`);

@@ -2,13 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { SandboxUrls } from "../../engine/sandbox/sandbox-urls.js";
 import { type Demo, readDemo } from "../../engine/tenancy/demo-file.js";
 import { BenchProcess } from "../child-process.js";
-import { SERVER_FLAGS, serverEnvironment } from "../stand.js";
+import { SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand.js";
 
 export interface ServerOptions {
-  readonly urls: SandboxUrls;
+  readonly urls: VendorStand["urls"];
   /** One of its own, which is removed at the end, unless given. */
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;

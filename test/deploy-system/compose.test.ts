@@ -7,8 +7,8 @@ import { type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { parse } from "yaml";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+import { debianProgram } from "../../bench/debian-program.js";
 import { parseConfig } from "../../config.js";
-import { debianProgram } from "./debian-program.js";
 
 const ROOT = packageRoot();
 const Composed = v.object({

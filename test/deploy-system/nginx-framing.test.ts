@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import { replaced } from "../../bench/several-nginx.js";
 import { type Customer, TestServer } from "../system/test-server.js";
-import { NginxStand, replaced } from "./nginx-stand.js";
+import { NginxStand } from "./nginx-stand.js";
 
 const PATH = "/api/dashboard/api-keys";
 

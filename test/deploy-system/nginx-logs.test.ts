@@ -3,8 +3,9 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import { replaced } from "../../bench/several-nginx.js";
 import { eventually } from "../system/eventually.js";
-import { NginxStand, replaced } from "./nginx-stand.js";
+import { NginxStand } from "./nginx-stand.js";
 
 const KEY = `vk_${"0123456789abcdef".repeat(3)}`;
 const BROWSER = `/ws/voice?api_key=${KEY}&agent_id=1`;

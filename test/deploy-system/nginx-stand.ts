@@ -14,22 +14,17 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { debianProgram } from "../../bench/debian-program.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import { replaced } from "../../bench/several-nginx.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
-import { debianProgram } from "./debian-program.js";
 
 export interface NginxStandOptions {
   /** Where Parley is thought to listen. */
   readonly upstreamPort: number;
   /** Changes the text of deploy/nginx.conf, after the stand's own changes. */
   readonly change?: (conf: string) => string;
-}
-
-/** Puts `to` in the place of every `from`; throws where there is none, so that no test goes on with another file than it thinks. */
-export function replaced(text: string, from: string, to: string): string {
-  if (!text.includes(from)) throw new Error(`deploy/nginx.conf has no "${from}"`);
-  return text.replaceAll(from, to);
 }
 
 /** Real nginx with deploy/nginx.conf, on free ports of loopback, with a certificate of its own. */

@@ -9,13 +9,13 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as v from "valibot";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
+import { debianProgram } from "../../bench/debian-program.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import { environmentOf, TestServer } from "../system/test-server.js";
-import { debianProgram } from "./debian-program.js";
 
 const UNIT = join(packageRoot(), "deploy/parley.service");
 const EXPOSURE_MAX = 3;

@@ -1,65 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
+import { test } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { startSeveralNginx } from "../../bench/several-nginx.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
-import { SystemClock } from "../../engine/time/clock.js";
-import { debianProgram } from "../deploy-system/debian-program.js";
-import { replaced } from "../deploy-system/nginx-stand.js";
 import { eventually } from "../system/eventually.js";
 import { heard } from "../system/telephone-stand.js";
-import { NodeStand, type StandingNode } from "./node-stand.js";
+import { NodeStand } from "./node-stand.js";
 
 const CALLS = 12;
 /** The least that each server has: nginx shares connections out by their number. */
 const CALLS_OF_ONE_MIN = 4;
-
-/** Real nginx with deploy/several/nginx.conf, which leads to the two servers. */
-async function startNginx(
-  context: TestContext,
-  port: number,
-  servers: readonly StandingNode[],
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "parley-several-"));
-  let conf = readFileSync(join(packageRoot(), "deploy/several/nginx.conf"), "utf8");
-  conf = replaced(conf, "listen 8080 ", `listen 127.0.0.1:${port} `);
-  for (const { name, url } of servers) {
-    conf = replaced(conf, `server ${name}:8080 `, `server ${new URL(url).host} `);
-  }
-  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join(" ");
-  const path = join(folder, "nginx.conf");
-  writeFileSync(path, `pid ${folder}/pid; events {} http { ${folders}\n${conf}\n}`);
-  const ignore = () => undefined;
-  const part = new RunningPart(
-    {
-      name: "nginx",
-      file: debianProgram("nginx"),
-      args: ["-c", path, "-p", folder, "-e", "stderr", "-g", "daemon off;"],
-      env: {},
-      stopSignal: "SIGTERM",
-    },
-    { onLine: ignore, onStarted: ignore, onEnded: ignore, onGivenUp: ignore },
-    new SystemClock(),
-  );
-  part.start();
-  context.after(async () => {
-    await part.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await eventually("nginx", () =>
-    fetch(`http://127.0.0.1:${port}/api/health`).then(
-      (response) => response.ok || undefined,
-      () => undefined,
-    ),
-  );
-}
 
 test("behind nginx, the callers of a server that is killed talk on with the other", async (context) => {
   const [port = 0] = await freePorts(1);
@@ -69,7 +20,7 @@ test("behind nginx, the callers of a server that is killed talk on with the othe
     TRUSTED_PROXIES: "127.0.0.1",
   });
   const servers = [await stand.serve("one"), await stand.serve("two")];
-  await startNginx(context, port, servers);
+  context.after(await startSeveralNginx(port, servers));
   const customer = await stand.customerWithAgent("Hello there.");
   const callers: PhoneCaller[] = [];
   for (let call = 0; call < CALLS; call += 1) {

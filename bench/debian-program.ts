@@ -1,4 +1,4 @@
-import { findProgram } from "../../api/commands/livestream-local/debian-packages.js";
+import { findProgram } from "../api/commands/livestream-local/debian-packages.js";
 
 /** The full path of a program that .ci/run installs; throws where it is missing. */
 export function debianProgram(name: string): string {

@@ -1,0 +1,106 @@
+import { PhoneCaller } from "../engine/sandbox/phone-caller.js";
+import { ReplyGaps } from "./reply-gaps.js";
+
+const GREETING_END = "today?";
+const NAMED = { words: "my name is Anna", answerEnd: "in this sandbox?" };
+const REMEMBERED = {
+  words: "what is my name",
+  answerEnd: "Your name is Anna. You told me so earlier in this call.",
+};
+const TALK = "say one two three four five six seven eight nine ten eleven twelve";
+const APOLOGY = "Where were we?";
+const ANSWER_MAX_MS = 30_000;
+
+/** A caller who talks until the stream breaks, and then goes on where the vendor is sent to. */
+export class KilledCaller {
+  /** When all of the apology was heard, by `performance.now()`; undefined for one whose stream did not break, or who waits. */
+  backAtMs: number | undefined;
+  #caller: PhoneCaller;
+  readonly #gaps: ReplyGaps;
+  #isOver = false;
+  #isBroken = false;
+  #fault: string | undefined;
+  #talking: Promise<void> = Promise.resolve();
+
+  /** Resolves when the agent knows the caller's name. */
+  static async call(webhookUrl: string): Promise<KilledCaller> {
+    const gaps = new ReplyGaps();
+    const onAudio = (_: Uint8Array, atNs: bigint) => gaps.heard(atNs);
+    const caller = new KilledCaller(await PhoneCaller.call({ webhookUrl, onAudio }), gaps);
+    await caller.#hear(GREETING_END);
+    await caller.#converse(NAMED);
+    return caller;
+  }
+
+  private constructor(caller: PhoneCaller, gaps: ReplyGaps) {
+    this.#caller = caller;
+    this.#gaps = gaps;
+  }
+
+  /** What lay between two frames of the replies until now, the oldest first. */
+  get gapsMs(): readonly number[] {
+    return this.#gaps.gapsMs;
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Has long replies, one after the other, until `finish`. */
+  talk(): void {
+    this.#talking = this.#talk().catch((error: Error) => {
+      this.#fault ??= error.message;
+    });
+  }
+
+  /** Ends the talk, asks what the agent knows, and hangs up. Says what was wrong; undefined when nothing was. */
+  async finish(): Promise<string | undefined> {
+    this.#isOver = true;
+    await this.#talking;
+    if (this.#fault !== undefined) return this.#fault;
+    try {
+      await this.#converse(REMEMBERED);
+      await this.#caller.hangUp();
+      return undefined;
+    } catch (error) {
+      await this.#caller.hangUp();
+      return error instanceof Error ? error.message : "unknown";
+    }
+  }
+
+  async #talk(): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        await this.#caller.say(TALK);
+        this.#gaps.asked();
+        await this.#caller.until(({ type }) => type === "markEchoed", ANSWER_MAX_MS);
+      } catch (error) {
+        if (!this.#caller.events.some(({ type }) => type === "closed")) throw error;
+        if (this.#isBroken) throw error;
+        await this.#goOn();
+        return;
+      }
+    }
+  }
+
+  async #goOn(): Promise<void> {
+    this.#isBroken = true;
+    this.#caller = await this.#caller.goOn();
+    await this.#hear(APOLOGY);
+    this.backAtMs = performance.now();
+  }
+
+  async #converse({ words, answerEnd }: typeof NAMED): Promise<void> {
+    await this.#caller.say(words);
+    this.#gaps.asked();
+    await this.#hear(answerEnd);
+  }
+
+  async #hear(words: string): Promise<void> {
+    while (!this.#caller.heard().includes(words)) await this.#nextMark();
+  }
+
+  async #nextMark(): Promise<void> {
+    await this.#caller.until(({ type }) => type === "markEchoed", ANSWER_MAX_MS);
+  }
+}
