@@ -18,6 +18,9 @@ navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
   globalThis.refuse = () => reject(new DOMException("refused", "NotAllowedError"));
 });`;
 
+/** After the first byte of the turn has come: the jitter buffer, and the way to the loudspeaker. */
+const FIRST_SOUND_MAX_SEC = 0.12;
+
 const server = await serverOfFile();
 const site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
 after(() => site.close());
@@ -45,6 +48,10 @@ for (const rateHz of [48_000, 44_100]) {
     const { page, customer } = await talking(context, rateHz);
     await page.viewer.page.evaluate(speaking("My name is Ada."));
     await page.played.until(/Ada\. How can I help you in this sandbox\?$/);
+    const begun = v.object({ phase: v.literal("begun"), atSec: v.number() });
+    const { atSec } = await page.until("turn", begun);
+    const first = page.soundings.find(({ peak, endSec }) => peak > 0 && endSec > atSec);
+    assert.ok(first && first.endSec - atSec <= FIRST_SOUND_MAX_SEC, `${atSec}: ${first?.endSec}`);
     const reply = "Nice to meet you, Ada. How can I help you in this sandbox?";
     const heard = v.object({ kind: v.literal("heard"), text: v.literal(reply) });
     await page.until("words", heard);

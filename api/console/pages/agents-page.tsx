@@ -56,7 +56,9 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
           <tr>
             <th scope="col">Agent</th>
             <th scope="col">State</th>
-            <th scope="col">Thinks, speaks, listens</th>
+            <th scope="col" className="spare vendors">
+              Thinks, speaks, listens
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -64,7 +66,9 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
             <tr key={agent._id} className="linked">
               <td>
                 <Link className="whole" href={`/agents/${agent._id}`} data-row>
-                  <bdi>{agent.name}</bdi>
+                  <bdi className="clamped" title={agent.name}>
+                    {agent.name}
+                  </bdi>
                 </Link>
               </td>
               <td>
@@ -75,7 +79,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
                   <div className="soft">{agent.pauseReason}</div>
                 )}
               </td>
-              <td className="soft">
+              <td className="soft spare">
                 {agent.llmModelId}, {agent.ttsModelId}, {nameOf(agent.sttProviderId)}
               </td>
             </tr>

@@ -64,7 +64,9 @@ function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
             <tr key={key.id}>
               <td>
                 <strong>
-                  <bdi>{key.name}</bdi>
+                  <bdi className="clamped" title={key.name}>
+                    {key.name}
+                  </bdi>
                 </strong>
                 <div className="soft">{key.keyPrefix}…</div>
               </td>

@@ -79,7 +79,7 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
         <h2>Waits for a reply</h2>
         <p className="soft">
           The line is the median, the band reaches to what 95 % stayed within;{" "}
-          {replies.toLocaleString()} replies.
+          {replies === 1 ? "1 reply" : `${replies.toLocaleString()} replies`}.
         </p>
         <WaitsChart waits={waits} />
       </section>

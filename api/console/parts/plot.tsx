@@ -5,6 +5,9 @@ import { themeColor } from "./theme-color.js";
 const HEIGHT_PX = 220;
 const LABELS_PX = 64;
 const END_PX = 14;
+/** How wide a digit of the labels is. */
+const CHARACTER_PX = 8;
+const LABEL_GAP_PX = 12;
 const FONT = "12px system-ui, sans-serif";
 
 interface PlotProps {
@@ -70,13 +73,19 @@ function draw(element: HTMLElement, { data, options, valueWords, ends = [] }: Pl
       tzDate: (atSec) => uPlot.tzDate(new Date(atSec * 1_000), "Etc/UTC"),
       axes: [
         { ...axis, space: 64, size: 28, values: (_plot, days) => days.map(dayWords) },
-        { ...axis, space: 48, size: 64, values },
+        { ...axis, space: 48, size: labelsPx, values },
       ],
       hooks: { draw: [(plot) => drawEnds(plot, ends, themeColor("--ink-soft"))] },
     },
     data,
     element,
   );
+}
+
+/** As wide as the longest of the labels. */
+function labelsPx(_plot: uPlot, labels: readonly string[] | null): number {
+  const lengths = (labels ?? []).map(({ length }) => length);
+  return Math.max(LABELS_PX, CHARACTER_PX * Math.max(0, ...lengths) + LABEL_GAP_PX);
 }
 
 const DAY_SEC = 86_400;

@@ -63,7 +63,9 @@ function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }
       {agents.map(({ _id, name }, index) => (
         <span key={_id}>
           {index === 0 ? "" : ", "}
-          <Link href={`/agents/${_id}`}>{name}</Link>
+          <Link href={`/agents/${_id}`} title={name}>
+            <bdi className="short">{name}</bdi>
+          </Link>
         </span>
       ))}
     </p>

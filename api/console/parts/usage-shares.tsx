@@ -67,21 +67,27 @@ function ShareTable({ title, file, shares }: ShareTableProps) {
               <th scope="col">Talked</th>
               <th scope="col">Calls</th>
               <th scope="col">Failed</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Characters spoken</th>
+              <th scope="col" className="spare">
+                Tokens
+              </th>
+              <th scope="col" className="spare">
+                Characters spoken
+              </th>
             </tr>
           </thead>
           <tbody>
             {shares.map((share, index) => (
               <tr key={index}>
                 <th scope="row">
-                  <bdi>{share.name}</bdi>
+                  <bdi className="clamped" title={share.name}>
+                    {share.name}
+                  </bdi>
                 </th>
                 <td>{totalWords(share.minutes * 60)}</td>
                 <td>{share.calls.toLocaleString()}</td>
                 <td>{share.failed.toLocaleString()}</td>
-                <td>{share.llmTokens.toLocaleString()}</td>
-                <td>{share.ttsChars.toLocaleString()}</td>
+                <td className="spare">{share.llmTokens.toLocaleString()}</td>
+                <td className="spare">{share.ttsChars.toLocaleString()}</td>
               </tr>
             ))}
           </tbody>
