@@ -181,7 +181,7 @@ export function newSession(
 }
 
 /** As a spread would, in a third of the time: see `withToken`. */
-export function withTurnInState(state: SessionState, turn: Turn): SessionState {
+export function withTurnInState(state: SessionState, turn: Turn | undefined): SessionState {
   return {
     phase: state.phase,
     settings: state.settings,

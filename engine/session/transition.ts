@@ -31,6 +31,7 @@ import {
   onVendorMissing,
   watchDuration,
 } from "./last-words.js";
+import { inOneShape } from "./one-shape.js";
 import { onOnsetTimer } from "./onset.js";
 import { onPlaybackEnd } from "./playback-end.js";
 import { onPlayed } from "./played.js";
@@ -55,8 +56,10 @@ export interface Transition {
 export function transition(state: SessionState, event: SessionEvent): Transition {
   const effects: SessionEffect[] = [];
   if (state.phase === "ended") return { state, effects };
-  const after = next(state, event, effects);
-  return { state: withoutStaleEarly(after, effects), effects };
+  const after = withoutStaleEarly(next(state, event, effects), effects);
+  // Tokens are most of what happens to a call, and keep the shape.
+  const isShaped = after === state || event.type === "replyToken";
+  return { state: isShaped ? after : inOneShape(after, state), effects };
 }
 
 function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): SessionState {
