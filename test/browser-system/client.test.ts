@@ -5,7 +5,7 @@ import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import { serverOfFile } from "./browser-stand.js";
 import { CLIENT_PAGE_FILES, ClientPage, STRICT_POLICY } from "./client-page.js";
 import { PageSite } from "./page-site.js";
-import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+import { SPOKEN_MICROPHONE, sayAgainUntil, speaking } from "./spoken-words.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
@@ -43,11 +43,19 @@ async function talking(context: TestContext, rateHz = 48_000) {
   return { page, customer };
 }
 
+/** Says it until it is understood, and its answer has been played. */
+function ask(page: ClientPage, text: string, answer: RegExp): Promise<void> {
+  return sayAgainUntil(page.viewer.page, text, () => page.played.until(answer));
+}
+
 for (const rateHz of [48_000, 44_100]) {
   test(`a page under a strict policy talks, with a device at ${rateHz} Hz`, async (context) => {
     const { page, customer } = await talking(context, rateHz);
-    await page.viewer.page.evaluate(speaking("My name is Ada."));
-    await page.played.until(/Ada\. How can I help you in this sandbox\?$/);
+    await ask(
+      page,
+      "My name is Ada.",
+      /Nice to meet you, Ada\. How can I help you in this sandbox\?$/,
+    );
     const begun = v.object({ phase: v.literal("begun"), atSec: v.number() });
     const { atSec } = await page.until("turn", begun);
     const first = page.soundings.find(({ peak, endSec }) => peak > 0 && endSec > atSec);
@@ -60,15 +68,16 @@ for (const rateHz of [48_000, 44_100]) {
       v.object({ kind: v.literal("final"), text: v.literal("My name is Ada.") }),
     );
     await page.hangUp();
-    assert.equal(page.played.text, reply);
+    assert.ok(page.played.text.endsWith(reply), page.played.text);
     assert.deepEqual(page.viewer.faults, []);
     assert.deepEqual(page.notes("fault"), []);
     const states = ["connecting", "listening", "thinking", "speaking", "listening", "ended"];
-    assert.deepEqual(page.notes("state"), states);
+    const told = page.notes("state");
+    assert.deepEqual([...told.slice(0, states.length - 1), told.at(-1)], states);
     const { status, transcript } = await server.endedCall(customer);
     assert.equal(status, "completed");
     assert.deepEqual(
-      transcript.map(({ text }) => text),
+      transcript.slice(-2).map(({ text }) => text),
       ["My name is Ada.", reply],
     );
   });
@@ -101,15 +110,13 @@ test("the page falls silent within 60 ms when the caller interrupts, and shows w
 
 test("a call outlives its connection, and goes on with what was said", async (context) => {
   const { page, customer } = await talking(context);
-  await page.viewer.page.evaluate(speaking("My name is Ada."));
-  await page.played.until(/Nice to meet you, Ada\./);
+  await ask(page, "My name is Ada.", /Nice to meet you, Ada\./);
   site.cut();
   await page.until("state", v.literal("reconnecting"));
   await page.until("fault", v.object({ code: v.literal("connectionLost") }));
   site.mend();
   await page.until("connected", v.object({ isAgain: v.literal(true) }));
-  await page.viewer.page.evaluate(speaking("What is my name?"));
-  await page.played.until(/Your name is Ada\./);
+  await ask(page, "What is my name?", /Your name is Ada\./);
   await page.hangUp();
   assert.deepEqual(page.viewer.faults, []);
   await server.endedCalls(customer, 2);

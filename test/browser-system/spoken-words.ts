@@ -31,7 +31,8 @@ export const SPOKEN_MICROPHONE = `{
       buffer.copyToChannel(Float32Array.from(samples, (sample) => sample / 32768), 0);
       const voice = new AudioBufferSourceNode(room, { buffer });
       voice.connect(microphone);
-      voice.start();
+      // After a moment of silence: what comes with a sound device that wakes up may be cut.
+      voice.start(room.currentTime + 0.2);
     };
     tracks.push(...microphone.stream.getTracks());
     return microphone.stream;
@@ -47,19 +48,28 @@ const SAYS_AGAIN_MAX = 3;
 const REPLY_MAX_MS = 15_000;
 
 /** A busy machine may drop some of the microphone: a caller who is not understood says it again, as people do. */
-export async function sayUntil(
+export async function sayAgainUntil(
   page: ViewerPage["page"],
   text: string,
-  answer: ReturnType<ViewerPage["page"]["locator"]>,
+  answered: () => Promise<void>,
 ): Promise<void> {
   for (let tries = 1; tries < SAYS_AGAIN_MAX; tries += 1) {
     await page.evaluate(speaking(text));
-    const isAnswered = await answer.waitFor({ timeout: REPLY_MAX_MS }).then(
+    const isAnswered = await answered().then(
       () => true,
       () => false,
     );
     if (isAnswered) return;
   }
   await page.evaluate(speaking(text));
-  await answer.waitFor();
+  await answered();
+}
+
+/** As `sayAgainUntil`, until the page shows the answer. */
+export function sayUntil(
+  page: ViewerPage["page"],
+  text: string,
+  answer: ReturnType<ViewerPage["page"]["locator"]>,
+): Promise<void> {
+  return sayAgainUntil(page, text, () => answer.waitFor({ timeout: REPLY_MAX_MS }));
 }

@@ -166,11 +166,14 @@ export class TestServer {
     });
   }
 
-  /** Resolves when nothing of any call is left; fails when something stays. */
+  /** Resolves when nothing of any call is left, and its end is stored; fails when something stays. */
   async settled(): Promise<void> {
-    const { liveCalls, slots } = this.parley.calls;
-    const isEmpty = await within(new SystemClock(), WAIT_MAX_MS, liveCalls.empty());
+    const { liveCalls, slots, journal } = this.parley.calls;
+    const clock = new SystemClock();
+    const isEmpty = await within(clock, WAIT_MAX_MS, liveCalls.empty());
     assert.ok(isEmpty, `${liveCalls.count} calls go on`);
+    const isStored = await within(clock, WAIT_MAX_MS, journal.stored());
+    assert.ok(isStored, `${journal.keptCount} writes are kept`);
     assert.equal(slots.count, 0, "every slot was given back");
   }
 
