@@ -60,7 +60,7 @@ export async function callThrough(
   await caller.say("say during");
   await caller.until(ended, undefined);
   await caller.hangUp();
-  await server.settled();
+  await server.quiet();
   await server.changes.until("the log to say so", () => said("nothing can be stored"));
   const ready = await readiness(server);
   assert.deepEqual([ready.status, ready.retryAfter], [503, "5"]);

@@ -166,15 +166,20 @@ export class TestServer {
     });
   }
 
+  /** Resolves when no call goes on; fails when one stays. Their ends may still be kept for the store. */
+  async quiet(): Promise<void> {
+    const { liveCalls, slots } = this.parley.calls;
+    const isEmpty = await within(new SystemClock(), WAIT_MAX_MS, liveCalls.empty());
+    assert.ok(isEmpty, `${liveCalls.count} calls go on`);
+    assert.equal(slots.count, 0, "every slot was given back");
+  }
+
   /** Resolves when nothing of any call is left, and its end is stored; fails when something stays. */
   async settled(): Promise<void> {
-    const { liveCalls, slots, journal } = this.parley.calls;
-    const clock = new SystemClock();
-    const isEmpty = await within(clock, WAIT_MAX_MS, liveCalls.empty());
-    assert.ok(isEmpty, `${liveCalls.count} calls go on`);
-    const isStored = await within(clock, WAIT_MAX_MS, journal.stored());
+    await this.quiet();
+    const { journal } = this.parley.calls;
+    const isStored = await within(new SystemClock(), WAIT_MAX_MS, journal.stored());
     assert.ok(isStored, `${journal.keptCount} writes are kept`);
-    assert.equal(slots.count, 0, "every slot was given back");
   }
 
   /** As `stop`, for the end of a file: fails when anything of a call is left. */
