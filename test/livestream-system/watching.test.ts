@@ -84,6 +84,14 @@ test("it plays without sound at a click, and a decoded frame shows the broadcast
   assert.equal(await viewer.page.title(), "Evening news – Parley Live");
 });
 
+test("list and player have nothing that moves for ever: it would have the whole page drawn sixty times a second", async () => {
+  await viewer.untilPlaying();
+  const endless = await viewer.page.evaluate(`document.getAnimations()
+    .filter((animation) => animation.effect.getComputedTiming().endTime === Infinity)
+    .map((animation) => animation.animationName)`);
+  assert.deepEqual(endless, []);
+});
+
 test("a chosen quality is played, and the automatic choice can be had back", async () => {
   const menu = viewer.page.getByLabel("Picture quality");
   assert.deepEqual(
