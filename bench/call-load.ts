@@ -4,7 +4,7 @@ import type { StreamedFormat } from "../engine/sandbox/raw-sound.js";
 import { Conversation, type ConversationOptions, type Talker } from "./conversation.js";
 import { Inspector } from "./inspector.js";
 import type { Phrase } from "./phrases.js";
-import { cpuWithChildrenMs, residentBytes } from "./process-usage.js";
+import { cpuWithChildrenMs, residentWithChildrenBytes } from "./process-usage.js";
 import { median } from "./quantile.js";
 import type { ServerStand, VendorStand } from "./stand.js";
 import { type TurnSigns, type TurnTiming, TurnTimings } from "./turn-timing.js";
@@ -35,7 +35,8 @@ export interface CallLoadResult {
   readonly cpuMsPerCallSecond: number;
   /**
    * What a call holds over an idle server, both after a full collection: resident memory, or the live heap and its buffers
-   * where the process had pages left over from before, so that its resident memory does not show what the calls took.
+   * where the process had pages left over from before, so that its resident memory does not show what the calls took. Only the
+   * first of several processes is collected: with them it is what the calls hold at most.
    */
   readonly residentBytesPerCall: number;
   /** What a call adds with its garbage, as the system sees it: it grows with the collector's room, not with calls. */
@@ -125,7 +126,7 @@ export async function runCallLoad(
   const resident: number[] = [];
   for (let atMs = 0; atMs < plan.measureMs; atMs += SAMPLE_MS) {
     await sleep(SAMPLE_MS);
-    resident.push(residentBytes(pid));
+    resident.push(residentWithChildrenBytes(pid));
   }
   const toNs = process.hrtime.bigint();
   callers.measuring?.(false);
@@ -167,7 +168,7 @@ async function collectedBytes({
   const live = await inspector.liveBytes();
   inspector.close();
   await sleep(PAGES_RETURNED_MS);
-  return { live, resident: residentBytes(process.pid) };
+  return { live, resident: residentWithChildrenBytes(process.pid) };
 }
 
 function connectAll(

@@ -29,6 +29,11 @@ export function cpuWithChildrenMs(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuMs(child), cpuMs(pid));
 }
 
+/** As `residentBytes`, with the processes that it has started; what they share counts for each. */
+export function residentWithChildrenBytes(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + residentBytes(child), residentBytes(pid));
+}
+
 /** Connections that a process has taken on this port and that are open. */
 export function connectionCount(pid: number, port: number): number {
   const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
