@@ -97,10 +97,12 @@ export class KilledCaller {
   }
 
   async #hear(words: string): Promise<void> {
-    while (!this.#caller.heard().includes(words)) await this.#nextMark();
-  }
-
-  async #nextMark(): Promise<void> {
-    await this.#caller.until(({ type }) => type === "markEchoed", ANSWER_MAX_MS);
+    try {
+      while (!this.#caller.heard().includes(words)) {
+        await this.#caller.until(({ type }) => type === "markEchoed", ANSWER_MAX_MS);
+      }
+    } catch (cause) {
+      throw new Error(`waited for "${words}" and heard "${this.#caller.heard()}"`, { cause });
+    }
   }
 }

@@ -5,7 +5,7 @@ import {
   type CallPage,
   type CallSieve,
   callCount,
-  callPage,
+  countedPage,
   SEARCHED_CALLS_MAX,
   SIEVED_CALLS_MAX,
   searchedCalls,
@@ -31,8 +31,11 @@ export async function listCalls(
   const { sieve } = page;
   if (sieve?.words !== undefined) return searched(db, orgId, page, sieve, sieve.words);
   if (sieve !== undefined) return sieved(db, atomic, orgId, page, sieve);
-  const [calls, totals] = await atomic.run([callPage(db, orgId, page), callCount(db, orgId, page)]);
-  return { items: calls.rows.map(recordOf), total: totals.rows[0]?.count ?? 0 };
+  const rows = await countedPage(db, orgId, page).execute();
+  const [first] = rows;
+  // No row tells it: there is no call, or none on this page.
+  const total = first?.total ?? (await callCount(db, orgId, page).executeTakeFirst())?.count ?? 0;
+  return { items: rows.map(recordOf), total };
 }
 
 async function sieved(

@@ -46,7 +46,7 @@ export interface CallStats {
 }
 
 /** Newest first. Each combination of filters has an index that gives its calls in this order. */
-export function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
+function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
   let query = db.selectFrom("calls").selectAll().where("orgId", "=", orgId);
   if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
   if (page.status !== undefined) query = query.where("status", "=", page.status);
@@ -55,6 +55,11 @@ export function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
     .orderBy("sequence", "desc")
     .limit(page.limit)
     .offset(page.skip);
+}
+
+/** As `callPage`, and in each row how many records all pages hold together: one statement is one way to a database. */
+export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
+  return callPage(db, orgId, page).select(callCount(db, orgId, page).as("total"));
 }
 
 /** So many of the latest calls are looked through with a sieve. */

@@ -19,6 +19,7 @@ import type { Soon } from "../../engine/time/soon.js";
 import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
+import { phoneTenant } from "./phone-tenant.js";
 
 export interface PhoneCallsOptions {
   readonly organizations: Organizations;
@@ -88,7 +89,10 @@ export class PhoneCalls {
     const { outbound, log } = this.#options;
     try {
       const claims = await redeem();
-      const tenant = claims === undefined ? undefined : await this.#tenant(claims.orgId);
+      const tenant =
+        claims === undefined
+          ? undefined
+          : await phoneTenant(this.#options.organizations, claims.orgId);
       if (claims === undefined || tenant === undefined) {
         return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
@@ -135,11 +139,5 @@ export class PhoneCalls {
     if (parameters[PLACED_CALL_PARAMETER] !== undefined) return false;
     const isAsked = phoneVendor(claims.vendor)?.documents.hangUp !== undefined;
     return isAsked && this.#options.continuations.mayGoOn(claims);
-  }
-
-  async #tenant(orgId: string): Promise<Tenant | undefined> {
-    const found = await this.#options.organizations.find(orgId);
-    if (found === undefined || found.organization.status !== "active") return undefined;
-    return { ...found, userId: undefined, apiKeyId: undefined, scopes: ["voice"] };
   }
 }

@@ -1,9 +1,11 @@
+import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import {
@@ -11,7 +13,9 @@ import {
   connectDocument,
   documentAnswer,
   type StreamAddress,
+  turnedAway,
 } from "./phone-document.js";
+import { phoneTenant } from "./phone-tenant.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** The vendor's report on a call has some thirty short fields. */
@@ -21,6 +25,8 @@ const OVER = new Set(["completed", "busy", "failed", "no-answer", "canceled"]);
 
 export interface PhoneContinuationOptions extends SignatureOptions {
   readonly continuations: Continuations;
+  readonly opener: Pick<CallOpener, "refusal">;
+  readonly organizations: Pick<Organizations, "find">;
   readonly streamTokens: StreamTokenDesk;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
@@ -28,8 +34,8 @@ export interface PhoneContinuationOptions extends SignatureOptions {
 }
 
 /**
- * `POST /api/telephony/continue?token=…`: a stream has ended. Where the caller is still there and nobody ended the call, the
- * answer is another stream; otherwise it hangs up.
+ * `POST /api/telephony/continue?token=…`: a stream has ended, or came to nobody. Where the caller is still there and nobody
+ * ended the call, the answer is another stream; otherwise it hangs up.
  */
 export function phoneContinuation(options: PhoneContinuationOptions): Endpoint {
   return {
@@ -47,7 +53,7 @@ async function answer(
   request: IncomingRequest,
   options: PhoneContinuationOptions,
 ): Promise<Answer> {
-  const { continuations, streamTokens, answeredWebhooks, log } = options;
+  const { continuations, opener, organizations, streamTokens, answeredWebhooks, log } = options;
   const bytes = Buffer.from(await request.body());
   const claims = continuations.claimsOf(
     new URLSearchParams(request.queryString).get("token") ?? "",
@@ -59,12 +65,22 @@ async function answer(
   const { vendor, orgId } = claims;
   const signed = await demandSignature(vendor, request, CONTINUATION_PATH, bytes, options);
   const status = new URLSearchParams(bytes.toString("utf8")).get("CallStatus") ?? "";
-  const next = OVER.has(status) ? undefined : await continuations.next(claims);
-  if (next === undefined) return documentAnswer(documents, documents.hangUp());
+  if (OVER.has(status)) return documentAnswer(documents, documents.hangUp());
+  const next = await continuations.next(claims);
+  const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
+  if (next.kind === "over" || tenant === undefined) {
+    return documentAnswer(documents, documents.hangUp());
+  }
+  if (next.kind === "askedAgain") {
+    // What was refused would be refused again; the vendor would ask again, too.
+    const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
+    if (refusal !== undefined) return turnedAway(documents, refusal.message);
+  }
   const around = { ...options, streamBase: await options.streamAddress() };
-  const connect = () =>
-    connectDocument(request, documents, next, { token: streamTokens.mint(next) }, around);
+  const token = streamTokens.mint(next.claims);
+  const connect = () => connectDocument(request, documents, next.claims, { token }, around);
   const body = signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
-  log.info({ vendor, orgId, attempt: next.attempt }, "a call that broke goes on");
+  const { attempt } = next.claims;
+  log.info({ vendor, orgId, attempt, kind: next.kind }, "a call that broke goes on");
   return documentAnswer(documents, body ?? documents.hangUp());
 }

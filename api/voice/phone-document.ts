@@ -25,6 +25,12 @@ export function documentAnswer({ contentType }: CallDocuments, body: string): An
   return { status: 200, contentType, body };
 }
 
+/** The caller is told why, and the call ends. */
+export function turnedAway(documents: CallDocuments, reason: string): Answer {
+  const text = `This call cannot be taken: ${reason}. Goodbye.`;
+  return documentAnswer(documents, documents.farewell({ text }));
+}
+
 /** Opens the stream that `claims` are of; a vendor that asks what comes after it is told where. See `socketBase`. */
 export function connectDocument(
   request: IncomingRequest,

@@ -19,7 +19,12 @@ import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import type { UseLimiter } from "../http/rate-limiter.js";
 import { AUDIO_SOCKET } from "./audio-socket-door.js";
-import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
+import {
+  connectDocument,
+  documentAnswer,
+  type StreamAddress,
+  turnedAway,
+} from "./phone-document.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
@@ -72,13 +77,13 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const tenant = await authenticate(request, query, options);
   if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
     options.log.warn({ orgId: tenant.organization.id }, "too many calls came for one API key");
-    return documentAnswer(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
+    return turnedAway(documents, TOO_MANY_CALLS);
   }
   const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
   if (refusal !== undefined) {
     options.log.info({ reason: refusal.reason }, "a telephone call was refused");
-    return documentAnswer(documents, documents.farewell({ text: sorry(refusal.message) }));
+    return turnedAway(documents, refusal.message);
   }
   const callId = callIdField === undefined ? "" : callIdIn(body, callIdField);
   const claims = {
@@ -101,7 +106,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
     options.log.warn({ vendor }, "too many signed webhooks came within their time");
-    return documentAnswer(documents, documents.farewell({ text: sorry(TOO_MANY_CALLS) }));
+    return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);
 }
@@ -137,8 +142,4 @@ function unsignedAgent(vendor: string): Failure {
 function uuidFor(claims: StreamClaims, { streamUuids }: PhoneWebhookOptions): Soon<string> {
   if (streamUuids !== undefined) return streamUuids.mint(claims);
   throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
-}
-
-function sorry(reason: string): string {
-  return `This call cannot be taken: ${reason}. Goodbye.`;
 }

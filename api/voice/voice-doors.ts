@@ -101,7 +101,7 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
     },
   };
   for (const door of outboundDoors(placed)) edge.add(door);
-  edge.add(phoneContinuation(shared));
+  edge.add(phoneContinuation({ ...shared, organizations }));
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
   const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };

@@ -59,6 +59,8 @@ export class BoxOwner {
   readonly #options: BoxOwnerOptions;
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
+  /** By call: those that one session process is just giving to another. */
+  readonly #moving = new Map<string, Promise<unknown>>();
   readonly #news: NewsDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
@@ -233,6 +235,12 @@ export class BoxOwner {
 
   async #handOver(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
     if (this.#isElsewhere(call.callId)) return this.#fetch(asker, call);
+    const move = this.#move(asker, call).finally(() => this.#moving.delete(call.callId));
+    this.#moving.set(call.callId, move);
+    return move;
+  }
+
+  async #move(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
     const handed = await this.#otherHolder(asker, call.callId)?.ask("handOver", call);
     // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
     if (handed !== undefined) this.#slots.move(call.callId, asker);
@@ -242,6 +250,8 @@ export class BoxOwner {
 
   async #report(asker: number, report: PlacedCallReport): Promise<boolean> {
     const { callId } = report.claims;
+    // Who had the call knows it no more, and who gets it is not told yet.
+    await this.#moving.get(callId)?.catch(() => undefined);
     if (this.#isElsewhere(callId)) return (await this.#options.nodes?.report(report)) ?? false;
     const holder = this.#otherHolder(asker, callId);
     if (holder === undefined) return false;

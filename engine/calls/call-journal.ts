@@ -70,19 +70,10 @@ export class CallJournal {
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
   }
 
-  /** The records of a call, and of the session that it continues, name each other. Never rejects. */
-  async link(
-    { callId, orgId }: Pick<CallStart, "callId" | "orgId">,
-    continuedSessionId: string,
-  ): Promise<void> {
-    try {
-      const before = await this.#around.calls.findBySession(orgId, continuedSessionId);
-      if (before === undefined) return;
-      this.annotate(before.id, { continuedBy: callId });
-      this.annotate(callId, { continues: before.id });
-    } catch (error) {
-      this.#around.log.warn({ callId, error }, "a call could not be linked with the one before");
-    }
+  /** The records of a call, and of the one that broke before it, name each other. */
+  link(callId: string, before: string): void {
+    this.annotate(before, { continuedBy: callId });
+    this.annotate(callId, { continues: before });
   }
 
   /** Adds to what is known of a call, if it has a record. */

@@ -52,6 +52,13 @@ export interface OpenRequest {
 
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
+interface Opening {
+  readonly admitted: AgentForCall;
+  readonly callId: string;
+  /** The call that this one goes on with. */
+  readonly before: string | undefined;
+}
+
 /** What the caller's client is told when the session is ready. */
 export interface OpenedCall {
   readonly agentName: string;
@@ -162,9 +169,9 @@ export class CallOpener {
     const callId = placedCallId ?? this.#around.newId();
     try {
       const agent = await this.#admit(request);
+      const before = await this.#conversations.callBefore(organization.id, request);
       if (!placedCallId) {
-        const replaces = await this.#conversations.callBefore(organization.id, request);
-        if (!(await slots.acquire(organization.id, callId, maxConcurrentCalls, replaces))) {
+        if (!(await slots.acquire(organization.id, callId, maxConcurrentCalls, before))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
         // One that has stopped meanwhile did not wait for a call that it had not heard of.
@@ -173,7 +180,8 @@ export class CallOpener {
       // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
       let told: Ending | undefined;
       liveCalls.add({ callId, end: (ending) => (told = ending) });
-      const session = await this.#connect(request, agent, callId, caller, announce, signal);
+      const opening = { admitted: agent, callId, before };
+      const session = await this.#connect(request, opening, caller, announce, signal);
       if (told !== undefined) session.end(told);
       return session;
     } catch (error) {
@@ -201,8 +209,7 @@ export class CallOpener {
 
   async #connect(
     request: OpenRequest,
-    admitted: AgentForCall,
-    callId: string,
+    { admitted, callId, before }: Opening,
     caller: CallerChannel,
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
@@ -221,12 +228,11 @@ export class CallOpener {
     const sessionId = placedCallId ?? conversation?.sessionId ?? this.#around.newId();
     const ids = { callId, orgId, agentId: agent.id, sessionId, historyKey: key, earlier: history };
     const entry = await this.#around.journal.begin({ ...ids, channel, apiKeyId: tenant.apiKeyId });
-    const continues = conversation?.continues;
-    if (continues !== undefined) void this.#around.journal.link(ids, continues);
+    if (before !== undefined) this.#around.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";
-    const wasBroken = continues !== undefined;
+    const wasBroken = before !== undefined;
     const settings = sessionSettings(agent, tenant.plan, {
       promptChars,
       isPaced,

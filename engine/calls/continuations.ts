@@ -23,9 +23,17 @@ const END_LOOK_MS = 100;
 export interface PhoneConversation {
   readonly sessionId: string;
   readonly historyKey: string;
-  /** The session before this one, which broke. */
-  readonly continues: string | undefined;
+  /** The sessions before this one, which broke, the last one first; what died before it was stored has no record. */
+  readonly before: readonly string[];
 }
+
+/**
+ * `askedAgain`: of the stream there is no record, since it reached nobody, or a process that died before the call began, or it
+ * was refused.
+ */
+export type NextStream =
+  | { readonly kind: "goesOn" | "askedAgain"; readonly claims: StreamClaims }
+  | { readonly kind: "over"; readonly claims?: undefined };
 
 export interface ContinuationsOptions {
   readonly secret: string;
@@ -63,10 +71,11 @@ export class Continuations {
   }
 
   conversationOf({ callKey, attempt }: StreamClaims): PhoneConversation {
+    const sessions = Array.from({ length: attempt }, (_, n) => this.#sessionId(callKey, n));
     return {
       sessionId: this.#sessionId(callKey, attempt),
       historyKey: this.#ids.uuidOf([callKey]),
-      continues: attempt === 0 ? undefined : this.#sessionId(callKey, attempt - 1),
+      before: sessions.reverse(),
     };
   }
 
@@ -78,15 +87,16 @@ export class Continuations {
     return { vendor, orgId, agentId, callerRef, callKey, attempt: Number(attempt) };
   }
 
-  /** What the next stream carries, of a caller who is still there; undefined when the call had come to its end. */
-  async next(claims: StreamClaims): Promise<StreamClaims | undefined> {
+  /** What comes after a stream whose caller is still there. */
+  async next(claims: StreamClaims): Promise<NextStream> {
     const call = await this.#settled(claims);
-    if (call === undefined) return undefined;
+    const next = { ...claims, attempt: claims.attempt + 1 };
+    if (call === undefined) return { kind: "askedAgain", claims: next };
     const reason = call.metadata["endReason"];
     const isBroken =
       call.status === "active" ||
       (typeof reason === "string" && (isBreak({ reason }) || isAbandoned(reason)));
-    return isBroken ? { ...claims, attempt: claims.attempt + 1 } : undefined;
+    return isBroken ? { kind: "goesOn", claims: next } : { kind: "over" };
   }
 
   /** The call, once its end is stored; one that still lives has lost its stream without noticing. */

@@ -37,7 +37,7 @@ export class Conversations {
     orgId: string,
     { historyKey, conversation }: NamedConversation,
   ): Promise<Conversation> {
-    const isFirst = conversation !== undefined && conversation.continues === undefined;
+    const isFirst = conversation?.before.length === 0;
     const named = historyKey ?? conversation?.historyKey;
     const messages =
       named === undefined || isFirst
@@ -51,14 +51,16 @@ export class Conversations {
     return { key, messages: [], resumed: false };
   }
 
-  /** The telephone call that this one goes on with: where its server was lost, its slot may still be taken. */
+  /** The call that this one goes on with, on the telephone: where its server was lost, its slot may still be taken. */
   async callBefore(
     orgId: string,
     { conversation }: Pick<NamedConversation, "conversation">,
   ): Promise<string | undefined> {
-    const { continues } = conversation ?? {};
-    if (continues === undefined) return undefined;
-    return (await this.#store.calls.findBySession(orgId, continues))?.id;
+    for (const sessionId of conversation?.before ?? []) {
+      const call = await this.#store.calls.findBySession(orgId, sessionId);
+      if (call !== undefined) return call.id;
+    }
+    return undefined;
   }
 
   /** Forgets those that can no longer be continued, and says how many. */

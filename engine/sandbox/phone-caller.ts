@@ -120,10 +120,10 @@ export class PhoneCaller {
     return this.play(text, phoneFrames(text));
   }
 
-  /** Any sound, as frames of 20 ms of µ-law in base64. */
+  /** Any sound, as frames of 20 ms of µ-law in base64; what a closing socket takes no more is told of its end. */
   play(text: string, frames: readonly string[]): Promise<Utterance> {
     return new Promise((resolve, reject) => {
-      if (this.#socket.readyState !== WebSocket.OPEN) reject(new Error("the call is over"));
+      if (this.#socket.readyState === WebSocket.CLOSED) reject(new Error("the call is over"));
       else this.#speaking.push({ text, frames, at: 0, startNs: 0n, resolve, reject });
     });
   }

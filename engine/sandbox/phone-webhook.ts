@@ -61,7 +61,7 @@ export async function askWebhook(
     Direction: "inbound",
     ApiVersion: "2010-04-01",
   };
-  const response = await fetch(url, {
+  const response = await askedTwice(url, {
     method: "POST",
     headers: {
       "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
@@ -73,6 +73,17 @@ export async function askWebhook(
   const document = await response.text();
   if (response.status !== 200) throw new WebhookRefusal(response.status, document);
   return readDocument(document);
+}
+
+/** Where no connection could be made, the vendor tries once more unless its account says otherwise. */
+function askedTwice(url: string, question: RequestInit): Promise<Response> {
+  return fetch(url, question).catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const isUnconnected =
+      cause instanceof Error && "syscall" in cause && cause.syscall === "connect";
+    if (!isUnconnected) throw error;
+    return fetch(url, question);
+  });
 }
 
 export function signatureHeader(

@@ -4,8 +4,7 @@ import { Kysely } from "kysely";
 import {
   CALLS_PER_SEARCH,
   type CallPage,
-  callCount,
-  callPage,
+  countedPage,
   SEARCHED_CALLS_MAX,
 } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
@@ -276,10 +275,10 @@ test("every list of calls follows an index, and no total counts calls", async (c
     ],
   ] as const;
   for (const [filter, index] of filters) {
-    const plan = await queryPlan(client, callPage(db, "org", { ...filter, skip: 0, limit: 20 }));
+    const page = { ...filter, skip: 0, limit: 20 };
+    const plan = await queryPlan(client, countedPage(db, "org", page));
     assert.ok(plan.includes(`SEARCH calls USING INDEX ${index}`), plan);
     assert.ok(!plan.includes("TEMP B-TREE"), `sorts: ${plan}`);
-    const count = await queryPlan(client, callCount(db, "org", filter));
-    assert.match(count, /SEARCH callTotals USING PRIMARY KEY/);
+    assert.match(plan, /SEARCH callTotals USING PRIMARY KEY/);
   }
 });

@@ -7,9 +7,12 @@ import { SystemClock } from "../../engine/time/clock.js";
 import { type Box, startBox } from "../../main.js";
 import type { CallRecord } from "../../storage/records.js";
 import { Changes } from "../doubles/changes.js";
-import { RecordingLogger } from "../doubles/recording-logger.js";
+import { type LogLine, RecordingLogger } from "../doubles/recording-logger.js";
+import { eventually } from "./eventually.js";
 import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
 import { environmentOf, newDataDir } from "./test-server.js";
+
+const isListening = ({ message }: LogLine) => message === "a session process takes calls";
 
 /** A box with two processes that carry calls; this one has what must be one for both. */
 export class BoxStand {
@@ -58,6 +61,15 @@ export class BoxStand {
       const { items } = await this.box.database.calls.list(orgId, { skip: 0, limit: 500 });
       const ended = items.filter(({ status }) => status !== "active");
       return ended.length === items.length && items.length >= count ? items : undefined;
+    });
+  }
+
+  /** The ids of the processes, once both listen, in the place of others too. */
+  listening(): Promise<readonly number[]> {
+    return eventually("two processes that listen", () => {
+      const told = new Set(this.log.lines.filter(isListening).map(({ fields }) => fields["pid"]));
+      const pids = this.box.pids();
+      return pids.length === 2 && pids.every((pid) => told.has(pid)) ? pids : undefined;
     });
   }
 

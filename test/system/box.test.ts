@@ -5,6 +5,7 @@ import { WebSocket } from "ws";
 import { mayShare } from "../../api/box/may-share.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { askWebhook } from "../../engine/sandbox/phone-webhook.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { BoxStand } from "./box-stand.js";
@@ -217,6 +218,40 @@ function boxTests(): void {
     await Promise.all(callers.map((caller) => caller.hangUp()));
     const calls = await stand.endedCalls(customer, CALLS);
     assert.equal(calls.filter(({ status }) => status === "completed").length, CALLS - lost.length);
+  });
+
+  test("a process that dies before it answers a stream costs nobody the call", async () => {
+    const customer = await customerWithAgent();
+    const [victim] = await stand.listening();
+    assert.ok(victim);
+    const account = { accountSid: "AC1", from: "+15550001111", to: "+15550002222" };
+    const ring = async (callSid: string) => {
+      const call = { ...account, callSid, authToken: undefined };
+      return { callSid, told: await askWebhook(webhook(customer), call) };
+    };
+    const rung = await Promise.all(Array.from({ length: CALLS }, (_, n) => ring(`CA${n}`)));
+    process.kill(victim, "SIGSTOP");
+    const gone = () => !stand.box.pids().includes(victim) || undefined;
+    let lostCount = 0;
+    const calling = rung.map(async ({ callSid, told }) => {
+      const { url: streamUrl, parameters, action = "" } = told;
+      try {
+        return await PhoneCaller.call({ callSid, streamUrl, parameters });
+      } catch {
+        lostCount += 1;
+        await eventually("the end of the process", gone);
+        return PhoneCaller.call({ callSid, webhookUrl: action });
+      }
+    });
+    await Promise.any(calling);
+    process.kill(victim, "SIGKILL");
+    const callers = await Promise.all(calling);
+    assert.ok(lostCount > 0, "streams came to the process that died");
+    await Promise.all(callers.map((caller) => heard(caller, GREETING)));
+    await Promise.all(callers.map((caller) => caller.hangUp()));
+    const calls = await stand.endedCalls(customer, CALLS);
+    assert.deepEqual([...new Set(calls.map(({ status }) => status))], ["completed"]);
+    assert.equal(calls.length, CALLS);
   });
 
   test("a box that stops lets calls in progress finish, and leaves no process behind", async () => {

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { closeOfPhone, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
+import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { askWebhook, CallTurnedAway } from "../../engine/sandbox/phone-webhook.js";
+import {
+  closeOfPhone,
+  closeServer,
+  heard,
+  PacerWatch,
+  ring,
+  webhookUrl,
+} from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const GREETING = "Hello there.";
@@ -12,6 +21,21 @@ before(async () => {
   server = await TestServer.start({ clock });
 });
 after(() => closeServer(server, clock));
+
+const callSid = `CA${"1".repeat(32)}`;
+const RINGING = {
+  callSid,
+  accountSid: `AC${"1".repeat(32)}`,
+  from: "+15550001111",
+  to: "+15550002222",
+  authToken: undefined,
+};
+
+/** What the vendor is told by the next document, of a call whose last one it could not follow. */
+function askAgain(action: string | undefined): ReturnType<typeof askWebhook> {
+  assert.ok(action, "the vendor knows whom to ask");
+  return askWebhook(action, RINGING, "in-progress");
+}
 
 async function customerWithAgent(): Promise<Customer> {
   const customer = await server.customer();
@@ -82,6 +106,66 @@ test("a call that breaks again and again is over after three times", async () =>
   await heard(caller, "sorry");
   caller.drop();
   await assert.rejects(caller.goOn(), /nothing comes after/);
+});
+
+test("a stream that came to nobody is asked for again, and its caller is greeted", async () => {
+  const customer = await customerWithAgent();
+  const unheard = await askWebhook(webhookUrl(server, customer), RINGING);
+  const { url: streamUrl, parameters } = await askAgain(unheard.action);
+  const caller = await PhoneCaller.call({ callSid, streamUrl, parameters });
+  await heard(caller, GREETING);
+  assert.equal(caller.heard().trim(), GREETING);
+  await caller.hangUp();
+  await server.settled();
+  const [call, ...others] = await server.calls(customer);
+  assert.deepEqual(
+    [call?.status, call?.metadata["continues"], others],
+    ["completed", undefined, []],
+  );
+});
+
+test("a caller whose next stream came to nobody goes on with the one before", async () => {
+  const customer = await customerWithAgent();
+  const told = await askWebhook(webhookUrl(server, customer), RINGING);
+  const caller = await PhoneCaller.call({
+    callSid,
+    streamUrl: told.url,
+    parameters: told.parameters,
+  });
+  await heard(caller, GREETING);
+  caller.drop();
+  const unheard = await askAgain(told.action);
+  const { url: streamUrl, parameters } = await askAgain(unheard.action);
+  const again = await PhoneCaller.call({ callSid, streamUrl, parameters });
+  await heard(again, "Where were we?");
+  await again.hangUp();
+  await server.settled();
+  const [first, second] = await server.calls(customer);
+  assert.ok(first && second);
+  assert.equal(first.metadata["continuedBy"], second.id);
+  assert.equal(second.metadata["continues"], first.id);
+});
+
+test("a stream that comes to nobody again and again is over after three times", async () => {
+  const customer = await customerWithAgent();
+  let told = await askWebhook(webhookUrl(server, customer), RINGING);
+  for (let time = 0; time < 3; time += 1) told = await askAgain(told.action);
+  assert.equal(told.action, undefined);
+});
+
+test("a caller who would be refused is told so when the vendor asks again", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const { action } = await askWebhook(webhookUrl(server, customer), RINGING);
+  await server.tenancy.agents.remove(customer.tenant, id);
+  await assert.rejects(askAgain(action), CallTurnedAway);
+});
+
+test("an organization that was suspended meanwhile gets no other stream", async () => {
+  const customer = await customerWithAgent();
+  const { action } = await askWebhook(webhookUrl(server, customer), RINGING);
+  await server.tenancy.organizations.suspend(customer.email);
+  await assert.rejects(askAgain(action), /hung up/);
 });
 
 test("a token of another server, or none, opens nothing", async () => {

@@ -115,6 +115,26 @@ test("a call that waits for its answer goes to who has its stream, with its slot
   assert.equal(await third.ask("countSlots", ORG), 0);
 });
 
+test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
+  const { join } = newBox();
+  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
+  const report = { status: "in-progress", answeredBy: "human" };
+  const taken: string[] = [];
+  const told: { answer?: Promise<boolean> } = {};
+  const one = join(1, {
+    handOver: () => {
+      // In one parcel with the answer.
+      told.answer = one.ask("report", { claims, report });
+      return { claims, callRef: "CA1", answeredBy: "" };
+    },
+  });
+  const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  await one.ask("takeSlot", slotOf("a"));
+  await other.ask("handOver", { callId: "a", orgId: ORG });
+  assert.equal(await told.answer, true);
+  assert.deepEqual(taken, ["human"]);
+});
+
 test("processes know which of them take calls, and how many calls the box has", async () => {
   const { clock, join } = newBox();
   const states: BoxState[] = [];

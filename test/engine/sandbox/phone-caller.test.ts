@@ -64,6 +64,15 @@ test("a clear stops the agent, and its marks come back at once and unheard", asy
   ]);
 });
 
+test("words that are said while the stream closes are told of its end when it has closed", async () => {
+  const { caller } = await call();
+  const hungUp = caller.hangUp();
+  await assert.rejects(caller.say("one more thing"), /^Error: the call ended: 1000/);
+  assert.equal(caller.events.at(-1)?.type, "closed");
+  await hungUp;
+  await assert.rejects(caller.say("one more thing"), /^Error: the call is over/);
+});
+
 test("digits, and a burst of speech", async () => {
   const { caller, served } = await call();
   caller.press("4");

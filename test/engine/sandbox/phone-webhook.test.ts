@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import twilio from "twilio";
-import { readDocument, signatureHeader } from "../../../engine/sandbox/phone-webhook.js";
+import {
+  askWebhook,
+  readDocument,
+  signatureHeader,
+} from "../../../engine/sandbox/phone-webhook.js";
 
 test("the documents of the vendor's own library are read", () => {
   const value = fc
@@ -34,6 +38,21 @@ test("what is no stream is refused with its words", () => {
   assert.throws(() => readDocument("hello"), /not TwiML/);
   const query = '<Connect><Stream url="wss://a.example/ws?api_key=1"/></Connect>';
   assert.throws(() => readDocument(query), /31920/);
+});
+
+test("where no connection can be made, the vendor asks once more", async (context) => {
+  const unconnected = new TypeError("fetch failed", {
+    cause: Object.assign(new Error("connect ECONNRESET"), { syscall: "connect" }),
+  });
+  const stream = '<Response><Connect><Stream url="wss://a.example/ws"/></Connect></Response>';
+  const answers = [() => Promise.reject(unconnected), () => Promise.resolve(new Response(stream))];
+  const asked = context.mock.method(globalThis, "fetch", () => answers.shift()?.());
+  const call = { callSid: "CA1", accountSid: "AC1", from: "+1", to: "+2", authToken: undefined };
+  const { url } = await askWebhook("http://a.example", call);
+  assert.equal(url, "wss://a.example/ws");
+  asked.mock.mockImplementation(() => Promise.reject(unconnected));
+  await assert.rejects(askWebhook("http://a.example", call), /fetch failed/);
+  assert.equal(asked.mock.callCount(), 4);
 });
 
 test("requests are signed as the vendor's library expects", () => {
