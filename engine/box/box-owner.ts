@@ -14,6 +14,7 @@ import type {
   OwnerQuestions,
   PlacedCallReport,
 } from "./box-questions.js";
+import { BreakerDesk } from "./breaker-desk.js";
 import { tellRecordsChanged } from "./change-round.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
 import { NewsDesk } from "./news-desk.js";
@@ -60,6 +61,7 @@ export class BoxOwner {
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
   readonly #news: NewsDesk;
+  readonly #breakers: BreakerDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
   #told: BoxState = { callCount: 0, taking: [], isDrained: false };
@@ -68,6 +70,7 @@ export class BoxOwner {
     const { clock, nodes } = options;
     this.#options = options;
     this.#news = new NewsDesk(this.#members, nodes);
+    this.#breakers = new BreakerDesk(this.#members, clock, nodes);
     this.#tokens = nodes?.tokens ?? boxTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
   }
@@ -130,6 +133,7 @@ export class BoxOwner {
       },
       holds: (callId) => slots.holderOf(callId) !== undefined,
       news: this.#news.asNode,
+      breakers: this.#breakers.asNode,
       recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
     };
   }
@@ -164,6 +168,8 @@ export class BoxOwner {
       recordsChanged: () => this.recordsChanged(name),
       wantNews: (wanted) => this.#news.want(name, wanted),
       news: (sent) => this.#news.passOn(name, sent),
+      breaker: (news) => this.#breakers.hear(name, news),
+      wantBreakers: () => this.#breakers.tellAll(name),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };
