@@ -1,3 +1,4 @@
+import { BoxBreakers } from "../../engine/box/box-breakers.js";
 import { BoxNews } from "../../engine/box/box-news.js";
 import { BoxPlacedCalls } from "../../engine/box/box-placed-calls.js";
 import type {
@@ -56,6 +57,7 @@ export class BoxMember implements BoxSide {
   readonly #options: BoxMemberOptions;
   readonly #slots: BoxSlots;
   readonly #news: BoxNews;
+  readonly #breakers: BoxBreakers;
   #box: BoxState = { callCount: 0, taking: [], isDrained: false };
   #state: MemberState = { isServing: false, isLate: false };
   #placedCalls: BoxPlacedCalls | undefined;
@@ -69,6 +71,7 @@ export class BoxMember implements BoxSide {
     this.owner = new Link<OwnerQuestions, MemberQuestions>(post, this.#handlers(), log);
     this.#slots = new BoxSlots(this.owner);
     this.#news = new BoxNews(this.owner);
+    this.#breakers = new BoxBreakers(this.owner);
     this.shared = this.#sharedBox();
     this.streamTokens = new BoxStreamTokens(new StreamTokens({ secret, clock }), this.owner);
     this.streamUuids = {
@@ -164,6 +167,7 @@ export class BoxMember implements BoxSide {
     return {
       slots: this.#slots,
       news: this.#news,
+      breakers: this.#breakers,
       get callCount() {
         return box().callCount;
       },
@@ -189,6 +193,7 @@ export class BoxMember implements BoxSide {
       newsWanted: (wanted: MemberQuestions["newsWanted"]["asks"]) =>
         this.#news.handlers.newsWanted(wanted),
       news: (sent: MemberQuestions["news"]["asks"]) => this.#news.handlers.news(sent),
+      breakers: (all: MemberQuestions["breakers"]["asks"]) => this.#breakers.handlers.breakers(all),
       metrics: async () => (await this.#metrics?.page()) ?? [],
       recordsChanged: onRecordsChanged,
       box: (box: BoxState) => {

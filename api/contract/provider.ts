@@ -78,11 +78,15 @@ export const Provider = v.object({
   ),
   recentFailures: v.pipe(
     Count,
-    v.description("of the newest 20 answers, while the breaker is closed"),
+    v.description(
+      "of the newest 20 answers, while the breaker is closed, in the process that is asked",
+    ),
   ),
   lastFault: v.pipe(
     v.nullable(v.object({ fault: v.picklist(VENDOR_FAULTS), at: Timestamp })),
-    v.description("the vendor's newest failure since this process began"),
+    v.description(
+      "the vendor's newest failure since the process that is asked began, and what others told it",
+    ),
   ),
   createdAt: Timestamp,
   updatedAt: Timestamp,

@@ -15,8 +15,10 @@ export function providerRoutes(
   | "updateProvider"
   | "deleteProvider"
 > {
-  const viewOf = (provider: ProviderRecord) =>
-    providerView(provider, breakers.healthOf(provider.id));
+  const viewOf = (provider: ProviderRecord) => {
+    const { id, updatedAtMs: version } = provider;
+    return providerView(provider, breakers.healthOf({ id, version }));
+  };
   return {
     listRegistry: async () => (await providers.registry()).map(registryView),
     listProviders: async ({ tenant, query }) => {

@@ -14,6 +14,7 @@ import type {
   OwnerQuestions,
   PlacedCallReport,
 } from "./box-questions.js";
+import { BreakerDesk } from "./breaker-desk.js";
 import { tellRecordsChanged } from "./change-round.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
 import { NewsDesk } from "./news-desk.js";
@@ -62,6 +63,7 @@ export class BoxOwner {
   /** By call: those that one session process is just giving to another. */
   readonly #moving = new Map<string, Promise<unknown>>();
   readonly #news: NewsDesk;
+  readonly #breakers: BreakerDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
   #told: BoxState = { callCount: 0, taking: [], isDrained: false };
@@ -70,6 +72,7 @@ export class BoxOwner {
     const { clock, nodes } = options;
     this.#options = options;
     this.#news = new NewsDesk(this.#members, nodes);
+    this.#breakers = new BreakerDesk(this.#members, clock, nodes);
     this.#tokens = nodes?.tokens ?? boxTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
   }
@@ -132,6 +135,7 @@ export class BoxOwner {
       },
       holds: (callId) => slots.holderOf(callId) !== undefined,
       news: this.#news.asNode,
+      breakers: this.#breakers.asNode,
       recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
     };
   }
@@ -166,6 +170,8 @@ export class BoxOwner {
       recordsChanged: () => this.recordsChanged(name),
       wantNews: (wanted) => this.#news.want(name, wanted),
       news: (sent) => this.#news.passOn(name, sent),
+      breaker: (news) => this.#breakers.hear(name, news),
+      wantBreakers: () => this.#breakers.tellAll(name),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };

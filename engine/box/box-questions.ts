@@ -8,6 +8,7 @@ import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
 import type { Ending } from "../session/ending.js";
+import type { BreakerNews } from "../vendors/chain/breaker-news.js";
 import type { Link } from "./link.js";
 
 /** What is limited by how often it is done, counted over the box. */
@@ -85,6 +86,10 @@ export interface OwnerQuestions {
   /** Somebody at the asker's watches that, or nobody any more. */
   readonly wantNews: { readonly asks: WantedNews; readonly answers: void };
   readonly news: { readonly asks: SentNews; readonly answers: void };
+  /** The asker has opened or closed a breaker, or tries it. */
+  readonly breaker: { readonly asks: BreakerNews; readonly answers: void };
+  /** Wants to be told of the breakers that are not closed, and of all from now on. */
+  readonly wantBreakers: { readonly asks: undefined; readonly answers: void };
   /** The metrics of the whole box as text. */
   readonly metrics: { readonly asks: undefined; readonly answers: string };
   /** It listens, on this port. */
@@ -107,6 +112,8 @@ export interface MemberQuestions {
   /** Somebody of the box watches that, or nobody any more. */
   readonly newsWanted: { readonly asks: WantedNews; readonly answers: void };
   readonly news: { readonly asks: SentNews; readonly answers: void };
+  /** What others have found out of credentials. */
+  readonly breakers: { readonly asks: readonly BreakerNews[]; readonly answers: void };
   readonly metrics: { readonly asks: undefined; readonly answers: readonly Metric[] };
   /** What is kept in memory may be out of date. */
   readonly recordsChanged: { readonly asks: undefined; readonly answers: void };

@@ -1,4 +1,5 @@
 import type { NewsTopic } from "../calls/call-news.js";
+import type { BreakerNews } from "../vendors/chain/breaker-news.js";
 import type {
   CallEnding,
   OwnerQuestions,
@@ -45,6 +46,8 @@ export interface OtherNodes {
   watch(topic: NewsTopic): void;
   /** To those of the others that watch it. */
   sendNews(sent: SentNews): void;
+  /** To all others. */
+  tellOfBreaker(news: BreakerNews): void;
 }
 
 /** What the other nodes may ask of this box. */
@@ -63,6 +66,13 @@ export interface NodeBoxNews {
   readonly onNews: (sent: SentNews) => void;
 }
 
+/** What the box knows of credentials, and what others have found out. */
+export interface NodeBoxBreakers {
+  /** News of breakers that are not closed; the newest at the end. */
+  readonly known: () => readonly BreakerNews[];
+  readonly onBreakers: (all: readonly BreakerNews[]) => void;
+}
+
 /** The box as the others see it. */
 export interface NodeBox {
   readonly handlers: Handlers<NodeQuestions>;
@@ -71,6 +81,7 @@ export interface NodeBox {
   /** Whether a session process of the box has the call, or asks for its slot. */
   holds(callId: string): boolean;
   readonly news: NodeBoxNews;
+  readonly breakers: NodeBoxBreakers;
   /** Another server has changed what this box may keep in memory. */
   recordsChanged(): void;
 }

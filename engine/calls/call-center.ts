@@ -12,6 +12,7 @@ import type { Agents } from "../tenancy/agents.js";
 import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
+import type { BreakerExchange } from "../vendors/chain/breaker-news.js";
 import { Admission, type AdmissionLimits } from "./admission.js";
 import type { AgentVendorsOptions } from "./agent-vendors.js";
 import { CallFeed } from "./call-feed.js";
@@ -52,6 +53,7 @@ export interface SharedBox {
   /** The calls of all processes. */
   readonly callCount: number;
   readonly news: NewsExchange;
+  readonly breakers: BreakerExchange;
   /** Whether another process takes calls. */
   readonly othersTake: boolean;
   /** An operator wants no new calls on this box. */

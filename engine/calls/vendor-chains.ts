@@ -108,8 +108,8 @@ export interface ChainOfVoices {
 
 /** Whatever is changed of a provider may make a credential work that did not. */
 function breakerOf(breakers: Breakers, provider: ProviderRecord): Breaker {
-  const { id, category, providerKey: vendor, updatedAtMs } = provider;
-  return breakers.of({ id, version: String(updatedAtMs), category, vendor });
+  const { id, category, providerKey: vendor, updatedAtMs: version } = provider;
+  return breakers.of({ id, version, category, vendor });
 }
 
 /** Leaves out whom nobody can be asked with; throws why, when nobody is left. */

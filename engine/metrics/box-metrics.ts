@@ -14,6 +14,8 @@ const AGGREGATORS: Readonly<Record<string, string>> = {
   parley_ready: "max",
   parley_build_info: "first",
   parley_disk_free_bytes: "min",
+  // Each process tells of all of them.
+  parley_vendor_breakers_open: "max",
   parley_storage_requests_waiting: "max",
   process_start_time_seconds: "min",
   process_max_fds: "min",

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { MAIL_BYTES_MAX } from "../../storage/mail.js";
 import type { SentNews } from "../box/box-questions.js";
+import { letterParts, roomIn } from "./letter-parts.js";
 
 export type CallNews = SentNews["news"];
 export type NewsTopic = SentNews["topic"];
@@ -72,35 +72,14 @@ export function readWatches(text: string): v.InferOutput<typeof WatchLetter> | u
 /** As few letters as hold all of the news. Words that none can hold are told by their end; other news of that size are left out. */
 export function newsLetters(topic: NewsTopic, news: readonly CallNews[]): readonly string[] {
   const head = JSON.stringify({ topic }).slice(0, -1);
-  const fitting = news.flatMap((each) => fittingNews(each, roomIn(head)) ?? []);
-  return letters(head, "news", fitting);
+  const fitting = news.flatMap((each) => fittingNews(each, roomIn(head, "news")) ?? []);
+  return letterParts(head, "news", fitting);
 }
 
 /** As few letters as hold all of the topics. */
 export function watchLetters(from: string, topics: readonly NewsTopic[]): readonly string[] {
   const head = JSON.stringify({ from }).slice(0, -1);
-  return letters(head, "topics", topics);
-}
-
-function letters(head: string, name: string, items: readonly unknown[]): readonly string[] {
-  const lists: string[][] = [];
-  let bytesLeft = 0;
-  for (const item of items) {
-    const json = JSON.stringify(item);
-    const bytes = Buffer.byteLength(json) + 1;
-    if (bytes > bytesLeft) {
-      lists.push([]);
-      bytesLeft = roomIn(head);
-    }
-    lists.at(-1)?.push(json);
-    bytesLeft -= bytes;
-  }
-  return lists.map((list) => `${head},"${name}":[${list.join()}]}`);
-}
-
-/** Bytes for what stands in the list, commas among it. */
-function roomIn(head: string): number {
-  return MAIL_BYTES_MAX - Buffer.byteLength(head) - `,"topics":[]}`.length;
+  return letterParts(head, "topics", topics);
 }
 
 function fittingNews(news: CallNews, bytesMax: number): CallNews | undefined {

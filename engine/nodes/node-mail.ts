@@ -23,6 +23,8 @@ export interface NodeMailOptions {
   readonly onChange: () => void;
   /** Another server or a command line has changed what this box may keep in memory. */
   readonly onRecordsChanged: () => void;
+  /** This node begins to listen, or does so again after a time in which it has heard nothing. */
+  readonly onListening?: () => void;
   /** Further channels, each with who hears it. */
   readonly channels?: ReadonlyMap<string, (text: string) => void>;
   readonly clock: Clock;
@@ -59,8 +61,9 @@ export class NodeMail {
       onMail: (channel, text) => this.#hear(channel, text),
       onLost: () => this.#openAgain(RECONNECT_MIN_MS),
     });
-    if (this.#isClosed) await end();
-    else this.#end = end;
+    if (this.#isClosed) return end();
+    this.#end = end;
+    this.#options.onListening?.();
   }
 
   async close(): Promise<void> {

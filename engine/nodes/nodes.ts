@@ -11,6 +11,8 @@ import type { NodeBox, OtherNodes, TokenHandlers } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
+import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import { NodeBreakers } from "./node-breakers.js";
 import { ALL_NODES, NODE_ANSWERS } from "./node-letter.js";
 import { NodeMail } from "./node-mail.js";
 import { NodeNews } from "./node-news.js";
@@ -41,6 +43,7 @@ export class Nodes implements OtherNodes {
   #box: NodeBox | undefined;
   #mail: NodeMail | undefined;
   #news: NodeNews | undefined;
+  #breakers: NodeBreakers | undefined;
   #isStopping = false;
 
   constructor(options: NodesOptions) {
@@ -71,9 +74,13 @@ export class Nodes implements OtherNodes {
     const { startId } = node;
     const onRecordsChanged = () => box.recordsChanged();
     this.#news = new NodeNews({ mail, startId, ...box.news, clock, log });
-    const heard = { handlers, onChange, onRecordsChanged, channels: this.#news.channels };
+    const breakers = new NodeBreakers({ mail, startId, ...box.breakers, clock, log });
+    const channels = new Map([...this.#news.channels, ...breakers.channels]);
+    const onListening = () => void breakers.ask();
+    const heard = { handlers, onChange, onRecordsChanged, onListening, channels };
     this.#mail = new NodeMail({ mail, startId, ...heard, clock, log });
     await this.#mail.open();
+    this.#breakers = breakers;
     await this.#registry.beat();
   }
 
@@ -188,6 +195,10 @@ export class Nodes implements OtherNodes {
 
   sendNews(sent: SentNews): void {
     this.#news?.send(sent);
+  }
+
+  tellOfBreaker(news: BreakerNews): void {
+    this.#breakers?.tell(news);
   }
 
   async #otherHolder(callId: string): Promise<string | undefined> {

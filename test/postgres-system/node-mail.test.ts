@@ -206,6 +206,7 @@ async function nodesOn(
     isTaking: true,
     holds: () => false,
     news: { watchedTopics: () => [], onWanted: () => undefined, onNews: () => undefined },
+    breakers: { known: () => [], onBreakers: () => undefined },
     recordsChanged: () => undefined,
   });
   return nodes;

@@ -5,6 +5,7 @@ import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
+import { RefusingVendor } from "../system/refusing-vendor.js";
 import { heard } from "../system/telephone-stand.js";
 import { EventReader } from "./event-reader.js";
 import { NodeStand } from "./node-stand.js";
@@ -174,4 +175,24 @@ test("what is changed at one server holds at the other with the next request", a
   };
   const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(one)));
   assert.equal(statuses.filter((status) => status === 200).length, 10, "its part of twenty");
+});
+
+test("a vendor that has failed at one server is passed over at the other, also at one that starts later", async (context) => {
+  const stand = await NodeStand.start(context, cluster, { ALLOW_PRIVATE_PROVIDERS: "true" });
+  const one = await stand.serve("one");
+  const earlier = await RefusingVendor.of(stand, context);
+  assert.equal(await earlier.reply(one.url), "yes");
+  const other = await stand.serve("other", { WORKERS: "2" });
+  await earlier.isKnownAt(other.url);
+  const later = await RefusingVendor.of(stand, context);
+  assert.equal(await later.reply(other.url), "yes");
+  for (const { url } of [one, other]) await later.isKnownAt(url);
+  for (const vendor of [earlier, later]) {
+    for (const { url } of [one, other]) assert.equal(await vendor.reply(url), "yes");
+    assert.equal(vendor.requestCount, 1);
+  }
+  const pages = [one, other].map(async ({ url }) => (await fetch(`${url}/metrics`)).text());
+  for (const page of await Promise.all(pages)) {
+    assert.match(page, /^parley_vendor_breakers_open\{category="llm",vendor="openai"\} 2$/m);
+  }
 });

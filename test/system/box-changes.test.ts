@@ -4,8 +4,12 @@ import { mayShare } from "../../api/box/may-share.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { BoxStand } from "./box-stand.js";
+import { eventually } from "./eventually.js";
+import { RefusingVendor } from "./refusing-vendor.js";
 import type { Customer } from "./test-customers.js";
 
+/** Calls at the same time: each process has some of them. */
+const CALLS = 12;
 /** Connections that are open at the same time: each process has some of them. */
 const CONNECTIONS = 24;
 const asked = { workers: 2, httpFront: frontUnderTest.choice };
@@ -15,7 +19,10 @@ if (await mayShare(asked, new SilentLogger())) describe("a change on a box", cha
 function changesOnBox(): void {
   let stand: BoxStand;
   before(async () => {
-    stand = await BoxStand.start();
+    stand = await BoxStand.start({
+      ALLOW_PRIVATE_PROVIDERS: "true",
+      REQUESTS_PER_MINUTE: "100000",
+    });
   });
   after(() => stand.stop());
 
@@ -47,6 +54,24 @@ function changesOnBox(): void {
       assert.ok(revoked.ok, await revoked.text());
       assert.deepEqual(await statuses(rawKey), [401]);
     }
+  });
+
+  test("a vendor that has failed at one process is passed over at all, also at those that begin later", async (context) => {
+    const vendor = await RefusingVendor.of(stand, context);
+    const { url } = stand;
+    assert.equal(await vendor.reply(url), "yes");
+    await vendor.isKnownAt(url);
+    const replies = await Promise.all(Array.from({ length: CALLS }, () => vendor.reply(url)));
+    assert.deepEqual([...new Set(replies)], ["yes"]);
+    assert.equal(vendor.requestCount, 1);
+    assert.equal(await stand.metric("parley_vendor_breakers_open"), 1);
+    const before = stand.box.pids();
+    for (const pid of before) process.kill(pid, "SIGKILL");
+    await eventually("processes in the place of the lost ones", () => {
+      const pids = stand.box.pids();
+      return (pids.length === 2 && !pids.some((pid) => before.includes(pid))) || undefined;
+    });
+    await vendor.isKnownAt(url);
   });
 
   test("an organization that the owner's process suspends is shut out of all", async () => {

@@ -28,8 +28,8 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "vendors",
   ],
-  box: ["calls", "metrics", "security", "session", "telephony", "time"],
-  nodes: ["box", "security", "session", "telephony", "tenancy", "time"],
+  box: ["calls", "metrics", "security", "session", "telephony", "time", "vendors"],
+  nodes: ["box", "security", "session", "telephony", "tenancy", "time", "vendors"],
   sandbox: ["time"],
 };
 const ENGINE_FOOT = new Set([

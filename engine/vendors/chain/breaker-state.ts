@@ -9,7 +9,8 @@ const FAILURE_RATE_MAX = 0.5;
 
 /** So long an open breaker lets nobody try; twice as long after each try that failed. */
 const PAUSE_MS = 5_000;
-const PAUSE_MAX_MS = 60_000;
+/** As long as an open or half-open one waits at the most. */
+export const PAUSE_MAX_MS = 60_000;
 /** The one call that tries again has told nothing by then: another may. */
 const TRIAL_MAX_MS = 15_000;
 
@@ -24,6 +25,18 @@ export interface BreakerState {
   /** How long an open one waits, and until when; a half-open one waits so long for the call that tries. */
   readonly pauseMs: number;
   readonly untilMs: number;
+  /** How many changes of phase it has gone through, with those that others have told of: who has heard of more knows better. */
+  readonly changeCount: number;
+  /** A half-open one is tried by a call of another process. */
+  readonly isTriedElsewhere: boolean;
+}
+
+/** A breaker as another process tells of it: clocks differ, so it tells for how much longer it waits. */
+export interface ToldBreaker {
+  readonly phase: BreakerPhase;
+  readonly changeCount: number;
+  readonly pauseMs: number;
+  readonly leftMs: number;
 }
 
 export const CLOSED_BREAKER: BreakerState = {
@@ -32,7 +45,12 @@ export const CLOSED_BREAKER: BreakerState = {
   recent: [],
   pauseMs: PAUSE_MS,
   untilMs: 0,
+  changeCount: 0,
+  isTriedElsewhere: false,
 };
+
+/** Processes that have gone through as many changes believe the one that knows the worst, which stands last. */
+const WORSE: readonly BreakerPhase[] = ["closed", "halfOpen", "open"];
 
 /** These say that the credential itself is refused: another call with it is refused as well. */
 const LASTING: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded"]);
@@ -51,11 +69,13 @@ export function isSkipped({ phase, untilMs }: BreakerState, nowMs: number): bool
 /** A call turns to the vendor. The first one after the pause is the one that tries, and the others wait for what it tells. */
 export function asked(state: BreakerState, nowMs: number): BreakerState {
   if (state.phase === "closed" || nowMs < state.untilMs) return state;
-  return { ...state, phase: "halfOpen", untilMs: nowMs + TRIAL_MAX_MS };
+  const changeCount = state.changeCount + 1;
+  const untilMs = nowMs + TRIAL_MAX_MS;
+  return { ...state, phase: "halfOpen", untilMs, changeCount, isTriedElsewhere: false };
 }
 
 export function answered(state: BreakerState): BreakerState {
-  if (state.phase === "halfOpen") return CLOSED_BREAKER;
+  if (state.phase === "halfOpen") return { ...CLOSED_BREAKER, changeCount: state.changeCount + 1 };
   // One that is answered among many that are not changes nothing: its pause is short.
   if (state.phase === "open") return state;
   if (state.recent.length === 0 && state.failuresInRow === 0) return state;
@@ -84,7 +104,30 @@ export function failed(
 
 /** The call that was to try has ended without an answer: the next one tries. */
 export function abandoned(state: BreakerState, nowMs: number): BreakerState {
-  return state.phase === "halfOpen" ? { ...state, phase: "open", untilMs: nowMs } : state;
+  if (state.phase !== "halfOpen" || state.isTriedElsewhere) return state;
+  return { ...state, phase: "open", untilMs: nowMs, changeCount: state.changeCount + 1 };
+}
+
+export function toldOf(state: BreakerState, nowMs: number): ToldBreaker {
+  const { phase, changeCount, pauseMs, untilMs } = state;
+  return { phase, changeCount, pauseMs, leftMs: Math.max(0, untilMs - nowMs) };
+}
+
+/** Whatever order it is told in, and however often, all come to the same state; the same object where it is no news. */
+export function heard(state: BreakerState, told: ToldBreaker, nowMs: number): BreakerState {
+  if (!isNews(state, told)) return state;
+  const { phase, changeCount, pauseMs, leftMs } = told;
+  if (phase === "closed") return { ...CLOSED_BREAKER, changeCount };
+  const untilMs = nowMs + leftMs;
+  const isTriedElsewhere = phase === "halfOpen";
+  return { ...CLOSED_BREAKER, phase, changeCount, pauseMs, untilMs, isTriedElsewhere };
+}
+
+function isNews(state: BreakerState, told: ToldBreaker): boolean {
+  // A process that has begun meanwhile counts from nothing: the vendor has failed it all the same.
+  if (state.phase === "closed" && told.phase === "open") return true;
+  const more = told.changeCount - state.changeCount;
+  return more > 0 || (more === 0 && WORSE.indexOf(told.phase) > WORSE.indexOf(state.phase));
 }
 
 function open(
@@ -94,7 +137,8 @@ function open(
   nowMs: number,
 ): BreakerState {
   const waitMs = Math.min(Math.max(pauseMs, retryAfterMs ?? 0), PAUSE_MAX_MS);
-  return { ...state, phase: "open", recent: [], pauseMs, untilMs: nowMs + waitMs };
+  const changeCount = state.changeCount + 1;
+  return { ...state, phase: "open", recent: [], pauseMs, untilMs: nowMs + waitMs, changeCount };
 }
 
 function isBad(recent: readonly boolean[]): boolean {

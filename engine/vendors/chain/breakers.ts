@@ -1,6 +1,6 @@
-import type { Category } from "../../../storage/records.js";
 import type { Clock } from "../../time/clock.js";
 import type { VendorError, VendorFault } from "../contracts.js";
+import type { BreakerExchange, BreakerNews, Credential } from "./breaker-news.js";
 import {
   abandoned,
   answered,
@@ -9,22 +9,16 @@ import {
   type BreakerState,
   CLOSED_BREAKER,
   failed,
+  heard,
   isSkipped,
   NOT_THE_VENDORS,
+  toldOf,
 } from "./breaker-state.js";
 
 /** More credentials than any installation has in use; the one made first is forgotten first. */
 const BREAKERS_MAX = 10_000;
 
-/** A credential: another version of it may work although this one does not. */
-export interface Credential {
-  readonly id: string;
-  readonly version: string;
-  readonly category: Category;
-  readonly vendor: string;
-}
-
-/** What can be told of a credential, as this process knows it. */
+/** What can be told of a credential: of its newest answers what this process knows, of the rest what all know. */
 export interface BreakerHealth {
   readonly phase: BreakerPhase;
   /** How many of the newest answers, 20 at most, were failures; none of those that have opened it. */
@@ -37,16 +31,19 @@ const UNUSED: BreakerHealth = { phase: "closed", recentFailures: 0, lastFault: u
 
 type BreakerClock = Pick<Clock, "monotonicMs" | "epochMs">;
 
-/** What all calls of the process know of one credential. */
+/** What is known of one credential by all calls: those of this process, and of others that have told of it. */
 export class Breaker {
   readonly credential: Credential;
   readonly #clock: BreakerClock;
+  readonly #onChange: (breaker: Breaker) => void;
   #state: BreakerState = CLOSED_BREAKER;
   #lastFault: BreakerHealth["lastFault"];
 
-  constructor(credential: Credential, clock: BreakerClock) {
+  /** `onChange`: calls of this process have opened or closed it, or try it. */
+  constructor(credential: Credential, clock: BreakerClock, onChange: (breaker: Breaker) => void) {
     this.credential = credential;
     this.#clock = clock;
+    this.#onChange = onChange;
   }
 
   /** An open one whose pause is over waits for a call to try it. */
@@ -63,53 +60,104 @@ export class Breaker {
     return this.#state.phase !== "closed" && isSkipped(this.#state, this.#clock.monotonicMs());
   }
 
+  /** What others are told of it. */
+  get news(): BreakerNews {
+    const { fault, atMs = 0 } = this.#lastFault ?? {};
+    return {
+      ...this.credential,
+      ...toldOf(this.#state, this.#clock.monotonicMs()),
+      lastFault: fault && { fault, agoMs: Math.max(0, this.#clock.epochMs() - atMs) },
+    };
+  }
+
   asked(): void {
     if (this.#state.phase === "closed") return;
-    this.#state = asked(this.#state, this.#clock.monotonicMs());
+    this.#become(asked(this.#state, this.#clock.monotonicMs()));
   }
 
   answered(): void {
-    this.#state = answered(this.#state);
+    this.#become(answered(this.#state));
   }
 
   failed({ fault, retryAfterMs }: Pick<VendorError, "fault" | "retryAfterMs">): void {
-    this.#state = failed(this.#state, fault, retryAfterMs, this.#clock.monotonicMs());
     if (!NOT_THE_VENDORS.has(fault)) this.#lastFault = { fault, atMs: this.#clock.epochMs() };
+    this.#become(failed(this.#state, fault, retryAfterMs, this.#clock.monotonicMs()));
   }
 
   abandoned(): void {
-    this.#state = abandoned(this.#state, this.#clock.monotonicMs());
+    this.#become(abandoned(this.#state, this.#clock.monotonicMs()));
+  }
+
+  /** Others have told of it, which nobody is told again. */
+  heard({ lastFault, ...told }: BreakerNews): void {
+    const state = heard(this.#state, told, this.#clock.monotonicMs());
+    if (state === this.#state) return;
+    this.#state = state;
+    if (lastFault === undefined) return;
+    const { fault, agoMs } = lastFault;
+    this.#lastFault = { fault, atMs: this.#clock.epochMs() - agoMs };
+  }
+
+  #become(state: BreakerState): void {
+    const { changeCount } = this.#state;
+    this.#state = state;
+    if (state.changeCount !== changeCount) this.#onChange(this);
   }
 }
 
-/** The breakers of this process, one for each credential. */
+/** The breakers of all credentials that calls have used, one for each; shared where there is an exchange. */
 export class Breakers {
   readonly #clock: BreakerClock;
+  readonly #exchange: BreakerExchange | undefined;
   readonly #byId = new Map<string, Breaker>();
 
-  constructor(clock: BreakerClock) {
+  constructor(clock: BreakerClock, exchange?: BreakerExchange) {
     this.#clock = clock;
+    this.#exchange = exchange;
+    exchange?.onNews((news) => this.heard(news));
   }
 
   of(credential: Credential): Breaker {
-    const known = this.#byId.get(credential.id);
-    if (known?.credential.version === credential.version) return known;
+    const { id, version, category, vendor } = credential;
+    const known = this.#byId.get(id);
+    if (known?.credential.version === version) return known;
     const [oldest] = this.#byId.keys();
     if (this.#byId.size >= BREAKERS_MAX && oldest !== undefined) this.#byId.delete(oldest);
-    const breaker = new Breaker(credential, this.#clock);
-    this.#byId.set(credential.id, breaker);
+    const named = { id, version, category, vendor };
+    const breaker = new Breaker(named, this.#clock, (changed) => this.#tell(changed));
+    this.#byId.set(id, breaker);
     return breaker;
   }
 
-  /** Closed and without a fault for a credential that nobody has used. */
-  healthOf(id: string): BreakerHealth {
-    return this.#byId.get(id)?.health ?? UNUSED;
+  /** News from before a credential was changed say nothing of it, and neither does the closing of one that nobody uses. */
+  heard(news: BreakerNews): void {
+    const known = this.#byId.get(news.id)?.credential.version;
+    if (known === undefined ? news.phase === "closed" : known > news.version) return;
+    this.of(news).heard(news);
+  }
+
+  /** Closed and without a fault for a credential that nobody has used since it was changed. */
+  healthOf({ id, version }: Pick<Credential, "id" | "version">): BreakerHealth {
+    const breaker = this.#byId.get(id);
+    return breaker?.credential.version === version ? breaker.health : UNUSED;
   }
 
   /** Those that are not closed, by category and vendor. */
   troubled(): readonly Pick<Credential, "category" | "vendor">[] {
-    return [...this.#byId.values()]
-      .filter(({ phase }) => phase !== "closed")
-      .map(({ credential }) => credential);
+    return this.#notClosed().map(({ credential }) => credential);
+  }
+
+  /** News of breakers that are not closed, for who knows nothing of them yet; the newest at the end. */
+  news(): readonly BreakerNews[] {
+    return this.#notClosed().map(({ news }) => news);
+  }
+
+  #notClosed(): readonly Breaker[] {
+    return [...this.#byId.values()].filter(({ phase }) => phase !== "closed");
+  }
+
+  /** A call that has begun before its credential was changed says nothing of what it is now. */
+  #tell(breaker: Breaker): void {
+    if (this.#byId.get(breaker.credential.id) === breaker) this.#exchange?.tell(breaker.news);
   }
 }

@@ -108,7 +108,8 @@ test("what calls have learnt of a provider is told: its failures, the last fault
   };
   const sound = { breaker: "closed", recentFailures: 0, lastFault: null };
   assert.deepEqual(await told(), sound);
-  const credential = { id, version: "1", category: "llm", vendor: "openai" } as const;
+  const version = Date.parse(String(Object(made.body).updatedAt));
+  const credential = { id, version, category: "llm", vendor: "openai" } as const;
   const breaker = services.breakers.of(credential);
   breaker.failed({ fault: "refused", retryAfterMs: undefined });
   assert.deepEqual(
@@ -125,6 +126,13 @@ test("what calls have learnt of a provider is told: its failures, the last fault
   const { breaker: phase, lastFault } = await told();
   const later = new Date(clock.epochMs()).toISOString();
   assert.deepEqual([phase, lastFault], ["open", { fault: "unauthorized", at: later }]);
+  const body = { credentials: { apiKey: "sk-another" } };
+  const changed = await client.send("PATCH", `${PROVIDERS}/${id}`, {
+    headers: tenancy.byKey,
+    body,
+  });
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual(await told(), sound, "nobody has failed with the new key");
 });
 
 test("a name is taken once, also by two at once", async () => {

@@ -29,6 +29,7 @@ const HANDLERS: Handlers<MemberQuestions> = {
   endCall: nothing,
   newsWanted: nothing,
   news: nothing,
+  breakers: nothing,
   metrics: () => [],
   recordsChanged: nothing,
   box: nothing,

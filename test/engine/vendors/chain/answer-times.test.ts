@@ -6,7 +6,7 @@ import type { ChainLink } from "../../../../engine/vendors/chain/chain.js";
 import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
-function link(id = "one", modelId = "m", version = "1"): ChainLink<unknown> {
+function link(id = "one", modelId = "m", version = 1): ChainLink<unknown> {
   const breakers = new Breakers(new VirtualClock());
   const breaker = breakers.of({ id, version, category: "llm", vendor: "openai" });
   return { vendor: "openai", modelId, client: undefined, breaker };
@@ -22,7 +22,7 @@ test("who is late is known from twenty replies of the same credential, version a
   assert.equal(times.lateAfterMs(link()), undefined);
   took(times, link(), 500);
   assert.equal(times.lateAfterMs(link()), 600);
-  for (const other of [link("two"), link("one", "n"), link("one", "m", "2")]) {
+  for (const other of [link("two"), link("one", "n"), link("one", "m", 2)]) {
     assert.equal(times.lateAfterMs(other), undefined);
   }
 });

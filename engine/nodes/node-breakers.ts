@@ -1,0 +1,109 @@
+import type { Mail } from "../../storage/mail.js";
+import type { NodeBoxBreakers } from "../box/other-nodes.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import { afterWaiting, type BreakerNews } from "../vendors/chain/breaker-news.js";
+import {
+  askingLetter,
+  BREAKERS,
+  breakerLetters,
+  breakersChannelOf,
+  readBreakers,
+} from "./breaker-letter.js";
+
+/** Credentials whose news wait for the letter before theirs; of each only the newest. */
+export const BREAKERS_WAITING_MAX = 1_000;
+/** Who has begun to listen is told of so many by each server, the newest; of others it learns by a failure of its own. */
+export const BREAKERS_TOLD_MAX = 200;
+
+export interface NodeBreakersOptions extends NodeBoxBreakers {
+  readonly mail: Pick<Mail, "post">;
+  readonly startId: string;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly log: Logger;
+}
+
+interface Waiting {
+  readonly news: BreakerNews;
+  readonly atMs: number;
+}
+
+/** News of breakers between the servers of a database; whoever misses some learns by a failure, or by a try, of its own. */
+export class NodeBreakers {
+  readonly #options: NodeBreakersOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  #leftOutCount = 0;
+  #isPosting = false;
+
+  constructor(options: NodeBreakersOptions) {
+    this.#options = options;
+  }
+
+  /** What this node listens to for it. */
+  get channels(): ReadonlyMap<string, (text: string) => void> {
+    const hear = (text: string) => this.#hear(text);
+    return new Map([
+      [BREAKERS, hear],
+      [breakersChannelOf(this.#options.startId), hear],
+    ]);
+  }
+
+  /** This node begins to listen, or does so again: the others tell what it has missed. Never rejects. */
+  async ask(): Promise<void> {
+    await this.#post(BREAKERS, [askingLetter(this.#options.startId)]);
+  }
+
+  /** To all others, at once: who comes first tries an open one, and the others keep away. */
+  tell(news: BreakerNews): void {
+    const waiting = this.#waiting;
+    if (!waiting.has(news.id) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
+    else waiting.set(news.id, { news, atMs: this.#options.clock.monotonicMs() });
+    if (!this.#isPosting) void this.#postWaiting();
+  }
+
+  /** One letter after the other, so that they arrive in order; what comes meanwhile goes next. */
+  async #postWaiting(): Promise<void> {
+    const { startId, log } = this.#options;
+    this.#isPosting = true;
+    while (this.#waiting.size > 0) {
+      const all = this.#takeWaiting();
+      await this.#post(BREAKERS, breakerLetters(startId, all));
+    }
+    this.#isPosting = false;
+    const count = this.#leftOutCount;
+    this.#leftOutCount = 0;
+    if (count > 0)
+      log.warn({ count }, "news of breakers for other servers were left out: too many");
+  }
+
+  #takeWaiting(): readonly BreakerNews[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return all.map(({ news, atMs }) => afterWaiting(news, nowMs - atMs));
+  }
+
+  #hear(text: string): void {
+    const { startId, known, onBreakers, log } = this.#options;
+    const letter = readBreakers(text);
+    if (letter === undefined) {
+      log.warn({ bytes: text.length }, "what another server said of breakers was not understood");
+      return;
+    }
+    const { from, isAsking, breakers } = letter;
+    if (from === startId) return;
+    if (breakers.length > 0) onBreakers(breakers);
+    if (!isAsking) return;
+    const told = known().slice(-BREAKERS_TOLD_MAX);
+    void this.#post(breakersChannelOf(from), breakerLetters(startId, told));
+  }
+
+  async #post(channel: string, letters: readonly string[]): Promise<void> {
+    const { mail, log } = this.#options;
+    try {
+      for (const letter of letters) await mail.post(channel, letter);
+    } catch (error) {
+      log.warn({ error }, "the other servers were not told of breakers");
+    }
+  }
+}

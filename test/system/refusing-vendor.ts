@@ -1,0 +1,80 @@
+import type { TestContext } from "node:test";
+import { Caller } from "../../engine/sandbox/caller.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
+import { httpService } from "../doubles/http-service.js";
+import { ended, repliesOf } from "./events.js";
+import { eventually } from "./eventually.js";
+import { type Customer, MODELS, type TestCustomers } from "./test-customers.js";
+
+/** Connections that are open at the same time: each process of a box has some of them. */
+const CONNECTIONS = 24;
+/** Longer than any test: nobody may try it again. */
+const RETRY_AFTER_SEC = 60;
+
+/** A language model that has no room for its customer, of whose calls another one takes care; counts who asks it. */
+export class RefusingVendor {
+  readonly customer: Customer;
+  readonly #requests: { count: number };
+  readonly #providerId: string;
+
+  static async of(
+    { tenancy, customers }: { readonly tenancy: Tenancy; readonly customers: TestCustomers },
+    context: TestContext,
+  ): Promise<RefusingVendor> {
+    const requests = { count: 0 };
+    const baseUrl = await httpService(context, (request, response) => {
+      if (request.method === "POST") requests.count += 1;
+      request.resume();
+      response.writeHead(429, { "retry-after": `${RETRY_AFTER_SEC}` }).end("{}");
+    });
+    const customer = await customers.customer();
+    const { id: llmProviderId } = await tenancy.providers.create(customer.tenant, {
+      category: "llm",
+      providerKey: "openai",
+      name: "Our own",
+      models: [{ modelId: MODELS.llm.openai, label: "Our own" }],
+      settings: { baseUrl },
+      credentials: { apiKey: "a-key-of-our-own" },
+    });
+    const providerId = await customers.providerId("llm", "groq");
+    const fallbacks = { llm: [{ providerId, modelId: MODELS.llm.groq }] };
+    await customers.agent(customer, { llmProviderId, fallbacks });
+    return new RefusingVendor(customer, requests, llmProviderId);
+  }
+
+  private constructor(customer: Customer, requests: { count: number }, providerId: string) {
+    this.customer = customer;
+    this.#requests = requests;
+    this.#providerId = providerId;
+  }
+
+  get requestCount(): number {
+    return this.#requests.count;
+  }
+
+  /** A call at that server; what the agent says to "say yes". */
+  async reply(url: string): Promise<string | undefined> {
+    const caller = await Caller.connect({ url, apiKey: this.customer.apiKey });
+    await caller.say("say yes");
+    await caller.until(ended);
+    await caller.hangUp();
+    return repliesOf(caller).at(-1);
+  }
+
+  /** Resolves when every process that listens there tells of the vendor as one that calls keep away from. */
+  async isKnownAt(url: string): Promise<void> {
+    await eventually("all processes to know", async () => {
+      const told = await Promise.all(Array.from({ length: CONNECTIONS }, () => this.#toldAt(url)));
+      return told.every((each) => each === "open rateLimited") || undefined;
+    });
+  }
+
+  async #toldAt(url: string): Promise<string> {
+    const path = `${url}/api/dashboard/providers/${this.#providerId}`;
+    const headers = { "x-api-key": this.customer.apiKey };
+    const answer = await fetch(path, { headers }).catch(() => undefined);
+    if (answer === undefined) return "nobody listens";
+    const { breaker, lastFault } = Object(await answer.json());
+    return `${breaker} ${lastFault?.fault}`;
+  }
+}
