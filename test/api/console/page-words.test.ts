@@ -40,14 +40,18 @@ test("how it stands with a provider is told by what calls have found", () => {
 test("a change is a sentence, and who reads it knows their own", () => {
   const entry = { action: "agent.update", targetName: "Reception", changes: ["persona"] };
   const actor = { type: "user", id: "me" } as const;
+  const reader = { userId: "me", nameById: new Map([["her", "Ada"]]) };
+  const byOther = (id: string) =>
+    auditSentence({ ...entry, actor: { type: "user", id } }, reader).split(" changed")[0];
+  assert.deepEqual([byOther("her"), byOther("gone")], ["Ada", "A member"]);
   assert.equal(
-    auditSentence({ ...entry, actor }, "me"),
+    auditSentence({ ...entry, actor }, reader),
     "You changed the agent “Reception” (persona).",
   );
   assert.equal(
     auditSentence(
       { ...entry, changes: [], actor: { type: "administrator", id: "platform" } },
-      "me",
+      reader,
     ),
     "The platform changed the agent “Reception”.",
   );
