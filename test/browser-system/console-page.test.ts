@@ -112,6 +112,7 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
 test("every page is free of barriers in both themes and on a phone, and of what the policy refuses", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "Réception" });
+  await server.agent(customer, { name: "Réception ".repeat(50).trim() });
   await seedCalls(customer, agent.id, 3);
   const pages: readonly (readonly [path: string, heading: string])[] = [
     ["", "Home"],
@@ -119,7 +120,7 @@ test("every page is free of barriers in both themes and on a phone, and of what 
     [`/agents/${agent.id}`, "Réception"],
     ["/calls", "Calls"],
     ["/calls?status=failed", "Calls"],
-    [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with Browser"],
+    [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with a browser"],
     ["/numbers", "Numbers"],
     ["/providers", "Providers"],
     ["/usage", "Usage"],

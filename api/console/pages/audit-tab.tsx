@@ -23,7 +23,7 @@ export function AuditTab() {
             <ul className="lines card">
               {items.map((entry) => (
                 <li key={entry.id}>
-                  <span>{auditSentence(entry, reader)}</span>
+                  <bdi className="clamped">{auditSentence(entry, reader)}</bdi>
                   <span className="soft">
                     <Moment at={entry.at} />
                   </span>
