@@ -25,6 +25,9 @@ export type AuditAction =
   | "organization.revokeNumber"
   | "organization.grantOperator"
   | "organization.revokeOperator"
+  | "member.create"
+  | "member.update"
+  | "member.delete"
   | "node.drain";
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
@@ -35,7 +38,7 @@ export interface AuditRecord {
   readonly atMs: number;
   readonly actor: AuditActor;
   readonly action: AuditAction;
-  readonly targetType: "agent" | "provider" | "apiKey" | "organization" | "node";
+  readonly targetType: "agent" | "provider" | "apiKey" | "organization" | "member" | "node";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

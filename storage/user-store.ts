@@ -23,7 +23,7 @@ export interface OwnedUser extends Owner {
   readonly user: UserRecord;
 }
 
-/** Users are inserted with their organization: see `OrganizationStore.insertWithOwner`. */
+/** An organization's first user is inserted with it: see `OrganizationStore.insertWithOwner`. */
 export class UserStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -61,6 +61,60 @@ export class UserStore {
   async findById(id: string): Promise<UserRecord | undefined> {
     const row = await this.#users().where("id", "=", id).executeTakeFirst();
     return row && recordOf(row);
+  }
+
+  /** The users of an organization, in the order in which they came. */
+  async listOf(orgId: string): Promise<readonly UserRecord[]> {
+    const rows = await this.#users().where("orgId", "=", orgId).orderBy("sequence").execute();
+    return rows.map(recordOf);
+  }
+
+  /** Throws `UniqueViolation` (users, email) when the address belongs to somebody. */
+  async insert(user: UserRecord, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.change([
+      this.#db.insertInto("users").values(userRowOf(user)),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  /** False when the organization has no such user. */
+  async setRole(
+    orgId: string,
+    id: string,
+    role: UserRecord["role"],
+    entry?: AuditRecord,
+  ): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.change([
+      this.#db.updateTable("users").set({ role }).where("orgId", "=", orgId).where("id", "=", id),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** False when there is no such user, or the password is another than `passwordHash` by now. */
+  async replacePassword(
+    { id, passwordHash }: Pick<UserRecord, "id" | "passwordHash">,
+    newHash: string,
+    entry?: AuditRecord,
+  ): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.change([
+      this.#db
+        .updateTable("users")
+        .set({ passwordHash: newHash })
+        .where("id", "=", id)
+        .where("passwordHash", "=", passwordHash),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** False when the organization has no such user. */
+  async delete(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.change([
+      this.#db.deleteFrom("users").where("orgId", "=", orgId).where("id", "=", id),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
   }
 
   /** Who sees and looks after every organization, by e-mail. */

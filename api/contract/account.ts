@@ -1,12 +1,12 @@
 import * as v from "valibot";
-import { Id, nameField, requestObject, textField, worded } from "./fields.js";
+import { choiceField, Id, nameField, requestObject, textField, worded } from "./fields.js";
 
 const EMAIL_CHARACTERS_MAX = 254;
 const PASSWORD_CHARACTERS_MIN = 8;
 /** A pass phrase fits; hashing more would only be work for an attacker to order. */
 const PASSWORD_CHARACTERS_MAX = 256;
 
-const Email = worded(
+export const Email = worded(
   v.pipe(
     v.string(),
     v.trim(),
@@ -22,20 +22,22 @@ function isTypeable(password: string): boolean {
   return password.trim() !== "" && !/\p{Cc}/u.test(password);
 }
 
+export const Password = worded(
+  v.pipe(
+    v.string(),
+    v.minLength(PASSWORD_CHARACTERS_MIN),
+    v.maxLength(PASSWORD_CHARACTERS_MAX),
+    v.check(isTypeable),
+    v.description(
+      `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters, not only blanks, without control characters`,
+    ),
+  ),
+);
+
 export const SignUpBody = requestObject({
   name: nameField("the user's name"),
   email: Email,
-  password: worded(
-    v.pipe(
-      v.string(),
-      v.minLength(PASSWORD_CHARACTERS_MIN),
-      v.maxLength(PASSWORD_CHARACTERS_MAX),
-      v.check(isTypeable),
-      v.description(
-        `a password of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters, not only blanks, without control characters`,
-      ),
-    ),
-  ),
+  password: Password,
   orgName: v.optional(nameField("the organization's name")),
 });
 
@@ -44,6 +46,14 @@ export const SignInBody = requestObject({
   email: textField("the e-mail address", EMAIL_CHARACTERS_MAX),
   password: textField("the password", PASSWORD_CHARACTERS_MAX),
 });
+
+/** As loose as in `SignInBody`, but for the new one. */
+export const PasswordBody = requestObject({
+  password: textField("the password of now", PASSWORD_CHARACTERS_MAX),
+  newPassword: Password,
+});
+
+export const Role = choiceField("what the user may do", ["admin", "member"]);
 
 export const User = v.object({
   id: Id,

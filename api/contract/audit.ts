@@ -40,9 +40,12 @@ export const AuditEntry = v.object({
     "organization.revokeNumber",
     "organization.grantOperator",
     "organization.revokeOperator",
+    "member.create",
+    "member.update",
+    "member.delete",
     "node.drain",
   ]),
-  targetType: v.picklist(["agent", "provider", "apiKey", "organization", "node"]),
+  targetType: v.picklist(["agent", "provider", "apiKey", "organization", "member", "node"]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("as it was called then")),
   changes: v.pipe(

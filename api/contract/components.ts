@@ -2,6 +2,7 @@ import type { GenericSchema } from "valibot";
 import {
   Me,
   OwnOrganization,
+  PasswordBody,
   SignedIn,
   SignedUp,
   SignInBody,
@@ -13,6 +14,7 @@ import { ApiKey, ApiKeyBody, CreatedApiKey } from "./api-key.js";
 import { AuditEntries, AuditEntry } from "./audit.js";
 import { Call, CallCount, CallSummary, Calls, DailyUsage } from "./call.js";
 import { ErrorBody, Success } from "./fields.js";
+import { Member, MemberBody, MemberRoleBody } from "./member.js";
 import {
   OrganizationOverview,
   OrganizationOverviews,
@@ -35,6 +37,9 @@ import { ChatBody, ChatDone, ChatError, ChatToken, ProviderTest } from "./trial.
 export const REQUEST_COMPONENTS: Readonly<Record<string, GenericSchema>> = {
   SignUp: SignUpBody,
   SignIn: SignInBody,
+  PasswordChange: PasswordBody,
+  NewMember: MemberBody,
+  MemberChange: MemberRoleBody,
   OrganizationChange: OrganizationBody,
   NewAgent: AgentBody,
   AgentChange: AgentPatchBody,
@@ -64,6 +69,7 @@ export const ANSWER_COMPONENTS: Readonly<Record<string, GenericSchema>> = {
   FoundModels,
   Healthy,
   Me,
+  Member,
   Organization,
   OrganizationOverview,
   OrganizationOverviews,

@@ -43,6 +43,7 @@ const SECURITY: Readonly<Record<Route["auth"], Operation["security"]>> = {
   user: [{ bearer: [] }],
   dashboard: USER_OR_KEY,
   voice: USER_OR_KEY,
+  admin: [{ bearer: [] }],
   operator: [{ bearer: [] }],
 };
 
@@ -103,6 +104,9 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
   if (auth !== "public") answers.push(refused(401, "Authentication is missing or wrong"));
   if (auth === "dashboard" || auth === "voice") {
     answers.push(refused(403, "The organization is pending, or the key lacks the scope"));
+  }
+  if (auth === "admin") {
+    answers.push(refused(403, "Only for admins of the organization, which is active"));
   }
   if (auth === "operator") answers.push(refused(403, "Only for operators of the platform"));
   if (path.includes(":id")) answers.push(refused(404, "There is none with this id"));

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { Me, SignedIn, SignedUp, SignInBody, SignUpBody } from "./account.js";
+import { Me, PasswordBody, SignedIn, SignedUp, SignInBody, SignUpBody } from "./account.js";
+import { Success } from "./fields.js";
 import { PublicPlan } from "./plan.js";
 import type { Route } from "./route.js";
 import { created, ok, refused } from "./route-answer.js";
@@ -77,5 +78,15 @@ export const PLATFORM_ROUTES = {
     auth: "user",
     limit: "general",
     success: ok("The user and the organization, pending ones too", Me),
+  },
+  changePassword: {
+    method: "post",
+    path: "/api/auth/password",
+    group: "Accounts",
+    summary: "Change one's own password",
+    auth: "user",
+    limit: "auth",
+    body: PasswordBody,
+    success: ok("Changed; tokens that were issued before are good until they expire", Success),
   },
 } as const satisfies Record<string, Route>;

@@ -1,4 +1,5 @@
 import { AGENT_ROUTES } from "./agent-routes.js";
+import { MEMBER_ROUTES } from "./member-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
@@ -7,6 +8,7 @@ import { PLATFORM_ROUTES } from "./platform-routes.js";
 export const ROUTES = {
   ...PLATFORM_ROUTES,
   ...ORGANIZATION_ROUTES,
+  ...MEMBER_ROUTES,
   ...AGENT_ROUTES,
   ...OPERATOR_ROUTES,
 };

@@ -64,8 +64,11 @@ export function demandAccess({ tenant, user }: Identity, auth: RouteAuth): void 
   if (auth === "operator" && user?.isOperator !== true) {
     throw new Failure("forbidden", "this is for the operators of the platform");
   }
-  if (auth !== "dashboard" && auth !== "voice") return;
-  const refusal = accessRefusal(tenant, auth);
+  if (auth === "admin" && user?.role !== "admin") {
+    throw new Failure("forbidden", "this is for the admins of the organization, signed in");
+  }
+  if (auth !== "dashboard" && auth !== "voice" && auth !== "admin") return;
+  const refusal = accessRefusal(tenant, auth === "voice" ? "voice" : "dashboard");
   if (refusal !== undefined) throw new Failure("forbidden", refusal);
 }
 

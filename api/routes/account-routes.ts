@@ -2,7 +2,9 @@ import type { Account, Accounts } from "../../engine/tenancy/accounts.js";
 import type { OrganizationRecord, UserRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/api-endpoint.js";
 
-export function accountRoutes(accounts: Accounts): Handlers<"signUp" | "signIn" | "getMe"> {
+export function accountRoutes(
+  accounts: Accounts,
+): Handlers<"signUp" | "signIn" | "getMe" | "changePassword"> {
   return {
     signUp: async ({ body }) => {
       const { user, token } = await accounts.signUp(body);
@@ -18,6 +20,10 @@ export function accountRoutes(accounts: Accounts): Handlers<"signUp" | "signIn" 
       status: organization.status,
       ...(user.isOperator ? { isOperator: true } : {}),
     }),
+    changePassword: async ({ user, body }) => {
+      await accounts.changePassword(user, body);
+      return { success: true };
+    },
   };
 }
 

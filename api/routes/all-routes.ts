@@ -9,6 +9,7 @@ import type { Agents } from "../../engine/tenancy/agents.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { ClientAccess } from "../../engine/tenancy/client-access.js";
+import type { Members } from "../../engine/tenancy/members.js";
 import type { ModelSearch } from "../../engine/tenancy/model-search.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
@@ -24,6 +25,7 @@ import { apiKeyRoutes } from "./api-key-routes.js";
 import { auditRoutes } from "./audit-routes.js";
 import { callRoutes } from "./call-routes.js";
 import { clientTokenRoutes } from "./client-token-routes.js";
+import { memberRoutes } from "./member-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
 import { organizationRoutes } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
@@ -45,6 +47,7 @@ export interface ApiServices {
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place">;
+  readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly nodeList: NodeList;
   readonly organizationOverviews: OrganizationOverviews;
@@ -68,6 +71,7 @@ export function allRoutes(
     ...callRoutes(services.callReports, services.outboundCalls),
     ...supervisionRoutes(services.callSupervision),
     ...recordingRoutes(services.recordings),
+    ...memberRoutes(services.members),
     ...apiKeyRoutes(services.apiKeys),
     ...providerRoutes(services.providers, services.breakers),
     ...clientTokenRoutes(services.clientAccess),

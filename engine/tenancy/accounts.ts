@@ -29,6 +29,12 @@ export interface SignUp {
   readonly orgName?: string | undefined;
 }
 
+export interface PasswordChange {
+  /** The one of now. */
+  readonly password: string;
+  readonly newPassword: string;
+}
+
 export interface NewOwner extends SignUp {
   readonly status: OrganizationRecord["status"];
   readonly planSlug: string;
@@ -142,6 +148,23 @@ export class Accounts {
     return { user, organization, token: await this.#issueToken(user) };
   }
 
+  /** Tokens that were issued before are good until they expire. Failure `invalid`: the password of now is another one. */
+  async changePassword(user: UserRecord, change: PasswordChange): Promise<void> {
+    if (!(await verifyPassword(change.password, user.passwordHash))) throw wrongPassword();
+    const { id, orgId, name } = user;
+    const entry = auditEntry({
+      id: this.#newId(),
+      atMs: this.#clock.epochMs(),
+      actor: { type: "user", id },
+      action: "member.update",
+      target: { type: "member", id, orgId, name },
+      changes: ["password"],
+    });
+    const newHash = await hashPassword(change.newPassword);
+    const isReplaced = await this.#database.users.replacePassword(user, newHash, entry);
+    if (!isReplaced) throw wrongPassword();
+  }
+
   async whoAmI(userId: string): Promise<Account | undefined> {
     const user = await this.#database.users.findById(userId);
     if (user === undefined) return undefined;
@@ -171,8 +194,14 @@ export class Accounts {
   }
 }
 
-function emailTaken(): Failure {
+export function emailTaken(): Failure {
   return new Failure("conflict", "email: an account with this e-mail exists already", {
     details: [{ path: "email", message: "an account with this e-mail exists already" }],
+  });
+}
+
+function wrongPassword(): Failure {
+  return new Failure("invalid", "password: this is not the password of now", {
+    details: [{ path: "password", message: "this is not the password of now" }],
   });
 }

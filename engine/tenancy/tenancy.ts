@@ -8,6 +8,7 @@ import { Agents } from "./agents.js";
 import { ApiKeys } from "./api-keys.js";
 import { AuditTrail } from "./audit-trail.js";
 import { DialTargets } from "./dial-targets.js";
+import { Members } from "./members.js";
 import { ModelSearch } from "./model-search.js";
 import { OrganizationOverviews } from "./organization-overviews.js";
 import { Organizations } from "./organizations.js";
@@ -32,6 +33,7 @@ export interface Tenancy {
   readonly agents: Agents;
   readonly apiKeys: ApiKeys;
   readonly auditTrail: AuditTrail;
+  readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
@@ -51,6 +53,7 @@ export function newTenancy(options: TenancyOptions): Tenancy {
     agents: new Agents(options),
     apiKeys,
     auditTrail: new AuditTrail(options),
+    members: new Members(options),
     modelSearch: new ModelSearch(options),
     organizationOverviews: new OrganizationOverviews(options),
     organizations: new Organizations({ ...options, accounts, apiKeys }),

@@ -46,6 +46,7 @@ export interface ClientPageOptions {
   readonly origin: string;
   readonly rateHz?: number;
   readonly scriptBefore?: string;
+  readonly onHeard?: (heard: HeardPiece) => void;
 }
 
 /** 10 ms of the loudspeaker: when they end, on the page's clock of sound, and the largest sample in them. */
@@ -54,10 +55,13 @@ export interface Sounding {
   readonly peak: number;
 }
 
-interface HeardPiece {
+/** What went to the loudspeaker, up to `endSec` on the page's clock of sound. */
+export interface HeardPiece {
   readonly endSec: number;
   readonly rateHz: number;
   readonly samples: readonly number[];
+  /** What the device played at that moment of the day. */
+  readonly nowPlaying: { readonly atSec: number; readonly epochMs: number };
 }
 
 function soundingsOf({ endSec, rateHz, samples }: HeardPiece): readonly Sounding[] {
@@ -78,7 +82,7 @@ export class ClientPage {
   readonly #changes: Changes;
 
   static async open(options: ClientPageOptions): Promise<ClientPage> {
-    const { browser, origin, rateHz = TAP_RATE_HZ, scriptBefore = "" } = options;
+    const { browser, origin, rateHz = TAP_RATE_HZ, scriptBefore = "", onHeard } = options;
     const played = awaitedWords();
     const soundings: Sounding[] = [];
     const decoder = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
@@ -89,6 +93,7 @@ export class ClientPage {
     const changes = new Changes();
     await page.exposeFunction(TAP_NAME, (heard: HeardPiece) => {
       const { samples } = heard;
+      onHeard?.(heard);
       soundings.push(...soundingsOf(heard));
       decoder.write(resampler.push(Int16Array.from(samples)));
       changes.tell();

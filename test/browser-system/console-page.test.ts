@@ -112,6 +112,7 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
 test("every page is free of barriers in both themes and on a phone, and of what the policy refuses", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "Réception" });
+  await server.agent(customer, { name: "Réception ".repeat(50).trim() });
   await seedCalls(customer, agent.id, 3);
   const pages: readonly (readonly [path: string, heading: string])[] = [
     ["", "Home"],
@@ -119,11 +120,12 @@ test("every page is free of barriers in both themes and on a phone, and of what 
     [`/agents/${agent.id}`, "Réception"],
     ["/calls", "Calls"],
     ["/calls?status=failed", "Calls"],
-    [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with Browser"],
+    [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with a browser"],
     ["/numbers", "Numbers"],
     ["/providers", "Providers"],
     ["/usage", "Usage"],
     ["/settings", "Settings"],
+    ["/settings/members", "Settings"],
     ["/settings/organization", "Settings"],
     ["/settings/audit", "Settings"],
     ["/talk", "Talk"],
@@ -213,6 +215,35 @@ test("single keys move, help and talk, but not while something is typed", async 
   await page.keyboard.press("Escape");
   await page.keyboard.press("t");
   await page.getByRole("heading", { level: 1, name: "Talk" }).waitFor();
+});
+
+test("an admin lets a member in, who signs in and changes the first password", async () => {
+  const owner = await server.customer();
+  const viewer = await visitConsole(browser, server, owner);
+  const { page } = viewer;
+  await go(viewer, "/settings/members", "Settings");
+  await page.getByRole("button", { name: "New member" }).click();
+  await page.getByLabel("Name").fill("Mia <i>Ångström</i>");
+  await page.getByLabel("E-mail").fill("mia@example.com");
+  const password = await page.getByLabel("First password").inputValue();
+  await page.getByRole("button", { name: "Add the member" }).click();
+  await page.getByLabel("Role of Mia <i>Ångström</i>").selectOption("admin");
+  assert.deepEqual(await barriers(viewer), []);
+  const { page: hers } = await browser.open(`${server.url}/console/settings/members`);
+  await hers.getByLabel("E-mail").fill("mia@example.com");
+  await hers.getByLabel("Password").fill(password);
+  await hers.getByRole("button", { name: "Sign in" }).click();
+  await hers.getByRole("button", { name: "Change my password" }).click();
+  await hers.getByLabel("Password of now").fill(password);
+  await hers.getByLabel("New password").fill("my own password");
+  await hers.getByRole("button", { name: "Change it" }).click();
+  await hers.getByText("The new password holds from now on.").waitFor();
+  await page.getByRole("button", { name: "Remove Mia" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("mia@example.com").waitFor({ state: "detached" });
+  await hers.reload();
+  await hers.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  assert.deepEqual(viewer.faults, []);
 });
 
 test("who is offline is told so, and what was typed is kept", async () => {

@@ -79,6 +79,7 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["providers", "/providers"],
   ["usage", "/usage"],
   ["keys", "/settings"],
+  ["members", "/settings/members"],
   ["organization", "/settings/organization"],
   ["audit", "/settings/audit"],
   ["talk", "/talk"],

@@ -20,7 +20,7 @@ export const TAP_WORKLET = `registerProcessor("tap", class extends AudioWorkletP
 /**
  * Runs before the page's own script: contexts have this rate, whatever the machine's device has, and what the page connects
  * to the loudspeaker is also given to the function TAP_NAME of the test, 100 ms at once, with the moment on the
- * context's clock.
+ * context's clock, and with what of that clock the device plays when.
  */
 export function tappedLoudspeaker(rateHz: number, workletPath: string): string {
   return `(() => {
@@ -39,7 +39,11 @@ export function tappedLoudspeaker(rateHz: number, workletPath: string): string {
       globalThis.testContext = this;
       const ready = addModule.call(this.audioWorklet, ${JSON.stringify(workletPath)}).then(() => {
         const tap = new AudioWorkletNode(this, "tap", { numberOfOutputs: 0 });
-        tap.port.onmessage = ({ data }) => globalThis.${TAP_NAME}(data);
+        tap.port.onmessage = ({ data }) => {
+          const { contextTime, performanceTime } = this.getOutputTimestamp();
+          const nowPlaying = { atSec: contextTime, epochMs: performance.timeOrigin + performanceTime };
+          globalThis.${TAP_NAME}({ ...data, nowPlaying });
+        };
         taps.set(this.destination, tap);
       });
       this.audioWorklet.addModule = (...file) =>

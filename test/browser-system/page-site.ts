@@ -8,9 +8,11 @@ export interface SiteFile {
   readonly body: string;
 }
 
+export type ServerBytes = (bytes: Buffer) => void;
+
 /**
  * A site of one's own: it has some files, sends a strict policy with them, and passes all else on to a server, as the proxy
- * of a customer does. Its line to the server can be cut.
+ * of a customer does. Its line to the server can be cut, and what the server sends on it be watched.
  */
 export class PageSite {
   readonly #files: Map<string, SiteFile>;
@@ -18,22 +20,36 @@ export class PageSite {
   readonly #target: URL;
   readonly #server = createServer((incoming, answer) => this.#answer(incoming, answer));
   readonly #lines = new Set<Duplex>();
+  readonly #onServerBytes: ServerBytes;
   #isCut = false;
 
   static async start(
     target: string,
     files: Readonly<Record<string, SiteFile>>,
     policy: string,
+    onServerBytes: ServerBytes = () => {},
   ): Promise<PageSite> {
-    const site = new PageSite(target, files, policy);
+    const site = new PageSite(target, { files, policy, onServerBytes });
     await new Promise<void>((listening) => site.#server.listen(0, "127.0.0.1", listening));
     return site;
   }
 
-  private constructor(target: string, files: Readonly<Record<string, SiteFile>>, policy: string) {
+  private constructor(
+    target: string,
+    {
+      files,
+      policy,
+      onServerBytes,
+    }: {
+      readonly files: Readonly<Record<string, SiteFile>>;
+      readonly policy: string;
+      readonly onServerBytes: ServerBytes;
+    },
+  ) {
     this.#target = new URL(target);
     this.#files = new Map(Object.entries(files));
     this.#policy = policy;
+    this.#onServerBytes = onServerBytes;
     this.#server.on("upgrade", (incoming, socket, head) => this.#upgrade(incoming, socket, head));
   }
 
@@ -99,6 +115,7 @@ export class PageSite {
     }
     line.write(`${lines.join("\r\n")}\r\n\r\n`);
     line.write(head);
+    line.on("data", this.#onServerBytes);
     socket.pipe(line).pipe(socket);
   }
 }

@@ -218,6 +218,25 @@ test("of very many streams some are shown and the others counted", async (contex
   await viewer.page.getByText("and 800 more").waitFor();
 });
 
+test("a link whose token is refused says so, and is not tried again and again", async (context) => {
+  streams = [{ ...session("alpha"), private: true }];
+  await startStateApi(context);
+  const viewer = await open(context);
+  const token = `1700000000-${"A".repeat(43)}`;
+  let refusals = 0;
+  await viewer.page.route(`**/hls/~${token}/**`, (route) => {
+    refusals += 1;
+    return route.fulfill({ status: 403, json: { success: false, error: "too old" } });
+  });
+  for (const opened of [1, 2]) {
+    await viewer.page.evaluate(`location.hash = "#/alpha/${token}"`);
+    await viewer.untilText("#stage-message", /^This link has expired/);
+    assert.equal(refusals, opened, "asked once each time that it is opened");
+    await viewer.page.evaluate('location.hash = "#/"');
+    await viewer.page.locator("#watch").waitFor({ state: "hidden" });
+  }
+});
+
 test("a playlist that is missing is tried again while the stream is live", async (context) => {
   streams = [session("alpha")];
   await startStateApi(context);

@@ -27,3 +27,4 @@ await import("../storage/provider-store.test.js");
 await import("../storage/registry-store.test.js");
 await import("../storage/sealed-credential-store.test.js");
 await import("../storage/usage-store.test.js");
+await import("../storage/user-store.test.js");

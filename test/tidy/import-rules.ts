@@ -44,6 +44,10 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "test/simulation/seeded-random.ts",
       "test/api/contract/contract-check.ts",
       "test/api/contract/request-arbitrary.ts",
+      "test/browser-system/client-page.ts",
+      "test/browser-system/page-site.ts",
+      "test/browser-system/spoken-words.ts",
+      "test/system/test-server.ts",
     ],
   ],
   [

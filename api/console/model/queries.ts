@@ -160,6 +160,13 @@ export function useApiKeys() {
   });
 }
 
+export function useMembers() {
+  return useQuery({
+    queryKey: ["members"],
+    queryFn: () => answered(api.GET("/api/dashboard/members")),
+  });
+}
+
 export function useAudit() {
   const query = { limit: 100 };
   return useQuery({

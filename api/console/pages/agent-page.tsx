@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { changesOf, draftOf, isChanged, toolsFault } from "../model/agent-draft.js";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
@@ -18,7 +18,16 @@ type Agent = Answered<"getAgent">;
 export function AgentPage({ id }: { id: string }) {
   const agent = useAgent(id);
   return (
-    <Loaded query={agent} outline={<Outline lines={8} height={64} />}>
+    <Loaded
+      query={agent}
+      outline={<Outline lines={8} height={64} />}
+      head={<PageHead title="Agent" />}
+      elsewhere={
+        <Link className="button" href="/agents">
+          All agents
+        </Link>
+      }
+    >
       {(data) => <AgentEditor key={data._id} agent={data} />}
     </Loaded>
   );

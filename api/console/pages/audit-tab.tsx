@@ -1,4 +1,4 @@
-import { useAudit, useMe } from "../model/queries.js";
+import { useAudit, useMe, useMembers } from "../model/queries.js";
 import { Moment } from "../parts/moment.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { auditSentence } from "../words/audit-words.js";
@@ -6,6 +6,11 @@ import { auditSentence } from "../words/audit-words.js";
 export function AuditTab() {
   const audit = useAudit();
   const me = useMe();
+  const members = useMembers();
+  const reader = {
+    userId: me.data?.user.id ?? "",
+    nameById: new Map(members.data?.map(({ id, name }) => [id, name])),
+  };
   return (
     <Loaded query={audit}>
       {({ items, total }) =>
@@ -18,7 +23,7 @@ export function AuditTab() {
             <ul className="lines card">
               {items.map((entry) => (
                 <li key={entry.id}>
-                  <span>{auditSentence(entry, me.data?.user.id ?? "")}</span>
+                  <bdi className="clamped">{auditSentence(entry, reader)}</bdi>
                   <span className="soft">
                     <Moment at={entry.at} />
                   </span>

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from "react";
-import { useSearchParams } from "wouter";
+import { Link, useSearchParams } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents, useCall } from "../model/queries.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
@@ -10,9 +10,9 @@ import { LiveWords } from "../parts/live-words.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Recording, type Seek } from "../parts/recording.js";
-import { Loaded } from "../parts/states.js";
+import { Loaded, Outline } from "../parts/states.js";
 import { Transcript } from "../parts/transcript.js";
-import { callerWords, endingWords } from "../words/call-words.js";
+import { endingWords, otherEndWords } from "../words/call-words.js";
 import { lengthWords, waitWords } from "../words/durations.js";
 
 type Call = Answered<"getCall">;
@@ -20,7 +20,16 @@ type Call = Answered<"getCall">;
 export function CallPage({ id }: { id: string }) {
   const call = useCall(id);
   return (
-    <Loaded query={call} outline={<PageHead title="Call" about="Loading what was said" />}>
+    <Loaded
+      query={call}
+      outline={<Outline lines={5} height={72} />}
+      head={<PageHead title="Call" />}
+      elsewhere={
+        <Link className="button" href="/calls">
+          All calls
+        </Link>
+      }
+    >
       {(data) => <WholeCall call={data} />}
     </Loaded>
   );
@@ -49,7 +58,7 @@ function WholeCall({ call }: { call: Call }) {
   return (
     <>
       <PageHead
-        title={`${agentName} with ${callerWords(call)}`}
+        title={`${agentName} with ${otherEndWords(call)}`}
         about={<Moment at={call.startedAt} />}
       >
         {call.status === "active" ? <EndCall callId={call._id} /> : null}

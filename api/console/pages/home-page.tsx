@@ -6,7 +6,7 @@ import { spanOf } from "../model/spans.js";
 import { Attention } from "../parts/attention.js";
 import { PageHead } from "../parts/page-head.js";
 import { SparkLine } from "../parts/spark-line.js";
-import { Loaded } from "../parts/states.js";
+import { Loaded, Outline } from "../parts/states.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { FirstSteps } from "./first-steps.js";
 
@@ -19,7 +19,7 @@ export function HomePage() {
   return (
     <>
       <PageHead title="Home" about={<ServerState />} />
-      <Loaded query={stats}>
+      <Loaded query={stats} outline={<Outline lines={3} height={122} isTiles />}>
         {(totals) => (
           <>
             {totals.totalCalls === 0 ? <FirstSteps /> : null}
@@ -64,7 +64,7 @@ function WaitsTile() {
   return (
     <section className="card tile">
       <h2>Waits today</h2>
-      <Loaded query={waits}>
+      <Loaded query={waits} outline={<Outline lines={1} height={64} />}>
         {(days) => {
           const { today, before } = spanOf(days);
           return (
@@ -75,16 +75,16 @@ function WaitsTile() {
                   ? "no replies yet today"
                   : `half of the replies; 95 % within ${waitWords(today.p95Ms)}`}
               </span>
-              <span className="soft">
-                {before === undefined
-                  ? "nothing to compare with from the last week"
-                  : `last week ${waitWords(before.p50Ms)} and ${waitWords(before.p95Ms)}`}
-                {today === undefined || before === undefined ? null : (
-                  <>
-                    : today is <strong>{againstWords(today.p50Ms, before.p50Ms)}</strong>
-                  </>
-                )}
-              </span>
+              {before === undefined ? null : (
+                <span className="soft">
+                  last week {waitWords(before.p50Ms)} and {waitWords(before.p95Ms)}
+                  {today === undefined ? null : (
+                    <>
+                      : today is <strong>{againstWords(today.p50Ms, before.p50Ms)}</strong>
+                    </>
+                  )}
+                </span>
+              )}
               <SparkLine values={days.map(({ p50Ms }) => p50Ms)} label="Waits of the last 8 days" />
             </>
           );
@@ -100,7 +100,7 @@ function VendorHealth() {
   return (
     <section className="stack">
       <h2>Vendors in use</h2>
-      <Loaded query={providers}>
+      <Loaded query={providers} outline={<Outline lines={1} height={24} />}>
         {(all) => {
           const used = new Set(
             agents.data?.flatMap((agent) => [

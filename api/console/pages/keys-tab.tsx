@@ -52,7 +52,6 @@ function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
         <thead>
           <tr>
             <th scope="col">Key</th>
-            <th scope="col">Opens</th>
             <th scope="col">Last used</th>
             <th scope="col">
               <span className="hidden">Revoke</span>
@@ -68,9 +67,10 @@ function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
                     {key.name}
                   </bdi>
                 </strong>
-                <div className="soft">{key.keyPrefix}…</div>
+                <div className="soft">
+                  {key.keyPrefix}…, opens {key.scopes.join(" and ")}
+                </div>
               </td>
-              <td>{key.scopes.join(", ")}</td>
               <td>{key.lastUsedAt === null ? "never" : <Moment at={key.lastUsedAt} />}</td>
               <td className="number">
                 {key.revokedAt === null ? (

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents } from "../model/queries.js";
@@ -19,7 +20,9 @@ export function NumbersPage() {
         <Loaded query={agents}>
           {(all) =>
             all.length === 0 ? (
-              <p className="soft">Make an agent first; it is the one who calls.</p>
+              <p className="soft">
+                <Link href="/start">Make an agent first</Link>: it is the one who calls.
+              </p>
             ) : (
               <PlaceCall agents={all} />
             )

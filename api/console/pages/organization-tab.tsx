@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { queryClient, useMe, useOrganization } from "../model/queries.js";
+import { queryClient, useOrganization } from "../model/queries.js";
 import { TextField } from "../parts/field.js";
 import { type Figure, Figures } from "../parts/figures.js";
 import { useLeaveGuard } from "../parts/leave-guard.js";
@@ -19,7 +19,6 @@ export function OrganizationTab() {
         <>
           <Rename key={data.name} organization={data} />
           <Plan organization={data} />
-          <Members />
         </>
       )}
     </Loaded>
@@ -69,22 +68,6 @@ function Plan({ organization }: { organization: Organization }) {
       <h2>Plan {planName}</h2>
       <Figures figures={figures} />
       <p className="soft">The people who run this server change the plan.</p>
-    </section>
-  );
-}
-
-function Members() {
-  const me = useMe();
-  return (
-    <section className="card stack">
-      <h2>You</h2>
-      <Loaded query={me}>
-        {({ user }) => (
-          <p>
-            {user.name}, {user.email}, {user.role}
-          </p>
-        )}
-      </Loaded>
     </section>
   );
 }

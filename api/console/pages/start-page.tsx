@@ -62,7 +62,14 @@ function Made({ agentId }: { agentId: string }) {
   const asked = new URLSearchParams(location.search).get("template");
   const tryWords = AGENT_TEMPLATES.find(({ id }) => id === asked)?.tryWords;
   return (
-    <Loaded query={agent}>
+    <Loaded
+      query={agent}
+      elsewhere={
+        <Link className="button" href="/start">
+          Choose a template
+        </Link>
+      }
+    >
       {({ name }) => (
         <div className="made">
           <section className="card stack" aria-label="Talk to it">

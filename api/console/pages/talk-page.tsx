@@ -1,4 +1,4 @@
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { useAgents } from "../model/queries.js";
 import { SelectField } from "../parts/field.js";
 import { PageHead } from "../parts/page-head.js";
@@ -17,7 +17,21 @@ export function TalkPage({ agentId }: { agentId: string | undefined }) {
           if (chosen === undefined) {
             return (
               <Empty title="Nobody to talk to">
-                <p>Make an agent, or switch one on.</p>
+                <p>
+                  {all.length === 0
+                    ? "An agent is who answers. It takes a minute to make one."
+                    : "None of your agents takes calls. Switch one on, or make another."}
+                </p>
+                <div className="row">
+                  <Link className="button main" href="/start">
+                    Make an agent
+                  </Link>
+                  {all.length === 0 ? null : (
+                    <Link className="button" href="/agents">
+                      All agents
+                    </Link>
+                  )}
+                </div>
               </Empty>
             );
           }

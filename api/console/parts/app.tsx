@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
-import { Route, Router, Switch } from "wouter";
+import { Link, Route, Router, Switch } from "wouter";
 import { queryClient } from "../model/queries.js";
 import { currentToken, onSession } from "../model/session.js";
 import { AgentsPage } from "../pages/agents-page.js";
@@ -88,10 +88,11 @@ function Pages() {
       <Route path="/start/:id?">{({ id }) => <StartPage agentId={id} />}</Route>
       <Route path="/talk/:id?">{({ id }) => <TalkPage agentId={id} />}</Route>
       <Route>
-        <PageHead
-          title="No such page"
-          about="The address leads nowhere. The rail leads everywhere."
-        />
+        <PageHead title="No such page" about="The address leads nowhere, or no longer.">
+          <Link className="button main" href="/">
+            Home
+          </Link>
+        </PageHead>
       </Route>
     </Switch>
   );

@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import { useAgents, useLatestCalls } from "../model/queries.js";
 import { attentionWords } from "../words/call-words.js";
 import { CallRows } from "./call-rows.js";
-import { Loaded } from "./states.js";
+import { Loaded, Outline } from "./states.js";
 
 interface AttentionProps {
   /** So many of the latest. */
@@ -24,7 +24,7 @@ export function Attention({ callsMax, isTold, isShownEmpty }: AttentionProps) {
         <h2>Calls that need attention</h2>
         <Link href="/calls?attention=true">all of them</Link>
       </div>
-      <Loaded query={calls}>
+      <Loaded query={calls} outline={<Outline lines={1} height={24} />}>
         {({ items }) =>
           items.length === 0 ? (
             <p className="soft">

@@ -41,7 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <div className="stage">
         {isOnline ? null : (
           <p className="offline" role="status">
-            You are offline. What you see may be old, and what you typed is kept.
+            You are offline. What you typed is kept.
           </p>
         )}
         <header className="topbar">

@@ -11,10 +11,18 @@ export function Empty({ title, children }: { title: string; children: ReactNode 
   );
 }
 
+interface OutlineProps {
+  readonly lines: number;
+  /** In pixels. */
+  readonly height?: number;
+  /** Beside each other where there is room. */
+  readonly isTiles?: boolean;
+}
+
 /** The place that a page's content will take. */
-export function Outline({ lines, height = 44 }: { lines: number; height?: number }) {
+export function Outline({ lines, height = 44, isTiles = false }: OutlineProps) {
   return (
-    <div className="stack tight" role="status" aria-label="Loading">
+    <div className={isTiles ? "tiles" : "stack tight"} role="status" aria-label="Loading">
       {Array.from({ length: lines }, (_, index) => (
         <span key={index} className="bone" style={{ height }} />
       ))}
@@ -47,13 +55,25 @@ interface LoadedProps<Data> {
     readonly refetch: () => unknown;
   };
   readonly outline?: ReactNode;
+  /** Stands above the outline and above what went wrong, where the content brings a head of its own. */
+  readonly head?: ReactNode;
+  /** Where to go when there is no such thing: asking again would not find it. */
+  readonly elsewhere?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
 /** What was loaded, the outline of it, or what went wrong. Data that is there stays when it cannot be renewed. */
-export function Loaded<Data>({ query, outline, children }: LoadedProps<Data>) {
+export function Loaded<Data>(props: LoadedProps<Data>) {
+  const { query, outline = <Outline lines={4} />, head, elsewhere, children } = props;
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
-  if (error !== null) return <Fault error={error} retry={refetch} />;
-  return outline ?? <Outline lines={4} />;
+  const isMissing = error instanceof ApiFault && error.status === 404;
+  const retry = isMissing && elsewhere !== undefined ? undefined : refetch;
+  return (
+    <>
+      {head}
+      {error === null ? outline : <Fault error={error} retry={retry} />}
+      {isMissing ? <div>{elsewhere}</div> : null}
+    </>
+  );
 }

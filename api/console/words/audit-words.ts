@@ -16,6 +16,9 @@ const VERBS: Readonly<Record<string, string>> = {
   "provider.reseal": "sealed anew the credentials of the provider",
   "apiKey.create": "made the API key",
   "apiKey.revoke": "revoked the API key",
+  "member.create": "added the member",
+  "member.update": "changed the member",
+  "member.delete": "removed the member",
   "organization.create": "made the organization",
   "organization.rename": "renamed the organization to",
   "organization.activate": "activated the organization",
@@ -27,15 +30,22 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.revokeOperator": "ended the work of an operator of the platform in",
 };
 
-/** One change as a sentence. `userId`: of who reads it. */
-export function auditSentence(entry: ToldEntry, userId: string): string {
-  const verb = VERBS[entry.action] ?? entry.action;
-  const fields = entry.changes.length === 0 ? "" : ` (${entry.changes.join(", ")})`;
-  return `${actorWords(entry.actor, userId)} ${verb} “${entry.targetName}”${fields}.`;
+/** Who reads the sentences, and what the others are called. */
+export interface AuditReader {
+  readonly userId: string;
+  /** Names of the members there are now, by id. */
+  readonly nameById: ReadonlyMap<string, string>;
 }
 
-function actorWords({ type, id }: ToldEntry["actor"], userId: string): string {
+/** Tells one change as a sentence. */
+export function auditSentence(entry: ToldEntry, reader: AuditReader): string {
+  const verb = VERBS[entry.action] ?? entry.action;
+  const fields = entry.changes.length === 0 ? "" : ` (${entry.changes.join(", ")})`;
+  return `${actorWords(entry.actor, reader)} ${verb} “${entry.targetName}”${fields}.`;
+}
+
+function actorWords({ type, id }: ToldEntry["actor"], { userId, nameById }: AuditReader): string {
   if (type === "administrator") return "The platform";
   if (type === "apiKey") return "An API key";
-  return id === userId ? "You" : "A member";
+  return id === userId ? "You" : (nameById.get(id) ?? "A member");
 }

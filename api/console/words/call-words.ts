@@ -59,9 +59,17 @@ export function attentionWords(call: MeasuredCall): string {
   return `waited ${waitWords(avgLatencyMs)} on average`;
 }
 
-/** Who was on the other end, as far as it is known. */
-export function callerWords({ channel, metadata }: ToldCall): string {
+/** Who was on the other end, as far as it is known, for the cell of a table. */
+export function callerWords(call: ToldCall): string {
+  return numberOf(call) ?? (call.channel === "phone" ? "Telephone" : "Browser");
+}
+
+/** The same within a sentence. */
+export function otherEndWords(call: ToldCall): string {
+  return numberOf(call) ?? (call.channel === "phone" ? "a telephone" : "a browser");
+}
+
+function numberOf({ metadata }: ToldCall): string | undefined {
   const number = metadata?.["from"] ?? metadata?.["to"] ?? metadata?.["callerNumber"];
-  if (typeof number === "string" && number !== "") return number;
-  return channel === "phone" ? "Telephone" : "Browser";
+  return typeof number === "string" && number !== "" ? number : undefined;
 }

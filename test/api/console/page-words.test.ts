@@ -5,7 +5,12 @@ import { eventOf, serverEvents } from "../../../api/console/model/server-events.
 import { spanOf } from "../../../api/console/model/spans.js";
 import { sharesCsv, usageCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
-import { attentionWords, callerWords, endingWords } from "../../../api/console/words/call-words.js";
+import {
+  attentionWords,
+  callerWords,
+  endingWords,
+  otherEndWords,
+} from "../../../api/console/words/call-words.js";
 import { providerState } from "../../../api/console/words/provider-words.js";
 
 test("an ending is told in words, also one that this console does not know yet", () => {
@@ -21,6 +26,8 @@ test("an ending is told in words, also one that this console does not know yet",
   assert.equal(endingWords({ status: "failed", channel: "web" }), "it failed");
   assert.equal(endingWords({ status: "active", channel: "web" }), "in progress");
   assert.equal(callerWords({ ...ended, metadata: { from: "+15550100" } }), "+15550100");
+  assert.equal(otherEndWords({ ...ended, metadata: { from: "+15550100" } }), "+15550100");
+  assert.equal(otherEndWords({ ...ended, channel: "phone", metadata: {} }), "a telephone");
 });
 
 test("how it stands with a provider is told by what calls have found", () => {
@@ -40,14 +47,18 @@ test("how it stands with a provider is told by what calls have found", () => {
 test("a change is a sentence, and who reads it knows their own", () => {
   const entry = { action: "agent.update", targetName: "Reception", changes: ["persona"] };
   const actor = { type: "user", id: "me" } as const;
+  const reader = { userId: "me", nameById: new Map([["her", "Ada"]]) };
+  const byOther = (id: string) =>
+    auditSentence({ ...entry, actor: { type: "user", id } }, reader).split(" changed")[0];
+  assert.deepEqual([byOther("her"), byOther("gone")], ["Ada", "A member"]);
   assert.equal(
-    auditSentence({ ...entry, actor }, "me"),
+    auditSentence({ ...entry, actor }, reader),
     "You changed the agent “Reception” (persona).",
   );
   assert.equal(
     auditSentence(
       { ...entry, changes: [], actor: { type: "administrator", id: "platform" } },
-      "me",
+      reader,
     ),
     "The platform changed the agent “Reception”.",
   );

@@ -10,7 +10,9 @@ test("the table has every endpoint of the contract, and no other", () => {
   const listed = routes.map(([, { method, path }]) => `${method.toUpperCase()} ${path}`).sort();
   const contract = `
     GET /api/health, GET /api/ready, GET /api/plans, GET /api/setup/status,
-    POST /api/auth/signup, POST /api/auth/signin, GET /api/auth/me,
+    POST /api/auth/signup, POST /api/auth/signin, GET /api/auth/me, POST /api/auth/password,
+    GET /api/dashboard/members, POST /api/dashboard/members,
+    PATCH /api/dashboard/members/:id, DELETE /api/dashboard/members/:id,
     GET /api/dashboard/organization, PATCH /api/dashboard/organization,
     GET /api/dashboard/stats, GET /api/dashboard/plan, GET /api/dashboard/models/search,
     GET /api/dashboard/agents, POST /api/dashboard/agents, GET /api/dashboard/agents/:id,
@@ -37,7 +39,7 @@ test("the table has every endpoint of the contract, and no other", () => {
 
 test("what is below the dashboard needs authentication, and only that", () => {
   for (const [id, { path, auth }] of routes) {
-    const isTenants = auth === "dashboard" || auth === "voice";
+    const isTenants = ["dashboard", "voice", "admin"].includes(auth);
     assert.equal(isTenants, path.startsWith("/api/dashboard/"), id);
   }
 });
@@ -51,6 +53,7 @@ test("what is the operators' is for them alone", () => {
 test("creations answer 201, everything else 200", () => {
   const creations = new Set([
     "signUp",
+    "addMember",
     "createAgent",
     "createApiKey",
     "createClientToken",

@@ -27,6 +27,7 @@ import { Agents } from "../../../engine/tenancy/agents.js";
 import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { ClientAccess } from "../../../engine/tenancy/client-access.js";
+import { Members } from "../../../engine/tenancy/members.js";
 import { ModelSearch } from "../../../engine/tenancy/model-search.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
@@ -268,6 +269,7 @@ async function buildServices({
       lone: { name: "loopback", callsMax: 0, isTaking: () => true },
     }),
     organizationOverviews: new OrganizationOverviews(parts),
+    members: new Members(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
     plans: new Plans(parts),

@@ -10,7 +10,7 @@ import type { Received } from "./loopback-client.js";
 import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
 
 /** Routes with an id, by the part of the path that says of what. */
-const ownedPaths = ["agents", "providers", "calls", "api-keys"] as const;
+const ownedPaths = ["agents", "providers", "calls", "api-keys", "members"] as const;
 type Owned = (typeof ownedPaths)[number];
 
 /** What is the operators' is refused to all of them: see operator-routes.test.ts. */
@@ -40,6 +40,9 @@ before(async () => {
     ["signUp", { name: "Stranger", email: victim.email, password: "long enough" }],
     ["signIn", { email: victim.email, password: "a wrong guess" }],
     ["renameOrganization", { name: "Mine now" }],
+    ["changePassword", { password: "a wrong guess", newPassword: "long enough" }],
+    ["addMember", { name: "Mine", email: victim.email, password: "long enough", role: "admin" }],
+    ["changeMemberRole", { role: "member" }],
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
@@ -63,6 +66,7 @@ async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, stri
     tenancy.byKey,
   );
   const keys = await client.get("/api/dashboard/api-keys", tenancy.byKey);
+  const members = await client.get("/api/dashboard/members", tenancy.byKey);
   const callId = randomUUID();
   const agentId = idIn(agent.body);
   const startedAtMs = clock.epochMs();
@@ -74,6 +78,7 @@ async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, stri
     providers: idIn(provider.body),
     calls: callId,
     "api-keys": Object(keys.body)[0].id,
+    members: Object(members.body)[0].id,
   };
 }
 
@@ -118,11 +123,13 @@ test("with another organization's ids a stranger finds nothing, and changes noth
   const untouched = await everythingOf(victim);
   assert.ok(withId.length > 0);
   for (const row of withId) {
-    const [id, { path }] = row;
+    const [id, { path, auth }] = row;
     for (const headers of [stranger.byKey, stranger.byToken]) {
+      // What is an admin's is refused to a key before anything is looked for.
+      const status = auth === "admin" && headers === stranger.byKey ? 403 : 404;
       const theirs = await ask(row, headers, ownedBy(path));
       const nobodys = await ask(row, headers, randomUUID());
-      assert.equal(theirs.status, 404, id);
+      assert.equal(theirs.status, status, id);
       assert.deepEqual(theirs.body, nobodys.body);
     }
   }
@@ -143,6 +150,8 @@ test("whatever a stranger asks, nothing of another organization shows or changes
   const refused = {
     signUp: 409,
     signIn: 401,
+    changePassword: 400,
+    addMember: 409,
     createAgent: 400,
     createClientToken: 404,
     placeCall: 404,

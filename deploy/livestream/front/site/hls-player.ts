@@ -1,8 +1,17 @@
 import HlsLoader, { type ErrorData, ErrorTypes, Events, type Level } from "hls.js";
 import type { CancelTimer, PageClock } from "./page-clock.js";
 
-/** `waiting`: nothing to play. `reconnecting`: it was lost, and is tried again. */
-export type PlayerState = "waiting" | "loading" | "playing" | "reconnecting" | "unsupported";
+/**
+ * `waiting`: nothing to play. `reconnecting`: it was lost, and is tried again. `refused`: the stream is private, and its token is
+ * wrong or too old, which no other try mends.
+ */
+export type PlayerState =
+  | "waiting"
+  | "loading"
+  | "playing"
+  | "reconnecting"
+  | "refused"
+  | "unsupported";
 
 export interface PictureQuality {
   /** The index counts within this load of the playlist; -1 is the automatic choice. */
@@ -20,6 +29,7 @@ export interface PlayerEvents {
 
 export const AUTOMATIC = -1;
 
+const FORBIDDEN = 403;
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
 /** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
 const STANDSTILL_MAX_MS = 8_000;
@@ -150,7 +160,10 @@ export class HlsPlayer {
   }
 
   #failed(hls: HlsLoader, fault: ErrorData): void {
-    if (!fault.fatal || this.#hls !== hls) return;
+    if (this.#hls !== hls) return;
+    // A token that ends in the middle is refused piece by piece, long before hls.js gives up.
+    if (fault.response?.code === FORBIDDEN) return this.#refused();
+    if (!fault.fatal) return;
     const nowMs = this.#clock.epochMs();
     if (fault.type === ErrorTypes.MEDIA_ERROR && nowMs - this.#repairedMs > REPAIR_PERIOD_MS) {
       this.#repairedMs = nowMs;
@@ -158,6 +171,11 @@ export class HlsPlayer {
       return;
     }
     this.#retry();
+  }
+
+  #refused(): void {
+    this.stop();
+    this.#events.onState("refused");
   }
 
   #retry(): void {

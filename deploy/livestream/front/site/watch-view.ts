@@ -13,6 +13,7 @@ const MESSAGES: Readonly<Record<PlayerState, string>> = {
   loading: "Loading…",
   playing: "",
   reconnecting: "The picture got lost. Reconnecting…",
+  refused: "This link has expired, or was never right. Ask for a new one where you got it.",
   unsupported: "This browser cannot play live streams.",
 };
 
