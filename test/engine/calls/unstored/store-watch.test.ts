@@ -1,25 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LOOK_MS, StoreWatch, WELL_MS } from "../../../../engine/calls/unstored/store-watch.js";
-import type { StoreFault } from "../../../../storage/store-condition.js";
+import type { StoreCondition } from "../../../../storage/store-condition.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 const FULL = { reason: "the disk is full", advice: "make room" };
 
+interface Found {
+  fault: StoreCondition["fault"];
+  warning: StoreCondition["warning"];
+  kept: number;
+  writes: number;
+}
+
 /** A store of which nobody has heard a fault before it is looked at, as one whose file was deleted. */
 function watchOf() {
   const clock = new VirtualClock();
   const log = new RecordingLogger();
-  const found: { fault: StoreFault | undefined; kept: number; writes: number } = {
+  const found: Found = {
     fault: undefined,
+    warning: undefined,
     kept: 0,
     writes: 0,
   };
   const watch = new StoreWatch({
     store: {
       writeFault: undefined,
-      look: async () => ({ fault: found.fault, warning: undefined }),
+      look: async () => ({ fault: found.fault, warning: found.warning }),
     },
     keptCount: () => found.kept,
     tryToWrite: async () => void (found.writes += 1),
@@ -70,4 +78,17 @@ test("the store is not well while something waits to be stored", async () => {
   assert.equal(watch.refusal, "the database has only just recovered");
   await look();
   assert.equal(watch.refusal, undefined);
+});
+
+test("a warning is said once, and again when it has gone and come back", async () => {
+  const { found, log, look } = watchOf();
+  const warnings: (string | undefined)[] = ["locked", "locked", undefined, "locked"];
+  for (const warning of warnings) {
+    found.warning = warning;
+    await look();
+  }
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields["warning"]),
+    ["locked", "locked"],
+  );
 });
