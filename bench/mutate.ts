@@ -6,6 +6,7 @@ import { thisMachine } from "./machine.js";
 import { CompiledTree } from "./mutation/compiled-tree.js";
 import { type Trial, tryMutant } from "./mutation/mutant-trial.js";
 import { describeMutant, killRate, mutationReport, survivors } from "./mutation/mutation-report.js";
+import { PlainRuns } from "./mutation/plain-runs.js";
 import { type Mutant, sampleMutants } from "./mutation/sampled-mutants.js";
 import { type Breadth, TestChoice } from "./mutation/test-choice.js";
 
@@ -42,7 +43,12 @@ const paths = tree.paths
   .filter((path) => !NOT_MUTATED.some((folder) => path.startsWith(folder)))
   .filter((path) => !path.startsWith("test/"));
 const mutants = sampleMutants(tree, paths, Number(values.sample), seed);
-const choice = new TestChoice(tree, mutants);
+const plainRuns = new PlainRuns(
+  tree,
+  mutants,
+  join(BUILD, "../node_modules/.cache/parley-mutants"),
+);
+const choice = new TestChoice(tree, plainRuns);
 const trials = new Map<Mutant, Trial>();
 /** Those that no test of the whole server could be asked about. */
 let unaskedCount = 0;
@@ -66,7 +72,7 @@ console.log(
 if (values.write) {
   const command = ["npm run mutate --", ...process.argv.slice(2)].join(" ");
   const date = new Date().toISOString().slice(0, 10);
-  const left = { untriedCount, unaskedCount, leftOutTests: choice.leftOut };
+  const left = { untriedCount, unaskedCount, leftOutTests: plainRuns.leftOut };
   writeFileSync(REPORT, mutationReport({ command, date, machine, seed, trials: tried, ...left }));
 }
 

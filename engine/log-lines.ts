@@ -106,7 +106,7 @@ export class LogLines {
       this.#waiting = [];
       return;
     }
-    this.#lose(linesIn(bytes), error.code ?? error.message);
+    this.#lose(linesIn(bytes), error.message);
   }
 
   #lose(lines: number, reason: string): void {

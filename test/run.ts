@@ -59,9 +59,12 @@ function processOf(group: readonly string[], number: number): string {
   mkdirSync(folder, { recursive: true });
   const files = group.map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
   const path = join(folder, `${number}.js`);
-  const inputs = [files, FILE_TIMEOUT_MS, costsPath].filter((each) => each !== undefined);
-  const call = `await runFiles(${inputs.map((each) => JSON.stringify(each)).join(", ")});`;
-  writeFileSync(path, `import { runFiles } from "../shared-process.js";\n${call}\n`);
+  const meter = costsPath === undefined ? "" : `, new CostMeter(${JSON.stringify(costsPath)})`;
+  const lines = [
+    'import { CostMeter, runFiles } from "../shared-process.js";',
+    `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS}${meter});`,
+  ];
+  writeFileSync(path, `${lines.join("\n")}\n`);
   return path;
 }
 

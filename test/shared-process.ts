@@ -1,5 +1,14 @@
 import { after, describe, test } from "node:test";
-import { CostMeter } from "./file-costs.js";
+
+export { CostMeter } from "./file-costs.js";
+
+/** Follows the files of a process. */
+export interface FileWatcher {
+  begins(name: string): void;
+  /** What it imports is loaded; its tests are still to run. */
+  isLoaded(): void;
+  ends(name: string): void;
+}
 
 /** For what the last tests have let go of to close. */
 const LEFT_OPEN_MAX_MS = 60_000;
@@ -7,14 +16,13 @@ const LEFT_OPEN_MAX_MS = 60_000;
 /**
  * Runs the test files at these URLs one after the other in this process, each as a suite of its name: what they import is
  * loaded and compiled once. A file that cannot be loaded fails alone;
- * a process that ends early, or does not end, fails as a whole. With `costsPath` each cost is added there.
+ * a process that ends early, or does not end, fails as a whole.
  */
 export async function runFiles(
   files: readonly { readonly name: string; readonly url: string }[],
   timeoutMs: number,
-  costsPath?: string,
+  watcher?: FileWatcher,
 ): Promise<void> {
-  const meter = costsPath === undefined ? undefined : new CostMeter(costsPath);
   let running: string | undefined;
   process.on("exit", () => {
     if (running === undefined) return;
@@ -23,7 +31,7 @@ export async function runFiles(
   });
   for (const { name, url } of files) {
     running = name;
-    meter?.begins();
+    watcher?.begins(name);
     await new Promise<void>((resolve) => {
       describe(name, { timeout: timeoutMs }, async () => {
         try {
@@ -33,11 +41,11 @@ export async function runFiles(
             throw error;
           });
         }
-        meter?.isLoaded();
+        watcher?.isLoaded();
         after(() => resolve());
       });
     });
-    meter?.ends(name);
+    watcher?.ends(name);
   }
   running = undefined;
   // Its timer keeps no process alive: it goes off only where something else does.

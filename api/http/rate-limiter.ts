@@ -36,7 +36,8 @@ export class RateLimiter implements UseLimiter {
   constructor(limit: RateLimit, clock: Clock, keysMax: number = KEYS_MAX) {
     this.#limit = limit;
     this.#clock = clock;
-    this.#windowsByKey = new LRUCache({ max: keysMax });
+    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
+    this.#windowsByKey = new LRUCache({ maxSize: keysMax, sizeCalculation: () => 1 });
   }
 
   get keyCount(): number {

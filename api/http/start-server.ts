@@ -1,7 +1,7 @@
 import type { Logger } from "../../engine/log.js";
 import type { FrontChoice } from "../../engine/settings.js";
 import type { Clock } from "../../engine/time/clock.js";
-import { openApiDocument } from "../contract/openapi.js";
+import { openApiJson } from "../contract/openapi.js";
 import { ROUTES, type RouteId } from "../contract/route-table.js";
 import { type ApiServices, allRoutes } from "../routes/all-routes.js";
 import { type Answer, JSON_TYPE } from "./answer.js";
@@ -119,7 +119,7 @@ function addPages(edge: Edge, { config, metricsText }: HttpParts): void {
   const json: Answer = {
     status: 200,
     contentType: JSON_TYPE,
-    body: Buffer.from(JSON.stringify(openApiDocument())),
+    body: openApiJson(),
   };
   edge.add(pageEndpoint(OPENAPI_PATH, () => json));
   const ofConsole = consoleEndpoints(config.takesTokensInAddress === true);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { parseSync } from "oxc-parser";
@@ -9,7 +10,9 @@ const LOADED_PATH = /["'](\.{1,2}\/[\w./-]+\.js)["']/g;
 export class CompiledTree {
   readonly paths: readonly string[];
   readonly #folder: string;
+  readonly #loads = new Map<string, readonly string[]>();
   readonly #loadedBy = new Map<string, string[]>();
+  readonly #hashes = new Map<string, string>();
 
   /** `places`: folders of the build, and modules that lie in none. Whatever leads from one module to another has to be in them. */
   constructor(folder: string, places: readonly string[]) {
@@ -17,8 +20,10 @@ export class CompiledTree {
     this.paths = places.flatMap((place) => (place.endsWith(".js") ? [place] : this.#within(place)));
     const known = new Set(this.paths);
     for (const path of this.paths) {
-      for (const target of this.#targetsOf(path)) {
-        if (known.has(target)) this.#loadedBy.set(target, [...this.#loadersOf(target), path]);
+      const targets = this.#targetsOf(path).filter((target) => known.has(target));
+      this.#loads.set(path, targets);
+      for (const target of targets) {
+        this.#loadedBy.set(target, [...this.#loadersOf(target), path]);
       }
     }
   }
@@ -47,6 +52,22 @@ export class CompiledTree {
       }
     }
     return distances;
+  }
+
+  /** Another one when a module, or one that it loads, directly or not, is another, and when Node is. */
+  fingerprint(path: string): string {
+    const loaded = new Set([path]);
+    for (const one of loaded) for (const target of this.#loads.get(one) ?? []) loaded.add(target);
+    const hash = createHash("sha256").update(process.version);
+    for (const one of [...loaded].sort()) hash.update(`${one} ${this.#hashOf(one)}\n`);
+    return hash.digest("hex");
+  }
+
+  #hashOf(path: string): string {
+    const hash =
+      this.#hashes.get(path) ?? createHash("sha256").update(this.source(path)).digest("hex");
+    this.#hashes.set(path, hash);
+    return hash;
   }
 
   #loadersOf(path: string): readonly string[] {

@@ -172,6 +172,13 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "5001",
     reason: "the system asks idle connections in whole seconds: it takes 5 of either",
   },
+  {
+    sourcePath: "engine/vendors/socket-voice/socket-voice.ts",
+    code: 'ended.addEventListener("abort", discard, { once: true });',
+    original: "true",
+    replacement: "false",
+    reason: "whatever ends the wait takes the listener away",
+  },
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

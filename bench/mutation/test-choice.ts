@@ -1,16 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { CompiledTree } from "./compiled-tree.js";
-import { ExecutedRanges } from "./executed-ranges.js";
+import type { PlainRuns } from "./plain-runs.js";
 import type { Mutant } from "./sampled-mutants.js";
-import { runTestFile } from "./test-process.js";
 
-/** A slower file tells nothing about one line. */
-const NORMAL_RUN_MAX_MS = 60_000;
 /** What all test files for one mutant may take together, when they pass. */
 const MUTANT_TESTS_MAX_MS: Readonly<Record<Breadth, number>> = {
-  parts: 20_000,
+  parts: 40_000,
   wholeServer: 60_000,
 };
 /** A test that has a word of the module in its path is asked as if it were so many imports nearer. */
@@ -25,7 +19,10 @@ const TEST_FOLDERS = [
   "test/api/",
   "test/simulation/",
   "test/system/",
+  "test/postgres-system/",
 ];
+/** These want a process of their own, as in the test run itself. */
+const APART_FOLDER = "test/engine/sandbox/sdks/";
 /** Whoever loads one of them starts the whole server, which takes seconds and executes a little of everything. */
 const SERVER_STARTERS = ["test/system/test-server.js", "test/system/server-process.js"];
 
@@ -44,48 +41,47 @@ export interface ChoiceLimits {
   readonly isTimeOver: () => boolean;
 }
 
-/** What a test file does without any mutant. */
-interface PlainRun {
-  readonly normalMs: number;
-  readonly reached: ReadonlySet<Mutant>;
-}
-
-/** Which test files execute the place of a mutant. Each file is run without a mutant when it is first thought of. */
+/** Which test files execute the place of a mutant. */
 export class TestChoice {
-  /** Test files that failed or were too slow without a mutant, so they are not asked. */
-  readonly leftOut: string[] = [];
   readonly #tree: CompiledTree;
-  readonly #mutants: readonly Mutant[];
-  readonly #runs = new Map<string, Promise<PlainRun | undefined>>();
-  readonly #normalMs = new Map<string, number>();
+  readonly #runs: PlainRuns;
   readonly #serverTests: ReadonlySet<string>;
 
-  constructor(tree: CompiledTree, mutants: readonly Mutant[]) {
+  constructor(tree: CompiledTree, runs: PlainRuns) {
     this.#tree = tree;
-    this.#mutants = mutants;
+    this.#runs = runs;
     this.#serverTests = new Set(
       SERVER_STARTERS.flatMap((path) => [...tree.distancesTo(path).keys()]),
     );
   }
 
   /**
-   * The files that may kill a mutant: its mirrored test, then the nearest and quickest. The build has to be without a mutant
-   * whenever the next one is asked for. Looks no further when the time is over, whether files are left or not.
+   * The files that may kill a mutant, in lists for one process each: its mirrored test, then the nearest and quickest. What
+   * is known is tried before another file is run to see what it executes. The build has to be without a mutant whenever the
+   * next list is asked for. Looks no further when the time is over, whether files are left or not.
    */
-  async *testsOf(
+  async *listsFor(
     mutant: Mutant,
     { breadth, buildFolder, isTimeOver }: ChoiceLimits,
-  ): AsyncGenerator<ReachingTest> {
+  ): AsyncGenerator<readonly ReachingTest[]> {
+    let list: ReachingTest[] = [];
     let sumMs = 0;
     for (const path of this.#candidates(mutant, breadth)) {
       if (isTimeOver()) return;
-      const run = await this.#plainRun(path, buildFolder);
+      const isApart = path.startsWith(APART_FOLDER);
+      if (list.length > 0 && (isApart || this.#runs.known(path) === undefined)) {
+        yield list;
+        list = [];
+      }
+      const run = await this.#runs.of(path, buildFolder);
       if (run?.reached.has(mutant) !== true) continue;
       const { normalMs } = run;
-      yield { path, normalMs };
+      if (isApart) yield [{ path, normalMs }];
+      else list.push({ path, normalMs });
       sumMs += normalMs;
-      if (sumMs > MUTANT_TESTS_MAX_MS[breadth]) return;
+      if (sumMs > MUTANT_TESTS_MAX_MS[breadth]) break;
     }
+    if (list.length > 0) yield list;
   }
 
   /** The test files that load the module, directly or not, whether they execute the mutant's place or not. */
@@ -93,7 +89,7 @@ export class TestChoice {
     const mirrored = `test/${path.replace(/\.js$/, ".test.js")}`;
     const cost = ([test, distance]: readonly [test: string, distance: number]) =>
       distance +
-      (this.#normalMs.get(test) ?? 0) / MS_PER_DISTANCE -
+      (this.#runs.known(test)?.normalMs ?? 0) / MS_PER_DISTANCE -
       (test === mirrored ? Infinity : wordsShared(test, path) * DISTANCE_PER_WORD);
     return [...this.#tree.distancesTo(path)]
       .filter(([test]) => test.endsWith(".test.js"))
@@ -107,31 +103,6 @@ export class TestChoice {
   #isAsked(test: string, mirrored: string, breadth: Breadth): boolean {
     const isOfParts = test === mirrored || !this.#serverTests.has(test);
     return isOfParts === (breadth === "parts");
-  }
-
-  #plainRun(testPath: string, buildFolder: string): Promise<PlainRun | undefined> {
-    const known = this.#runs.get(testPath) ?? this.#measure(testPath, buildFolder);
-    this.#runs.set(testPath, known);
-    return known;
-  }
-
-  async #measure(testPath: string, buildFolder: string): Promise<PlainRun | undefined> {
-    const coverageFolder = mkdtempSync(join(tmpdir(), "parley-mutants-"));
-    try {
-      const beganAtMs = performance.now();
-      const outcome = await runTestFile(buildFolder, testPath, NORMAL_RUN_MAX_MS, coverageFolder);
-      const normalMs = performance.now() - beganAtMs;
-      if (outcome !== "passed") {
-        this.leftOut.push(`${testPath} (${outcome})`);
-        return undefined;
-      }
-      this.#normalMs.set(testPath, normalMs);
-      const ranges = new ExecutedRanges(coverageFolder, buildFolder);
-      const isReached = ({ path, change }: Mutant) => ranges.has(path, change.executedAt);
-      return { normalMs, reached: new Set(this.#mutants.filter(isReached)) };
-    } finally {
-      rmSync(coverageFolder, { recursive: true, force: true });
-    }
   }
 }
 

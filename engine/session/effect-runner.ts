@@ -164,16 +164,13 @@ export class EffectRunner implements EffectPerformer {
 
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
-    const abort = new AbortController();
     work.syntheses.get(index)?.abort();
-    work.syntheses.set(index, abort);
     const { tts, cache, clock } = this.#around;
     const delivery = this.#beginDelivery(work, { turnId, index }, text);
     const ready = this.#phrases.get(text);
-    if (ready !== undefined) {
-      work.syntheses.delete(index);
-      return deliverSpoken(ready, delivery);
-    }
+    if (ready !== undefined) return deliverSpoken(ready, delivery);
+    const abort = new AbortController();
+    work.syntheses.set(index, abort);
     speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
       () => {
         if (!abort.signal.aborted) work.syntheses.delete(index);

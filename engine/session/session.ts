@@ -25,13 +25,19 @@ export interface VendorLog {
   wasDeaf(durationMs: number): void;
 }
 
+/** What a session needs of the runner of its call's effects. */
+type SessionRunner = Pick<
+  EffectRunner,
+  "report" | "dispose" | "noteVoice" | "nowMs" | "voiceAgoMs"
+>;
+
 /**
  * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
  * recognizer hears becomes events of the actor.
  */
 export class Session implements SpeechListener {
   readonly callId: string;
-  readonly #runner: EffectRunner;
+  readonly #runner: SessionRunner;
   readonly #vendorLog: VendorLog;
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
@@ -43,7 +49,7 @@ export class Session implements SpeechListener {
 
   constructor(
     callId: string,
-    runner: EffectRunner,
+    runner: SessionRunner,
     vendorLog: VendorLog,
     heard: HeardFormat,
     tap?: CallAudioTap,

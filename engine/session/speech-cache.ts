@@ -33,7 +33,11 @@ export const SAID_ONCE_MAX = 16_384;
 export class SpeechCache {
   /** Undefined: an operator wants none. */
   readonly #sentences: LRUCache<string, SpokenSentence> | undefined;
-  readonly #saidOnce = new LRUCache<number, true>({ max: SAID_ONCE_MAX });
+  readonly #saidOnce = new LRUCache<number, true>({
+    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
+    maxSize: SAID_ONCE_MAX,
+    sizeCalculation: () => 1,
+  });
 
   /** Zero keeps nothing. */
   constructor(sizeBytesMax: number) {

@@ -48,7 +48,11 @@ export class ApiKeys {
   readonly #newId: () => string;
   readonly #onBackgroundError: (error: unknown) => void;
   readonly #opened: ReadCache<OpenedKey>;
-  readonly #touchedAtMsById = new LRUCache<string, number>({ max: RECENTLY_TOUCHED_MAX });
+  readonly #touchedAtMsById = new LRUCache<string, number>({
+    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
+    maxSize: RECENTLY_TOUCHED_MAX,
+    sizeCalculation: () => 1,
+  });
 
   constructor({ database, clock, newId, onBackgroundError }: ApiKeysOptions) {
     this.#database = database;

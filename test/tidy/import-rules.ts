@@ -39,6 +39,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "config.ts",
       "main.ts",
       "test/doubles/",
+      "test/shared-process.ts",
       "test/storage/sqlite/rigs/",
       "test/api/http/loopback-client.ts",
       "test/simulation/seeded-random.ts",

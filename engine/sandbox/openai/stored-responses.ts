@@ -16,7 +16,11 @@ interface StoredResponse {
 /** What the vendor keeps, so that a later request names it instead of sending it again. */
 export class StoredResponses {
   readonly #responses = new LRUCache<string, StoredResponse>({ max: RESPONSES_MAX });
-  readonly #items = new LRUCache<string, ConversationItem>({ max: ITEMS_MAX });
+  readonly #items = new LRUCache<string, ConversationItem>({
+    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
+    maxSize: ITEMS_MAX,
+    sizeCalculation: () => 1,
+  });
 
   add(
     id: string,

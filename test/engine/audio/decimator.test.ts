@@ -90,3 +90,11 @@ test("a whole recording keeps its beginning, its end and its length, however sho
   const end = resampled(click, 24_000);
   assert.equal(end.indexOf(Math.max(...end)), 99);
 });
+
+test("silence after the loudest sound is silence from the first sample on", () => {
+  for (const factor of FACTORS) {
+    decimated(sine(440, 8_000 * factor, 400 * factor, 32_000), factor);
+    const silence = decimated(new Int16Array(400 * factor), factor);
+    assert.deepEqual(silence, new Int16Array(silence.length));
+  }
+});

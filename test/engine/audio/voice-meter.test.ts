@@ -75,3 +75,10 @@ test("a click is no voice", () => {
   line.fill(20_000, 4_000, 4_100);
   assert.ok(!heard(meter, encodeMulaw(line), 8).includes(true));
 });
+
+test("a quiet line is known after a few pieces: a low voice that begins at once is heard soon", () => {
+  const meter = new VoiceMeter(PCM_8K);
+  heard(meter, bytesOf(noise(60, 12)), 16);
+  const low = speech(1_000, 12).map((sample) => sample / 5);
+  assert.ok(heard(meter, bytesOf(low), 16).slice(0, 3).includes(true));
+});

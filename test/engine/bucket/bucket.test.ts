@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Bucket, STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
-import { BucketFault } from "../../../engine/bucket/bucket-fault.js";
+import { BucketFault, placeOf } from "../../../engine/bucket/bucket-fault.js";
 import type { BucketSettings } from "../../../engine/bucket/bucket-settings.js";
 import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 import { Changes } from "../../doubles/changes.js";
@@ -149,4 +149,11 @@ test("an upload whose bytes break off leaves nothing, and its connection is no m
   });
   assert.equal(store.objects.size, 0);
   await bucket.check();
+});
+
+test("a bucket is named as its operator knows it", async (context) => {
+  const { bucket } = await stand(context, { name: "calls", prefix: "a/", endpoint: undefined });
+  assert.equal(placeOf(bucket.settings), "s3://calls/a/");
+  const elsewhere = { ...bucket.settings, endpoint: "https://store.example.com" };
+  assert.equal(placeOf(elsewhere), "s3://calls/a/ at https://store.example.com");
 });

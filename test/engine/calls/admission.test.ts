@@ -93,3 +93,12 @@ test("a late process refuses nobody while another one of the box takes calls", (
   load.othersTake = false;
   assert.match(admission.refusal ?? "", /too busy/);
 });
+
+test("bad seconds that do not follow each other close nothing", () => {
+  const { admission, clock, load } = box();
+  for (const eventLoopDelayMs of [80, 2, 80, 2, 80]) {
+    load.eventLoopDelayMs = eventLoopDelayMs;
+    clock.advance(1_000);
+    assert.equal(admission.refusal, undefined);
+  }
+});

@@ -181,3 +181,13 @@ test("a voice that gives nothing for four seconds has failed, before its first b
     assert.equal(trial.clock.pendingTimerCount, 0);
   }
 });
+
+test("a sentence that nobody waits for any more when its last sound has come is not said, and not kept", async () => {
+  const trial = new Trial();
+  const spoken = trial.say("hello");
+  trial.synthesis.give(await speak("hello", MP3_SOUND));
+  trial.synthesis.finish();
+  trial.abort.abort();
+  await assert.rejects(spoken, fault("aborted"));
+  trial.assertNothingKept();
+});

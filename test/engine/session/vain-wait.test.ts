@@ -60,3 +60,16 @@ test("the wait is forgotten when something of an answer has come", () => {
   speak(call);
   assert.equal(call.actor.state.turn?.waitedBeforeMs, 0);
 });
+
+test("of the words that a caller says into a wait, three seconds count as waiting", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  speak(call);
+  call.clock.advance(2_000);
+  const lastWordEndMs = call.clock.monotonicMs();
+  const heard = { text: "are you there", lastWordEndMs, endedAgoMs: 0 };
+  call.send({ type: "transcript", ...heard, isFinal: false, speechFinal: false });
+  call.clock.advance(4_000);
+  call.send({ type: "transcript", ...heard, isFinal: true, speechFinal: true });
+  assert.equal(call.actor.state.turn?.waitedBeforeMs, 2_000 + 3_000);
+});

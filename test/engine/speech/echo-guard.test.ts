@@ -101,3 +101,8 @@ test("only the newest words of very long texts are compared", () => {
   assert.equal(heard(long, 150, long), "certain");
   assert.equal(heard("this is the beginning", 150, `this is the beginning ${long}`), "none");
 });
+
+test("a piece of a word is an echo's where the sound broke off, at the ends, and not inside", () => {
+  assert.equal(heard("ave a table for two", 400), "certain");
+  assert.equal(heard("we ave a table", 400), "none");
+});

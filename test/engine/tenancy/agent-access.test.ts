@@ -5,6 +5,7 @@ import {
   agentStanding,
   isModelAllowed,
   sttModelId,
+  usableFallbacks,
 } from "../../../engine/tenancy/agent-access.js";
 import { newAgent } from "../../../engine/tenancy/agent-input.js";
 import type {
@@ -160,4 +161,19 @@ test("a request's faults and the plan's are told apart", () => {
   assert.deepEqual(gated, [
     { path: "ttsModelId", message: 'the model vendor/tts-other is not in the plan "small"' },
   ]);
+});
+
+test("a recognizer that stands in hears with the model it was given, or the first that the plan has", () => {
+  const models = ["stt-model", "stt-other"].map((modelId) => ({ modelId, label: "" }));
+  const own = provider("stt", { id: "own", orgId: "org", models });
+  const stt = [
+    { providerId: "own", modelId: "stt-other" },
+    { providerId: "own", modelId: null },
+  ];
+  const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, stt } };
+  const usable = usableFallbacks(agent, "stt", PLAN, byId(own));
+  assert.deepEqual(
+    usable.map((vendor) => vendor?.modelId),
+    ["stt-other", "stt-model"],
+  );
 });

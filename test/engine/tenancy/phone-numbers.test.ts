@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SERVER_ACTOR } from "../../../engine/tenancy/audit-entry.js";
 import { PhoneNumbers } from "../../../engine/tenancy/phone-numbers.js";
 import { platformOfFile, refusal, type SeededPlatform } from "./seeded-platform.js";
 
@@ -87,4 +88,19 @@ test("both stand in the audit trail, without the number, and what changed nothin
     ],
   );
   assert.ok(!JSON.stringify(items).includes(number));
+});
+
+test("the audit trail names the administrator who allowed a number, or the server where nobody is known", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const newId = () => crypto.randomUUID();
+  const { database, clock } = platform;
+  const ofServer = new PhoneNumbers({ database, clock, newId });
+  await numbersOf(platform).allow(organization.ownerEmail, newNumber());
+  await ofServer.allow(organization.ownerEmail, newNumber());
+  const { items } = await platform.database.audit.list(organization.id, { skip: 0, limit: 10 });
+  const actorIds = items
+    .filter(({ action }) => action === "organization.allowNumber")
+    .map(({ actor }) => actor.id);
+  assert.deepEqual(actorIds.toSorted(), ["root", SERVER_ACTOR.id].toSorted());
 });

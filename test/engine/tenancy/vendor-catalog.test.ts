@@ -19,3 +19,32 @@ test("every vendor needs a key but those that run at home or ask for none", () =
     ],
   );
 });
+
+test("every vendor is shown under the name that people know it by", () => {
+  assert.deepEqual(
+    VENDOR_CATALOG.map(({ category, displayName }) => `${category} ${displayName}`),
+    [
+      "llm OpenAI",
+      "llm Groq",
+      "llm Anthropic",
+      "llm Google Gemini",
+      "llm Mistral",
+      "llm OpenRouter",
+      "llm Ollama",
+      "llm vLLM",
+      "llm llama.cpp",
+      "llm OpenAI-compatible server",
+      "tts OpenAI speech",
+      "tts ElevenLabs",
+      "tts Cartesia",
+      "tts Deepgram Aura",
+      "tts Kokoro at home",
+      "tts OpenAI-compatible server",
+      "tts Edge voices",
+      "stt Deepgram",
+      "stt AssemblyAI",
+      "stt Whisper at home",
+      "stt OpenAI-compatible server",
+    ],
+  );
+});

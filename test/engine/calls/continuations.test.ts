@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Continuations } from "../../../engine/calls/continuations.js";
+import type { CallRecord } from "../../../storage/records.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { callRecord } from "../../storage/sample-records.js";
+
+const HOUR_MS = 3_600_000;
+const CLAIMS = {
+  vendor: "twilio",
+  orgId: "org",
+  agentId: "agent",
+  callerRef: "CA1",
+  callKey: "key",
+  attempt: 0,
+};
+
+function continuationsWith(call?: CallRecord) {
+  const clock = new VirtualClock();
+  const continuations = new Continuations({
+    secret: "a secret that nobody knows",
+    clock,
+    calls: { findBySession: async () => call },
+    liveCalls: { find: () => undefined },
+    journal: { stored: async () => undefined },
+  });
+  return { clock, continuations };
+}
+
+function endedWith(endReason: string): CallRecord {
+  return { ...callRecord(), status: "completed", metadata: { endReason } };
+}
+
+test("a vendor may ask for as long as a telephone call can last, and with no token of another's", () => {
+  const { clock, continuations } = continuationsWith();
+  const token = continuations.tokenFor(CLAIMS) ?? "";
+  clock.advance(24 * HOUR_MS - 1);
+  assert.deepEqual(continuations.claimsOf(token), CLAIMS);
+  assert.equal(continuations.claimsOf(`${token}x`), undefined);
+  clock.advance(1);
+  assert.equal(continuations.claimsOf(token), undefined);
+});
+
+test("a call that broke goes on, three times; one that came to its end does not", async () => {
+  const next = (call?: CallRecord) => continuationsWith(call).continuations.next(CLAIMS);
+  assert.deepEqual(await next(endedWith("serverStopping")), { ...CLAIMS, attempt: 1 });
+  assert.deepEqual(await next(endedWith("a process of the server ended during the call")), {
+    ...CLAIMS,
+    attempt: 1,
+  });
+  assert.equal(await next(endedWith("agentHungUp")), undefined);
+  assert.equal(await next(undefined), undefined);
+  const { continuations } = continuationsWith();
+  assert.equal(continuations.mayGoOn({ ...CLAIMS, attempt: 2 }), true);
+  assert.equal(continuations.tokenFor({ ...CLAIMS, attempt: 3 }), undefined);
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LOOK_MS, StoreWatch, WELL_MS } from "../../../../engine/calls/unstored/store-watch.js";
+import type { StoreCondition } from "../../../../storage/store-condition.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+
+const FULL = { reason: "the disk is full", advice: "make room" };
+
+interface Found {
+  fault: StoreCondition["fault"];
+  warning: StoreCondition["warning"];
+  kept: number;
+  writes: number;
+}
+
+/** A store of which nobody has heard a fault before it is looked at, as one whose file was deleted. */
+function watchOf() {
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  const found: Found = {
+    fault: undefined,
+    warning: undefined,
+    kept: 0,
+    writes: 0,
+  };
+  const watch = new StoreWatch({
+    store: {
+      writeFault: undefined,
+      look: async () => ({ fault: found.fault, warning: found.warning }),
+    },
+    keptCount: () => found.kept,
+    tryToWrite: async () => void (found.writes += 1),
+    clock,
+    log,
+  });
+  const look = async () => {
+    clock.advance(LOOK_MS);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { watch, found, log, look };
+}
+
+test("a fault that only a look finds refuses calls until the store has been well for a while", async () => {
+  const { watch, found, log, look } = watchOf();
+  await look();
+  assert.equal(watch.refusal, undefined);
+  found.fault = FULL;
+  await look();
+  await look();
+  assert.equal(watch.refusal, FULL.reason);
+  assert.equal(found.writes, 2);
+  found.fault = undefined;
+  await look();
+  assert.equal(watch.refusal, "the database has only just recovered");
+  await look();
+  assert.equal(watch.refusal, undefined);
+  const afterMs = LOOK_MS + WELL_MS;
+  assert.deepEqual(
+    log.lines.map(({ level, fields }) => ({ level, ...fields })),
+    [
+      { level: "error", ...FULL },
+      { level: "info", afterMs },
+    ],
+  );
+});
+
+test("the store is not well while something waits to be stored", async () => {
+  const { watch, found, look } = watchOf();
+  found.fault = FULL;
+  await look();
+  found.fault = undefined;
+  found.kept = 1;
+  for (let looks = 0; looks < 5; looks += 1) await look();
+  assert.equal(watch.refusal, "what was said in other calls is still to be stored");
+  found.kept = 0;
+  await look();
+  assert.equal(watch.refusal, "the database has only just recovered");
+  await look();
+  assert.equal(watch.refusal, undefined);
+});
+
+test("a warning is said once, and again when it has gone and come back", async () => {
+  const { found, log, look } = watchOf();
+  const warnings: (string | undefined)[] = ["locked", "locked", undefined, "locked"];
+  for (const warning of warnings) {
+    found.warning = warning;
+    await look();
+  }
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields["warning"]),
+    ["locked", "locked"],
+  );
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MULAW_8K } from "../../../engine/audio/audio-format.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { Session } from "../../../engine/session/session.js";
+
+function sessionWith() {
+  const told: string[] = [];
+  const runner = {
+    report: ({ type }: { readonly type: string }) => void told.push(type),
+    dispose: () => void told.push("disposed"),
+    noteVoice: () => undefined,
+    nowMs: 0,
+    voiceAgoMs: undefined,
+  };
+  const stream = {
+    write: () => undefined,
+    finish: async () => void told.push("finished"),
+    close: () => void told.push("closed"),
+  };
+  const vendorLog = { vendorFailed: () => undefined, wasDeaf: () => undefined };
+  return { session: new Session("call", runner, vendorLog, MULAW_8K), stream, told };
+}
+
+test("a recognizer that comes when the call is over is cut off, and the call does not begin again", () => {
+  const { session, stream, told } = sessionWith();
+  session.release();
+  session.begin(stream, false);
+  assert.deepEqual(told, ["disposed", "closed"]);
+});
+
+test("a call that is over is not ended again, and its recognizer is let go once", () => {
+  const { session, stream, told } = sessionWith();
+  session.begin(stream, true);
+  session.end(CALLER_LEFT);
+  session.release();
+  session.end(CALLER_LEFT);
+  session.release();
+  assert.deepEqual(told, ["opened", "endRequested", "disposed", "finished", "disposed"]);
+});
