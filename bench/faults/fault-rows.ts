@@ -19,6 +19,7 @@ const ASKED = [
   "unauthorized",
   "badRequest",
   "rateLimited",
+  "quotaExceeded",
   "serverError",
   "disconnectBeforeFirstByte",
   "disconnectMidStream",
@@ -26,7 +27,10 @@ const ASKED = [
 
 const CHAT: readonly ChatFault[] = [
   ...ASKED,
+  "notFound",
+  "overloaded",
   "errorMidStream",
+  "endWithoutDone",
   "garbageJson",
   "emptyReply",
   "stallBeforeFirstByte",
@@ -35,6 +39,7 @@ const CHAT: readonly ChatFault[] = [
 const SPEECH: readonly SpeechFault[] = [
   ...ASKED,
   "emptyAudio",
+  "garbage",
   "stallBeforeFirstByte",
   "stallMidStream",
 ];
@@ -42,11 +47,18 @@ const SPEECH: readonly SpeechFault[] = [
 const HANDSHAKE: readonly DeepgramFault[] = [
   "unauthorized",
   "paymentRequired",
+  "forbidden",
   "rateLimited",
   "serverError",
   "stallHandshake",
 ];
-const LISTENING: readonly DeepgramFault[] = ["dropMidCall", "closeMidCall", "silent"];
+const LISTENING: readonly DeepgramFault[] = [
+  "dropMidCall",
+  "closeMidCall",
+  "refuseAudio",
+  "garbageJson",
+  "silent",
+];
 
 export const FAULT_ROWS: readonly FaultRow[] = (
   ["before the call", "in the call"] as const
