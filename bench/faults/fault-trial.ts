@@ -9,7 +9,7 @@ import { takeUsualTurns } from "./usual-turns.js";
 /** Longer than any chain takes; a turn that is not over by then is lost. */
 const TURN_MAX_MS = 25_000;
 const RATE_HZ = 16_000;
-/** Of some eighteen: what was said before them is longer ago than a recognizer that connects anew is told again. */
+/** After so many words of some eighteen the first ones are longer ago than what a recognizer that connects anew hears again. */
 const UTTERED_WORDS = 13;
 
 const SHORT_SAYINGS = [
