@@ -9,8 +9,8 @@ import type {
 export interface FaultRow {
   readonly kind: "llm" | "tts" | "stt";
   readonly fault: string;
-  /** Whether it strikes before the call begins, or in it after a turn that went well. */
-  readonly stage: "before the call" | "in the call";
+  /** It strikes before the call begins, or in it after a turn that went well, or then in the midst of what the caller says. */
+  readonly stage: "before the call" | "in the call" | "in an utterance";
   readonly faults: Partial<SandboxFaults>;
 }
 
@@ -19,6 +19,7 @@ const ASKED = [
   "unauthorized",
   "badRequest",
   "rateLimited",
+  "quotaExceeded",
   "serverError",
   "disconnectBeforeFirstByte",
   "disconnectMidStream",
@@ -26,7 +27,10 @@ const ASKED = [
 
 const CHAT: readonly ChatFault[] = [
   ...ASKED,
+  "notFound",
+  "overloaded",
   "errorMidStream",
+  "endWithoutDone",
   "garbageJson",
   "emptyReply",
   "stallBeforeFirstByte",
@@ -34,6 +38,7 @@ const CHAT: readonly ChatFault[] = [
 ];
 const SPEECH: readonly SpeechFault[] = [
   ...ASKED,
+  // "garbage" has no row: raw samples are any bytes at all, and the caller of these calls has asked for such.
   "emptyAudio",
   "stallBeforeFirstByte",
   "stallMidStream",
@@ -42,20 +47,40 @@ const SPEECH: readonly SpeechFault[] = [
 const HANDSHAKE: readonly DeepgramFault[] = [
   "unauthorized",
   "paymentRequired",
+  "forbidden",
   "rateLimited",
   "serverError",
   "stallHandshake",
 ];
-const LISTENING: readonly DeepgramFault[] = ["dropMidCall", "closeMidCall", "silent"];
+const HEARING: readonly DeepgramFault[] = [
+  "dropMidCall",
+  "closeMidCall",
+  "refuseAudio",
+  "garbageJson",
+];
+const LISTENING: readonly DeepgramFault[] = [...HEARING, "silent"];
+/** One that falls silent in the midst of an utterance is found out too late for it (decision 019): it has no row yet. */
+const LISTENING_AT: Readonly<Record<FaultRow["stage"], readonly DeepgramFault[]>> = {
+  "before the call": [...HANDSHAKE, ...LISTENING],
+  "in the call": LISTENING,
+  "in an utterance": HEARING,
+};
 
-export const FAULT_ROWS: readonly FaultRow[] = (
-  ["before the call", "in the call"] as const
-).flatMap((stage) => [
-  ...CHAT.map((fault) => ({ kind: "llm", fault, stage, faults: { openai: { fault } } }) as const),
-  ...SPEECH.map(
-    (fault) => ({ kind: "tts", fault, stage, faults: { elevenlabs: { fault } } }) as const,
-  ),
-  ...(stage === "before the call" ? [...HANDSHAKE, ...LISTENING] : LISTENING).map(
+/** A recognizer alone is at work while the caller speaks. */
+const STAGES: readonly FaultRow["stage"][] = ["before the call", "in the call", "in an utterance"];
+
+export const FAULT_ROWS: readonly FaultRow[] = STAGES.flatMap((stage) => [
+  ...(stage === "in an utterance" ? [] : askedRows(stage)),
+  ...LISTENING_AT[stage].map(
     (fault) => ({ kind: "stt", fault, stage, faults: { deepgram: { fault } } }) as const,
   ),
 ]);
+
+function askedRows(stage: FaultRow["stage"]): readonly FaultRow[] {
+  return [
+    ...CHAT.map((fault) => ({ kind: "llm", fault, stage, faults: { openai: { fault } } }) as const),
+    ...SPEECH.map(
+      (fault) => ({ kind: "tts", fault, stage, faults: { elevenlabs: { fault } } }) as const,
+    ),
+  ];
+}

@@ -9,6 +9,8 @@ import { takeUsualTurns } from "./usual-turns.js";
 /** Longer than any chain takes; a turn that is not over by then is lost. */
 const TURN_MAX_MS = 25_000;
 const RATE_HZ = 16_000;
+/** After so many words of some eighteen the first ones are longer ago than what a recognizer that connects anew hears again. */
+const UTTERED_WORDS = 13;
 
 const SHORT_SAYINGS = [
   "say the first table is free. Come at noon.",
@@ -70,7 +72,10 @@ export async function tryFault(
     const strike = () => Object.assign(stand.sandbox.faults, row.faults);
     if (row.stage === "before the call") strike();
     const sayings = row.kind === "stt" ? LONG_SAYINGS : SHORT_SAYINGS;
-    const struck = Array.from({ length: calls }, () => turnsOf(stand, sayings, strike));
+    const isInUtterance = row.stage === "in an utterance";
+    const struck = Array.from({ length: calls }, () =>
+      turnsOf(stand, sayings, { strike, isInUtterance }),
+    );
     return (await Promise.all(struck)).map((turns) => resultOf(row, turns, healthyMs));
   } finally {
     await stand.close();
@@ -94,17 +99,25 @@ export async function healthySilenceMs(): Promise<number> {
   const stand = await startFaultStand(false);
   try {
     await takeUsualTurns(stand);
-    const turns = await turnsOf(stand, SHORT_SAYINGS, () => undefined);
+    const turns = await turnsOf(stand, SHORT_SAYINGS, {
+      strike: () => undefined,
+      isInUtterance: false,
+    });
     return turns.map(({ silenceMs }) => silenceMs).toSorted((a, b) => a - b)[1] ?? 0;
   } finally {
     await stand.close();
   }
 }
 
+interface Strike {
+  readonly strike: () => void;
+  readonly isInUtterance: boolean;
+}
+
 async function turnsOf(
   stand: FaultStand,
   sayings: readonly string[],
-  strike: () => void,
+  { strike, isInUtterance }: Strike,
 ): Promise<readonly Turn[]> {
   const { url, apiKey, agentId } = stand;
   const caller = await Caller.connect({ url, apiKey, agentId, stream: "pcm24k" }).catch(
@@ -113,9 +126,10 @@ async function turnsOf(
   if (caller === undefined) return [LOST];
   const turns: Turn[] = [];
   try {
-    for (const saying of sayings) {
-      turns.push(await turnOf(caller, saying).catch(() => LOST));
-      strike();
+    for (const [index, saying] of sayings.entries()) {
+      const speaking = isInUtterance && index === 1 ? strike : undefined;
+      turns.push(await turnOf(caller, saying, speaking).catch(() => LOST));
+      if (!isInUtterance) strike();
       if (turns.at(-1)?.isLost === true) break;
     }
   } finally {
@@ -124,9 +138,15 @@ async function turnsOf(
   return turns;
 }
 
-async function turnOf(caller: Caller, saying: string): Promise<Turn> {
+/** `speaking` is called in the midst of what the caller says. */
+async function turnOf(caller: Caller, saying: string, speaking?: () => void): Promise<Turn> {
   const from = caller.events.length;
-  const { endNs } = await caller.say(saying);
+  const saidAll = caller.say(saying);
+  if (speaking !== undefined) {
+    await caller.until((event) => guessedWords(event) >= UTTERED_WORDS, TURN_MAX_MS);
+    speaking();
+  }
+  const { endNs } = await saidAll;
   const end = await caller.until(
     ({ type }) => type === "audioEnd" || type === "closed" || type === "error",
     TURN_MAX_MS,
@@ -145,6 +165,11 @@ async function turnOf(caller: Caller, saying: string): Promise<Turn> {
     wordsTwice: heard.twice + taken.twice,
     wordsBrokenOff: heard.brokenOff + taken.brokenOff,
   };
+}
+
+function guessedWords(event: Received): number {
+  if (event.type !== "transcript" || event.payload.role !== "user") return 0;
+  return event.payload.text.split(" ").length;
 }
 
 function wordsOfCaller(event: Received): readonly string[] {

@@ -48,7 +48,7 @@ async function nodeOn(
   const changes = new Changes();
   const log = new RecordingLogger();
   const told: string[] = [];
-  const counts = { changed: 0, recordsChanged: 0 };
+  const counts = { changed: 0, recordsChanged: 0, listened: 0 };
   const node = new NodeMail({
     mail,
     startId,
@@ -66,6 +66,10 @@ async function nodeOn(
     },
     onChange: () => {
       counts.changed += 1;
+      changes.tell();
+    },
+    onListening: () => {
+      counts.listened += 1;
       changes.tell();
     },
     onRecordsChanged: () => {
@@ -174,7 +178,8 @@ test("a node whose connection is lost listens again, and looks what it has misse
     `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
     database.url,
   );
-  await changes.until("the node to look", () => counts.changed > 0);
+  assert.equal(counts.listened, 1);
+  await changes.until("the node to look", () => counts.changed > 0 && counts.listened === 2);
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
   await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
   assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));

@@ -1,11 +1,15 @@
 import * as v from "valibot";
 import type { SpeechToText } from "../contracts.js";
-import type { Heard, RecognizerDialect } from "../recognizer-stream/recognizer-dialect.js";
+import type {
+  Heard,
+  MessageReader,
+  RecognizerDialect,
+} from "../recognizer-stream/recognizer-dialect.js";
 import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { wholeNumber } from "../setting-fields.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import { deepgramAccess, deepgramEncoding, deepgramRefusal, VENDOR } from "./deepgram-access.js";
-import { parseNovaMessage } from "./nova-messages.js";
+import { type NovaMessage, parseNovaMessage } from "./nova-messages.js";
 
 /** The vendor refuses less; more is longer than anybody waits. */
 const UTTERANCE_END_MIN_MS = 1_000;
@@ -23,6 +27,8 @@ export const NOVA_FIELDS = {
 /** "The audio cannot be decoded": a new connection would hear the same. */
 const UNDECODABLE_AUDIO_CODE = 1008;
 const SERVER_TROUBLE_CODE = 1011;
+
+type Results = NovaMessage & { readonly kind: "results" };
 
 /** Deepgram's live transcription, version 1 of its protocol. */
 export function deepgramNova(given: VendorSettings, context: VendorContext): SpeechToText {
@@ -56,7 +62,7 @@ function novaDialect(utteranceEndMs: number): RecognizerDialect {
       });
       return `/v1/listen?${query.toString()}`;
     },
-    newReader: () => ({ read: readNova, lost: () => [] }),
+    newReader: () => new NovaReader(),
     closeFault: deepgramCloseFault,
     refusalDetail: deepgramRefusal,
   };
@@ -67,27 +73,63 @@ export function deepgramCloseFault(code: number) {
   return code === SERVER_TROUBLE_CODE ? "unavailable" : "disconnected";
 }
 
-function readNova(text: string): readonly Heard[] | undefined {
-  const message = parseNovaMessage(text);
-  switch (message?.kind) {
-    case undefined:
-      return undefined;
-    case "results": {
-      const { isFinal, speechFinal, lastWordEndSec, settledSec } = message;
-      const settled: Heard[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
-      // A silence that is still going on says nothing; the end of one may end a turn.
-      if (message.text === "" && !isFinal) return settled;
-      const words = { kind: "words", text: message.text, isFinal, speechFinal } as const;
-      return [...settled, { ...words, lastWordEndSec }];
+/** Keeps the newest guess of one socket, so that no word of it is lost with the socket. */
+class NovaReader implements MessageReader {
+  #guess: Results | undefined;
+
+  read(text: string): readonly Heard[] | undefined {
+    const message = parseNovaMessage(text);
+    switch (message?.kind) {
+      case undefined:
+        return undefined;
+      case "results":
+        return this.#readResults(message);
+      case "utteranceEnd":
+        // Negative when there was no word.
+        return message.lastWordEndSec >= 0 ? [message] : [];
+      case "speechStarted":
+        return [message];
+      case "error":
+        return [{ kind: "error", fault: "unavailable", message: message.message }];
+      case "other":
+        return [];
     }
-    case "utteranceEnd":
-      // Negative when there was no word.
-      return message.lastWordEndSec >= 0 ? [message] : [];
-    case "speechStarted":
-      return [message];
-    case "error":
-      return [{ kind: "error", fault: "unavailable", message: message.message }];
-    case "other":
-      return [];
   }
+
+  lost(heldFromSec: number): readonly Heard[] {
+    const guess = this.#guess;
+    this.#guess = undefined;
+    // What is kept whole is heard again as a whole.
+    if (guess === undefined || guess.startSec >= heldFromSec) return [];
+    const isNewestHeld = heldFromSec <= guess.settledSec;
+    const { text, sec } = isNewestHeld ? withoutNewest(guess) : wholeOf(guess);
+    const words = { kind: "words", text, isFinal: true, speechFinal: false } as const;
+    return [
+      { kind: "settled", sec },
+      { ...words, lastWordEndSec: sec },
+    ];
+  }
+
+  #readResults(message: Results): readonly Heard[] {
+    const { text, isFinal, speechFinal, lastWordEndSec, settledSec } = message;
+    this.#guess = isFinal || text === "" ? undefined : message;
+    const settled: Heard[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
+    // A silence that is still going on says nothing; the end of one may end a turn.
+    if (text === "" && !isFinal) return settled;
+    const words = { kind: "words", text, isFinal, speechFinal } as const;
+    return [...settled, { ...words, lastWordEndSec }];
+  }
+}
+
+function wholeOf({ text, settledSec: sec }: Results) {
+  return { text, sec };
+}
+
+/** The newest word may be half of one, and is heard again. */
+function withoutNewest(guess: Results) {
+  const older = guess.words.slice(0, -1);
+  const last = older.at(-1);
+  const texts = older.flatMap((word) => word.text ?? []);
+  if (last === undefined || texts.length < older.length) return wholeOf(guess);
+  return { text: texts.join(" "), sec: last.endSec };
 }

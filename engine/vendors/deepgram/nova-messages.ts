@@ -8,6 +8,9 @@ export type NovaMessage =
       readonly text: string;
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
+      readonly words: readonly NovaWord[];
+      /** Where the first word begins. */
+      readonly startSec: number;
       readonly lastWordEndSec: number | undefined;
       /** Up to where the audio has been dealt with, when isFinal: the next word may begin before the segment ends. */
       readonly settledSec: number;
@@ -16,6 +19,12 @@ export type NovaMessage =
   | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
   | { readonly kind: "error"; readonly message: string }
   | { readonly kind: "other" };
+
+export interface NovaWord {
+  /** As it is written; undefined from who tells only its time. */
+  readonly text: string | undefined;
+  readonly endSec: number;
+}
 
 const wireSchema = v.looseObject({ type: v.string() });
 
@@ -28,7 +37,17 @@ const resultsSchema = v.object({
     alternatives: v.array(
       v.object({
         transcript: v.string(),
-        words: v.optional(v.array(v.object({ end: v.number() })), []),
+        words: v.optional(
+          v.array(
+            v.object({
+              word: v.optional(v.string()),
+              punctuated_word: v.optional(v.string()),
+              start: v.optional(v.number()),
+              end: v.number(),
+            }),
+          ),
+          [],
+        ),
       }),
     ),
   }),
@@ -72,13 +91,20 @@ function parseResults(message: unknown): NovaMessage | undefined {
   if (!parsed.success) return undefined;
   const { start, duration, is_final, speech_final, channel } = parsed.output;
   const best = channel.alternatives[0];
-  const lastWordEndSec = best?.words.at(-1)?.end;
+  const recognized = best?.words ?? [];
+  const words = recognized.map((each) => ({
+    text: each.punctuated_word ?? each.word,
+    endSec: each.end,
+  }));
+  const lastWordEndSec = words.at(-1)?.endSec;
   return {
     kind: "results",
     text: best?.transcript.trim() ?? "",
     // One page of the vendor's documents shows speech_final without is_final.
     isFinal: is_final || speech_final,
     speechFinal: speech_final,
+    words,
+    startSec: recognized[0]?.start ?? start,
     lastWordEndSec,
     settledSec: lastWordEndSec ?? start + duration,
   };

@@ -70,6 +70,18 @@ export function numberedFrames(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, n) => new Uint8Array(FRAME_BYTES).fill(n + 1));
 }
 
+/** A guess at words of half a second each, from the beginning of the caller's audio on. */
+export function interimResults(...texts: readonly string[]): string {
+  const words = texts.map((word, at) => ({ word, start: 0.1 + at / 2, end: 0.6 + at / 2 }));
+  return JSON.stringify({
+    type: "Results",
+    start: 0,
+    duration: texts.length / 2,
+    is_final: false,
+    channel: { alternatives: [{ transcript: texts.join(" "), words }] },
+  });
+}
+
 export function finalResults(text: string, startSec: number, endSec: number): string {
   const words = [{ word: text, start: startSec, end: endSec, confidence: 1 }];
   return JSON.stringify({

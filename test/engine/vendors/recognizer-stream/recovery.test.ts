@@ -5,6 +5,7 @@ import {
   BYTES_PER_MS,
   FRAME_BYTES,
   finalResults,
+  interimResults,
   numberedFrames,
   OPENING_BYTES,
   ScriptedDeepgram,
@@ -87,6 +88,57 @@ describe("Deepgram's stream after its connection broke", () => {
     assert.equal(listener.transcripts[1]?.lastWordEndMs, 800);
     assert.deepEqual(listener.utteranceEndsMs, [800]);
     stream.close();
+  });
+
+  it("tells what was guessed of words that it cannot send again, and sends the newest one again", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(150)) stream.write(frame);
+    const first = await server.peer(0);
+    first.socket.send(interimResults("one", "two", "three", "four", "five"));
+    await scripted.changes.until("the guess", () => listener.transcripts.length === 1);
+    first.socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    const told = { text: "one two three four", isFinal: true, speechFinal: false };
+    assert.deepEqual(listener.transcripts[1], { ...told, lastWordEndMs: 2_000 });
+    clock.advance(0);
+    const second = await server.peer(1);
+    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    clock.advance(600);
+    const againBytes = OPENING_BYTES + 1_000 * BYTES_PER_MS;
+    await scripted.changes.until("the rest", () => bytesOf(second) >= againBytes);
+    assert.equal(bytesOf(second), againBytes);
+    stream.close();
+  });
+
+  it("tells nothing of words that it can send again from the first one on", async () => {
+    const stream = await scripted.open();
+    for (const frame of numberedFrames(100)) stream.write(frame);
+    const first = await server.peer(0);
+    first.socket.send(interimResults("one", "two", "three"));
+    await scripted.changes.until("the guess", () => listener.transcripts.length === 1);
+    first.socket.terminate();
+    await scripted.changes.until("the loss", () => listener.lost.length === 1);
+    assert.equal(listener.transcripts.length, 1);
+    stream.close();
+  });
+
+  it("tells all of a guess whose words have no writing of their own, or whose newest cannot be sent again", async () => {
+    for (const [index, guess] of [
+      interimResults("one", "two", "three", "four", "five").replaceAll('"word"', '"w"'),
+      interimResults("one"),
+    ].entries()) {
+      const stream = await scripted.open();
+      for (const frame of numberedFrames(150)) stream.write(frame);
+      const { socket } = await server.peer(index);
+      const before = listener.transcripts.length;
+      socket.send(guess);
+      await scripted.changes.until("the guess", () => listener.transcripts.length > before);
+      socket.terminate();
+      await scripted.changes.until("the loss", () => listener.lost.length > index);
+      assert.equal(listener.transcripts.at(-1)?.text, listener.transcripts[before]?.text);
+      assert.equal(listener.transcripts.at(-1)?.isFinal, true);
+      stream.close();
+    }
   });
 
   it("gives up after a bounded number of tries", async () => {
