@@ -29,7 +29,7 @@ const CONNECT_MAX_MS = 15_000;
 const NORMAL_END = 1000;
 const BROKEN = 1006;
 /** The server's word for a token or a key that opens nothing. */
-const NO_ENTRY = 4001;
+export const NO_ENTRY = 4001;
 const NOT_OPENED = "this page cannot open a connection to the server's address";
 const TOKEN_ENDED =
   "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";

@@ -25,3 +25,11 @@ export class CallFault extends Error {
     this.code = code;
   }
 }
+
+/** With one of these the caller cannot be heard, and a call that began without a microphone goes on in writing. */
+export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "microphoneDenied",
+  "microphoneMissing",
+  "microphoneBusy",
+  "microphoneLost",
+]);

@@ -1,6 +1,6 @@
-import { CallFault, type FaultCode } from "../client/call-fault.js";
+import { CallFault, type FaultCode, MICROPHONE_FAULTS } from "../client/call-fault.js";
 import { element } from "./element.js";
-import { MICROPHONE_FAULTS, WORDS } from "./widget-words.js";
+import { WORDS } from "./widget-words.js";
 
 /** What is wrong at the moment, in words with a way out. */
 export class FaultNote {

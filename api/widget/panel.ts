@@ -1,5 +1,6 @@
+import { NO_ENTRY } from "../client/agent-call.js";
 import type { CallEnd, CallState, Words } from "../client/call-events.js";
-import type { FaultCode } from "../client/call-fault.js";
+import { CallFault, type FaultCode } from "../client/call-fault.js";
 import { element } from "./element.js";
 import { FaultNote } from "./fault-note.js";
 import { STATE_WORDS, WORDS, WRITTEN_STATE_WORDS } from "./widget-words.js";
@@ -85,6 +86,10 @@ export class Panel {
   /** Says why the agent's side ended it, unless a fault has said so. */
   ended({ code, reason }: CallEnd): void {
     this.#fault.settle();
+    // What the server says of keys is for who wrote the page, and stands in the connection's close.
+    if (!this.#hasBegun && code === NO_ENTRY) {
+      this.#fault.show(new CallFault("refused", WORDS.notAllowed));
+    }
     if (!this.#hasBegun) this.#words.textContent = WORDS.notBegun;
     else if (code !== 1000 && reason !== "" && !this.#fault.isShown) {
       this.#words.textContent = `${STATE_WORDS.ended} (${reason})`;

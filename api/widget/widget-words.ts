@@ -1,5 +1,4 @@
 import type { CallState } from "../client/call-events.js";
-import type { FaultCode } from "../client/call-fault.js";
 
 /** What the widget says of itself. */
 export const STATE_WORDS: Readonly<Record<CallState, string>> = {
@@ -18,14 +17,6 @@ export const WRITTEN_STATE_WORDS: typeof STATE_WORDS = {
   listening: "Waiting for your words",
 };
 
-/** With one of these the visitor cannot be heard, and the call goes on in writing. */
-export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
-  "microphoneDenied",
-  "microphoneMissing",
-  "microphoneBusy",
-  "microphoneLost",
-]);
-
 export const WORDS = {
   open: "Talk to us",
   openInCall: "Talk to us: a call is in progress",
@@ -43,5 +34,6 @@ export const WORDS = {
   writeInstead: "Until then, write below: you are answered all the same.",
   useMicrophone: "Try the microphone again",
   notBegun: "No call came about.",
+  notAllowed: "This page may not call. Whoever runs the site can mend it.",
   unknownFault: "Something went wrong. Try again.",
 } as const;

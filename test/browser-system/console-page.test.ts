@@ -80,6 +80,7 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
   await page.getByLabel("E-mail").fill("ada@example.com");
   await page.getByLabel("Password").fill("short");
   await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByText(/^Expected a password of 8 to 256 characters/).waitFor();
   await page.getByLabel("Password").and(page.locator("[aria-invalid]")).waitFor();
   await page.getByLabel("Password").fill("long enough for this");
   await page.getByRole("button", { name: "Create the account" }).click();

@@ -182,5 +182,5 @@ test("on a site that the agent is not public at, the widget says that it may not
   const { id } = await server.agent(customer, { publicOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
   await page.getByRole("button", { name: "Start talking" }).click();
-  await page.getByRole("alert").filter({ hasText: "missing, wrong or revoked" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
 });

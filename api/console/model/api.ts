@@ -53,13 +53,19 @@ export async function answered<Data>(fetching: Promise<Fetched<Data>>): Promise<
 }
 
 export function faultOf(status: number, error: unknown): ApiFault {
-  if (isRefusal(error)) return new ApiFault(status, asSentence(error.error), error.details);
+  if (isRefusal(error)) {
+    const details = (error.details ?? []).map(({ path, message }) => ({
+      path,
+      message: asSentence(message),
+    }));
+    return new ApiFault(status, asSentence(error.error), details);
+  }
   return new ApiFault(status, `The server answered with ${status}. Try again in a moment.`);
 }
 
 interface Refusal {
   readonly error: string;
-  readonly details?: ApiFault["details"];
+  readonly details?: ApiFault["details"] | undefined;
 }
 
 function isRefusal(value: unknown): value is Refusal {

@@ -1,3 +1,4 @@
+import { MICROPHONE_FAULTS } from "../../client/call-fault.js";
 import {
   BrowserCall,
   type CallEnd,
@@ -71,7 +72,11 @@ export class TalkSession {
     call.on("wait", (wait) => change({ wait }));
     call.on("fault", (fault) => change({ fault }));
     call.on("mended", (code) => {
-      if (this.#talk.fault?.code === code) change({ fault: undefined });
+      const wrong = this.#talk.fault?.code;
+      const isOfMicrophone = MICROPHONE_FAULTS.has(code);
+      // One microphone mends whatever was wrong with another.
+      if (wrong === code || (isOfMicrophone && wrong !== undefined && MICROPHONE_FAULTS.has(wrong)))
+        change({ fault: undefined });
     });
     call.on("levels", (levels) => this.#setLevels(levels));
     call.on("ended", (end) => {
@@ -95,6 +100,17 @@ export class TalkSession {
   /** False while nobody is there to read it. */
   write(text: string): boolean {
     return this.#call?.write(text) ?? false;
+  }
+
+  /** Asks for the microphone again, in the middle of the call. */
+  async retryMicrophone(): Promise<void> {
+    const call = this.#call;
+    try {
+      await call?.sound.useMicrophone();
+    } catch (error) {
+      const isShown = this.#call === call && error instanceof CallFault;
+      if (isShown) this.#set({ ...this.#talk, fault: error });
+    }
   }
 
   hangUp(): void {

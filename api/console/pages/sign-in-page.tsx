@@ -76,7 +76,9 @@ function SignInForm({ isNew }: { isNew: boolean }) {
         type="password"
         autoComplete={isNew ? "new-password" : "current-password"}
       />
-      {enter.error === null ? null : <Fault error={enter.error} />}
+      {enter.error === null ? null : (
+        <Fault error={enter.error} markedPaths={Object.keys(NOTHING)} />
+      )}
       <button type="submit" className="button main" disabled={enter.isPending}>
         {isNew ? "Create the account" : "Sign in"}
       </button>

@@ -8,6 +8,8 @@ interface FormDialogProps {
   readonly action: string;
   readonly isBusy: boolean;
   readonly error: Error | null;
+  /** Fields that say themselves what is wrong with them. */
+  readonly markedPaths?: readonly string[];
   readonly onSubmit: () => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
@@ -15,7 +17,7 @@ interface FormDialogProps {
 
 /** Asks for what is needed to make something new. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, action, isBusy, error, onSubmit, onClose, children } = props;
+  const { title, action, isBusy, error, markedPaths = [], onSubmit, onClose, children } = props;
   return (
     <Dialog title={title} onClose={onClose}>
       <form
@@ -26,7 +28,7 @@ export function FormDialog(props: FormDialogProps) {
         }}
       >
         {children}
-        {error === null ? null : <Fault error={error} />}
+        {error === null ? null : <Fault error={error} markedPaths={markedPaths} />}
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
             Cancel

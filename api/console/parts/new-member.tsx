@@ -9,6 +9,8 @@ import { FormDialog } from "./form-dialog.js";
 
 const OPTIONS = ROLES.map((value) => ({ value, label: ROLE_WORDS[value] }));
 
+const MARKED_PATHS = ["name", "email", "password"];
+
 /** Somebody who is let in from now on, with a password to begin with. */
 export function NewMember({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
@@ -33,6 +35,7 @@ export function NewMember({ onClose }: { onClose: () => void }) {
       action="Add the member"
       isBusy={add.isPending}
       error={add.error}
+      markedPaths={MARKED_PATHS}
       onSubmit={() => add.mutate()}
       onClose={onClose}
     >

@@ -30,10 +30,21 @@ export function Outline({ lines, height = 44, isTiles = false }: OutlineProps) {
   );
 }
 
-export function Fault({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
+interface FaultProps {
+  readonly error: unknown;
+  readonly retry?: (() => unknown) | undefined;
+  /** Fields that say themselves what is wrong with them: it is not said twice. */
+  readonly markedPaths?: readonly string[];
+}
+
+export function Fault({ error, retry, markedPaths = [] }: FaultProps) {
+  const isMarked =
+    error instanceof ApiFault &&
+    error.details.length > 0 &&
+    error.details.every(({ path }) => markedPaths.includes(path));
   return (
     <div className="note fault row" role="alert">
-      <span>{faultWords(error)}</span>
+      <span>{isMarked ? "Look at what is marked, and try again." : faultWords(error)}</span>
       {retry === undefined ? null : (
         <button type="button" className="button" onClick={() => void retry()}>
           Try again

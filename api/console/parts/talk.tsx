@@ -1,5 +1,6 @@
 import { Mic, MicOff, Phone, PhoneOff } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { MICROPHONE_FAULTS } from "../../client/call-fault.js";
 import { type Talk, TalkSession } from "../model/talk-session.js";
 import { waitWords } from "../words/durations.js";
 import { TalkMeters } from "./talk-meters.js";
@@ -17,28 +18,46 @@ const STATES = {
   ended: "The call has ended",
 } as const;
 
+/** Where the microphone brings nothing. */
+const WRITTEN_STATES: Readonly<Record<keyof typeof STATES, string>> = {
+  ...STATES,
+  listening: "Waits for your words",
+  speaking: "Speaks",
+};
+
 /** A call with the agent, with the microphone of this computer. */
 export function TalkPanel({ agentId }: { agentId: string }) {
   const [session] = useState(() => new TalkSession(agentId));
   const talk = useSyncExternalStore(session.onTalk, session.talk);
   useEffect(() => () => session.hangUp(), [session]);
   const isOn = talk.state !== "idle" && talk.state !== "ended";
+  const isDeaf = talk.fault !== undefined && MICROPHONE_FAULTS.has(talk.fault.code);
   return (
     <div className="stack">
       <TalkButton isOn={isOn} session={session} />
       <p className="row" role="status">
-        <span className={`state ${isOn ? "live" : ""}`}>{STATES[talk.state]}</span>
+        <span className={`state ${isOn ? "live" : ""}`}>
+          {(isDeaf ? WRITTEN_STATES : STATES)[talk.state]}
+        </span>
         <span className="soft">{waitedWords(talk)}</span>
       </p>
       {talk.fault === undefined ? null : (
-        <p className="note fault" role="alert">
-          {talk.fault.message}
-        </p>
+        <div className="note fault row" role="alert">
+          <span>
+            {talk.fault.message}
+            {isDeaf && isOn ? " Until then, write below: it answers all the same." : ""}
+          </span>
+          {isDeaf && isOn ? (
+            <button type="button" className="button" onClick={() => void session.retryMicrophone()}>
+              Try the microphone again
+            </button>
+          ) : null}
+        </div>
       )}
       {isOn ? (
         <>
           <TalkMeters session={session} />
-          <div>
+          <div hidden={isDeaf}>
             <button
               type="button"
               className="button"
