@@ -22,13 +22,15 @@ export class KilledCaller {
   #fault: string | undefined;
   #talking: Promise<void> = Promise.resolve();
 
-  /** Resolves when the agent knows the caller's name. */
+  /** Resolves when the agent knows the caller's name, or when that went wrong, as `finish` says then. */
   static async call(webhookUrl: string): Promise<KilledCaller> {
     const gaps = new ReplyGaps();
     const onAudio = (_: Uint8Array, atNs: bigint) => gaps.heard(atNs);
     const caller = new KilledCaller(await PhoneCaller.call({ webhookUrl, onAudio }), gaps);
-    await caller.#hear(GREETING_END);
-    await caller.#converse(NAMED);
+    await caller.#noting(async () => {
+      await caller.#hear(GREETING_END);
+      await caller.#converse(NAMED);
+    });
     return caller;
   }
 
@@ -48,23 +50,25 @@ export class KilledCaller {
 
   /** Has long replies, one after the other, until `finish`. */
   talk(): void {
-    this.#talking = this.#talk().catch((error: Error) => {
-      this.#fault ??= error.message;
-    });
+    this.#talking = this.#noting(() => this.#talk());
   }
 
   /** Ends the talk, asks what the agent knows, and hangs up. Says what was wrong; undefined when nothing was. */
   async finish(): Promise<string | undefined> {
     this.#isOver = true;
     await this.#talking;
-    if (this.#fault !== undefined) return this.#fault;
+    await this.#noting(() => this.#converse(REMEMBERED));
+    await this.#caller.hangUp();
+    return this.#fault;
+  }
+
+  /** Nothing is done any more after the first thing that went wrong. */
+  async #noting(work: () => Promise<void>): Promise<void> {
+    if (this.#fault !== undefined) return;
     try {
-      await this.#converse(REMEMBERED);
-      await this.#caller.hangUp();
-      return undefined;
+      await work();
     } catch (error) {
-      await this.#caller.hangUp();
-      return error instanceof Error ? error.message : "unknown";
+      this.#fault = error instanceof Error ? error.message : "unknown";
     }
   }
 
