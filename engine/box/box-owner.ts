@@ -1,8 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import type { Logger } from "../log.js";
-import { boxMetricsText, type Metric } from "../metrics/box-metrics.js";
+import type { Metric } from "../metrics/box-metrics.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import { within } from "../time/deadline.js";
 import type { Soon } from "../time/soon.js";
 import type {
   BoxState,
@@ -17,13 +16,12 @@ import type {
 import { BreakerDesk } from "./breaker-desk.js";
 import { tellRecordsChanged } from "./change-round.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
+import { boxMetricsPage } from "./metrics-round.js";
 import { NewsDesk } from "./news-desk.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
 import { boxTokens } from "./owner-tokens.js";
 import { SlotLedger } from "./slot-ledger.js";
 
-/** A session process that says nothing for so long is left out of the page of metrics. */
-const METRICS_MAX_MS = 2_000;
 /** How old what the session processes know of each other may be. */
 const STATE_MS = 250;
 
@@ -148,7 +146,7 @@ export class BoxOwner {
   }
 
   #handlers(name: number): Omit<Handlers<OwnerQuestions>, "started"> {
-    const { limits, database, nodes } = this.#options;
+    const { limits, database, nodes, metrics, clock } = this.#options;
     return {
       ...this.#tokens,
       takeSlot: (slot) => this.#takeSlot(name, slot),
@@ -164,7 +162,7 @@ export class BoxOwner {
       },
       handOver: (call) => this.#handOver(name, call),
       report: (report) => this.#report(name, report),
-      metrics: () => this.#metrics(),
+      metrics: async () => boxMetricsPage(this.#members, await metrics(), clock),
       state: (state) => this.#noteState(name, state),
       endCall: (call) => this.#endCall(name, call),
       recordsChanged: () => this.recordsChanged(name),
@@ -263,18 +261,6 @@ export class BoxOwner {
     if (holder === undefined) return false;
     await holder.ask("report", report);
     return true;
-  }
-
-  async #metrics(): Promise<string> {
-    const { clock, metrics } = this.#options;
-    const pages: (readonly Metric[])[] = [await metrics()];
-    const asked = [...this.#members.values()].map(async ({ link }) => {
-      // One that ends meanwhile has no metrics.
-      const page = await link.ask("metrics", undefined).catch(() => undefined);
-      if (page !== undefined) pages.push(page);
-    });
-    await within(clock, METRICS_MAX_MS, Promise.all(asked));
-    return boxMetricsText([...pages]);
   }
 
   #noteState(name: number, state: MemberState): void {

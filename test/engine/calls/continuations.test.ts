@@ -41,15 +41,15 @@ test("a vendor may ask for as long as a telephone call can last, and with no tok
   assert.equal(continuations.claimsOf(token), undefined);
 });
 
-test("a call that broke goes on, three times; one that came to its end does not", async () => {
+test("a call that broke goes on, three times, also where nobody took it; one that came to its end does not", async () => {
   const next = (call?: CallRecord) => continuationsWith(call).continuations.next(CLAIMS);
-  assert.deepEqual(await next(endedWith("serverStopping")), { ...CLAIMS, attempt: 1 });
-  assert.deepEqual(await next(endedWith("a process of the server ended during the call")), {
-    ...CLAIMS,
-    attempt: 1,
-  });
-  assert.equal(await next(endedWith("agentHungUp")), undefined);
-  assert.equal(await next(undefined), undefined);
+  const claims = { ...CLAIMS, attempt: 1 };
+  const goesOn = { kind: "goesOn", claims };
+  assert.deepEqual(await next(endedWith("serverStopping")), goesOn);
+  const died = endedWith("a process of the server ended during the call");
+  assert.deepEqual(await next(died), goesOn);
+  assert.deepEqual(await next(endedWith("agentHungUp")), { kind: "over" });
+  assert.deepEqual(await next(undefined), { kind: "askedAgain", claims });
   const { continuations } = continuationsWith();
   assert.equal(continuations.mayGoOn({ ...CLAIMS, attempt: 2 }), true);
   assert.equal(continuations.tokenFor({ ...CLAIMS, attempt: 3 }), undefined);
