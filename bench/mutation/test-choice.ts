@@ -19,7 +19,6 @@ const TEST_FOLDERS = [
   "test/api/",
   "test/simulation/",
   "test/system/",
-  "test/postgres-system/",
 ];
 /** These want a process of their own, as in the test run itself. */
 const APART_FOLDER = "test/engine/sandbox/sdks/";

@@ -66,10 +66,15 @@ test("of the words that a caller says into a wait, three seconds count as waitin
   call.send({ type: "opened", resumed: true });
   speak(call);
   call.clock.advance(2_000);
+  for (const text of ["are", "are you", "are you still", "are you still there"]) {
+    const lastWordEndMs = call.clock.monotonicMs();
+    const heard = { text, lastWordEndMs, endedAgoMs: 0, isFinal: false, speechFinal: false };
+    call.send({ type: "transcript", ...heard });
+    call.clock.advance(1_000);
+  }
   const lastWordEndMs = call.clock.monotonicMs();
-  const heard = { text: "are you there", lastWordEndMs, endedAgoMs: 0 };
-  call.send({ type: "transcript", ...heard, isFinal: false, speechFinal: false });
-  call.clock.advance(4_000);
-  call.send({ type: "transcript", ...heard, isFinal: true, speechFinal: true });
+  const text = "are you still there now";
+  const heard = { text, lastWordEndMs, endedAgoMs: 0, isFinal: true, speechFinal: true };
+  call.send({ type: "transcript", ...heard });
   assert.equal(call.actor.state.turn?.waitedBeforeMs, 2_000 + 3_000);
 });
