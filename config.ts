@@ -46,7 +46,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly host: string;
   readonly port: number;
   readonly httpFront: FrontChoice;
-  /** Processes that carry calls; 1 is this one alone. */
+  /** Processes that carry calls; 1 is this one alone, 0 as many as the box has cores for. */
   readonly workers: number;
   readonly dataDir: string;
   /** PostgreSQL in place of the file in `dataDir`. */
@@ -142,7 +142,7 @@ const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
   HTTP_FRONT: httpFront,
-  WORKERS: wholeNumber(1, 1, 256),
+  WORKERS: wholeNumber(0, 0, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
   DATABASE_URL: v.optional(databaseUrl),
   DATABASE_CONNECTIONS: wholeNumber(10, 1, 1_000),

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { boxLimits } from "./api/box/box-limits.js";
 import { joinNodes, loneMember } from "./api/box/box-nodes.js";
 import { aloneOnBox } from "./api/box/box-side.js";
-import { mayShare } from "./api/box/may-share.js";
+import { sessionProcessCount } from "./api/box/session-process-count.js";
 import { SessionProcesses } from "./api/box/session-processes.js";
 import { type SessionSettings, startSessionServer } from "./api/box/session-server.js";
 import { freePort } from "./api/http/free-port.js";
@@ -265,8 +265,9 @@ async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, l
 async function main(): Promise<void> {
   const config = readConfig();
   const log = newLogger(config.logLevel);
-  const start = (await mayShare(config, log)) ? startBox : startParley;
-  const parley = await start(config, log).catch((error: unknown) => {
+  const workers = await sessionProcessCount(config, log);
+  const start = workers > 1 ? startBox : startParley;
+  const parley = await start({ ...config, workers }, log).catch((error: unknown) => {
     throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
   });
   if (config.isProduction) announce(config, parley, log);

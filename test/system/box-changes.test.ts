@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { mayShare } from "../../api/box/may-share.js";
+import { sessionProcessCount } from "../../api/box/session-process-count.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { BoxStand } from "./box-stand.js";
@@ -14,7 +14,8 @@ const CALLS = 12;
 const CONNECTIONS = 24;
 const asked = { workers: 2, httpFront: frontUnderTest.choice };
 
-if (await mayShare(asked, new SilentLogger())) describe("a change on a box", changesOnBox);
+if ((await sessionProcessCount(asked, new SilentLogger())) > 1)
+  describe("a change on a box", changesOnBox);
 
 function changesOnBox(): void {
   let stand: BoxStand;
