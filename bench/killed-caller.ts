@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PhoneCaller } from "../engine/sandbox/phone-caller.js";
 import { ReplyGaps } from "./reply-gaps.js";
 
@@ -10,6 +11,11 @@ const REMEMBERED = {
 const TALK = "say one two three four five six seven eight nine ten eleven twelve";
 const APOLOGY = "Where were we?";
 const ANSWER_MAX_MS = 30_000;
+/**
+ * The least that a vendor's network takes to hear of a break, and to ask what comes next. On loopback the question would come
+ * while the system still takes down the dead process's port.
+ */
+const NETWORK_MS = 50;
 
 /** A caller who talks until the stream breaks, and then goes on where the vendor is sent to. */
 export class KilledCaller {
@@ -89,6 +95,7 @@ export class KilledCaller {
 
   async #goOn(): Promise<void> {
     this.#isBroken = true;
+    await sleep(NETWORK_MS);
     this.#caller = await this.#caller.goOn();
     await this.#hear(APOLOGY);
     this.backAtMs = performance.now();
