@@ -1,21 +1,24 @@
-import type { LoadPlan } from "./call-load.js";
+import { alternate } from "./alternation.js";
+import type { LoadPlan } from "./load/call-load.js";
 import {
   describePhoneLoad,
   type PhoneLoadOptions,
   type PhoneLoadResult,
   phonePhrases,
   runPhoneLoad,
-} from "./phone-load.js";
-import { PostgresCluster } from "./postgres-cluster.js";
-import { startPreparedVendors } from "./prepared-vendors.js";
-import { childrenOf, connectionCount } from "./process-usage.js";
-import { compareDatabases, describeRest } from "./rest-load.js";
+} from "./phone/phone-load.js";
+import { median } from "./quantile.js";
+import { compareDatabases, describeRest } from "./rest/rest-load.js";
 import { addedMs, type Scenario, type ScenarioResult } from "./scenarios.js";
-import type { ServerStand } from "./stand.js";
+import { PostgresCluster } from "./stand/postgres-cluster.js";
+import { startPreparedVendors } from "./stand/prepared-vendors.js";
+import { childrenOf, connectionCount } from "./stand/process-usage.js";
+import type { ServerStand } from "./stand/stand.js";
+import { UsedByThread } from "./stand/used-by-thread.js";
 
 type Load = (options?: PhoneLoadOptions) => Promise<PhoneLoadResult>;
 
-/** Telephone calls on one server, with the same phrases each time. */
+/** Telephone calls on a server of their own each time, with the same phrases. */
 async function withLoad<Result>(
   plan: LoadPlan,
   use: (load: Load) => Promise<Result>,
@@ -29,82 +32,151 @@ async function withLoad<Result>(
   }
 }
 
-/** The same calls, and the same requests, on SQLite as the reference and on PostgreSQL of the same machine. */
+function told(what: string, values: readonly number[]): string {
+  const each = values.map((value) => value.toFixed(2)).join(", ");
+  return `${what}: ${median(values).toFixed(2)} ms (${each})`;
+}
+
+/** The same calls on SQLite as the reference and on PostgreSQL of the same machine, in turns. */
 export class DatabasesScenario implements Scenario {
   readonly name: string;
   readonly #plan: LoadPlan;
-  readonly #rounds: number;
+  readonly #pairs: number;
 
-  constructor(plan: LoadPlan, rounds: number) {
-    this.name = `SQLite and PostgreSQL, ${plan.callers} telephone calls each`;
+  constructor(plan: LoadPlan, pairs: number) {
+    this.name = `SQLite and PostgreSQL, ${plan.callers} telephone calls each, ${pairs} times`;
     this.#plan = plan;
-    this.#rounds = rounds;
+    this.#pairs = pairs;
   }
 
   run(): Promise<ScenarioResult> {
     return withLoad(this.#plan, async (load) => {
-      const sqlite = await load();
       const cluster = await PostgresCluster.start();
-      const environment = { DATABASE_URL: await cluster.makeDatabase() };
-      const postgres = await load({ environment });
+      const [sqlite = [], postgres = []] = await alternate(this.#pairs, [
+        () => load(),
+        async () => load({ environment: { DATABASE_URL: await cluster.makeDatabase() } }),
+      ]);
       await cluster.stop();
-      const rest = await compareDatabases(this.#rounds);
+      const p99 = (results: readonly PhoneLoadResult[]) =>
+        results.map((result) => addedMs(result, 0.99));
       return {
         measurements: [
           {
             name: "postgresLatencyP99",
-            measured: addedMs(postgres, 0.99),
-            reference: addedMs(sqlite, 0.99),
+            measured: median(p99(postgres)),
+            reference: median(p99(sqlite)),
           },
         ],
         details: [
-          ...describePhoneLoad("SQLite", sqlite),
-          ...describePhoneLoad("PostgreSQL", postgres),
-          ...describeRest(rest, "SQLite"),
+          told("added latency on SQLite, p99", p99(sqlite)),
+          told("added latency on PostgreSQL, p99", p99(postgres)),
+          ...sqlite.flatMap((result) => describePhoneLoad("SQLite", result)),
+          ...postgres.flatMap((result) => describePhoneLoad("PostgreSQL", result)),
         ],
       };
     });
   }
 }
 
-/** The same calls in one process as the reference, and in two with one that has what is one for the box. */
+/** The same requests on PostgreSQL, and as the reference on SQLite, with the same rows. */
+export class RestDatabasesScenario implements Scenario {
+  readonly name = "REST on PostgreSQL and SQLite";
+  readonly #rounds: number;
+
+  constructor(rounds: number) {
+    this.#rounds = rounds;
+  }
+
+  async run(): Promise<ScenarioResult> {
+    const comparisons = await compareDatabases(this.#rounds);
+    return { measurements: [], details: describeRest(comparisons, "SQLite") };
+  }
+}
+
+/** One way to carry the same calls on one core. */
+interface Arrangement {
+  readonly title: string;
+  readonly options: PhoneLoadOptions;
+}
+
+const ONE: Arrangement = { title: "WORKERS=1", options: { environment: { WORKERS: "1" } } };
+const TWO: Arrangement = { title: "WORKERS=2", options: { environment: { WORKERS: "2" } } };
+/** What two processes cost on one core where nothing joins them. */
+const APART: Arrangement = {
+  title: "two servers with half each",
+  options: { ...ONE.options, apart: 2 },
+};
+
+interface ArrangementRun {
+  readonly result: PhoneLoadResult;
+  readonly used: UsedByThread;
+  /** By process of the server. */
+  readonly calls: readonly number[];
+}
+
+/**
+ * The same calls in one process as the reference, and in two with one that has what is one for the box. The control are two
+ * servers that share nothing: what they cost more than one is the machine's part, what two processes of one cost more than they
+ * is ours.
+ */
 export class WorkersScenario implements Scenario {
   readonly name: string;
   readonly #plan: LoadPlan;
+  readonly #rounds: number;
 
-  constructor(plan: LoadPlan) {
-    this.name = `WORKERS=2 beside WORKERS=1, ${plan.callers} telephone calls each`;
+  constructor(plan: LoadPlan, rounds: number) {
+    this.name = `WORKERS=2 beside WORKERS=1, ${plan.callers} telephone calls each, ${rounds} times`;
     this.#plan = plan;
+    this.#rounds = rounds;
   }
 
   run(): Promise<ScenarioResult> {
     return withLoad(this.#plan, async (load) => {
-      const one = await load();
-      let calls: readonly number[] = [];
-      const two = await load({
-        environment: { WORKERS: "2" },
-        onMeasured: (server) => {
-          calls = callsByProcess(server);
-        },
-      });
-      const all = calls.reduce((sum, count) => sum + count, 0);
+      const arrangements = [ONE, TWO, APART];
+      const runs = await alternate(
+        this.#rounds,
+        arrangements.map((arrangement) => () => runOf(arrangement, load)),
+      );
+      const [one = [], two = [], apart = []] = runs;
+      const shares = two.map(({ calls }) => (100 * Math.max(...calls)) / sum(calls));
       return {
         measurements: [
-          {
-            name: "workersCpuPerCallSecond",
-            measured: two.cpuMsPerCallSecond,
-            reference: one.cpuMsPerCallSecond,
-          },
-          { name: "workersLargestShare", measured: (100 * Math.max(...calls)) / all },
+          { name: "workersCpuPerCallSecond", measured: cpuOf(two), reference: cpuOf(one) },
+          { name: "workersOverApart", measured: cpuOf(two), reference: cpuOf(apart) },
+          { name: "workersLargestShare", measured: Math.max(...shares) },
         ],
-        details: [
-          ...describePhoneLoad("WORKERS=1", one),
-          ...describePhoneLoad("WORKERS=2", two),
-          `  connections by process: ${calls.join(" and ")}`,
-        ],
+        details: arrangements.flatMap((arrangement, index) =>
+          (runs[index] ?? []).flatMap((run) => described(arrangement, run)),
+        ),
       };
     });
   }
+}
+
+async function runOf({ options }: Arrangement, load: Load): Promise<ArrangementRun> {
+  const used = new UsedByThread();
+  let calls: readonly number[] = [];
+  const result = await load({
+    ...options,
+    onMeasuring: (server, isOn) => {
+      used.note(server, isOn);
+      if (!isOn) calls = callsByProcess(server);
+    },
+  });
+  return { result, used, calls };
+}
+
+function described({ title }: Arrangement, { result, used, calls }: ArrangementRun) {
+  const shared = calls.length === 0 ? [] : [`  connections by process: ${calls.join(" and ")}`];
+  return [...describePhoneLoad(title, result), ...used.describe(), ...shared];
+}
+
+function cpuOf(runs: readonly ArrangementRun[]): number {
+  return median(runs.map(({ result }) => result.cpuMsPerCallSecond));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** The streams that each process of the server has open. */

@@ -7,6 +7,8 @@ const Budget = v.strictObject({
   unit: v.string(),
   /** The number that was promised. Kept, it suffices; beside a ratio it may be missed where the reference is as slow. */
   absolute: v.optional(positive),
+  /** The ratio that was promised, where what gates is a wider one. */
+  promisedRatio: v.optional(positive),
   absoluteMax: v.optional(positive),
   ratioMax: v.optional(positive),
   ratioMin: v.optional(positive),
@@ -27,6 +29,7 @@ const Budgets = v.strictObject({
   streamBargeInP99: Budget,
   streamCpuPerCallSecond: Budget,
   streamResidentPerCall: Budget,
+  streamFirstSoundP50: Budget,
   phoneLatencyP50: Budget,
   phoneLatencyP99: Budget,
   phoneBargeInP50: Budget,
@@ -34,11 +37,16 @@ const Budgets = v.strictObject({
   phoneJitterP99: Budget,
   phoneCpuPerCallSecond: Budget,
   phoneResidentPerCall: Budget,
+  phoneFirstSoundP50: Budget,
   phonePcmLatencyP50: Budget,
+  phonePcmFirstTurnsP50: Budget,
+  phonePcmFirstSoundP50: Budget,
   phonePcmCpuPerCallSecond: Budget,
   phonePcmResidentPerCall: Budget,
   phoneUnderruns: Budget,
   phoneMp3LatencyP50: Budget,
+  phoneMp3FirstTurnsP50: Budget,
+  phoneMp3FirstSoundP50: Budget,
   phoneMp3CpuPerCallSecond: Budget,
   phoneMp3ResidentPerCall: Budget,
   phoneWordsWrong: Budget,
@@ -48,6 +56,9 @@ const Budgets = v.strictObject({
   restAgents: Budget,
   restCallPage: Budget,
   restPageOfMany: Budget,
+  restAgentsCpu: Budget,
+  restOrganizationCpu: Budget,
+  restAgentCpu: Budget,
   besideRestLatencyP99: Budget,
   besideDashboardsLatencyP99: Budget,
   streamsListed: Budget,
@@ -74,6 +85,7 @@ const Budgets = v.strictObject({
   killedProcessWrong: Budget,
   postgresLatencyP99: Budget,
   workersCpuPerCallSecond: Budget,
+  workersOverApart: Budget,
   workersLargestShare: Budget,
 });
 export type Budget = v.InferOutput<typeof Budget>;
@@ -99,6 +111,8 @@ export interface Verdict extends Measurement {
   readonly budget: Budget;
   readonly ratio: number | undefined;
   readonly isMet: boolean;
+  /** Undefined where what gates is the promise itself. */
+  readonly isKept: boolean | undefined;
 }
 
 /**
@@ -117,7 +131,21 @@ export function judge(measurement: Measurement, budget: Budget): Verdict {
           measured <= (reference ?? Number.NaN) * ratioMax + plusMax
         : measured >= (absolute ?? Number.POSITIVE_INFINITY) ||
           (ratio ?? Number.NaN) >= (ratioMin ?? Number.NaN);
-  return { ...measurement, budget, ratio, isMet: isMet && Number.isFinite(measured) };
+  const isKept = isPromiseKept(measured, ratio, budget);
+  return { ...measurement, budget, ratio, isMet: isMet && Number.isFinite(measured), isKept };
+}
+
+function isPromiseKept(
+  measured: number,
+  ratio: number | undefined,
+  { absolute, promisedRatio, ratioMin }: Budget,
+): boolean | undefined {
+  const isMore = ratioMin !== undefined;
+  if (promisedRatio !== undefined) {
+    return isMore ? (ratio ?? 0) >= promisedRatio : (ratio ?? Number.NaN) <= promisedRatio;
+  }
+  if (absolute === undefined) return undefined;
+  return isMore ? measured >= absolute : measured <= absolute;
 }
 
 /** The better of two verdicts on one measure: what disturbs a measurement only ever makes it worse. */
@@ -130,6 +158,13 @@ export function better(one: Verdict, other: Verdict): Verdict {
   if (!Number.isFinite(rank(other))) return one;
   const isLess = rank(one) < rank(other);
   return isLess === (ratioMin === undefined) ? one : other;
+}
+
+/** What was promised, in words; empty where what gates is the promise itself. */
+export function promise({ absolute, promisedRatio, ratioMin, unit }: Budget): string {
+  if (promisedRatio !== undefined)
+    return `ratio ${ratioMin === undefined ? "≤" : "≥"} ${promisedRatio}`;
+  return absolute === undefined ? "" : `${absolute} ${unit}`.trim();
 }
 
 /** What gates, in words. */

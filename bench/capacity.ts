@@ -1,12 +1,12 @@
-import { type LoadCallers, webCallers } from "./call-load.js";
-import { type Capacity, CapacitySearch, LATENCY_P99_MAX_MS } from "./capacity-search.js";
-import { pinThisProcess } from "./child-process.js";
+import { type LoadCallers, webCallers } from "./load/call-load.js";
+import { type Capacity, CapacitySearch, LATENCY_P99_MAX_MS } from "./load/capacity-search.js";
+import { PHONE_SOUND, phrases, WEB_SOUND } from "./load/phrases.js";
 import { thisMachine } from "./machine.js";
-import { PhoneJitter } from "./phone-jitter.js";
-import { callersOfServer } from "./phone-stand.js";
-import { PHONE_SOUND, phrases, WEB_SOUND } from "./phrases.js";
-import { type PreparedVoice, startPreparedVendors } from "./prepared-vendors.js";
-import { type ServerStand, startServerStand } from "./stand.js";
+import { PhoneJitter } from "./phone/phone-jitter.js";
+import { callersOfServer } from "./phone/phone-stand.js";
+import { pinThisProcess } from "./stand/child-process.js";
+import { type PreparedVoice, startPreparedVendors } from "./stand/prepared-vendors.js";
+import { type ServerStand, startServerStand } from "./stand/stand.js";
 
 /** `npm run bench:capacity -- [most calls]`: how many calls this box carries, and the setting that keeps it there. */
 const CALLS_MAX = Number(process.argv[2] ?? 300);

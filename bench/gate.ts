@@ -1,9 +1,9 @@
 import { better, judge, readBudgets, type Verdict } from "./budget.js";
-import { pinThisProcess } from "./child-process.js";
-import { IdleScenario } from "./idle.js";
-import { LiveStreamScenario } from "./livestream-load.js";
-import { PhoneLoadScenario } from "./phone-scenarios.js";
-import { JUDGED_REQUESTS, RestScenario } from "./rest-scenarios.js";
+import { LiveStreamScenario } from "./livestream/livestream-load.js";
+import { IdleScenario } from "./load/idle.js";
+import { TlsLoadScenario } from "./load/tls-scenario.js";
+import { PhoneLoadScenario } from "./phone/phone-scenarios.js";
+import { JUDGED_REQUESTS, RestScenario } from "./rest/rest-scenarios.js";
 import {
   CallLoadScenario,
   type Scenario,
@@ -11,7 +11,7 @@ import {
   StartUpScenario,
   TransitionScenario,
 } from "./scenarios.js";
-import { TlsLoadScenario } from "./tls-scenario.js";
+import { pinThisProcess } from "./stand/child-process.js";
 import { verdictTable } from "./verdict-table.js";
 
 /**

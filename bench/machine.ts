@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
-import { describePinning } from "./child-process.js";
+import { describePinning } from "./stand/child-process.js";
 
 export interface Machine {
   readonly cpu: string;

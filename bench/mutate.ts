@@ -9,6 +9,7 @@ import { describeMutant, killRate, mutationReport, survivors } from "./mutation/
 import { PlainRuns } from "./mutation/plain-runs.js";
 import { type Mutant, sampleMutants } from "./mutation/sampled-mutants.js";
 import { type Breadth, TestChoice } from "./mutation/test-choice.js";
+import { PostgresCluster } from "./stand/postgres-cluster.js";
 
 /**
  * Makes small faults in the compiled modules and says which ones no test notices. Each worker has a copy of the build beside
@@ -36,7 +37,15 @@ const limitMs = Number(values.minutes) * 60_000;
 const builds = Array.from({ length: Number(values.workers) }, (_, n) =>
   join(BUILD, `../dist-mutants-${n}`),
 );
-const tree = new CompiledTree(BUILD, ["main.js", "config.js", "engine", "storage", "api", "test"]);
+const tree = new CompiledTree(BUILD, [
+  "main.js",
+  "parley.js",
+  "config.js",
+  "engine",
+  "storage",
+  "api",
+  "test",
+]);
 const prefixes = values.files.split(",");
 const paths = tree.paths
   .filter((path) => prefixes.some((prefix) => path.startsWith(prefix)))
@@ -48,7 +57,8 @@ const plainRuns = new PlainRuns(
   mutants,
   join(BUILD, "../node_modules/.cache/parley-mutants"),
 );
-const choice = new TestChoice(tree, plainRuns);
+const hasPostgres = PostgresCluster.isInstalled();
+const choice = new TestChoice(tree, plainRuns, hasPostgres);
 const trials = new Map<Mutant, Trial>();
 /** Those that no test of the whole server could be asked about. */
 let unaskedCount = 0;
@@ -72,7 +82,7 @@ console.log(
 if (values.write) {
   const command = ["npm run mutate --", ...process.argv.slice(2)].join(" ");
   const date = new Date().toISOString().slice(0, 10);
-  const left = { untriedCount, unaskedCount, leftOutTests: plainRuns.leftOut };
+  const left = { untriedCount, unaskedCount, hasPostgres, leftOutTests: plainRuns.leftOut };
   writeFileSync(REPORT, mutationReport({ command, date, machine, seed, trials: tried, ...left }));
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { phrasesNeeded, runCallLoad } from "./call-load.js";
-import { pinThisProcess } from "./child-process.js";
-import { Inspector } from "./inspector.js";
-import { phrases } from "./phrases.js";
-import { startPreparedVendors } from "./prepared-vendors.js";
-import { startServerStand } from "./stand.js";
+import { phrasesNeeded, runCallLoad } from "./load/call-load.js";
+import { phrases } from "./load/phrases.js";
+import { pinThisProcess } from "./stand/child-process.js";
+import { Inspector } from "./stand/inspector.js";
+import { startPreparedVendors } from "./stand/prepared-vendors.js";
+import { startServerStand } from "./stand/stand.js";
 
 /** Where the server's time goes under the load of the gate: `node dist/bench/profile.js [functions]`. */
 const FUNCTIONS = Number(process.argv[2] ?? 15);

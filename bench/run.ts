@@ -1,22 +1,22 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { DatabasesScenario, WorkersScenario } from "./box-scenarios.js";
+import { DatabasesScenario, RestDatabasesScenario, WorkersScenario } from "./box-scenarios.js";
 import { judge, readBudgets, type Verdict } from "./budget.js";
-import { ChainCostScenario } from "./chain-cost.js";
-import { pinThisProcess } from "./child-process.js";
-import { IdleScenario } from "./idle.js";
-import { KilledServerScenario } from "./killed-server.js";
-import { LiveStreamScenario } from "./livestream-load.js";
+import { KillScenario, ONE_OF_TWO_PROCESSES, ONE_OF_TWO_SERVERS } from "./kills/killed-server.js";
+import { LiveStreamScenario } from "./livestream/livestream-load.js";
+import { ChainCostScenario } from "./load/chain-cost.js";
+import { IdleScenario } from "./load/idle.js";
+import { TlsLoadScenario } from "./load/tls-scenario.js";
 import { type Machine, thisMachine } from "./machine.js";
-import { FullPhoneScenario, PhoneLoadScenario } from "./phone-scenarios.js";
-import { PhoneWordsScenario } from "./phone-words.js";
-import { ROUNDS } from "./rest-load.js";
+import { FullPhoneScenario, Mp3PhoneScenario, PhoneLoadScenario } from "./phone/phone-scenarios.js";
+import { PhoneWordsScenario } from "./phone/phone-words.js";
+import { ROUNDS } from "./rest/rest-load.js";
 import {
   BesideCallsScenario,
   BesideDashboardsScenario,
   RestPagesScenario,
   RestScenario,
-} from "./rest-scenarios.js";
+} from "./rest/rest-scenarios.js";
 import {
   CallLoadScenario,
   type Scenario,
@@ -24,10 +24,13 @@ import {
   StartUpScenario,
   TransitionScenario,
 } from "./scenarios.js";
-import { TlsLoadScenario } from "./tls-scenario.js";
+import { pinThisProcess } from "./stand/child-process.js";
 import { verdictTable } from "./verdict-table.js";
 
+const COUNT_ASKED = /^--(rounds|settle)=([1-9]\d*)$/;
 const SOAK_CALLS = 10_000;
+/** `--settle=90`: telephone calls are measured after so many seconds, when a server has compiled what it runs often. */
+const settleSec = countAsked("settle");
 const PLAN = {
   callers: 100,
   settleMs: 6_000,
@@ -35,19 +38,25 @@ const PLAN = {
   turnPeriodMs: 9_000,
   interruptEvery: 4,
 };
-const PHONE_PLAN = { ...PLAN, callers: 200, measureMs: 30_000 };
+const PHONE_PLAN = {
+  ...PLAN,
+  callers: 200,
+  measureMs: 30_000,
+  settleMs: settleSec === undefined ? PLAN.settleMs : settleSec * 1_000,
+};
+/** Each sentence of MP3 takes the simulated voice a fiftieth of a second beforehand. */
+const MP3_PLAN = { ...PLAN, callers: 30, measureMs: 6_000 };
 const CHAIN_PLAN = { ...PLAN, measureMs: 30_000 };
 const FULL_PHONE_PLAN = { ...PHONE_PLAN, callers: 500, measureMs: 20_000, turnPeriodMs: 12_000 };
 const START_UPS = 5;
 const KILL_ROUNDS = 20;
+const DATABASE_PAIRS = 3;
+const WORKER_ROUNDS = 2;
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 
 const isTls = process.argv.includes("--tls");
-/** `--rounds=3`: fewer kills than are judged. */
-const ROUNDS_ASKED = /^--rounds=([1-9]\d*)$/;
-const killRounds = Number(
-  process.argv.map((word) => ROUNDS_ASKED.exec(word)?.[1]).find(Boolean) ?? KILL_ROUNDS,
-);
+/** `--rounds=3`: as many kills, pairs of databases, or runs of each number of processes, in place of those that are judged. */
+const roundsAsked = countAsked("rounds");
 
 /** Everything, at length: `npm run bench`, or `npm run bench -- rest phone`; `web` and `phone` also with `--tls`. */
 const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
@@ -56,6 +65,7 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   idle: () => new IdleScenario(),
   web: () => new CallLoadScenario(PLAN, { isTls }),
   "web-stream": () => new CallLoadScenario(PLAN, { isTls, stream: "pcm24k" }),
+  "phone-mp3": () => new Mp3PhoneScenario(MP3_PLAN),
   phone: () => new PhoneLoadScenario(PHONE_PLAN, { withMp3: true, isTls }),
   words: () => new PhoneWordsScenario(PHONE_PLAN.callers),
   full: () => new FullPhoneScenario(FULL_PHONE_PLAN),
@@ -67,10 +77,18 @@ const SCENARIOS: Readonly<Record<string, () => Scenario>> = {
   tls: () => new TlsLoadScenario(PHONE_PLAN),
   chain: () => new ChainCostScenario(CHAIN_PLAN),
   soak: () => new SoakScenario(SOAK_CALLS),
-  databases: () => new DatabasesScenario(PHONE_PLAN, ROUNDS),
-  workers: () => new WorkersScenario(PHONE_PLAN),
-  "killed-server": () => new KilledServerScenario(killRounds),
+  databases: () => new DatabasesScenario(PHONE_PLAN, roundsAsked ?? DATABASE_PAIRS),
+  "databases-rest": () => new RestDatabasesScenario(roundsAsked ?? ROUNDS),
+  workers: () => new WorkersScenario(PHONE_PLAN, roundsAsked ?? WORKER_ROUNDS),
+  "killed-server": () => new KillScenario(ONE_OF_TWO_SERVERS, roundsAsked ?? KILL_ROUNDS),
+  "killed-process": () => new KillScenario(ONE_OF_TWO_PROCESSES, roundsAsked ?? KILL_ROUNDS),
 };
+
+function countAsked(name: string): number | undefined {
+  const words = process.argv.map((word) => COUNT_ASKED.exec(word));
+  const count = words.find((word) => word?.[1] === name)?.[2];
+  return count === undefined ? undefined : Number(count);
+}
 
 interface Section {
   readonly name: string;
@@ -108,7 +126,7 @@ function codeBlock(lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [["```", ...lines, "```"].join("\n")];
 }
 
-const asked = process.argv.slice(2).filter((word) => word !== "--tls" && !ROUNDS_ASKED.test(word));
+const asked = process.argv.slice(2).filter((word) => word !== "--tls" && !COUNT_ASKED.test(word));
 const unknown = asked.filter((name) => !(name in SCENARIOS));
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}; known: ${Object.keys(SCENARIOS).join(", ")}`);
@@ -120,5 +138,6 @@ const sections: Section[] = [];
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (asked.length === 0 || asked.includes(name)) sections.push(await measure(scenario()));
 }
-const title = `${asked.length === 0 ? "all" : asked.join("-")}${isTls ? "-over-tls" : ""}`;
+const ending = `${isTls ? "-over-tls" : ""}${settleSec === undefined ? "" : `-settled-${settleSec}-s`}`;
+const title = `${asked.length === 0 ? "all" : asked.join("-")}${ending}`;
 console.log(`written to ${write(machine, title, sections)}`);

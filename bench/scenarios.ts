@@ -1,15 +1,19 @@
 import type { Measurement, MeasureName } from "./budget.js";
 import {
   type CallLoadResult,
+  type FollowedTurns,
   type LoadPlan,
   phrasesNeeded,
   runCallLoad,
   webCallers,
-} from "./call-load.js";
-import { type Phrase, phrases } from "./phrases.js";
-import { startPreparedVendors } from "./prepared-vendors.js";
+} from "./load/call-load.js";
+import { type Phrase, phrases } from "./load/phrases.js";
+import { soak } from "./load/soak.js";
+import { measureStartUp } from "./load/start-up.js";
+import { measureTransition } from "./load/transition.js";
+import type { TurnTiming } from "./load/turn-timing.js";
 import { quantile } from "./quantile.js";
-import { soak } from "./soak.js";
+import { startPreparedVendors } from "./stand/prepared-vendors.js";
 import {
   overTls,
   type ServerStand,
@@ -17,9 +21,7 @@ import {
   startServerStand,
   startVendors,
   type VendorStand,
-} from "./stand.js";
-import { measureStartUp } from "./start-up.js";
-import { measureTransition } from "./transition.js";
+} from "./stand/stand.js";
 
 /** A group of measures that are taken together, and taken again together. */
 export interface Scenario {
@@ -158,6 +160,8 @@ interface CallMeasures {
   readonly bargeInP99: MeasureName;
   readonly cpu: MeasureName;
   readonly resident: MeasureName;
+  /** From the first byte of the voice to the caller's first sound, where the voice is passed on as it comes. */
+  readonly firstSoundP50?: MeasureName;
 }
 const SENTENCE_MEASURES: CallMeasures = {
   latencyP50: "addedLatencyP50",
@@ -174,6 +178,7 @@ const STREAM_MEASURES: CallMeasures = {
   bargeInP99: "streamBargeInP99",
   cpu: "streamCpuPerCallSecond",
   resident: "streamResidentPerCall",
+  firstSoundP50: "streamFirstSoundP50",
 };
 
 function comparison(
@@ -186,6 +191,8 @@ function comparison(
     measured: pick(server),
     reference: pick(relay),
   });
+  const { firstSoundP50 } = names;
+  const playMs = (result: CallLoadResult) => addedMs(result, 0.5, "playMs");
   return [
     compare(names.latencyP50, (result) => addedMs(result, 0.5)),
     compare(names.latencyP99, (result) => addedMs(result, 0.99)),
@@ -193,14 +200,20 @@ function comparison(
     compare(names.bargeInP99, ({ bargeInsMs }) => quantile(bargeInsMs, 0.99)),
     compare(names.cpu, ({ cpuMsPerCallSecond }) => cpuMsPerCallSecond),
     compare(names.resident, ({ residentBytesPerCall }) => residentBytesPerCall / 1_000),
+    ...(firstSoundP50 === undefined ? [] : [compare(firstSoundP50, playMs)]),
   ];
 }
 
 /** NaN, which no budget takes, when too many turns could not be followed. */
-export function addedMs({ timings, turnCount, lostCount }: CallLoadResult, share: number): number {
+export function addedMs(
+  turns: Pick<FollowedTurns, "timings" | "turnCount" | "lostCount">,
+  share: number,
+  part: keyof TurnTiming = "totalMs",
+): number {
+  const { timings, turnCount, lostCount } = turns;
   if (lostCount > turnCount * LOST_SHARE_MAX) return Number.NaN;
   return quantile(
-    timings.map(({ totalMs }) => totalMs),
+    timings.map((timing) => timing[part]),
     share,
   );
 }

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { PhoneCaller } from "../engine/sandbox/phone-caller.js";
-import { createAgent } from "./phone-stand.js";
-import { PostgresCluster } from "./postgres-cluster.js";
-import { type ServerStand, startServerStand, startVendors } from "./stand.js";
+import { PhoneCaller } from "../engine/sandbox/telephone/phone-caller.js";
+import { createAgent } from "./phone/phone-stand.js";
+import { PostgresCluster } from "./stand/postgres-cluster.js";
+import { type ServerStand, startServerStand, startVendors } from "./stand/stand.js";
 
 /**
  * What one server and one call ask of PostgreSQL, counted by PostgreSQL itself: `node dist/bench/statements.js`. Counts do not

@@ -5,7 +5,7 @@ import { connect as connectTls, createServer as createTlsServer } from "node:tls
 import { pathToFileURL } from "node:url";
 import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
 import { FrameWriter } from "../engine/vendors/transport/web-socket-frame.js";
-import { BenchProcess, LOAD_CORE, pinThisProcess } from "./child-process.js";
+import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
 
 /**
  * What a caller's frame to the recognizer costs, over plain TCP and over TLS: `node dist/bench/vendor-frames.js`. All calls send

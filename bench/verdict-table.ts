@@ -1,6 +1,15 @@
-import { bound, type Verdict } from "./budget.js";
+import { bound, promise, type Verdict } from "./budget.js";
 
-const HEADINGS = ["measure", "measured", "promised", "reference", "ratio", "budget", "ok"] as const;
+const HEADINGS = [
+  "measure",
+  "measured",
+  "promised",
+  "kept",
+  "reference",
+  "ratio",
+  "budget",
+  "ok",
+] as const;
 
 /** The verdicts as a Markdown table whose columns also line up in a terminal. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
@@ -15,11 +24,12 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
 }
 
 function cells(verdict: Verdict): readonly string[] {
-  const { budget, measured, reference, ratio, isMet } = verdict;
+  const { budget, measured, reference, ratio, isMet, isKept } = verdict;
   return [
     budget.title,
     `${shortNumber(measured)} ${budget.unit}`.trim(),
-    budget.absolute === undefined ? "" : `${shortNumber(budget.absolute)} ${budget.unit}`.trim(),
+    promise(budget),
+    isKept === undefined ? "" : isKept ? "yes" : "MISSED",
     reference === undefined ? "" : shortNumber(reference),
     ratio === undefined ? "" : ratio.toFixed(2),
     bound(budget),

@@ -8,6 +8,8 @@ const PIECE_BYTES_MAX = 4_096;
 const RETRY_MS = 100;
 /** At the end of the process a reader that does not read is waited for so often. */
 const LAST_TRIES_MAX = 10;
+/** At the end of the process: several times what a thread needs for a piece that is read. */
+const THREAD_MS = 50;
 
 /**
  * Lines to a file descriptor, in order, never at the cost of those who log: a reader that is gone, a full disk and a slow
@@ -81,9 +83,13 @@ export class LogLines {
   }
 
   #wentThrough(): void {
+    this.#addLoss();
+    this.#next();
+  }
+
+  #addLoss(): void {
     if (this.#lostLines > 0) this.#add(this.#lossLine(this.#lostLines, this.#lossReason));
     this.#lostLines = 0;
-    this.#next();
   }
 
   #failed(error: NodeJS.ErrnoException, bytes: Buffer): void {
@@ -115,7 +121,10 @@ export class LogLines {
   }
 
   #writeLast(): void {
-    // What was asked for is written before the process ends: its threads are waited for.
+    // What was asked for is written before the process ends, since its threads are waited for: what follows lets it go first.
+    if (this.#isAsked) standStill(THREAD_MS);
+    // Nobody is left to hear that it went through.
+    this.#addLoss();
     let bytes = (this.#isAsked ? undefined : this.#writing) ?? this.#taken();
     for (let tries = 0; bytes !== undefined && tries < LAST_TRIES_MAX; ) {
       try {
@@ -124,10 +133,15 @@ export class LogLines {
       } catch (error) {
         if (!(error instanceof Error) || !isBusy(error)) return;
         tries += 1;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+        standStill(RETRY_MS);
       }
     }
   }
+}
+
+/** For the end of the process alone, where no timer comes any more. */
+function standStill(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
 function isBusy(error: NodeJS.ErrnoException): boolean {

@@ -60,6 +60,13 @@ const tools = v.array(
       timeoutMs: v.number(),
       speak: v.boolean(),
     }),
+    v.object({
+      type: v.literal("client"),
+      name: v.string(),
+      description: v.string(),
+      parameters: jsonObject,
+      timeoutMs: v.number(),
+    }),
   ]),
 );
 

@@ -25,8 +25,8 @@ export interface AttentionSigns {
   readonly interruptionsMin: number;
   /** In milliseconds; the mean wait of the call. */
   readonly waitMinMs: number;
-  /** A field that only the metadata of such calls have. */
-  readonly field: string;
+  /** Fields that only the metadata of such calls have. */
+  readonly fields: readonly string[];
   /** A value that only the metadata of such calls have. */
   readonly value: string;
 }
@@ -87,9 +87,11 @@ export function sievedCalls(
         its("status", "=", "failed"),
         its("interruptions", ">=", attention.interruptionsMin),
         its("avgLatencyMs", ">=", attention.waitMinMs),
-        its("metadata", "like", `%"${attention.field}":%`),
-        // As PostgreSQL writes what it has merged.
-        its("metadata", "like", `%"${attention.field}" :%`),
+        ...attention.fields.flatMap((field) => [
+          its("metadata", "like", `%"${field}":%`),
+          // As PostgreSQL writes what it has merged.
+          its("metadata", "like", `%"${field}" :%`),
+        ]),
         its("metadata", "like", `%"${attention.value}"%`),
       ]),
     );
@@ -122,7 +124,10 @@ export function searchedCalls(
     .orderBy("latest.sequence", "desc");
 }
 
-/** The turns of so many calls that began since then, each with the moment at which its call began; a call without turns is one row, too. */
+/**
+ * The turns of so many calls that began since then, each with the moment at which its call began; a call without turns is one row,
+ * too. What tools were given and answered stays where it is: it is far more than all else that is known of a turn.
+ */
 export function turnsSince(
   db: Kysely<Tables>,
   orgId: string,
@@ -140,8 +145,11 @@ export function turnsSince(
   return db
     .selectFrom(calls.as("page"))
     .leftJoin("callTurns", "callTurns.callId", "page.id")
-    .select(["page.startedAtMs", "callTurns.turn"]);
+    .select(["page.id as callId", "page.startedAtMs", withoutTools.as("turn")]);
 }
+
+const withoutTools = sql<string | null>`case when ${sql.ref("callTurns.turn")} like '%"tools":[%'
+  then json_patch(${sql.ref("callTurns.turn")}, '{"tools":null}') else ${sql.ref("callTurns.turn")} end`;
 
 /** The sum of a few kept totals (see the first migration), however many calls there are. */
 export function callCount(db: Kysely<Tables>, orgId: string, filter: CallFilter) {

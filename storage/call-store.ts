@@ -58,6 +58,15 @@ export interface CallEnd {
   readonly usage: UsageRecord;
 }
 
+/** A turn that is long over. */
+export interface PastTurn {
+  readonly callId: string;
+  /** When its call began. */
+  readonly startedAtMs: number;
+  /** As the call keeps it. */
+  readonly turn: JsonObject;
+}
+
 export interface CallSummary {
   readonly summary?: string;
   readonly sentiment?: Sentiment;
@@ -170,14 +179,21 @@ export class CallStore {
   }
 
   /** Without its transcript and its turns. */
-  async findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined> {
-    const row = await this.#db
+  findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined> {
+    return this.findLastOf(orgId, [sessionId]);
+  }
+
+  /** The last that began of the calls of these sessions, as `findBySession` finds it. */
+  async findLastOf(orgId: string, sessionIds: readonly string[]): Promise<CallRecord | undefined> {
+    const rows = await this.#db
       .selectFrom("calls")
       .selectAll()
-      .where("sessionId", "=", sessionId)
+      .where("sessionId", "in", sessionIds)
       .where("orgId", "=", orgId)
-      .executeTakeFirst();
-    return row && recordOf(row);
+      .execute();
+    // Sorted here: SQLite asked for the last of them might walk the calls from their end.
+    const [last] = rows.toSorted((one, other) => other.sequence - one.sequence);
+    return last && recordOf(last);
   }
 
   /** Newest first, without transcripts and turns. */
@@ -192,9 +208,10 @@ export class CallStore {
   async turnsSince(
     orgId: string,
     page: { readonly sinceMs: number; readonly skipCalls: number; readonly calls: number },
-  ): Promise<readonly { readonly startedAtMs: number; readonly turn: JsonObject }[]> {
+  ): Promise<readonly PastTurn[]> {
     const rows = await turnsSince(this.#db, orgId, page).execute();
-    return rows.map(({ startedAtMs, turn }) => ({
+    return rows.map(({ callId, startedAtMs, turn }) => ({
+      callId,
       startedAtMs,
       turn: turn === null ? {} : readJson("callTurns.turn", jsonObject, turn),
     }));

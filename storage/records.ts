@@ -1,7 +1,13 @@
+import type { AgentTool } from "./agent-tool.js";
+
 /** The records that the stores take and give. Times are epoch milliseconds; ids are opaque. */
 
 export type Category = "llm" | "tts" | "stt";
 export type JsonObject = { readonly [key: string]: unknown };
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 export interface PlanLimits {
   readonly maxAgents: number;
@@ -162,38 +168,6 @@ export interface AgentFallbacks {
   readonly stt: readonly SttFallback[];
   /** The next language model is asked too when the first is later than it usually is. */
   readonly hedging: boolean;
-}
-
-/** What the agent's model may do besides talking. The built-in ones are named as their types. */
-export type AgentTool =
-  | { readonly type: "hangup" }
-  | TransferTool
-  | { readonly type: "sendDigits" }
-  | HttpTool;
-
-export interface TransferTool {
-  readonly type: "transfer";
-  /** E.164 or a SIP address. */
-  readonly to: string;
-  /** When to transfer, in words for the model. */
-  readonly description?: string;
-}
-
-/** A service of the organization's own, reached from the call. */
-export interface HttpTool {
-  readonly type: "http";
-  readonly name: string;
-  /** When to use it, in words for the model. */
-  readonly description: string;
-  /** JSON schema of the arguments, which are an object. */
-  readonly parameters: JsonObject;
-  readonly url: string;
-  readonly method: "GET" | "POST";
-  /** The values are in the agent's `sealedToolHeaders`. */
-  readonly headerNames: readonly string[];
-  readonly timeoutMs: number;
-  /** What the service answers is spoken as it is, instead of given to the model. */
-  readonly speak: boolean;
 }
 
 export interface AgentRecord {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigFault, parseConfig } from "../config.js";
 import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
+import { PHONE_VENDOR_NAMES } from "../engine/telephony/telephony-settings.js";
 
 const SECRETS = ["a".repeat(32), "b".repeat(40)] as const;
 const KEYS = ["0f".repeat(32), "F0".repeat(32)] as const;
@@ -110,6 +111,11 @@ test("all that is wrong is told at once, by name and without the values", () => 
   );
   assert.equal(faults.length, Object.keys(wrong).length);
   assert.doesNotMatch(faults.join(), /too-short-a-secret/);
+});
+
+test("vendors of telephones are those that are named, be it one, or all", () => {
+  assert.deepEqual(parseConfig({ TELEPHONY_VENDORS: "telnyx" }).telephonyVendors, ["telnyx"]);
+  assert.deepEqual(parseConfig({}).telephonyVendors, PHONE_VENDOR_NAMES);
 });
 
 test("an origin is written as browsers send it, or means every one", () => {

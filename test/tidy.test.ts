@@ -21,6 +21,7 @@ import {
   bannedTexts,
   fileLength,
   fileNames,
+  listenersTakenOff,
   PLACES_OF_TIME,
   timeAndChance,
   wakefulTests,
@@ -38,6 +39,7 @@ const FILE_RULES: Readonly<Record<string, FileRule>> = {
   "files are named for what they hold": fileNames,
   "time, chance and environment are arguments": timeAndChance,
   "nothing stands in the source that should not": bannedTexts,
+  "who listens to a signal takes its listener off": listenersTakenOff,
   "no test is left out": wholeTests,
   "no test sleeps": wakefulTests,
 };

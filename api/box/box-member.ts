@@ -3,6 +3,7 @@ import { BoxNews } from "../../engine/box/box-news.js";
 import { BoxPlacedCalls } from "../../engine/box/box-placed-calls.js";
 import type {
   BoxState,
+  Elsewhere,
   LimitName,
   MemberQuestions,
   MemberState,
@@ -11,10 +12,10 @@ import type {
 import { BoxSlots } from "../../engine/box/box-slots.js";
 import { BoxStreamTokens } from "../../engine/box/box-tokens.js";
 import { Link, type Parcel } from "../../engine/box/link.js";
-import type { SharedBox } from "../../engine/calls/call-center.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
-import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import type { SharedBox } from "../../engine/calls/shared-box.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -58,7 +59,7 @@ export class BoxMember implements BoxSide {
   readonly #slots: BoxSlots;
   readonly #news: BoxNews;
   readonly #breakers: BoxBreakers;
-  #box: BoxState = { callCount: 0, taking: [], isDrained: false };
+  #box: BoxState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
   #state: MemberState = { isServing: false, isLate: false };
   #placedCalls: BoxPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
@@ -96,6 +97,14 @@ export class BoxMember implements BoxSide {
 
   streamAddress(): Promise<string | undefined> {
     return this.owner.ask("streamAddress", undefined);
+  }
+
+  get otherServersTake(): boolean {
+    return this.#box.otherServersTake;
+  }
+
+  elsewhere(): Promise<Elsewhere | undefined> {
+    return this.owner.ask("elsewhere", undefined);
   }
 
   limiterOf(limit: LimitName): UseLimiter {
@@ -168,6 +177,7 @@ export class BoxMember implements BoxSide {
       slots: this.#slots,
       news: this.#news,
       breakers: this.#breakers,
+      hasCall: (callId) => this.#hasElsewhere(callId),
       get callCount() {
         return box().callCount;
       },
@@ -178,6 +188,13 @@ export class BoxMember implements BoxSide {
         return box().taking.some((other) => other !== name);
       },
     };
+  }
+
+  async #hasElsewhere(callId: string): Promise<boolean> {
+    return this.owner.ask("hasCall", callId).catch((error: unknown) => {
+      this.#options.log.info({ error, callId }, "whoever should have a call did not answer");
+      return false;
+    });
   }
 
   #handlers() {

@@ -1,8 +1,8 @@
-import type { LimitName } from "../../engine/box/box-questions.js";
-import type { SharedBox } from "../../engine/calls/call-center.js";
+import type { Elsewhere, LimitName } from "../../engine/box/box-questions.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
-import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import type { SharedBox } from "../../engine/calls/shared-box.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
@@ -33,6 +33,10 @@ export interface BoxSide {
   metricsText(own: Metrics): Promise<string>;
   /** Where the next caller's stream is best sent; undefined where the box has no other address than that of all. */
   streamAddress(): Soon<string | undefined>;
+  /** Whether another server takes callers who come by the address that all of them share. */
+  readonly otherServersTake: boolean;
+  /** Another server that takes callers; undefined when there is none. */
+  elsewhere(): Soon<Elsewhere | undefined>;
 }
 
 /** For a box with one session process, which is its own owner: every answer is there at once. */
@@ -54,5 +58,7 @@ export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
     },
     metricsText: (own) => own.text(),
     streamAddress: () => undefined,
+    otherServersTake: false,
+    elsewhere: () => undefined,
   };
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { BoxOwner } from "../../engine/box/box-owner.js";
 import type { MemberLink } from "../../engine/box/box-questions.js";
@@ -9,7 +8,9 @@ import type { Logger } from "../../engine/log.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
+import { childEnd } from "./child-end.js";
 import type { FromOwner, SessionOrders } from "./session-orders.js";
+import { startedBehind } from "./starting-priority.js";
 
 const SCRIPT = fileURLToPath(new URL("./session-process.js", import.meta.url));
 /** One that ends by itself is started again at once, one that does so over and over after a while. */
@@ -17,6 +18,9 @@ const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 /** One that has lived for so long is not one that ends over and over. */
 const WELL_MS = 60_000;
+/** The calls of one that has ended are closed by nobody else: that is tried until it is done. */
+const CLOSE_AGAIN_MIN_MS = 1_000;
+const CLOSE_AGAIN_MAX_MS = 30_000;
 /** After the drain: what the last writes of a process may take before it is ended. */
 const LAST_WORK_MAX_MS = 30_000;
 
@@ -42,7 +46,7 @@ interface Running {
 export class SessionProcesses {
   readonly #options: SessionProcessesOptions;
   readonly #running = new Map<number, Running>();
-  readonly #restarts = new Set<CancelTimer>();
+  readonly #waiting = new Set<CancelTimer>();
   readonly #port: number;
   /** By place, how long the next start waits, were the last one not well. */
   readonly #waitMs = new Map<number, number>();
@@ -81,7 +85,7 @@ export class SessionProcesses {
   /** Drains all of them at once; one that takes too long is ended. */
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const cancel of this.#restarts) cancel();
+    for (const cancel of this.#waiting) cancel();
     const { clock } = this.#options;
     const all = [...this.#running.values()];
     for (const { link } of all) link.tell("stop", drainTimeoutMs);
@@ -91,7 +95,7 @@ export class SessionProcesses {
     await gone;
   }
 
-  async #begin(place: number, isFirst: boolean): Promise<void> {
+  async #begin(place: number, isFirst: boolean, isReplacement = false): Promise<void> {
     const { orders, addRun, clock, log } = this.#options;
     const runId = randomUUID();
     await addRun(runId).catch((cause: unknown) => {
@@ -101,7 +105,8 @@ export class SessionProcesses {
     const name = this.#lastName;
     const beganAtMs = clock.monotonicMs();
     const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
-    const gone = this.#watch(child);
+    const comeForward = this.#startBehind(child, isReplacement);
+    const gone = childEnd(child);
     const listening = new Promise<number>((resolve) => this.#join(name, child, gone, resolve));
     const settings = { ...orders.settings, port: this.#port };
     post(child, {
@@ -116,7 +121,16 @@ export class SessionProcesses {
       throw new Error("a session process ended before it listened");
     });
     await Promise.race([listening, ended]);
+    comeForward();
     log.debug({ process: name, pid: child.pid }, "a session process takes calls");
+  }
+
+  /** While others have calls, what begins in the place of one that has ended takes no time from them. */
+  #startBehind({ pid }: ChildProcess, isReplacement: boolean): () => void {
+    if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
+    return startedBehind(pid, (error) => {
+      this.#options.log.warn({ error }, "the priority of a session process could not be set");
+    });
   }
 
   #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {
@@ -130,14 +144,8 @@ export class SessionProcesses {
     child.on("error", (error) => log.error({ error, process: name }, "a session process failed"));
   }
 
-  /** Settles when it has ended and all that it has said was taken. */
-  async #watch(child: ChildProcess): Promise<void> {
-    await once(child, "exit").catch(() => undefined);
-    if (child.connected) await once(child, "disconnect");
-  }
-
   async #ended(name: number, child: ChildProcess, runId: string): Promise<void> {
-    const { owner, database, clock, log } = this.#options;
+    const { owner, log } = this.#options;
     this.#running.delete(name);
     const slots = owner.leave(name);
     if (this.#isStopping) return;
@@ -146,11 +154,32 @@ export class SessionProcesses {
       { process: name, how, calls: slots },
       "a session process has ended; the others go on",
     );
+    await this.#closeRun(runId, CLOSE_AGAIN_MIN_MS);
+  }
+
+  async #closeRun(runId: string, waitMs: number): Promise<void> {
+    const { database, clock, log } = this.#options;
     try {
       await database.calls.closeRun(runId, clock.epochMs());
     } catch (error) {
-      log.error({ error }, "the calls of a session process that ended could not be closed");
+      log.error(
+        { error, againInMs: waitMs },
+        "the calls of a session process that ended could not be closed yet",
+      );
+      if (!this.#isStopping) {
+        const nextWaitMs = Math.min(2 * waitMs, CLOSE_AGAIN_MAX_MS);
+        this.#later(waitMs, () => void this.#closeRun(runId, nextWaitMs));
+      }
     }
+  }
+
+  /** Unless the box stops before. */
+  #later(waitMs: number, act: () => void): void {
+    const cancel = this.#options.clock.after(waitMs, () => {
+      this.#waiting.delete(cancel);
+      act();
+    });
+    this.#waiting.add(cancel);
   }
 
   #beginAgain(place: number, beganAtMs: number): void {
@@ -159,15 +188,13 @@ export class SessionProcesses {
     const wasWell = clock.monotonicMs() - beganAtMs > WELL_MS;
     const waitMs = wasWell ? RESTART_MIN_MS : (this.#waitMs.get(place) ?? RESTART_MIN_MS);
     this.#waitMs.set(place, Math.min(2 * waitMs, RESTART_MAX_MS));
-    const cancel = clock.after(waitMs, () => {
-      this.#restarts.delete(cancel);
-      this.#begin(place, false).catch((error: unknown) => {
+    this.#later(waitMs, () => {
+      this.#begin(place, false, true).catch((error: unknown) => {
         log.error({ error }, "a session process could not be started again");
         // What has run tells of its end itself.
         if (error instanceof RunNotAdded) this.#beginAgain(place, clock.monotonicMs());
       });
     });
-    this.#restarts.add(cancel);
   }
 }
 

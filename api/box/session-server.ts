@@ -1,13 +1,16 @@
 import { Bucket } from "../../engine/bucket/bucket.js";
 import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
-import { agentLlm } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
-import { OutboundCalls } from "../../engine/calls/outbound-calls.js";
-import { missingSettings, outboundTelephony } from "../../engine/calls/outbound-telephony.js";
-import type { ChainPatience } from "../../engine/calls/vendor-chains.js";
+import { agentLlm } from "../../engine/calls/opening/agent-vendors.js";
+import type { ChainPatience } from "../../engine/calls/opening/vendor-chains.js";
+import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import {
+  missingSettings,
+  outboundTelephony,
+} from "../../engine/calls/outbound/outbound-telephony.js";
 import type { Logger } from "../../engine/log.js";
 import { type LoneNode, NodeList } from "../../engine/nodes/node-list.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
@@ -33,9 +36,15 @@ import type { LimiterOf } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { type HttpConfig, startServer } from "../http/start-server.js";
 import { localUrl } from "../start-up/local-url.js";
-import { openVoiceDoors } from "../voice/voice-doors.js";
+import { type CloseDoors, openVoiceDoors } from "../voice/voice-doors.js";
 import type { BoxSide } from "./box-side.js";
 
+/**
+ * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
+ * client is just sending would meet a reset. And telephony vendors, whose streams were ended, ask now what comes next, on
+ * connections of their own.
+ */
+const LAST_WORDS_MS = 2_000;
 /** REST requests in flight when the server stops. */
 const LAST_REQUESTS_MAX_MS = 5_000;
 const MINUTE_MS = 60_000;
@@ -104,8 +113,13 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
   port = given;
   const stop = async (drainTimeoutMs: number) => {
     await calls.drain(drainTimeoutMs);
-    await closeDoors();
+    const wasRefused = await closeDoors();
     calls.feed.close();
+    if (wasRefused || calls.liveCalls.wereEnded) {
+      await new Promise<void>((resolve) => {
+        clock.after(LAST_WORDS_MS, resolve);
+      });
+    }
     await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
@@ -167,7 +181,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
-  let closeDoors = () => Promise.resolve();
+  let closeDoors: CloseDoors = () => Promise.resolve(false);
   const running = await startServer({
     config: httpConfig(settings, box),
     services: {
@@ -201,7 +215,11 @@ async function serve(parts: SessionParts, carrier: Carrier) {
       const liveCalls = box.liveCalls(calls.liveCalls);
       const tokens = { streamTokens, streamUuids, answeredWebhooks, tokenUses };
       const streamAddress = () => box.streamAddress();
-      const asked = { ...tokens, liveCalls, limiterOf, placedCalls, streamAddress };
+      const elsewhere = () => box.elsewhere();
+      const isClosed = () =>
+        box.otherServersTake && (calls.isStopping || box.shared?.isDrained === true);
+      const places = { streamAddress, elsewhere, isClosed };
+      const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls };
       const { leavesAudioSocket = false } = parts;
       const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
       const doors = { ...reachable, ...asked, ...own };

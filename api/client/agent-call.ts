@@ -1,12 +1,13 @@
 import { Announcer } from "./announcer.js";
 import { type CallTarget, type Credential, callAddress, demandAddress } from "./call-address.js";
 import { type CredentialSource, credentialFrom, NO_TOKEN } from "./call-credential.js";
-import type { CallEvents, CallState } from "./call-events.js";
+import type { CallEvents, CallState, Connected } from "./call-events.js";
 import { CallFault, type FaultCode } from "./call-fault.js";
 import { CallConnection, type CallSocketClass } from "./call-socket.js";
 import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
 import { Dialogue } from "./dialogue.js";
-import { levelOf, rmsOf, VoiceSense } from "./loudness.js";
+import { LevelMeter, levelOf, rmsOf, VoiceSense } from "./loudness.js";
+import { PageTools, type ToolHandler } from "./page-tools.js";
 import { Reconnection } from "./reconnection.js";
 import { type ServerMessage, serverMessage } from "./server-message.js";
 import type { Sound } from "./sound.js";
@@ -23,8 +24,6 @@ export interface AgentCallOptions extends CallTarget, CredentialSource {
   readonly chance?: (() => number) | undefined;
 }
 
-/** A caller sees no difference between quicker ones. */
-const LEVELS_PERIOD_MS = 60;
 const CONNECT_MAX_MS = 15_000;
 const NORMAL_END = 1000;
 const BROKEN = 1006;
@@ -43,13 +42,14 @@ export class AgentCall {
   readonly #dialogue: Dialogue;
   readonly #voiceSense = new VoiceSense();
   readonly #reconnection: Reconnection;
+  readonly #tools: PageTools;
+  readonly #meter: LevelMeter;
   #connection: CallConnection | undefined;
   #cancelConnect: CancelTimer | undefined;
   #historyKey: string | undefined;
   #lastError = "";
   /** The server counts anew with each connection. */
   #turns: { server: number; own: number } | undefined;
-  #levels = { caller: 0, agent: 0, toldAtMs: 0 };
   #isMuted = false;
 
   constructor(options: AgentCallOptions) {
@@ -58,6 +58,12 @@ export class AgentCall {
     this.#clock = options.clock ?? ownClock;
     this.#dialogue = new Dialogue(this.#events, this.#clock);
     this.#reconnection = new Reconnection(this.#clock, options.chance ?? chance);
+    this.#tools = new PageTools(
+      this.#clock,
+      (message) => void (this.#isConnected && this.#connection?.sendText(message)),
+      (use) => this.#events.tell("tool", use),
+    );
+    this.#meter = new LevelMeter(this.#clock, (levels) => this.#events.tell("levels", levels));
   }
 
   get state(): CallState {
@@ -91,7 +97,7 @@ export class AgentCall {
         frame: (samples) => this.#frame(samples),
         sounding: (turn) => this.#dialogue.turnSounds(turn),
         played: (turn, ms) => this.#played(turn, ms),
-        agentLoudness: (rms) => this.#tellLevels({ agent: levelOf(rms) }),
+        agentLoudness: (rms) => this.#meter.note({ agent: levelOf(rms) }),
         microphone: (change) => this.#events.tell("microphone", change),
         fault: (fault) => this.#events.tell("fault", fault),
         mended: (code) => this.#events.tell("mended", code),
@@ -123,6 +129,14 @@ export class AgentCall {
     if (words === "" || !this.#isConnected) return false;
     this.#connection?.sendText(JSON.stringify({ type: "written", text: words }));
     return true;
+  }
+
+  /**
+   * Uses the agent's tool of this name, of the type `client`, in this page. Answers how to offer it no longer. Throws a
+   * CallFault for a name that no tool can have.
+   */
+  tool(name: string, handler: ToolHandler): () => void {
+    return this.#tools.offer(name, handler);
   }
 
   hangUp(): void {
@@ -161,12 +175,12 @@ export class AgentCall {
 
   /** Throws where the address is none, and where this page may not open it. */
   #opened(credential: Credential): CallConnection {
-    const { encoding = "pcm24k", sessionId } = this.#options;
+    const { WebSocket, encoding = "pcm24k", sessionId } = this.#options;
     const key = this.#historyKey ?? sessionId;
     const address = callAddress(this.#options, credential, encoding, key);
-    const socketClass = this.#options.WebSocket ?? ownSocketClass();
-    const connection: CallConnection = new CallConnection(socketClass, address, {
-      text: (message) => this.#take(serverMessage(message)),
+    const line = { WebSocket, address, clock: this.#clock };
+    const connection: CallConnection = new CallConnection(line, {
+      text: (message) => this.#take(serverMessage(message), connection),
       audio: (bytes) => this.#sound.play(new Int16Array(bytes)),
       closed: (code, reason) => {
         if (this.#connection === connection) this.#lost(code, reason);
@@ -182,10 +196,10 @@ export class AgentCall {
     return fault;
   }
 
-  #take(message: ServerMessage | undefined): void {
+  #take(message: ServerMessage | undefined, connection: CallConnection): void {
     switch (message?.type) {
       case "connected":
-        return this.#connected(message.agentName, message.historyKey);
+        return this.#connected(message);
       case "transcript":
         if (message.role === "user") this.#dialogue.callerWords(message.text, message.isFinal);
         else this.#dialogue.agentWords(message.text, message.isFinal);
@@ -205,18 +219,21 @@ export class AgentCall {
         this.#lastError = message.message;
         this.#events.tell("fault", new CallFault("server", message.message));
         return;
+      case "toolCall":
+        return void this.#tools.use(message, (result) => connection.sendText(result));
       case undefined:
         return;
     }
   }
 
-  #connected(agentName: string, historyKey: string): void {
+  #connected({ agentName, historyKey, callId }: Omit<Connected, "isAgain">): void {
     this.#cancelConnect?.();
     const isAgain = this.#reconnection.isOn;
     this.#reconnection.succeeded();
     this.#historyKey = historyKey;
     this.#dialogue.enter("listening");
-    this.#events.tell("connected", { agentName, historyKey, isAgain });
+    this.#tools.connected();
+    this.#events.tell("connected", { agentName, historyKey, callId, isAgain });
     if (isAgain) this.#events.tell("mended", "connectionLost");
   }
 
@@ -267,7 +284,7 @@ export class AgentCall {
   #frame(samples: Int16Array<ArrayBuffer>): void {
     const rms = rmsOf(samples);
     if (this.#voiceSense.isVoice(rms)) this.#dialogue.voiceHeard();
-    this.#tellLevels({ caller: levelOf(rms) });
+    this.#meter.note({ caller: levelOf(rms) });
     this.#connection?.sendAudio(samples);
   }
 
@@ -276,23 +293,8 @@ export class AgentCall {
     const report = { type: "played", turnId: this.#turns.server, ms };
     this.#connection?.sendText(JSON.stringify(report));
   }
-
-  #tellLevels(change: { readonly caller?: number; readonly agent?: number }): void {
-    const nowMs = this.#clock.monotonicMs();
-    Object.assign(this.#levels, change);
-    if (nowMs - this.#levels.toldAtMs < LEVELS_PERIOD_MS) return;
-    this.#levels.toldAtMs = nowMs;
-    const { caller, agent } = this.#levels;
-    this.#events.tell("levels", { caller, agent });
-  }
 }
 
 function asFault(error: unknown, code: FaultCode, message: string): CallFault {
   return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
-}
-
-function ownSocketClass(): CallSocketClass {
-  const found: { WebSocket?: CallSocketClass } = globalThis;
-  if (found.WebSocket !== undefined) return found.WebSocket;
-  throw new CallFault("protocol", "this environment has no WebSocket: give one as an option");
 }

@@ -17,6 +17,8 @@ export interface Connected {
   readonly agentName: string;
   /** Good for 24 hours as `sessionId` of another call, which goes on with this conversation. */
   readonly historyKey: string;
+  /** Its record's id, for who may read records; another one when the connection was made anew. */
+  readonly callId: string;
   /** The connection had broken, and this call goes on. */
   readonly isAgain: boolean;
 }
@@ -65,6 +67,14 @@ export interface MicrophoneChange {
   readonly deviceId: string;
 }
 
+/** What the page did for the agent, by `AgentCall.tool`. */
+export interface ToolUse {
+  readonly name: string;
+  readonly ms: number;
+  /** What was thrown; undefined when it was done. */
+  readonly error: unknown;
+}
+
 export interface CallEnd {
   /** As in docs/protocol.md; 1006 when the connection could not be had back. */
   readonly code: number;
@@ -79,6 +89,7 @@ export interface CallEvents {
   readonly wait: Wait;
   readonly levels: Levels;
   readonly microphone: MicrophoneChange;
+  readonly tool: ToolUse;
   /** The call may go on after it: `ended` says when it does not. */
   readonly fault: CallFault;
   /** What was told as a fault of this code is over: its words may be taken away. */

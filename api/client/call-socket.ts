@@ -1,3 +1,6 @@
+import { CallFault } from "./call-fault.js";
+import type { ClientClock } from "./client-clock.js";
+
 /** The part of a WebSocket that is used: a browser's own, Node's, or that of the package `ws`. */
 export interface CallSocket {
   binaryType: string;
@@ -12,6 +15,20 @@ export interface CallSocket {
 
 export type CallSocketClass = new (address: string) => CallSocket;
 
+export interface CallLine {
+  /** Left out, the environment's own. */
+  readonly WebSocket: CallSocketClass | undefined;
+  readonly address: string;
+  readonly clock: ClientClock;
+}
+
+/** Throws a CallFault where there is none. */
+function ownSocketClass(): CallSocketClass {
+  const found: { WebSocket?: CallSocketClass } = globalThis;
+  if (found.WebSocket !== undefined) return found.WebSocket;
+  throw new CallFault("protocol", "this environment has no WebSocket: give one as an option");
+}
+
 export interface SocketListener {
   text(message: string): void;
   audio(bytes: ArrayBuffer): void;
@@ -19,23 +36,35 @@ export interface SocketListener {
   closed(code: number, reason: string): void;
 }
 
-/** Two seconds of the microphone: a line that takes nothing for so long is broken, though nobody has said so yet. */
+/** Two seconds of the microphone; nothing is added to more. */
 const UNSENT_BYTES_MAX = 64_000;
+/** A line that has taken nothing for two seconds has had more than half of that for one. */
+const STUCK_MS = 1_000;
 const BROKEN = 1006;
 
 /** One connection to the voice WebSocket. */
 export class CallConnection {
   readonly #socket: CallSocket;
+  readonly #clock: ClientClock;
   readonly #listener: SocketListener;
+  /** When what was sent last went out, as far as that is known. */
+  #takenAtMs = 0;
   #isOpen = false;
   #isOver = false;
 
-  constructor(socketClass: CallSocketClass, address: string, listener: SocketListener) {
+  constructor(
+    { WebSocket = ownSocketClass(), address, clock }: CallLine,
+    listener: SocketListener,
+  ) {
+    this.#clock = clock;
     this.#listener = listener;
-    const socket = new socketClass(address);
+    const socket = new WebSocket(address);
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => (this.#isOpen = true);
+    socket.onopen = () => {
+      this.#isOpen = true;
+      this.#takenAtMs = clock.monotonicMs();
+    };
     // What there is to say of an error is said by the close that follows it.
     socket.onerror = () => {};
     socket.onmessage = ({ data }: { readonly data: unknown }) => {
@@ -47,9 +76,20 @@ export class CallConnection {
       this.#over(code, reason);
   }
 
+  /**
+   * What a full line does not take is lost. One that has taken nothing for two seconds is broken off, though nobody has said
+   * so yet.
+   */
   sendAudio(samples: Int16Array<ArrayBuffer>): void {
     if (!this.#isOpen || this.#isOver) return;
-    if (this.#socket.bufferedAmount > UNSENT_BYTES_MAX) return this.breakOff();
+    const unsentBytes = this.#socket.bufferedAmount;
+    const nowMs = this.#clock.monotonicMs();
+    if (unsentBytes <= UNSENT_BYTES_MAX / 2) this.#takenAtMs = nowMs;
+    if (unsentBytes > UNSENT_BYTES_MAX) {
+      // A page that stood still sends much at once, and its line is good: only time tells.
+      if (nowMs - this.#takenAtMs >= STUCK_MS) this.breakOff();
+      return;
+    }
     this.#socket.send(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
   }
 

@@ -12,10 +12,12 @@ export type {
   Connected,
   Levels,
   MicrophoneChange,
+  ToolUse,
   Turn,
   Wait,
   Words,
 } from "./call-events.js";
 export { CallFault, type FaultCode } from "./call-fault.js";
 export { OwnSound, type OwnSoundOptions } from "./own-sound.js";
+export type { ToolHandler } from "./page-tools.js";
 export type { Sound, SoundListener } from "./sound.js";

@@ -1,3 +1,6 @@
+import type { Levels } from "./call-events.js";
+import type { ClientClock } from "./client-clock.js";
+
 /** The quietest that a meter shows, in decibels below full scale. */
 const FLOOR_DB = -60;
 /** Breath and a quiet room are below it. */
@@ -6,6 +9,8 @@ const VOICE_RMS_MIN = 0.01;
 const VOICE_OVER_NOISE = 3;
 /** How fast the noise that is believed in grows, a frame. */
 const NOISE_GROWTH = 1.01;
+/** A caller sees no difference between quicker ones. */
+const LEVELS_PERIOD_MS = 60;
 
 /** The root mean square of samples, 0 to 1. */
 export function rmsOf(samples: Int16Array): number {
@@ -29,5 +34,26 @@ export class VoiceSense {
     this.#noise = Math.min(rms, this.#noise) || rms;
     this.#noise = Math.max(1e-4, this.#noise * NOISE_GROWTH);
     return rms > limit;
+  }
+}
+
+/** How loud both sides are, told as often as an eye wants to know. */
+export class LevelMeter {
+  readonly #clock: ClientClock;
+  readonly #tell: (levels: Levels) => void;
+  #levels: Levels = { caller: 0, agent: 0 };
+  #toldAtMs = 0;
+
+  constructor(clock: ClientClock, tell: (levels: Levels) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  note(change: Partial<Levels>): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#levels = { ...this.#levels, ...change };
+    if (nowMs - this.#toldAtMs < LEVELS_PERIOD_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#tell(this.#levels);
   }
 }

@@ -1,4 +1,5 @@
 import { CallFault } from "./call-fault.js";
+import { rmsOf } from "./loudness.js";
 import type { Sound, SoundListener } from "./sound.js";
 
 export interface OwnSoundOptions {
@@ -45,12 +46,16 @@ export class OwnSound implements Sound {
   play(samples: Int16Array<ArrayBuffer>): void {
     if (this.#isNew) this.#listener?.sounding(this.#turn);
     this.#isNew = false;
+    this.#listener?.agentLoudness(rmsOf(samples));
     this.#options.onAudio(samples, this.#turn, this.#rateHz);
   }
 
-  finish(): void {}
+  finish(): void {
+    this.#listener?.agentLoudness(0);
+  }
 
   stop(): void {
+    this.#listener?.agentLoudness(0);
     this.#options.onStop?.();
   }
 

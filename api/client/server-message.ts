@@ -1,6 +1,11 @@
 /** What the server says in text frames, in stream mode; docs/protocol.md. */
 export type ServerMessage =
-  | { readonly type: "connected"; readonly agentName: string; readonly historyKey: string }
+  | {
+      readonly type: "connected";
+      readonly agentName: string;
+      readonly historyKey: string;
+      readonly callId: string;
+    }
   | {
       readonly type: "transcript";
       readonly role: "user" | "assistant";
@@ -10,9 +15,18 @@ export type ServerMessage =
   | { readonly type: "audioStart"; readonly turnId: number; readonly sampleRateHz: number }
   | { readonly type: "audioStop" }
   | { readonly type: "audioEnd" }
-  | { readonly type: "error"; readonly message: string };
+  | { readonly type: "error"; readonly message: string }
+  | ToolCall;
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The agent wants one of the tools that the page offers used; the answer bears its id. */
+export interface ToolCall {
+  readonly type: "toolCall";
+  readonly id: number;
+  readonly name: string;
+  readonly arguments: Fields;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** Undefined for what this client does not know: a newer server may say more. */
 export function serverMessage(text: string): ServerMessage | undefined {
@@ -24,6 +38,7 @@ export function serverMessage(text: string): ServerMessage | undefined {
         type: "connected",
         agentName: textOf(fields["agentName"]),
         historyKey: textOf(fields["historyKey"]),
+        callId: textOf(fields["callId"]),
       };
     case "transcript":
       return {
@@ -44,6 +59,13 @@ export function serverMessage(text: string): ServerMessage | undefined {
       return { type: "audioEnd" };
     case "error":
       return { type: "error", message: textOf(payload["message"]) };
+    case "toolCall":
+      return {
+        type: "toolCall",
+        id: numberOf(fields["id"]),
+        name: textOf(fields["name"]),
+        arguments: fieldsOf(fields["arguments"]),
+      };
     default:
       return undefined;
   }

@@ -72,6 +72,8 @@ export const OwnOrganization = v.object({
 
 export const SignedUp = v.object({ user: User, token: v.string() });
 
+export const PasswordChanged = v.object({ success: v.literal(true), token: v.string() });
+
 export const SignedIn = v.object({
   user: User,
   organization: OwnOrganization,

@@ -31,7 +31,7 @@ const HEADER_NAME =
   /^(?!(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-[a-z-]*)$)[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/i;
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-const TYPES = ["hangup", "transfer", "sendDigits", "http"] as const;
+const TYPES = ["hangup", "transfer", "sendDigits", "http", "client"] as const;
 const TYPE_WORDS = `what the tool does, one of ${TYPES.map((each) => `"${each}"`).join(", ")}`;
 const TOOL_WORDS = "a tool with a name that no other one has, an object";
 
@@ -42,6 +42,30 @@ function typeField<const Type extends (typeof TYPES)[number]>(type: Type) {
 function descriptionField(subject: string) {
   return textField(subject, DESCRIPTION_CHARACTERS_MAX);
 }
+
+/** What every tool has that an agent's author names. */
+const ownToolFields = {
+  name: worded(
+    v.pipe(
+      v.string(),
+      v.regex(TOOL_NAME),
+      v.examples(["findOrder"]),
+      v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
+    ),
+  ),
+  description: descriptionField("what it does and when to use it, in words for the model"),
+  parameters: worded(
+    v.pipe(
+      v.record(v.string(), v.unknown()),
+      v.check(isToolSchema),
+      v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
+    ),
+  ),
+};
+const timeoutField = v.optional(
+  wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
+  TIMEOUT_DEFAULT_MS,
+);
 
 const toolFields = worded(
   v.pipe(
@@ -66,22 +90,7 @@ const toolFields = worded(
         requestObject({ type: typeField("sendDigits") }),
         requestObject({
           type: typeField("http"),
-          name: worded(
-            v.pipe(
-              v.string(),
-              v.regex(TOOL_NAME),
-              v.examples(["findOrder"]),
-              v.description("a name of its own, a letter and up to 63 letters, digits, _ or -"),
-            ),
-          ),
-          description: descriptionField("what it does and when to use it, in words for the model"),
-          parameters: worded(
-            v.pipe(
-              v.record(v.string(), v.unknown()),
-              v.check(isToolSchema),
-              v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
-            ),
-          ),
+          ...ownToolFields,
           url: worded(
             v.pipe(
               v.string(),
@@ -113,10 +122,7 @@ const toolFields = worded(
               ),
             ),
           ),
-          timeoutMs: v.optional(
-            wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
-            TIMEOUT_DEFAULT_MS,
-          ),
+          timeoutMs: timeoutField,
           speak: v.optional(
             flagField(
               "whether a text that it answers is spoken as it is, instead of given to the model",
@@ -124,6 +130,7 @@ const toolFields = worded(
             false,
           ),
         }),
+        requestObject({ type: typeField("client"), ...ownToolFields, timeoutMs: timeoutField }),
       ],
       ({ path }) => `expected ${path === undefined ? TOOL_WORDS : TYPE_WORDS}`,
     ),
@@ -162,6 +169,13 @@ export const AgentTool = v.variant("type", [
     timeoutMs: v.number(),
     speak: v.boolean(),
   }),
+  v.object({
+    type: v.literal("client"),
+    name: v.string(),
+    description: v.string(),
+    parameters: v.record(v.string(), v.unknown()),
+    timeoutMs: v.number(),
+  }),
 ]);
 
 type ToolFields = v.InferOutput<typeof toolFields>;
@@ -171,7 +185,7 @@ function isNamesake(a: ToolFields, b: ToolFields): boolean {
 }
 
 function nameOf(tool: ToolFields): string {
-  return tool.type === "http" ? tool.name : tool.type;
+  return "name" in tool ? tool.name : tool.type;
 }
 
 function isWebAddress(text: string): boolean {

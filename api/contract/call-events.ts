@@ -25,8 +25,7 @@ const Ended = v.pipe(
   v.description("the call is over and stored"),
 );
 
-const Words = v.object({
-  callId,
+const saidWords = {
   role: v.picklist(["user", "assistant"]),
   text: v.pipe(
     v.string(),
@@ -36,7 +35,16 @@ const Words = v.object({
     v.boolean(),
     v.description("the caller's words are settled; the agent's are those that were heard"),
   ),
-});
+};
+
+const Words = v.object({ callId, ...saidWords });
+
+const Present = v.pipe(
+  v.object({ callId, words: v.array(v.object(saidWords)) }),
+  v.description(
+    "what was said so far and is in no stored turn, in place of all words told before: sent when somebody begins to watch the call",
+  ),
+);
 
 const Watching = v.pipe(
   v.object({}),
@@ -50,6 +58,7 @@ const Pulse = v.pipe(v.object({}), v.description("nothing has happened for some 
 export const CALL_EVENTS = {
   watching: Watching,
   began: Began,
+  present: Present,
   words: Words,
   turn: Turn,
   ended: Ended,

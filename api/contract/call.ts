@@ -60,6 +60,14 @@ export const WaitsQuery = requestObject({
 
 const Milliseconds = v.pipe(v.number(), v.minValue(0));
 
+const WaitParts = v.object({
+  sttMs: Milliseconds,
+  llmFirstTokenMs: Milliseconds,
+  llmSentenceMs: Milliseconds,
+  ttsFirstByteMs: Milliseconds,
+  ttsRestMs: Milliseconds,
+});
+
 export const DailyWaits = v.object({
   date: v.pipe(v.string(), v.isoDate(), v.examples(["2026-01-31"]), v.description("day in UTC")),
   turns: v.pipe(Count, v.description("replies that were measured")),
@@ -68,18 +76,8 @@ export const DailyWaits = v.object({
     v.description("from the end of the caller's turn to the first audio; null without replies"),
   ),
   p95Ms: v.nullable(Milliseconds),
-  parts: v.pipe(
-    v.nullable(
-      v.object({
-        sttMs: Milliseconds,
-        llmFirstTokenMs: Milliseconds,
-        llmSentenceMs: Milliseconds,
-        ttsFirstByteMs: Milliseconds,
-        ttsRestMs: Milliseconds,
-      }),
-    ),
-    v.description("the median of each part"),
-  ),
+  parts: v.pipe(v.nullable(WaitParts), v.description("the median of each part")),
+  p95Parts: v.pipe(v.nullable(WaitParts), v.description("the 95th percentile of each part")),
 });
 
 export const UsageQuery = requestObject({

@@ -27,7 +27,7 @@ import {
 import { OwnPlan } from "./plan.js";
 import type { Route } from "./route.js";
 import { created, downloaded, ok, refused, streamed } from "./route-answer.js";
-import { UsageShares } from "./usage-shares.js";
+import { UsageShares, VendorShare } from "./usage-shares.js";
 
 const dashboard = { auth: "dashboard", limit: "general" } as const;
 
@@ -192,6 +192,18 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     query: UsageQuery,
     success: ok("The largest first", UsageShares),
+  },
+  getVendorShares: {
+    method: "get",
+    path: "/api/dashboard/analytics/vendor-shares",
+    group: "Calls",
+    summary: "Show which vendors have answered and failed",
+    ...dashboard,
+    query: WaitsQuery,
+    success: ok(
+      "Those that failed most often first, from the turns of the latest 2,000 calls",
+      v.array(VendorShare),
+    ),
   },
   getWaits: {
     method: "get",

@@ -1,6 +1,13 @@
 import * as v from "valibot";
-import { Me, PasswordBody, SignedIn, SignedUp, SignInBody, SignUpBody } from "./account.js";
-import { Success } from "./fields.js";
+import {
+  Me,
+  PasswordBody,
+  PasswordChanged,
+  SignedIn,
+  SignedUp,
+  SignInBody,
+  SignUpBody,
+} from "./account.js";
 import { PublicPlan } from "./plan.js";
 import type { Route } from "./route.js";
 import { created, ok, refused } from "./route-answer.js";
@@ -87,6 +94,6 @@ export const PLATFORM_ROUTES = {
     auth: "user",
     limit: "auth",
     body: PasswordBody,
-    success: ok("Changed; tokens that were issued before are good until they expire", Success),
+    success: ok("Changed; a new token, beside which none from before is good", PasswordChanged),
   },
 } as const satisfies Record<string, Route>;

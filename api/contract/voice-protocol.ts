@@ -38,7 +38,7 @@ export const VOICE_PROTOCOL = {
     },
   ],
   clientSends:
-    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. `{"type":"written","text":"My name is Ada."}` is what the caller writes in place of saying it: the agent stops and answers; at most five in 5 seconds. A message that cannot be true gets an `error` that names the field.',
+    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. `{"type":"written","text":"My name is Ada."}` is what the caller writes in place of saying it: the agent stops and answers; at most five in 5 seconds. `{"type":"tools","names":["show_order"]}` says which of the agent\'s tools of the type `client` this client uses, and `{"type":"toolResult","id":1,"result":{"items":2}}`, or `error` in place of `result`, what came of a `toolCall`. A message that cannot be true gets an `error` that names the field.',
   serverSends: [
     {
       type: "connected",
@@ -64,6 +64,12 @@ export const VOICE_PROTOCOL = {
       type: "audioEnd",
       example: '{"type":"audioEnd"}',
       description: "the assistant has finished speaking",
+    },
+    {
+      type: "toolCall",
+      example: '{"type":"toolCall","id":1,"name":"show_order","arguments":{"order":"12"}}',
+      description:
+        "only with `audio=stream`, to a client that offers the tool: use it, and answer with a `toolResult` of this `id`",
     },
     {
       type: "error",

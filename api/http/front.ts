@@ -75,6 +75,8 @@ export interface SocketDoor<Visitor extends object> {
   readonly messageBytesMax: number;
   /** A client that is silent for so long, pings included, is broken off. */
   readonly silenceMaxSec: number;
+  /** While it is closed a client is answered 503: a proxy asks the next server then. Left out: it never is. */
+  isClosed?(): boolean;
   /** What to remember of the client, before its connection is accepted. */
   admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor;
   open(socket: FrontSocket<Visitor>): void;
@@ -97,6 +99,11 @@ export interface FrontSocket<Visitor> {
   /** Bytes that the system has not taken yet. */
   getBufferedAmount(): number;
 }
+
+/** For a person who reads what a proxy was told. */
+export const CLOSED_DOOR_MESSAGE = "this server takes no calls, and another one does";
+export const CLOSED_DOOR_STATUS = "503 Service Unavailable";
+export const CLOSED_DOOR_BODY = JSON.stringify({ error: CLOSED_DOOR_MESSAGE });
 
 /** uWebSockets.js's own words for a message beyond `messageBytesMax`. */
 export const REFUSED_MESSAGE = "Received too big message";

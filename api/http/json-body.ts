@@ -2,7 +2,7 @@ import { Failure } from "../../engine/failure.js";
 import { HttpRefusal } from "./http-refusal.js";
 
 /** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
-const JSON_DEPTH_MAX = 32;
+export const JSON_DEPTH_MAX = 32;
 /**
  * Commas, colons and opening brackets of a body. Long texts parse within a millisecond, as many tiny values do not; a
  * provider's list of 1,000 models has 7,000.

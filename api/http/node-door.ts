@@ -1,8 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Server, WebSocketServer } from "ws";
+import { JSON_TYPE } from "./answer.js";
 import { addressBytes } from "./client-address.js";
-import { firstProtocol, type HttpRequest, type SocketDoor } from "./front.js";
+import {
+  CLOSED_DOOR_BODY,
+  CLOSED_DOOR_STATUS,
+  firstProtocol,
+  type HttpRequest,
+  type SocketDoor,
+} from "./front.js";
 import { AnsweringSocket, NodeSocket } from "./node-socket.js";
 
 /** A request for a WebSocket, with the bytes that came behind it. */
@@ -20,6 +27,15 @@ export interface OpenDoor {
   check(passedSec: number): void;
   breakAll(): void;
 }
+
+const CLOSED = [
+  `HTTP/1.1 ${CLOSED_DOOR_STATUS}`,
+  "connection: close",
+  `content-type: ${JSON_TYPE}`,
+  `content-length: ${CLOSED_DOOR_BODY.length}`,
+  "",
+  CLOSED_DOOR_BODY,
+].join("\r\n");
 
 /** A door of the port on the library `ws`. */
 export class NodeDoor<Visitor extends object> implements OpenDoor {
@@ -40,6 +56,7 @@ export class NodeDoor<Visitor extends object> implements OpenDoor {
   }
 
   welcome({ message, request, socket, head }: UpgradeRequest): void {
+    if (this.#door.isClosed?.() === true) return void socket.end(CLOSED);
     const connection = message.socket;
     const visitor = this.#door.admit(request, {
       getRemoteAddress: () => addressBytes(connection.remoteAddress ?? ""),

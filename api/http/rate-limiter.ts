@@ -1,6 +1,8 @@
 // By hand, since it must not wait: rate-limiter-flexible answers with a promise and sets a timer for every key.
-import { LRUCache } from "lru-cache";
+
+import type { LRUCache } from "lru-cache";
 import type { LimitName } from "../../engine/box/box-questions.js";
+import { sparseCache } from "../../engine/sparse-cache.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
 
@@ -36,8 +38,7 @@ export class RateLimiter implements UseLimiter {
   constructor(limit: RateLimit, clock: Clock, keysMax: number = KEYS_MAX) {
     this.#limit = limit;
     this.#clock = clock;
-    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
-    this.#windowsByKey = new LRUCache({ maxSize: keysMax, sizeCalculation: () => 1 });
+    this.#windowsByKey = sparseCache(keysMax);
   }
 
   get keyCount(): number {

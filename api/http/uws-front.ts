@@ -1,6 +1,8 @@
 import type * as Uws from "uWebSockets.js";
 import { JSON_TYPE } from "./answer.js";
 import {
+  CLOSED_DOOR_BODY,
+  CLOSED_DOOR_STATUS,
   type Front,
   firstProtocol,
   type HttpResponse,
@@ -85,7 +87,7 @@ class UwsFront implements Front {
  * Answers in the next turn: the library breaks the connection when anything comes behind a request that is not answered,
  * and would take it for a request of its own right after an answer, even one that closes.
  */
-function refuse(response: HttpResponse, status: FramingRefusal): void {
+function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_DOOR_STATUS): void {
   let hasGone = false;
   response.onAborted(() => {
     hasGone = true;
@@ -95,7 +97,7 @@ function refuse(response: HttpResponse, status: FramingRefusal): void {
     response.cork(() => {
       response.writeStatus(status);
       response.writeHeader("content-type", JSON_TYPE);
-      response.end(REFUSED_FRAMING, true);
+      response.end(status === CLOSED_DOOR_STATUS ? CLOSED_DOOR_BODY : REFUSED_FRAMING, true);
     });
   });
 }
@@ -112,6 +114,7 @@ function behaviorOf<Visitor extends object>(
     upgrade: (response, request, context) => {
       const refusal = framingRefusal(request);
       if (refusal !== undefined) return refuse(response, refusal);
+      if (door.isClosed?.() === true) return refuse(response, CLOSED_DOOR_STATUS);
       response.upgrade(
         door.admit(request, response),
         request.getHeader("sec-websocket-key"),

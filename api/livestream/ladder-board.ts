@@ -14,6 +14,7 @@ export const LADDER_STATES = [
   "failing",
   "unreadable",
   "unrecorded",
+  "refused",
   "ended",
 ] as const;
 type LadderState = (typeof LADDER_STATES)[number];

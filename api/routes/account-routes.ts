@@ -21,8 +21,8 @@ export function accountRoutes(
       ...(user.isOperator ? { isOperator: true } : {}),
     }),
     changePassword: async ({ user, body }) => {
-      await accounts.changePassword(user, body);
-      return { success: true };
+      const token = await accounts.changePassword(user, body);
+      return { success: true, token };
     },
   };
 }

@@ -5,8 +5,15 @@ import { timestamp } from "./timestamp.js";
 export function agentRoutes(
   agents: Agents,
 ): Handlers<"listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent"> {
+  // What is kept of an organization's agents is listed again and again.
+  const listed = new WeakMap<readonly AgentView[], ReturnType<typeof agentJson>[]>();
   return {
-    listAgents: async ({ tenant }) => (await agents.list(tenant)).map(agentJson),
+    listAgents: async ({ tenant }) => {
+      const views = await agents.list(tenant);
+      const known = listed.get(views) ?? views.map(agentJson);
+      listed.set(views, known);
+      return known;
+    },
     createAgent: async ({ tenant, body }) => agentJson(await agents.create(tenant, body)),
     getAgent: async ({ tenant, id }) => agentJson(await agents.get(tenant, id)),
     updateAgent: async ({ tenant, id, body }) => agentJson(await agents.update(tenant, id, body)),

@@ -1,8 +1,8 @@
 import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
-import type { Recordings } from "../../engine/calls/recordings.js";
+import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { NodeList } from "../../engine/nodes/node-list.js";
 import type { Accounts } from "../../engine/tenancy/accounts.js";
 import type { Agents } from "../../engine/tenancy/agents.js";

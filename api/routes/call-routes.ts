@@ -1,5 +1,7 @@
 import type { CallReports } from "../../engine/calls/call-reports.js";
-import type { OutboundCalls } from "../../engine/calls/outbound-calls.js";
+import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { UsageShare } from "../../engine/calls/usage-shares.js";
+import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
 import type { CallRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
@@ -8,7 +10,14 @@ export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place">,
 ): Handlers<
-  "listCalls" | "placeCall" | "countCalls" | "getCall" | "getUsage" | "getUsageShares" | "getWaits"
+  | "listCalls"
+  | "placeCall"
+  | "countCalls"
+  | "getCall"
+  | "getUsage"
+  | "getUsageShares"
+  | "getVendorShares"
+  | "getWaits"
 > {
   return {
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
@@ -31,12 +40,28 @@ export function callRoutes(
     ],
     getUsageShares: async ({ tenant, query }) => {
       const shares = await reports.usageShares(tenant.organization.id, query.days);
-      return { ...shares, agents: [...shares.agents], apiKeys: [...shares.apiKeys] };
+      return {
+        ...shares,
+        agents: shares.agents.map(usageShare),
+        apiKeys: shares.apiKeys.map(usageShare),
+      };
+    },
+    getVendorShares: async ({ tenant, query }) => {
+      const shares = await reports.vendorShares(tenant.organization.id, query.days);
+      return shares.map((share) => ({ ...share, faults: share.faults.map(vendorFaults) }));
     },
     getWaits: async ({ tenant, query }) => [
       ...(await reports.dailyWaits(tenant.organization.id, query.days)),
     ],
   };
+}
+
+function usageShare<Id extends string | null>(share: UsageShare<Id>) {
+  return { ...share, failures: [...share.failures] };
+}
+
+function vendorFaults({ lastCallAtMs, ...faults }: VendorFaults) {
+  return { ...faults, lastCallAt: timestamp(lastCallAtMs) };
 }
 
 /** What is not known yet, such as the end of a call that goes on, is left out. */

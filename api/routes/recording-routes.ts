@@ -1,4 +1,4 @@
-import type { Recordings } from "../../engine/calls/recordings.js";
+import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { Handlers } from "../http/api-endpoint.js";
 
 export function recordingRoutes(

@@ -19,12 +19,12 @@ export function trialRoutes({
       return {
         produce: async (send) => {
           try {
-            const usage = await chat.reply((text) => send("token", { text }));
+            const usage = await chat.reply((text) => send.event("token", { text }));
             const totalTokens = usage.promptTokens + usage.completionTokens;
-            send("done", { usage: { ...usage, totalTokens } });
+            send.event("done", { usage: { ...usage, totalTokens } });
           } catch (error) {
             if (!(error instanceof ChatFailed)) throw error;
-            send("error", { message: error.message });
+            send.event("error", { message: error.message });
           }
         },
       };

@@ -96,7 +96,7 @@ function missingVendors({
   stt,
 }: ConfiguredVendors): readonly (readonly [category: string, advice: string])[] {
   const missing: (readonly [string, string])[] = [];
-  if (stt.withKey.length === 0) {
+  if (stt.withKey.length + stt.withoutKey.length === 0) {
     missing.push([
       "stt",
       "no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",

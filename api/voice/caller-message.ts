@@ -1,12 +1,19 @@
 import { Failure } from "../../engine/failure.js";
-import { CallerMessageHead, PlayedReport, WrittenWords } from "../contract/caller-message.js";
+import {
+  type CallerMessage,
+  CallerMessageHead,
+  OfferedTools,
+  PlayedReport,
+  ToolResult,
+  WrittenWords,
+} from "../contract/caller-message.js";
 import { validated } from "../http/validation.js";
 
-/** More than the longest written words take, whose every sign may be escaped. */
-const MESSAGE_BYTES_MAX = 8_192;
+/** Twice the largest result of a tool, so that one that is too large is told by its name. */
+const MESSAGE_BYTES_MAX = 32_768;
 
 /** A text frame of a client in the stream mode. Failure `invalid` names the field, and what was expected. */
-export function callerMessage(message: Uint8Array): PlayedReport | WrittenWords {
+export function callerMessage(message: Uint8Array): CallerMessage {
   if (message.byteLength > MESSAGE_BYTES_MAX) {
     throw new Failure("invalid", `message: expected at most ${MESSAGE_BYTES_MAX} bytes`);
   }
@@ -16,6 +23,10 @@ export function callerMessage(message: Uint8Array): PlayedReport | WrittenWords 
       return validated(PlayedReport, body, "message");
     case "written":
       return validated(WrittenWords, body, "message");
+    case "tools":
+      return validated(OfferedTools, body, "message");
+    case "toolResult":
+      return validated(ToolResult, body, "message");
   }
 }
 

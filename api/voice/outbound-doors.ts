@@ -1,5 +1,5 @@
-import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound-telephony.js";
-import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound/outbound-telephony.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { Failure } from "../../engine/failure.js";
 import { newCallKey, type StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";

@@ -1,16 +1,15 @@
 import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
-import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import { openRefusalOf } from "../../engine/calls/open-refusal.js";
-import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
+import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
-import { phoneAudio } from "../../engine/session/leg-audio.js";
+import { phoneAudio } from "../../engine/session/playback/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
-import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
@@ -137,7 +136,6 @@ export class PhoneCalls {
   /** The vendor asks what comes next when the stream has ended: not of a call that was placed from here. */
   #mayGoOn(claims: StreamClaims, { parameters }: StreamStarted): boolean {
     if (parameters[PLACED_CALL_PARAMETER] !== undefined) return false;
-    const isAsked = phoneVendor(claims.vendor)?.documents.hangUp !== undefined;
-    return isAsked && this.#options.continuations.mayGoOn(claims);
+    return this.#options.continuations.mayGoOn(claims);
   }
 }

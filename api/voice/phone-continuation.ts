@@ -1,13 +1,16 @@
-import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
+import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
+import { serverStops } from "../../engine/calls/opening/open-refusal.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
-import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Answer } from "../http/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import { heldAnswer } from "./held-caller.js";
+import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {
   CONTINUATION_PATH,
   connectDocument,
@@ -16,26 +19,25 @@ import {
   turnedAway,
 } from "./phone-document.js";
 import { phoneTenant } from "./phone-tenant.js";
+import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** What a vendor says of a call whose caller is gone. */
-const OVER = new Set(["completed", "busy", "failed", "no-answer", "canceled"]);
 
-export interface PhoneContinuationOptions extends SignatureOptions {
+export interface PhoneContinuationOptions extends SignatureOptions, StreamOpeningOptions {
   readonly continuations: Continuations;
-  readonly opener: Pick<CallOpener, "refusal">;
+  readonly opener: Pick<CallOpener, "refusal" | "stopping">;
   readonly organizations: Pick<Organizations, "find">;
-  readonly streamTokens: StreamTokenDesk;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
+  readonly elsewhere: OtherServer;
   readonly log: Logger;
 }
 
 /**
  * `POST /api/telephony/continue?token=…`: a stream has ended, or came to nobody. Where the caller is still there and nobody
- * ended the call, the answer is another stream; otherwise it hangs up.
+ * ended the call, the answer is another stream, or word to wait for a server that stops; otherwise it hangs up.
  */
 export function phoneContinuation(options: PhoneContinuationOptions): Endpoint {
   return {
@@ -53,33 +55,45 @@ async function answer(
   request: IncomingRequest,
   options: PhoneContinuationOptions,
 ): Promise<Answer> {
-  const { continuations, opener, organizations, streamTokens, answeredWebhooks, log } = options;
+  const { continuations, opener, organizations, answeredWebhooks, log } = options;
   const bytes = Buffer.from(await request.body());
   const claims = continuations.claimsOf(
     new URLSearchParams(request.queryString).get("token") ?? "",
   );
-  const documents = claims && phoneVendor(claims.vendor)?.documents;
-  if (claims === undefined || documents?.hangUp === undefined) {
+  const found = claims && phoneVendor(claims.vendor);
+  if (claims === undefined || found === undefined) {
     throw new Failure("unauthenticated", "token: expected that of a call whose stream has ended");
   }
+  const { documents, isCallerWaiting = isCallerThere } = found;
   const { vendor, orgId } = claims;
   const signed = await demandSignature(vendor, request, CONTINUATION_PATH, bytes, options);
-  const status = new URLSearchParams(bytes.toString("utf8")).get("CallStatus") ?? "";
-  if (OVER.has(status)) return documentAnswer(documents, documents.hangUp());
+  if (!isCallerWaiting(bytes.toString("utf8"))) {
+    return documentAnswer(documents, documents.hangUp());
+  }
   const next = await continuations.next(claims);
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {
     return documentAnswer(documents, documents.hangUp());
   }
+  if (opener.stopping && (await options.elsewhere()) === undefined) {
+    const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
+    log.info({ vendor, orgId, isHeld: held !== undefined }, "a call broke while the server stops");
+    return held ?? turnedAway(documents, serverStops().message);
+  }
+  let otherAddress: string | undefined;
   if (next.kind === "askedAgain") {
     // What was refused would be refused again; the vendor would ask again, too.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
-    if (refusal !== undefined) return turnedAway(documents, refusal.message);
+    otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
+    if (refusal !== undefined && otherAddress === undefined)
+      return turnedAway(documents, refusal.message);
   }
-  const around = { ...options, streamBase: await options.streamAddress() };
-  const token = streamTokens.mint(next.claims);
-  const connect = () => connectDocument(request, documents, next.claims, { token }, around);
-  const body = signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
+  const streamBase = otherAddress ?? (await options.streamAddress());
+  const around = { ...options, streamBase, isNextNamed: true };
+  const token = await streamTokenFor(next.claims, options);
+  const connect = () => connectDocument(request, documents, next.claims, token, around);
+  const asked = signed && { ...signed, id: `${signed.id} ${claims.callKey} ${claims.attempt}` };
+  const body = asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
   const { attempt } = next.claims;
   log.info({ vendor, orgId, attempt, kind: next.kind }, "a call that broke goes on");
   return documentAnswer(documents, body ?? documents.hangUp());

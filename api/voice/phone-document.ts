@@ -1,7 +1,7 @@
 import type { Continuations } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
-import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
+import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { Soon } from "../../engine/time/soon.js";
 import type { Answer } from "../http/answer.js";
 import type { IncomingRequest } from "../http/endpoint.js";
@@ -15,14 +15,18 @@ export interface PhoneDocumentOptions {
   readonly continuations: Pick<Continuations, "tokenFor">;
   /** The address of the server that is to have the call, where servers have addresses of their own. */
   readonly streamBase: string | undefined;
+  /** False for a dialplan that was written before there was anything to ask. */
+  readonly isNextNamed: boolean;
 }
 
 /** Where callers' streams are best sent at this moment; undefined where one address serves all. */
 export type StreamAddress = () => Soon<string | undefined>;
 
+const NO_CONTENT = 204;
+
 /** What a vendor's webhook is answered with. */
 export function documentAnswer({ contentType }: CallDocuments, body: string): Answer {
-  return { status: 200, contentType, body };
+  return { status: body === "" ? NO_CONTENT : 200, contentType, body };
 }
 
 /** The caller is told why, and the call ends. */
@@ -31,19 +35,28 @@ export function turnedAway(documents: CallDocuments, reason: string): Answer {
   return documentAnswer(documents, documents.farewell({ text }));
 }
 
-/** Opens the stream that `claims` are of; a vendor that asks what comes after it is told where. See `socketBase`. */
+/** Opens the stream that `claims` are of; the vendor is told where to ask what comes after it. See `socketBase`. */
 export function connectDocument(
   request: IncomingRequest,
   documents: CallDocuments,
   claims: StreamClaims,
-  parameters: StreamTarget["parameters"],
-  { publicBaseUrl, continuations, streamBase }: PhoneDocumentOptions,
+  streamToken: string,
+  { publicBaseUrl, continuations, streamBase, isNextNamed }: PhoneDocumentOptions,
 ): string {
   const url = phoneStreamUrl(request, streamBase ?? publicBaseUrl, claims.vendor);
-  const token = documents.hangUp && continuations.tokenFor(claims);
+  const parameters = parametersOf(claims, streamToken);
+  const token = isNextNamed ? continuations.tokenFor(claims) : undefined;
   if (token === undefined) return documents.connect({ url, parameters });
   const continueUrl = `${httpBase(request, publicBaseUrl)}${CONTINUATION_PATH}?token=${token}`;
   return documents.connect({ url, parameters, continueUrl });
+}
+
+function parametersOf(
+  { vendor, callerRef }: StreamClaims,
+  token: string,
+): StreamTarget["parameters"] {
+  const isToldCall = phoneVendor(vendor)?.passesCallId === true && callerRef !== "";
+  return isToldCall ? { token, callId: callerRef } : { token };
 }
 
 /** Where the vendor's media streams come; see `socketBase`. */

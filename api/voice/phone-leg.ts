@@ -10,9 +10,13 @@ import { decodeAlaw } from "../../engine/audio/mulaw.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
 import { encodeSamples } from "../../engine/audio/sample-coding.js";
 import type { CallAudioTap } from "../../engine/session/call-audio-tap.js";
-import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { type Ending, isBreak } from "../../engine/session/ending.js";
+import type {
+  CallerChannel,
+  ClientToolAnswer,
+  SentenceId,
+} from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
 import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
@@ -22,6 +26,7 @@ const UNREAD_BYTES_MAX = 256 * 1024;
 /** Set before the session is there; more of the caller's first words and keys than this are lost. */
 const EARLY_EVENTS_MAX = 100;
 const DIGITS_MARK = "digits";
+const NO_PAGE: ClientToolAnswer = { error: "the caller is on a telephone, which has no page" };
 /** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
 
@@ -33,7 +38,10 @@ export interface LegSocket {
 }
 
 /** The part of a session that a leg uses. */
-export type LegSession = Pick<Session, "hear" | "pressKey" | "sentenceHeard" | "end" | "hangUp">;
+export type LegSession = Pick<
+  Session,
+  "hear" | "pressKey" | "sentenceHeard" | "soundLate" | "end" | "hangUp"
+>;
 
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
@@ -89,6 +97,7 @@ export class PhoneLeg implements CallerChannel {
           this.#tap?.agent(bytes);
         },
         mark: (name) => this.#mark(name),
+        late: (lateMs) => this.#session?.soundLate(lateMs),
         broken: () => this.#break(),
       },
     );
@@ -178,6 +187,10 @@ export class PhoneLeg implements CallerChannel {
   /** The stream stays open meanwhile: closing it would hang up. */
   async transfer(to: string): Promise<boolean> {
     return this.#leg.transfer(to);
+  }
+
+  useTool(): Promise<ClientToolAnswer> {
+    return Promise.resolve(NO_PAGE);
   }
 
   end(ending: Ending): void {

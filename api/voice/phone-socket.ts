@@ -18,6 +18,7 @@ const START_MAX_MS = 10_000;
 export interface PhoneSocketOptions {
   readonly server: HttpServer;
   readonly phoneCalls: PhoneCalls;
+  readonly isClosed: () => boolean;
   readonly streamTokens: StreamTokenDesk;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,6 +57,7 @@ export class PhoneSocket {
     return {
       messageBytesMax: MESSAGE_BYTES_MAX,
       silenceMaxSec: SILENCE_MAX_SEC,
+      isClosed: this.#options.isClosed,
       admit: (request) => {
         const vendor = vendorOf(request);
         const known = phoneVendor(vendor);

@@ -1,53 +1,49 @@
-import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
+import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
+import type { OpenRefusal } from "../../engine/calls/opening/open-refusal.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
-import {
-  newCallKey,
-  type StreamClaims,
-  type StreamTokenDesk,
-} from "../../engine/security/stream-token.js";
-import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
-import { callIdIn } from "../../engine/telephony/call-id.js";
+import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
-import type { Soon } from "../../engine/time/soon.js";
 import type { Answer } from "../http/answer.js";
 import { addressGroup } from "../http/client-address.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
 import type { UseLimiter } from "../http/rate-limiter.js";
-import { AUDIO_SOCKET } from "./audio-socket-door.js";
+import { heldAnswer } from "./held-caller.js";
+import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {
   connectDocument,
   documentAnswer,
   type StreamAddress,
   turnedAway,
 } from "./phone-document.js";
+import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const TOO_MANY_CALLS = "too many calls came within a minute";
 
-export interface PhoneWebhookOptions extends SignatureOptions {
+export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
   readonly apiKeys: ApiKeys;
   readonly opener: CallOpener;
-  readonly streamTokens: StreamTokenDesk;
   readonly continuations: Pick<Continuations, "tokenFor">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
+  readonly elsewhere: OtherServer;
   /** Whose calls are taken. */
   readonly telephonyVendors: readonly string[];
   /** By key; and by address, of whoever tries keys. */
   readonly requestLimiter: UseLimiter;
-  /** Absent where there is no door for calls that begin with one. */
-  readonly streamUuids: StreamUuidDesk | undefined;
   readonly log: Logger;
 }
 
 /**
- * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…]`: the vendor asks what to do with a call, and is told to
+ * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes]`: the vendor asks what to do with a call, and is told to
  * open a media stream here. The stream gets a token that is good for one stream and a minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
@@ -69,7 +65,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   if (found === undefined) {
     throw new Failure("invalid", `vendor: expected one of ${telephonyVendors.join(", ")}`);
   }
-  const { documents, callIdField, passesCallId = false } = found;
+  const { documents, callIdField } = found;
   const bytes = Buffer.from(await request.body());
   const signed = await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
@@ -81,11 +77,14 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   }
   const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
-  if (refusal !== undefined) {
-    options.log.info({ reason: refusal.reason }, "a telephone call was refused");
-    return turnedAway(documents, refusal.message);
+  const otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
+  if (refusal !== undefined && otherAddress === undefined) {
+    const held = heldHere(request, query, documents, refusal, options);
+    const { reason } = refusal;
+    options.log.info({ reason, isHeld: held !== undefined }, "a telephone call was refused");
+    return held ?? turnedAway(documents, refusal.message);
   }
-  const callId = callIdField === undefined ? "" : callIdIn(body, callIdField);
+  const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
   const claims = {
     vendor,
     orgId: tenant.organization.id,
@@ -94,14 +93,11 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     callKey: newCallKey(),
     attempt: 0,
   };
-  const token = await (vendor === AUDIO_SOCKET
-    ? uuidFor(claims, options)
-    : options.streamTokens.mint(claims));
-  const streamBase = await options.streamAddress();
-  const connect = () => {
-    const parameters = passesCallId && callId !== "" ? { token, callId } : { token };
-    return connectDocument(request, documents, claims, parameters, { ...options, streamBase });
-  };
+  const token = await streamTokenFor(claims, options);
+  const streamBase = otherAddress ?? (await options.streamAddress());
+  const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
+  const around = { ...options, streamBase, isNextNamed };
+  const connect = () => connectDocument(request, documents, claims, token, around);
   const answered =
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
@@ -109,6 +105,18 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);
+}
+
+/** The next start of this server takes the caller, whose vendor asks again with the key that stands in the address. */
+function heldHere(
+  request: IncomingRequest,
+  query: URLSearchParams,
+  documents: CallDocuments,
+  { reason }: OpenRefusal,
+  { publicBaseUrl }: PhoneWebhookOptions,
+): Answer | undefined {
+  if (reason !== "serverStopping" || !query.has("api_key")) return undefined;
+  return heldAnswer(request, WEBHOOK_PATH, documents, publicBaseUrl);
 }
 
 async function authenticate(
@@ -137,9 +145,4 @@ async function authenticate(
 function unsignedAgent(vendor: string): Failure {
   const message = `${vendor} does not sign the address, so an agent that is named there is not believed; leave it out`;
   return new Failure("invalid", `agent_id: ${message}`);
-}
-
-function uuidFor(claims: StreamClaims, { streamUuids }: PhoneWebhookOptions): Soon<string> {
-  if (streamUuids !== undefined) return streamUuids.mint(claims);
-  throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
 }

@@ -1,7 +1,7 @@
 import type { CallCenter } from "../../engine/calls/call-center.js";
 import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
-import type { PlacedCalls } from "../../engine/calls/placed-calls.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
@@ -11,13 +11,14 @@ import type { CallControl } from "../../engine/telephony/call-control.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
-import { type Clock, SystemClock } from "../../engine/time/clock.js";
+import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
 import type { Edge } from "../http/edge.js";
 import type { LimiterOf } from "../http/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketDoor } from "./audio-socket-door.js";
+import type { OtherServer } from "./other-server.js";
 import { outboundDoors } from "./outbound-doors.js";
 import { PhoneCalls } from "./phone-calls.js";
 import { phoneContinuation } from "./phone-continuation.js";
@@ -43,6 +44,9 @@ export interface VoiceDoorsOptions {
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseDesk;
   readonly streamAddress: StreamAddress;
+  readonly elsewhere: OtherServer;
+  /** This server takes no calls, and another one does. */
+  readonly isClosed: () => boolean;
   readonly limiterOf: LimiterOf;
   readonly voiceConnectionsPerMinute: number;
   /** The limit of each API key. */
@@ -66,19 +70,15 @@ export interface VoiceDoorsOptions {
 /** After the last calls were told to end: callers who are just being refused are not waited for longer. */
 const LAST_CLOSES_MAX_MS = 1_000;
 /**
- * uWebSockets.js takes a connection for closed once its close is sent. Were the process gone then, what the client is just sending would
- * meet a reset, and break off the connection before the client has read why.
+ * Shuts them, when the calls have ended. Says whether a client was told of the stop just now, and may not have read it yet:
+ * uWebSockets.js takes a connection for closed once its close is sent.
  */
-const LAST_WORDS_MS = 500;
+export type CloseDoors = () => Promise<boolean>;
 
-/**
- * Opens every way by which a call comes in; the function that it gives shuts them when the calls have ended. Rejects when a
- * port of theirs cannot be had.
- */
-export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => Promise<void>> {
+/** Opens every way by which a call comes in. Rejects when a port of theirs cannot be had. */
+export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseDoors> {
   const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
   const { apiKeys, organizations } = tenancy;
-  const network = new SystemClock();
   const { opener } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
   const connectionLimiter = limiterOf("voice", limit);
@@ -101,9 +101,9 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
     },
   };
   for (const door of outboundDoors(placed)) edge.add(door);
-  edge.add(phoneContinuation({ ...shared, organizations }));
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
+  edge.add(phoneContinuation({ ...shared, organizations, streamUuids }));
   const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };
   const requestLimiter = limiterOf("webhook", requestLimit);
   edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids, requestLimiter }));
@@ -117,8 +117,7 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<() => 
       within(clock, LAST_CLOSES_MAX_MS, voice.empty()),
       audioSocket && audioSocket.close(),
     ]);
-    // The network's time, whatever clock the calls go by.
-    if (voice.hasToldOfStop) await new Promise<void>((read) => network.after(LAST_WORDS_MS, read));
     voice.close();
+    return voice.hasToldOfStop;
   };
 }

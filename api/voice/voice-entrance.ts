@@ -1,4 +1,4 @@
-import type { CallTerms } from "../../engine/calls/call-terms.js";
+import type { CallTerms } from "../../engine/calls/opening/call-terms.js";
 import type { ClientToken } from "../../engine/security/client-token.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";

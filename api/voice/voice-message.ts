@@ -1,16 +1,22 @@
-import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
+import type { ClientToolCall } from "../../engine/session/playback/caller-channel.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 
+export interface ToldCall {
+  readonly agentName: string;
+  readonly historyKey: string;
+  /** Left out where the contract fixes the message. */
+  readonly callId?: string;
+}
+
 /** The contract's JSON of what a caller's client is told. */
-export function voiceMessage(message: ClientMessage, call: OpenedCall): string {
+export function voiceMessage(
+  message: ClientMessage,
+  { agentName, historyKey, callId }: ToldCall,
+): string {
   switch (message.type) {
     case "connected":
-      return JSON.stringify({
-        type: "connected",
-        agentName: call.agentName,
-        historyKey: call.historyKey,
-      });
+      return JSON.stringify({ type: "connected", agentName, historyKey, callId });
     case "transcript": {
       const { role, text, isFinal } = message;
       return JSON.stringify({ type: "transcript", payload: { role, text, isFinal } });
@@ -31,4 +37,9 @@ export function errorMessage(message: string): string {
 export function audioStartMessage(turnId: number, encoding: StreamEncoding): string {
   const { sampleRateHz } = STREAM_FORMATS[encoding];
   return JSON.stringify({ type: "audioStart", turnId, encoding, sampleRateHz });
+}
+
+/** The client is to do this for the agent, and to answer with the same id. */
+export function toolCallMessage(id: number, { name, arguments: given }: ClientToolCall): string {
+  return JSON.stringify({ type: "toolCall", id, name, arguments: given });
 }

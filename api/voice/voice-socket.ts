@@ -1,10 +1,10 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
-import type { CallOpener } from "../../engine/calls/call-opener.js";
-import { openRefusalOf } from "../../engine/calls/open-refusal.js";
+import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
+import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
 import type { Logger } from "../../engine/log.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { Ending } from "../../engine/session/ending.js";
-import { WEB_AUDIO, webStreamAudio } from "../../engine/session/leg-audio.js";
+import { WEB_AUDIO, webStreamAudio } from "../../engine/session/playback/leg-audio.js";
 import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import type { ClientAccess } from "../../engine/tenancy/client-access.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
@@ -48,6 +48,7 @@ export interface VoiceSocketOptions {
   readonly apiKeys: ApiKeys;
   readonly clientAccess: ClientAccess;
   readonly opener: CallOpener;
+  readonly isClosed: () => boolean;
   readonly audioPool: () => AudioPool;
   /** Which of the pages' tokens were used. */
   readonly tokenUses: TokenUseDesk;
@@ -97,6 +98,7 @@ export class VoiceSocket {
     return {
       messageBytesMax: MESSAGE_BYTES_MAX,
       silenceMaxSec: SILENCE_MAX_SEC,
+      isClosed: this.#options.isClosed,
       admit: (request, response) => ({
         addressGroup: addressGroup(this.#options.edge.clientAddress(response, request)),
         apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),

@@ -1,17 +1,23 @@
-import type { OpenedCall } from "../../engine/calls/call-opener.js";
+import type { OpenedCall } from "../../engine/calls/opening/call-opener.js";
 import { Failure } from "../../engine/failure.js";
-import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
+import type {
+  CallerChannel,
+  ClientToolAnswer,
+  ClientToolCall,
+  SentenceId,
+} from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
 import type { PlayedReport } from "../contract/caller-message.js";
 import { REFUSED_MESSAGE } from "../http/front.js";
 import { AudioIntake } from "./audio-intake.js";
 import type { StreamEncoding } from "./audio-mode.js";
 import { callerMessage } from "./caller-message.js";
+import { ClientTools } from "./client-tools.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
 import { StreamedVoice } from "./streamed-voice.js";
-import { errorMessage, voiceMessage } from "./voice-message.js";
+import { errorMessage, type ToldCall, voiceMessage } from "./voice-message.js";
 
 /** Not yet taken by the client's network; a client that reads has next to nothing here. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
@@ -46,10 +52,12 @@ export class WebLeg implements CallerChannel {
   readonly #socket: CallerSocket;
   readonly #intake = new AudioIntake();
   readonly #gone = new AbortController();
+  readonly #tools = new ClientTools((message) => this.#write(message, false));
   /** Undefined: the client is sent whole sentences. */
   readonly #voice: StreamedVoice | undefined;
   #session: LegSession | undefined;
-  #opened: OpenedCall = { agentName: "", historyKey: "" };
+  #told: ToldCall = { agentName: "", historyKey: "" };
+  #tap: OpenedCall["tap"];
   #isOpen = true;
   #silentTicks = 0;
   #writtenInTick = 0;
@@ -75,7 +83,9 @@ export class WebLeg implements CallerChannel {
   }
 
   announce(opened: OpenedCall): void {
-    this.#opened = opened;
+    const { agentName, historyKey, callId, tap } = opened;
+    this.#told = { agentName, historyKey, ...(this.#voice === undefined ? {} : { callId }) };
+    this.#tap = tap;
   }
 
   connect(session: LegSession): void {
@@ -116,12 +126,12 @@ export class WebLeg implements CallerChannel {
   }
 
   send(message: ClientMessage): void {
-    const text = voiceMessage(message, this.#opened);
+    const text = voiceMessage(message, this.#told);
     // The agent has not finished before the last of its audio has left.
     if (message.type === "audioEnd" && this.#voice !== undefined) return this.#voice.follow(text);
     if (message.type === "audioStop") this.#voice?.clear();
     this.#write(text, false);
-    if (message.type === "audioStop") this.#opened.tap?.agentCut();
+    if (message.type === "audioStop") this.#tap?.agentCut();
   }
 
   sendAudio(audio: Uint8Array, { turnId }: SentenceId): void {
@@ -140,6 +150,10 @@ export class WebLeg implements CallerChannel {
 
   transfer(): Promise<boolean> {
     return Promise.resolve(false);
+  }
+
+  useTool(call: ClientToolCall, signal: AbortSignal): Promise<ClientToolAnswer> {
+    return this.#tools.use(call, signal);
   }
 
   end(ending: Ending): void {
@@ -177,8 +191,17 @@ export class WebLeg implements CallerChannel {
   #takeMessage(bytes: Uint8Array, voice: StreamedVoice): string | undefined {
     try {
       const message = callerMessage(bytes);
-      if (message.type === "played") return this.#takeReport(message, voice);
-      return this.#takeWritten(message.text);
+      switch (message.type) {
+        case "played":
+          return this.#takeReport(message, voice);
+        case "written":
+          return this.#takeWritten(message.text);
+        case "tools":
+          this.#tools.offer(message.names);
+          return undefined;
+        case "toolResult":
+          return this.#tools.take(message);
+      }
     } catch (error) {
       if (error instanceof Failure) return error.message;
       throw error;
@@ -207,7 +230,7 @@ export class WebLeg implements CallerChannel {
   #writeAudio(audio: Uint8Array): void {
     if (audio.byteLength === 0) return;
     this.#write(audio, true);
-    this.#opened.tap?.agent(audio);
+    this.#tap?.agent(audio);
   }
 
   #write(message: string | Uint8Array, isBinary: boolean): void {

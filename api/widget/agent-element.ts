@@ -1,4 +1,5 @@
 import { BrowserCall, type BrowserCallOptions } from "../client/browser/browser-call.js";
+import { demandTool, type ToolHandler } from "../client/page-tools.js";
 import { element } from "./element.js";
 import { Panel } from "./panel.js";
 import { WIDGET_STYLE } from "./widget-style.js";
@@ -14,6 +15,7 @@ export class AgentElement extends HTMLElement {
 
   /** How a page gets its token, in place of `token-url`. */
   token: BrowserCallOptions["token"];
+  readonly #tools = new Map<string, ToolHandler>();
   #call: BrowserCall | undefined;
   #panel: Panel | undefined;
   #launcher: HTMLButtonElement | undefined;
@@ -51,6 +53,16 @@ export class AgentElement extends HTMLElement {
     root.append(panel.root, launcher);
   }
 
+  /**
+   * Uses the agent's tool of this name, of the type `client`, in this page, in this call and all later ones. Throws a
+   * CallFault as `AgentCall.tool` does.
+   */
+  tool(name: string, handler: ToolHandler): void {
+    demandTool(name, this.#tools);
+    this.#tools.set(name, handler);
+    this.#call?.tool(name, handler);
+  }
+
   /** A page that takes the element away ends the call. */
   disconnectedCallback(): void {
     queueMicrotask(() => {
@@ -82,6 +94,7 @@ export class AgentElement extends HTMLElement {
       isMicrophoneNeeded: false,
     });
     this.#call = call;
+    for (const [name, handler] of this.#tools) call.tool(name, handler);
     call.on("state", (state) => {
       panel.state(state);
       const isOver = state === "ended";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { type Demo, readDemo } from "../../engine/tenancy/demo-file.js";
-import { BenchProcess } from "../child-process.js";
-import { SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand.js";
+import { BenchProcess } from "../stand/child-process.js";
+import { SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand/stand.js";
 
 export interface ServerOptions {
   readonly urls: VendorStand["urls"];

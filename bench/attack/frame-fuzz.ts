@@ -1,5 +1,5 @@
 import { VOICE_PROTOCOL } from "../../api/contract/voice-protocol.js";
-import { askWebhook } from "../../engine/sandbox/phone-webhook.js";
+import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { SeededRandom } from "../../test/simulation/seeded-random.js";
 import type { Attack } from "./attack.js";
 import type { AttackedServer } from "./attacked-server.js";
@@ -24,7 +24,12 @@ const CLOSE_CODES = new Set<number | undefined>([
   1006,
   1007,
 ]);
-const REPORT = { type: "played", turnId: 1, ms: 240 };
+const CLIENT_MESSAGES = [
+  { type: "played", turnId: 1, ms: 240 },
+  { type: "tools", names: ["show_order", "find_order"] },
+  { type: "toolResult", id: 1, result: { items: [{ order: "12" }] } },
+  { type: "toolResult", id: 1, error: "there is no such order" },
+] as const;
 const DOORS = ["web", "stream", "telephone", "unknown vendor"] as const;
 
 export const FRAME_FUZZ: Attack = {
@@ -75,7 +80,7 @@ async function open(server: AttackedServer, door: (typeof DOORS)[number]): Promi
     stream: `/ws/voice?api_key=${apiKey}&audio=stream`,
     "unknown vendor": "/ws/telephony/stream/vonage?token=none",
   };
-  return { client: new RawSocketClient(at + paths[door]), messages: [REPORT] };
+  return { client: new RawSocketClient(at + paths[door]), messages: CLIENT_MESSAGES };
 }
 
 /** One connection with frames of chance until it is closed, or the client goes without a word; says how many frames. */

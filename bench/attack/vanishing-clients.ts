@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { askWebhook } from "../../engine/sandbox/phone-webhook.js";
-import { bytesOf } from "../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
+import { bytesOf } from "../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import type { Attack } from "./attack.js";
 import type { AttackedServer } from "./attacked-server.js";
 import { demandSlots } from "./free-slots.js";

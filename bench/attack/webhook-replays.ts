@@ -1,5 +1,5 @@
-import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
-import { askWebhook } from "../../engine/sandbox/phone-webhook.js";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
 import type { Attack } from "./attack.js";
 import type { AttackStand } from "./attack-stand.js";
 import type { AttackedServer } from "./attacked-server.js";
@@ -87,10 +87,10 @@ async function post(
   return { status: response.status, text: await response.text() };
 }
 
-/** One token, two streams at once: one of them is a call. Twilio signs nothing here. */
+/** One token, two streams at once: one of them is a call. */
 async function twice(server: AttackedServer, findings: Findings): Promise<void> {
   const { url, apiKey } = server;
-  const ringing = ringingCall();
+  const ringing = { ...ringingCall(), authToken: KEY };
   const { parameters } = await askWebhook(
     `${url}/api/telephony/voice?vendor=twilio&api_key=${apiKey}`,
     ringing,

@@ -26,18 +26,20 @@ export interface Signer {
 const now = () => Math.floor(Date.now() / 1_000);
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
+const twilioSignature = (url: string, body: string) =>
+  webhooks.getExpectedTwilioSignature(KEY, url, Object.fromEntries(new URLSearchParams(body)));
+
 /** As each vendor's documentation says, apart from the code under test. */
 export const SIGNERS: Readonly<Record<string, Signer>> = {
+  twilio: {
+    isDated: false,
+    body: FORM.toString(),
+    sign: (url, body) => ({ "x-twilio-signature": twilioSignature(url, body) }),
+  },
   signalwire: {
     isDated: false,
     body: FORM.toString(),
-    sign: (url, body) => ({
-      "x-signalwire-signature": webhooks.getExpectedTwilioSignature(
-        KEY,
-        url,
-        Object.fromEntries(new URLSearchParams(body)),
-      ),
-    }),
+    sign: (url, body) => ({ "x-signalwire-signature": twilioSignature(url, body) }),
   },
   plivo: {
     isDated: false,
@@ -89,6 +91,7 @@ export const SIGNERS: Readonly<Record<string, Signer>> = {
 
 /** What a server is told so that it knows who has signed. */
 export const SIGNING_KEYS = {
+  TWILIO_AUTH_TOKEN: KEY,
   SIGNALWIRE_SIGNING_KEY: KEY,
   PLIVO_AUTH_TOKEN: KEY,
   TELNYX_PUBLIC_KEY,

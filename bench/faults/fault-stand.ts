@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { parseConfig } from "../../config.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
-import { startParley } from "../../main.js";
+import { startParley } from "../../parley.js";
 import { SilentLogger } from "../../test/doubles/silent-logger.js";
 
 const Providers = v.array(

@@ -1,6 +1,6 @@
 import { Caller } from "../../engine/sandbox/caller.js";
 import type { Received } from "../../engine/sandbox/caller-events.js";
-import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { comparedWords } from "./compared-words.js";
 import type { FaultRow } from "./fault-rows.js";
 import { type FaultStand, startFaultStand } from "./fault-stand.js";

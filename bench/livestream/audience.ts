@@ -2,8 +2,11 @@ import type { Page } from "playwright-core";
 import * as v from "valibot";
 import type { ViewerBrowser, ViewerPage } from "./viewer-browser.js";
 
-/** Small, because what is drawn costs as much as what is decoded, and every viewer has a machine of his own. */
-const SCREEN = { viewport: { width: 480, height: 400 } };
+/** A page's size in pixels. */
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+}
 
 const WATCHED = `(() => {
   const video = document.querySelector("#video");
@@ -32,10 +35,14 @@ export class Audience {
   readonly #viewers: readonly ViewerPage[];
 
   /** Resolves when all of them wait for their stream. */
-  static async open(browser: ViewerBrowser, urls: readonly string[]): Promise<Audience> {
+  static async open(
+    browser: ViewerBrowser,
+    urls: readonly string[],
+    viewport: Screen,
+  ): Promise<Audience> {
     const viewers: ViewerPage[] = [];
     for (const url of urls) {
-      const viewer = await browser.open(url, SCREEN);
+      const viewer = await browser.open(url, { viewport });
       await viewer.untilText("#feed-state", /^Live updates$/);
       viewers.push(viewer);
     }

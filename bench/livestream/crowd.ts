@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { Audience, type Watching } from "./audience.js";
+import { Audience, type Screen, type Watching } from "./audience.js";
+import { type CpuShare, CpuWatch } from "./cpu-shares.js";
 import { StackProcess } from "./stack-process.js";
 import type { ViewerBrowser } from "./viewer-browser.js";
 
@@ -34,19 +35,26 @@ const Listing = v.object({
 });
 type Listed = v.InferOutput<typeof Listing>["data"]["streams"];
 
+/** One broadcast of them; times in milliseconds since the first broadcaster began, infinite for what did not come to be. */
+export interface CrowdBroadcast {
+  readonly streamKey: string;
+  readonly listedMs: number;
+  /** On a page that was open before. */
+  readonly playingMs: number;
+  /** How it then plays, beside all others. */
+  readonly watching: Watching;
+  /** What was made of it. */
+  readonly rungs: readonly string[];
+}
+
 export interface CrowdTiming {
-  /** When the first, second, ... of them was listed. */
-  readonly listedMs: readonly number[];
-  /** When the first, second, ... of them played, on pages that were open before. */
-  readonly playingMs: readonly number[];
-  /** How each of them then plays, all at the same time. */
-  readonly watching: readonly Watching[];
-  /** What was made of each. */
-  readonly ladders: readonly string[];
+  readonly broadcasts: readonly CrowdBroadcast[];
+  /** While all of them played. */
+  readonly shares: readonly CpuShare[];
 }
 
 /** Broadcasters that all begin at once, and a viewer for each, on a stack with its defaults. */
-export async function measureCrowd(browser: ViewerBrowser): Promise<CrowdTiming> {
+export async function measureCrowd(browser: ViewerBrowser, screen: Screen): Promise<CrowdTiming> {
   const folder = await mkdtemp(join(tmpdir(), "parley-crowd-"));
   const film = join(folder, "film.flv");
   await record(film);
@@ -58,6 +66,7 @@ export async function measureCrowd(browser: ViewerBrowser): Promise<CrowdTiming>
     const audience = await Audience.open(
       browser,
       keys.map((key) => `${stack.frontUrl}/#/${key}`),
+      screen,
     );
     const beganMs = performance.now();
     for (const key of keys) {
@@ -65,21 +74,31 @@ export async function measureCrowd(browser: ViewerBrowser): Promise<CrowdTiming>
       const to = ["-c", "copy", "-f", "flv", stack.rtmpUrl(key)];
       publishers.push(spawn("ffmpeg", [...args, ...to], { stdio: "ignore" }));
     }
-    const [listedMs, playingMs] = await Promise.all([
+    const [listed, playing] = await Promise.all([
       untilListed(stack, beganMs),
       audience.untilPlaying(beganMs, WAIT_MAX_MS),
     ]);
-    const watching = await audience.watch(WATCHED_MS);
-    const ladders = (await streamsOf(stack)).map(({ qualities }) =>
-      qualities.map(({ name }) => name).join(" "),
+    const cpu = new CpuWatch(
+      stack.pid ?? Number.NaN,
+      publishers.flatMap(({ pid }) => pid ?? []),
     );
+    cpu.begin();
+    const watching = await audience.watch(WATCHED_MS);
+    const shares = cpu.end();
+    const streams = await streamsOf(stack);
     await audience.close();
-    return {
-      listedMs,
-      playingMs: playingMs.toSorted((one, other) => one - other),
-      watching,
-      ladders,
-    };
+    const broadcasts = watching.map((seen, place) => {
+      const streamKey = keys[place] ?? "";
+      const { qualities = [] } = streams.find((stream) => stream.streamKey === streamKey) ?? {};
+      return {
+        streamKey,
+        listedMs: listed.get(streamKey) ?? Number.POSITIVE_INFINITY,
+        playingMs: playing[place] ?? Number.POSITIVE_INFINITY,
+        watching: seen,
+        rungs: qualities.map(({ name }) => name),
+      };
+    });
+    return { broadcasts, shares };
   } finally {
     for (const publisher of publishers) publisher.kill("SIGKILL");
     await stack.stop();
@@ -87,14 +106,17 @@ export async function measureCrowd(browser: ViewerBrowser): Promise<CrowdTiming>
   }
 }
 
-async function untilListed(stack: StackProcess, beganMs: number): Promise<readonly number[]> {
-  const listedMs: number[] = [];
-  while (listedMs.length < CROWD) {
-    const passedMs = performance.now() - beganMs;
-    if (passedMs > WAIT_MAX_MS) throw new Error(`only ${listedMs.length} of ${CROWD} were listed`);
+/** By stream key, when each was seen in the list; without those that were not within WAIT_MAX_MS. */
+async function untilListed(
+  stack: StackProcess,
+  beganMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const listedMs = new Map<string, number>();
+  while (listedMs.size < CROWD && performance.now() - beganMs < WAIT_MAX_MS) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_PERIOD_MS));
-    const { length } = await streamsOf(stack);
-    while (listedMs.length < length) listedMs.push(performance.now() - beganMs);
+    for (const { streamKey } of await streamsOf(stack)) {
+      if (!listedMs.has(streamKey)) listedMs.set(streamKey, performance.now() - beganMs);
+    }
   }
   return listedMs;
 }

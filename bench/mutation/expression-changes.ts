@@ -25,6 +25,9 @@ const EXTREMES = new Map([
   ["Math.max", "Math.min"],
 ]);
 
+/** From here on nobody could see that a limit or a duration is one more: it is twice as much instead. */
+const LARGE_NUMBER_MIN = 100;
+
 /** A word that the program compares or hands on, not one of a sentence. */
 const WORD = /^\w+$/;
 
@@ -80,7 +83,8 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
       if (typeof node.value === "boolean") edits.replace(node, String(!node.value), "boolean");
       if (typeof node.value !== "number") return;
       const operator = fallbacks.has(node.start) ? "fallback" : "number";
-      edits.replace(node, String(node.value + 1), operator);
+      const isLarge = node.value >= LARGE_NUMBER_MIN;
+      edits.replace(node, String(isLarge ? 2 * node.value : node.value + 1), operator);
     },
     SpreadElement: ({ argument, ...node }) => {
       const isOptional = /^(?:Logical|Conditional)Expression$/.test(inner(argument).type);

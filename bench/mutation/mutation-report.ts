@@ -13,6 +13,8 @@ export interface MutationRun {
   readonly untriedCount: number;
   /** How many lived through the nearest tests, and were not tried with those of the whole server. */
   readonly unaskedCount: number;
+  /** Whether tests that start PostgreSQL were asked. */
+  readonly hasPostgres: boolean;
   readonly leftOutTests: readonly string[];
 }
 
@@ -67,6 +69,7 @@ export function mutationReport(run: MutationRun): string {
     `- seed: ${run.seed}`,
     `- sampled mutants not tried, because the time was over: ${run.untriedCount}`,
     `- of those that lived, not tried with the tests of the whole server, because the time was over: ${run.unaskedCount}`,
+    `- tests with PostgreSQL: ${run.hasPostgres ? "asked" : "not asked, since it is not installed"}`,
     `- test files left out: ${run.leftOutTests.join(", ") || "none"}`,
     "",
     "| folder | mutants | killed | timed out | lived | equivalent | died of the valid |",

@@ -20,12 +20,13 @@ const TEST_FOLDERS = [
   "test/simulation/",
   "test/system/",
 ];
+const POSTGRES_FOLDER = "test/postgres-system/";
 /** These want a process of their own, as in the test run itself. */
-const APART_FOLDER = "test/engine/sandbox/sdks/";
+const APART_FOLDERS = ["test/engine/sandbox/sdks/", POSTGRES_FOLDER];
 /** Whoever loads one of them starts the whole server, which takes seconds and executes a little of everything. */
 const SERVER_STARTERS = ["test/system/test-server.js", "test/system/server-process.js"];
 
-/** Which tests are asked: those of parts alone, or those that start the whole server. */
+/** Which tests are asked: those of parts alone, or those that start the whole server or PostgreSQL. */
 export type Breadth = "parts" | "wholeServer";
 
 export interface ReachingTest {
@@ -44,11 +45,14 @@ export interface ChoiceLimits {
 export class TestChoice {
   readonly #tree: CompiledTree;
   readonly #runs: PlainRuns;
+  readonly #folders: readonly string[];
   readonly #serverTests: ReadonlySet<string>;
 
-  constructor(tree: CompiledTree, runs: PlainRuns) {
+  /** `hasPostgres`: whether the tests that start PostgreSQL find it on this machine. */
+  constructor(tree: CompiledTree, runs: PlainRuns, hasPostgres: boolean) {
     this.#tree = tree;
     this.#runs = runs;
+    this.#folders = hasPostgres ? [...TEST_FOLDERS, POSTGRES_FOLDER] : TEST_FOLDERS;
     this.#serverTests = new Set(
       SERVER_STARTERS.flatMap((path) => [...tree.distancesTo(path).keys()]),
     );
@@ -67,7 +71,7 @@ export class TestChoice {
     let sumMs = 0;
     for (const path of this.#candidates(mutant, breadth)) {
       if (isTimeOver()) return;
-      const isApart = path.startsWith(APART_FOLDER);
+      const isApart = APART_FOLDERS.some((folder) => path.startsWith(folder));
       if (list.length > 0 && (isApart || this.#runs.known(path) === undefined)) {
         yield list;
         list = [];
@@ -92,7 +96,7 @@ export class TestChoice {
       (test === mirrored ? Infinity : wordsShared(test, path) * DISTANCE_PER_WORD);
     return [...this.#tree.distancesTo(path)]
       .filter(([test]) => test.endsWith(".test.js"))
-      .filter(([test]) => TEST_FOLDERS.some((folder) => test.startsWith(folder)))
+      .filter(([test]) => this.#folders.some((folder) => test.startsWith(folder)))
       .filter(([test]) => this.#isAsked(test, mirrored, breadth))
       .sort((one, other) => cost(one) - cost(other))
       .map(([test]) => test);
@@ -100,7 +104,8 @@ export class TestChoice {
 
   /** A mirrored test is asked first, also one that starts the whole server. */
   #isAsked(test: string, mirrored: string, breadth: Breadth): boolean {
-    const isOfParts = test === mirrored || !this.#serverTests.has(test);
+    const startsMuch = this.#serverTests.has(test) || test.startsWith(POSTGRES_FOLDER);
+    const isOfParts = test === mirrored || !startsMuch;
     return isOfParts === (breadth === "parts");
   }
 }

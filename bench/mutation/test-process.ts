@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -10,6 +12,11 @@ const HEAP_MAX_MB = 512;
 const END_MAX_MS = 5_000;
 /** It is in the copy of the build as well, so that the build may be made anew meanwhile. */
 const ENTRY = "bench/mutation/tests-in-turn.js";
+
+/** PostgreSQL, which runs as another user, has its data in a folder there. */
+const FOLDER_MODE = 0o755;
+/** What was killed may still write for a moment. */
+const REMOVAL_TRIES_MAX = 20;
 
 /** The simulated calls are the same kind again and again: a few show what many do. */
 const ENVIRONMENT = { SIMULATION_CALLS: "100" };
@@ -40,6 +47,9 @@ export async function runTests(
     url: pathToFileURL(join(buildFolder, path)).href,
   }));
   const coverage = coverageFolder === undefined ? {} : { NODE_V8_COVERAGE: coverageFolder };
+  // Tests that are killed leave their files behind.
+  const temporary = mkdtempSync(join(tmpdir(), "parley-tests-"));
+  chmodSync(temporary, FOLDER_MODE);
   const child = spawn(
     process.execPath,
     [
@@ -49,12 +59,16 @@ export async function runTests(
       JSON.stringify(files),
     ],
     {
-      env: { PATH: process.env["PATH"] ?? "", ...ENVIRONMENT, ...coverage },
+      env: { PATH: process.env["PATH"] ?? "", TMPDIR: temporary, ...ENVIRONMENT, ...coverage },
       stdio: ["ignore", "pipe", "ignore", "pipe"],
       detached: true,
     },
   );
-  return outcomeOf(child, tests);
+  try {
+    return await outcomeOf(child, tests);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: REMOVAL_TRIES_MAX });
+  }
 }
 
 async function outcomeOf(child: ChildProcess, tests: readonly TimedTest[]): Promise<TestOutcome> {

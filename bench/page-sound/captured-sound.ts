@@ -5,7 +5,7 @@ const SILENCE_MS = 80;
 export interface CapturedPiece {
   readonly endAtMs: number;
   readonly rateHz: number;
-  readonly samples: readonly number[];
+  readonly samples: Int16Array;
 }
 
 interface Stretch {

@@ -4,6 +4,7 @@ import { type ConversionFormats, SpeechConversion } from "./speech-conversion.js
 export interface ConversionStep {
   readonly id: number;
   readonly opens: ConversionFormats | undefined;
+  /** None in the last step. */
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }
@@ -42,11 +43,10 @@ export class OpenConversions {
     const conversion = this.#byId.get(id);
     // Another thread has taken the place of the one that had begun it.
     if (conversion === undefined) throw new Error("the sentence was lost with its thread");
-    const audio = conversion.write(bytes);
-    if (!isLast) return audio;
+    if (!isLast) return conversion.write(bytes);
     const rest = conversion.end();
     this.#close(id);
-    return audio.byteLength === 0 ? rest : Buffer.concat([audio, rest]);
+    return rest;
   }
 
   #close(id: number): void {

@@ -9,6 +9,8 @@ const STEPS_WAITING_MAX = 1_000;
 const BACKGROUND_STEPS_WAITING_MAX = 5_000;
 /** A batch is a few milliseconds of work, so that what comes next does not wait longer for its turn. */
 const BATCH_BYTES_MAX = 64 * 1024;
+/** A byte of MP3 is as much sound, and so as much work, as so many of samples. */
+const MP3_BYTE_WORK = 8;
 /** So much audio at a time, MP3 of a few seconds, holds the thread for about a millisecond. */
 const STEP_BYTES_MAX = 16 * 1024;
 /** A thread that takes so long for a batch hangs. */
@@ -153,18 +155,27 @@ export class ConversionQueue {
       });
   }
 
-  /** Speech first; of the background one step at a time, since speech may come meanwhile. */
+  /**
+   * Speech first, and of speech the sentences of which nothing was given yet: their callers wait, where those of the others still
+   * hear what came before. Of the background one step at a time, since speech may come meanwhile.
+   */
   #take(): readonly Waiting[] {
     const { speech, background } = this.#waiting;
     if (speech.length === 0) return background.splice(0, 1);
-    let sizeBytes = 0;
+    const begun = speech.filter(({ conversion }) => conversion.hasGiven);
+    const inOrder =
+      begun.length === 0
+        ? speech
+        : [...speech.filter(({ conversion }) => !conversion.hasGiven), ...begun];
+    let workBytes = 0;
     let count = 0;
-    for (const { step } of speech) {
-      sizeBytes += step.bytes.byteLength;
-      if (count > 0 && sizeBytes > BATCH_BYTES_MAX) break;
+    for (const { conversion, step } of inOrder) {
+      workBytes += step.bytes.byteLength * conversion.byteWork;
+      if (count > 0 && workBytes > BATCH_BYTES_MAX) break;
       count += 1;
     }
-    return speech.splice(0, count);
+    this.#waiting.speech = inOrder.slice(count);
+    return inOrder.slice(0, count);
   }
 
   #deliver(taken: readonly Waiting[], results: readonly ConversionResult[]): void {
@@ -201,6 +212,10 @@ interface ConversionWays {
 }
 
 class QueuedConversion implements Conversion {
+  /** What a byte of it costs the thread, beside one of samples. */
+  readonly byteWork: number;
+  /** Some of its sound is on its way to whoever waits for it. */
+  hasGiven = false;
   readonly #id: number;
   readonly #listener: ConversionListener;
   readonly #ways: ConversionWays;
@@ -215,6 +230,7 @@ class QueuedConversion implements Conversion {
   ) {
     this.#id = id;
     this.#opens = format;
+    this.byteWork = format.from.encoding === "mp3" ? MP3_BYTE_WORK : 1;
     this.#listener = listener;
     this.#ways = ways;
   }
@@ -236,7 +252,10 @@ class QueuedConversion implements Conversion {
   }
 
   give(audio: Uint8Array, isLast: boolean): void {
-    if (audio.byteLength > 0) this.#listener.onAudio(audio);
+    if (audio.byteLength > 0) {
+      this.hasGiven = true;
+      this.#listener.onAudio(audio);
+    }
     if (!isLast || this.#isOver) return;
     this.#isOver = true;
     this.#listener.onEnd();

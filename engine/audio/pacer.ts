@@ -11,7 +11,9 @@ export interface PacedSink {
   frame(bytes: Uint8Array): void;
   /** Everything before it has been given to `frame`. */
   mark(name: string): void;
-  /** One of the two has thrown: nothing more comes. */
+  /** Sound that waited is sent only now, so long after the caller had heard all before it. */
+  late?(lateMs: number): void;
+  /** One of these has thrown: nothing more comes. */
   broken?(): void;
 }
 
@@ -107,25 +109,17 @@ export class PacedStream {
   #queuedBytes = 0;
   /** How many of the pieces have a mark. */
   #marksQueued = 0;
-  /** The last frame was not the last of its sound. */
-  #isMidSound = false;
   /** When the next frame is to be heard. */
   #nextFrameMs = Number.NEGATIVE_INFINITY;
   #isHeld = false;
   /** Since the last frame: a silence now is meant. */
   #wasHeld = false;
-  #underrunCount = 0;
 
   constructor(clock: Clock, format: PacedFormat, sink: PacedSink, onClose: () => void) {
     this.#clock = clock;
     this.#format = format;
     this.#sink = sink;
     this.#onClose = onClose;
-  }
-
-  /** Moments at which the caller had nothing to hear although there was something to say. */
-  get underrunCount(): number {
-    return this.#underrunCount;
   }
 
   get queuedMs(): number {
@@ -141,10 +135,14 @@ export class PacedStream {
     const isTaken = this.queuedMs + durationMs <= QUEUED_MAX_MS;
     const taken = isTaken ? audio : audio.subarray(0, 0);
     if (taken.byteLength === 0 && mark === undefined) return isTaken;
+    const nowMs = this.#clock.monotonicMs();
+    this.sendDue(nowMs);
+    // Where nothing waited, the silence until now is not the pacer's.
+    if (!this.#hasFrame) this.#nextFrameMs = Math.max(this.#nextFrameMs, nowMs);
     this.#pieces.push({ audio: taken, mark, sentBytes: 0 });
     this.#queuedBytes += taken.byteLength;
     if (mark !== undefined) this.#marksQueued += 1;
-    this.sendDue(this.#clock.monotonicMs());
+    this.sendDue(nowMs);
     return isTaken;
   }
 
@@ -165,7 +163,6 @@ export class PacedStream {
     this.#pieces = [];
     this.#queuedBytes = 0;
     this.#marksQueued = 0;
-    this.#isMidSound = false;
     this.#isHeld = false;
     this.#wasHeld = false;
     this.#nextFrameMs = Number.NEGATIVE_INFINITY;
@@ -195,10 +192,11 @@ export class PacedStream {
     }
   }
 
-  /** The caller's buffer is empty: at the beginning of speech, or because this came too late. */
+  /** The caller's buffer is empty although sound waits: it stood still, or this came too late. */
   #catchUp(nowMs: number): void {
-    if (this.#isMidSound && !this.#wasHeld) this.#underrunCount += 1;
+    const lateMs = nowMs - this.#nextFrameMs;
     this.#nextFrameMs = nowMs;
+    if (!this.#wasHeld) this.#sink.late?.(lateMs);
   }
 
   /** What is queued fills a frame, or is the end of a sound. */
@@ -209,7 +207,6 @@ export class PacedStream {
   #sendFrame(): void {
     const { frameBytes } = this.#format;
     const frame = this.#take(frameBytes) ?? this.#gathered();
-    this.#isMidSound = true;
     this.#sink.frame(frame.byteLength === frameBytes ? frame : this.#filled(frame));
     this.#tellMarks();
   }
@@ -253,7 +250,6 @@ export class PacedStream {
       this.#pieces.shift();
       if (piece.mark === undefined) continue;
       this.#marksQueued -= 1;
-      this.#isMidSound = false;
       this.#sink.mark(piece.mark);
     }
   }

@@ -38,6 +38,15 @@ export function decodePcm(bytes: Uint8Array, littleEndian: boolean): Int16Array 
   return pcm;
 }
 
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** As `decodePcm` with the low byte first, without a copy where the machine and the place of the bytes allow it. */
+export function viewPcm(bytes: Uint8Array): Int16Array {
+  const isAligned = bytes.byteOffset % Int16Array.BYTES_PER_ELEMENT === 0;
+  if (!IS_LITTLE_ENDIAN || !isAligned) return decodePcm(bytes, true);
+  return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+}
+
 export function encodePcm(pcm: Int16Array, littleEndian: boolean): Uint8Array {
   const bytes = new Uint8Array(2 * pcm.length);
   const view = new DataView(bytes.buffer);

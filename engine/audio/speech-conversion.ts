@@ -2,7 +2,7 @@ import { MPEGDecoder } from "mpg123-decoder";
 import type { Mp3Format, RawFormat } from "./audio-format.js";
 import { toSample } from "./fir-kernel.js";
 import { newResampler, type Resampler } from "./resampler.js";
-import { decodePcm, encodeSamples } from "./sample-coding.js";
+import { encodeSamples, viewPcm } from "./sample-coding.js";
 import { WholeSamples } from "./whole-samples.js";
 
 export interface ConversionFormats {
@@ -71,7 +71,7 @@ class PcmSource implements Source {
   }
 
   decode(bytes: Uint8Array): Int16Array {
-    return decodePcm(this.#wholeSamples.take(bytes), true);
+    return viewPcm(this.#wholeSamples.take(bytes));
   }
 
   close(): void {}

@@ -7,6 +7,7 @@ export class BoxNews implements NewsExchange {
   readonly #owner: OwnerLink;
   readonly #wanted = new Set<NewsTopic>();
   #receive: (topic: NewsTopic, news: CallNews) => void = () => {};
+  #tellWanted: (topic: NewsTopic) => void = () => {};
 
   constructor(owner: OwnerLink) {
     this.#owner = owner;
@@ -28,12 +29,20 @@ export class BoxNews implements NewsExchange {
     this.#receive = receive;
   }
 
+  onWanted(tell: (topic: NewsTopic) => void): void {
+    this.#tellWanted = tell;
+  }
+
   /** What the owner tells this process. */
   get handlers(): Pick<Handlers<MemberQuestions>, "newsWanted" | "news"> {
     return {
       newsWanted: ({ topic, isWanted }) => {
-        if (isWanted) this.#wanted.add(topic);
-        else this.#wanted.delete(topic);
+        if (!isWanted) {
+          this.#wanted.delete(topic);
+          return;
+        }
+        this.#wanted.add(topic);
+        this.#tellWanted(topic);
       },
       news: ({ topic, news }) => this.#receive(topic, news),
     };

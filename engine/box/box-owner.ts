@@ -1,26 +1,25 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
 import type { Logger } from "../log.js";
 import type { Metric } from "../metrics/box-metrics.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
 import type {
   BoxState,
-  CallEnding,
   LimitName,
   MemberLink,
   MemberQuestions,
   MemberState,
   OwnerQuestions,
-  PlacedCallReport,
 } from "./box-questions.js";
 import { BreakerDesk } from "./breaker-desk.js";
-import { tellRecordsChanged } from "./change-round.js";
+import { CallHolders } from "./call-holders.js";
 import { type Handlers, Link, type Parcel } from "./link.js";
-import { boxMetricsPage } from "./metrics-round.js";
+import { boxMetricsPage, tellRecordsChanged } from "./member-rounds.js";
 import { NewsDesk } from "./news-desk.js";
 import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
 import { boxTokens } from "./owner-tokens.js";
-import { SlotLedger } from "./slot-ledger.js";
+import { PlacedCallDesk } from "./placed-call-desk.js";
+import { NO_LIMIT, SlotLedger } from "./slot-ledger.js";
 
 /** How old what the session processes know of each other may be. */
 const STATE_MS = 250;
@@ -48,9 +47,6 @@ interface Member {
   state: MemberState;
 }
 
-/** More than any plan allows: what all nodes count together, a box only keeps. */
-const NO_LIMIT = Number.POSITIVE_INFINITY;
-
 const STARTING: MemberState = { isServing: false, isLate: false };
 
 /** What must be one for a box, for its session processes: they ask, and there is no lock. */
@@ -58,17 +54,19 @@ export class BoxOwner {
   readonly #options: BoxOwnerOptions;
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
-  /** By call: those that one session process is just giving to another. */
-  readonly #moving = new Map<string, Promise<unknown>>();
+  readonly #holders: CallHolders;
+  readonly #placedCalls: PlacedCallDesk;
   readonly #news: NewsDesk;
   readonly #breakers: BreakerDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
-  #told: BoxState = { callCount: 0, taking: [], isDrained: false };
+  #told: BoxState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
 
   constructor(options: BoxOwnerOptions) {
     const { clock, nodes } = options;
     this.#options = options;
+    this.#holders = new CallHolders(this.#members, this.#slots, nodes);
+    this.#placedCalls = new PlacedCallDesk(this.#members, this.#holders, nodes);
     this.#news = new NewsDesk(this.#members, nodes);
     this.#breakers = new BreakerDesk(this.#members, clock, nodes);
     this.#tokens = nodes?.tokens ?? boxTokens(clock);
@@ -100,6 +98,12 @@ export class BoxOwner {
     return callIds.length;
   }
 
+  /** The box takes no new calls: other servers are told, and its session processes where those are who take them. */
+  async stopTaking(): Promise<void> {
+    await this.#options.nodes?.stopTaking();
+    this.#tellState();
+  }
+
   close(): void {
     this.#stopTelling();
   }
@@ -107,23 +111,20 @@ export class BoxOwner {
   /** The box as the other nodes see it. */
   get asNode(): NodeBox {
     const slots = this.#slots;
+    const holders = this.#holders;
     const { clock } = this.#options;
     const isTaking = () => this.#taking().length > 0;
     return {
       handlers: {
-        isRinging: async (callId) =>
-          (await this.#holder(callId)?.ask("isRinging", callId)) ?? false,
-        handOver: (call) => this.#giveAway(call),
+        isRinging: async (callId) => (await holders.of(callId)?.ask("isRinging", callId)) ?? false,
+        handOver: (call) => this.#placedCalls.giveAway(call),
         report: async (report) => {
-          const holder = this.#holder(report.claims.callId);
+          const holder = holders.of(report.claims.callId);
           await holder?.ask("report", report);
           return holder !== undefined;
         },
-        endCall: (call) => {
-          const holder = this.#holder(call.callId);
-          holder?.tell("endCall", call);
-          return holder !== undefined;
-        },
+        endCall: (call) => holders.endHere(call),
+        hasCall: (callId) => holders.isHere(callId),
       },
       get callCount() {
         return slots.callCount;
@@ -131,7 +132,7 @@ export class BoxOwner {
       get isTaking() {
         return isTaking();
       },
-      holds: (callId) => slots.holderOf(callId) !== undefined,
+      holds: (callId) => holders.isHere(callId),
       news: this.#news.asNode,
       breakers: this.#breakers.asNode,
       recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
@@ -155,16 +156,15 @@ export class BoxOwner {
       },
       countSlots: (orgId) => nodes?.countSlots(orgId) ?? this.#slots.countOf(orgId),
       streamAddress: () => nodes?.streamAddress,
+      elsewhere: () => nodes?.elsewhere,
       use: ({ limit, key }) => limits[limit].take(key),
-      isRinging: async (callId) => {
-        if (this.#isElsewhere(callId)) return (await nodes?.isRinging(callId)) ?? false;
-        return (await this.#otherHolder(name, callId)?.ask("isRinging", callId)) ?? false;
-      },
-      handOver: (call) => this.#handOver(name, call),
-      report: (report) => this.#report(name, report),
+      isRinging: (callId) => this.#placedCalls.isRinging(name, callId),
+      handOver: (call) => this.#placedCalls.handOver(name, call),
+      report: (report) => this.#placedCalls.report(name, report),
       metrics: async () => boxMetricsPage(this.#members, await metrics(), clock),
       state: (state) => this.#noteState(name, state),
-      endCall: (call) => this.#endCall(name, call),
+      endCall: (call) => this.#holders.end(name, call),
+      hasCall: (callId) => this.#holders.isAnywhere(callId),
       recordsChanged: () => this.recordsChanged(name),
       wantNews: (wanted) => this.#news.want(name, wanted),
       news: (sent) => this.#news.passOn(name, sent),
@@ -173,14 +173,6 @@ export class BoxOwner {
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };
-  }
-
-  /** False where neither another process of the box nor another node can have the call. */
-  #endCall(asker: number, call: CallEnding): Soon<boolean> {
-    if (this.#isElsewhere(call.callId)) return this.#options.nodes?.endCall(call) ?? false;
-    const holder = this.#otherHolder(asker, call.callId);
-    holder?.tell("endCall", call);
-    return holder !== undefined;
   }
 
   async #takeSlot(name: number, slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
@@ -201,68 +193,6 @@ export class BoxOwner {
     return isTaken;
   }
 
-  #holder(callId: string): MemberLink | undefined {
-    const holder = this.#slots.holderOf(callId);
-    return holder === undefined ? undefined : this.#members.get(holder)?.link;
-  }
-
-  #otherHolder(asker: number, callId: string): MemberLink | undefined {
-    return this.#slots.holderOf(callId) === asker ? undefined : this.#holder(callId);
-  }
-
-  /** Whether only another node can have the call. */
-  #isElsewhere(callId: string): boolean {
-    return this.#options.nodes !== undefined && this.#slots.holderOf(callId) === undefined;
-  }
-
-  /** To another node, with its slot. */
-  async #giveAway(call: OwnerQuestions["handOver"]["asks"]) {
-    const holder = this.#slots.holderOf(call.callId);
-    const handed = await this.#holder(call.callId)?.ask("handOver", call);
-    if (handed !== undefined && holder !== undefined) this.#slots.free(holder, call.callId);
-    return handed;
-  }
-
-  async #fetch(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
-    const { orgId, callId } = call;
-    // First here, as a slot is taken: else the sweep would give it back.
-    if (!this.#slots.take(asker, orgId, callId, NO_LIMIT)) return undefined;
-    let isHere = false;
-    try {
-      const handed = await this.#options.nodes?.handOver(call);
-      isHere = handed !== undefined;
-      return handed;
-    } finally {
-      if (!isHere) this.#slots.free(asker, callId);
-    }
-  }
-
-  async #handOver(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
-    if (this.#isElsewhere(call.callId)) return this.#fetch(asker, call);
-    const move = this.#move(asker, call).finally(() => this.#moving.delete(call.callId));
-    this.#moving.set(call.callId, move);
-    return move;
-  }
-
-  async #move(asker: number, call: OwnerQuestions["handOver"]["asks"]) {
-    const handed = await this.#otherHolder(asker, call.callId)?.ask("handOver", call);
-    // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
-    if (handed !== undefined) this.#slots.move(call.callId, asker);
-    if (!this.#members.has(asker)) this.#options.nodes?.freeSlots(this.#slots.freeAllOf(asker));
-    return handed;
-  }
-
-  async #report(asker: number, report: PlacedCallReport): Promise<boolean> {
-    const { callId } = report.claims;
-    // Who had the call knows it no more, and who gets it is not told yet.
-    await this.#moving.get(callId)?.catch(() => undefined);
-    if (this.#isElsewhere(callId)) return (await this.#options.nodes?.report(report)) ?? false;
-    const holder = this.#otherHolder(asker, callId);
-    if (holder === undefined) return false;
-    await holder.ask("report", report);
-    return true;
-  }
-
   #noteState(name: number, state: MemberState): void {
     const member = this.#members.get(name);
     if (member === undefined) return;
@@ -278,12 +208,11 @@ export class BoxOwner {
 
   #tellState(): void {
     const taking = this.#taking();
-    const { callCount } = this.#slots;
-    const isDrained = this.#options.nodes?.isDraining ?? false;
-    const told = this.#told;
-    const isSame = told.callCount === callCount && told.isDrained === isDrained;
-    if (isSame && told.taking.join() === taking.join()) return;
-    this.#told = { callCount, taking, isDrained };
+    const { isDraining: isDrained = false, othersTake: otherServersTake = false } =
+      this.#options.nodes ?? {};
+    const state = { callCount: this.callCount, taking, isDrained, otherServersTake };
+    if (isDeepStrictEqual(state, this.#told)) return;
+    this.#told = state;
     for (const { link } of this.#members.values()) link.tell("box", this.#told);
   }
 }

@@ -1,7 +1,7 @@
 import type { LiveCall } from "../calls/live-calls.js";
-import type { OutboundCalls } from "../calls/outbound-calls.js";
-import type { OutboundReport } from "../calls/outbound-ending.js";
-import type { PlacedCalls } from "../calls/placed-calls.js";
+import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
+import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
+import type { PlacedCalls } from "../calls/outbound/placed-calls.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
 import type { MemberQuestions, OwnerLink, PlacedCallReport } from "./box-questions.js";
 import type { BoxSlots } from "./box-slots.js";
@@ -61,9 +61,11 @@ export class BoxPlacedCalls implements PlacedCalls {
         if (handed !== undefined) slots.forget(callId);
         return handed;
       },
-      report: async ({ claims, report }: PlacedCallReport) => {
-        await this.#arriving.get(claims.callId);
-        own.take(claims, report);
+      // At once where nothing is waited for: the next question may be to hand this call over, with what is known of it.
+      report: ({ claims, report }: PlacedCallReport) => {
+        const arrival = this.#arriving.get(claims.callId);
+        if (arrival !== undefined) return arrival.then(() => own.take(claims, report));
+        return own.take(claims, report);
       },
     };
   }

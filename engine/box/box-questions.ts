@@ -1,8 +1,8 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/relayed-store.js";
 import type { StoreCondition } from "../../storage/store-condition.js";
 import type { CallNews, NewsTopic } from "../calls/call-news.js";
-import type { OutboundReport } from "../calls/outbound-ending.js";
-import type { HandedOver } from "../calls/placed-calls.js";
+import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
+import type { HandedOver } from "../calls/outbound/placed-calls.js";
 import type { Metric } from "../metrics/box-metrics.js";
 import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
@@ -29,6 +29,14 @@ export interface BoxState {
   readonly taking: readonly number[];
   /** An operator wants no new calls here. */
   readonly isDrained: boolean;
+  /** Another server takes callers who come by the address that all of them share. */
+  readonly otherServersTake: boolean;
+}
+
+/** Another server that takes callers. */
+export interface Elsewhere {
+  /** Undefined where one address serves all. */
+  readonly address: string | undefined;
 }
 
 /** What a session process asks of the owner, which has what must be one for the box. */
@@ -49,6 +57,8 @@ export interface OwnerQuestions {
   readonly countSlots: { readonly asks: string; readonly answers: number };
   /** Where the next caller's stream is best sent; undefined where one address serves all. */
   readonly streamAddress: { readonly asks: undefined; readonly answers: string | undefined };
+  /** Undefined when no other server takes callers. */
+  readonly elsewhere: { readonly asks: undefined; readonly answers: Elsewhere | undefined };
   /** The seconds to wait; 0 when the use is within the limit. */
   readonly use: {
     readonly asks: { readonly limit: LimitName; readonly key: string };
@@ -83,6 +93,8 @@ export interface OwnerQuestions {
   readonly report: { readonly asks: PlacedCallReport; readonly answers: boolean };
   /** To whichever other process has the call; false where none has it. */
   readonly endCall: { readonly asks: CallEnding; readonly answers: boolean };
+  /** Whether another process, of this box or of another server, has the call. */
+  readonly hasCall: { readonly asks: string; readonly answers: boolean };
   /** Somebody at the asker's watches that, or nobody any more. */
   readonly wantNews: { readonly asks: WantedNews; readonly answers: void };
   readonly news: { readonly asks: SentNews; readonly answers: void };

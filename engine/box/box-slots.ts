@@ -1,4 +1,4 @@
-import { CallSlots, type Slots } from "../calls/call-slots.js";
+import { CallSlots, type Slots } from "../calls/opening/call-slots.js";
 import type { OwnerLink } from "./box-questions.js";
 
 /** The slots of a session process: its owner counts for the box, and here stands which of them are this process's. */

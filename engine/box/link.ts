@@ -49,6 +49,13 @@ interface Waiter {
 /** A process that answers nothing for so many questions stands still; further ones fail at once. */
 export const QUESTIONS_WAITING_MAX = 20_000;
 
+/** Settles when who asked has dealt with what came of this: what is said then comes in a later parcel than the answer. */
+export async function answered(given: Promise<unknown> | undefined): Promise<void> {
+  if (given === undefined) return;
+  await given.catch(() => undefined);
+  await new Promise(setImmediate);
+}
+
 /** Questions and answers between two processes of one box, in order; both sides run the same build. */
 export class Link<Asked extends Questions<Asked>, Served extends Questions<Served>> {
   readonly #post: (parcel: Parcel) => void;

@@ -51,13 +51,12 @@ export class NewsDesk {
     for (const topic of this.topics) this.#note(member, { topic, isWanted: false });
   }
 
-  /** All session processes are told when somebody watches what nobody did, and when nobody does any more. */
+  /** All session processes are told when somebody begins to watch, if others do already too, and when nobody does any more. */
   #note(from: number, { topic, isWanted }: WantedNews): void {
     const before = this.#watching.get(topic);
     if (isWanted) this.#watching.set(topic, (before ?? new Set()).add(from));
     else if (before?.delete(from) !== true || before.size > 0) return;
     else this.#watching.delete(topic);
-    if (isWanted && before !== undefined) return;
     for (const { link } of this.#members.values()) link.tell("newsWanted", { topic, isWanted });
   }
 

@@ -2,6 +2,7 @@ import type { NewsTopic } from "../calls/call-news.js";
 import type { BreakerNews } from "../vendors/chain/breaker-news.js";
 import type {
   CallEnding,
+  Elsewhere,
   OwnerQuestions,
   PlacedCallReport,
   SentNews,
@@ -28,6 +29,12 @@ export interface OtherNodes {
   readonly isDraining: boolean;
   /** Where the next caller is best sent; undefined where one address serves all. */
   readonly streamAddress: string | undefined;
+  /** Whether another node takes callers who come by the address that all nodes share. */
+  readonly othersTake: boolean;
+  /** Where the next caller is best sent but here; undefined when no other node takes callers. */
+  readonly elsewhere: Elsewhere | undefined;
+  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  stopTaking(): Promise<void>;
   takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean>;
   freeSlots(callIds: readonly string[]): void;
   countSlots(orgId: string): Promise<number>;
@@ -42,6 +49,8 @@ export interface OtherNodes {
   report(report: PlacedCallReport): Promise<boolean>;
   /** False when no other node has the call. */
   endCall(call: CallEnding): Promise<boolean>;
+  /** Whether another node has the call; rejects where the one that should have it does not answer. */
+  hasCall(callId: string): Promise<boolean>;
   /** A session process of the box begins to watch. */
   watch(topic: NewsTopic): void;
   /** To those of the others that watch it. */
@@ -56,6 +65,7 @@ export interface NodeQuestions {
   readonly handOver: OwnerQuestions["handOver"];
   readonly report: OwnerQuestions["report"];
   readonly endCall: OwnerQuestions["endCall"];
+  readonly hasCall: OwnerQuestions["hasCall"];
 }
 
 /** What the box watches of the others' calls, and they of its own. */

@@ -1,4 +1,7 @@
-import { CallSlots } from "../calls/call-slots.js";
+import { CallSlots } from "../calls/opening/call-slots.js";
+
+/** More than any plan allows: what all nodes count together, a box only keeps. */
+export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /** Which session process has which call, and how many calls each organization has on the box: the owner's. */
 export class SlotLedger {

@@ -5,25 +5,25 @@ import { diskFreeBytes } from "../metrics/disk-room.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";
-import { PhraseKeeper } from "../session/phrase-keeper.js";
-import { PlayoutDelays } from "../session/playout-delay.js";
-import { SpeechCache } from "../session/speech-cache.js";
+import { PhraseKeeper } from "../session/playback/phrase-keeper.js";
+import { PlayoutDelays } from "../session/playback/playout-delay.js";
+import { SpeechCache } from "../session/playback/speech-cache.js";
+import { VoicePaces } from "../session/playback/voice-paces.js";
 import type { Agents } from "../tenancy/agents.js";
 import type { DialTargets } from "../tenancy/dial-targets.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { BreakerExchange } from "../vendors/chain/breaker-news.js";
-import { Admission, type AdmissionLimits } from "./admission.js";
-import type { AgentVendorsOptions } from "./agent-vendors.js";
 import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
-import type { NewsExchange } from "./call-news.js";
-import { CallOpener } from "./call-opener.js";
-import { CallSlots, type Slots } from "./call-slots.js";
 import { CallSummaries } from "./call-summaries.js";
 import { EarlyReplyBudget } from "./early-reply-budget.js";
 import { LiveCalls } from "./live-calls.js";
-import { type RecordingKeeping, Recordings } from "./recordings.js";
+import { Admission, type AdmissionLimits } from "./opening/admission.js";
+import type { AgentVendorsOptions } from "./opening/agent-vendors.js";
+import { CallOpener } from "./opening/call-opener.js";
+import { CallSlots, type Slots } from "./opening/call-slots.js";
+import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
+import type { SharedBox } from "./shared-box.js";
 import { LostCalls } from "./unstored/lost-calls.js";
 import { StoreWatch } from "./unstored/store-watch.js";
 
@@ -46,19 +46,6 @@ const SUSPENDED: Ending = {
   status: "completed",
   message: "the organization is suspended",
 };
-
-/** The box that this process shares with others; they have calls of their own. */
-export interface SharedBox {
-  readonly slots: Slots;
-  /** The calls of all processes. */
-  readonly callCount: number;
-  readonly news: NewsExchange;
-  readonly breakers: BreakerExchange;
-  /** Whether another process takes calls. */
-  readonly othersTake: boolean;
-  /** An operator wants no new calls on this box. */
-  readonly isDrained: boolean;
-}
 
 export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   /** Left out where this process has the box for itself. */
@@ -103,8 +90,6 @@ export class CallCenter {
     this.feed = new CallFeed(clock, options.box?.news);
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
-    const playoutDelays = new PlayoutDelays();
-    const phrases = new PhraseKeeper(clock);
     const earlyReplyBudget = new EarlyReplyBudget(options.earlyReplyWasteTokensPerHour, clock);
     this.#summaries = new CallSummaries(database.calls, clock, log);
     this.metrics = new Metrics({
@@ -123,8 +108,9 @@ export class CallCenter {
       metrics: this.metrics,
       summaries: this.#summaries,
       cache,
-      playoutDelays,
-      phrases,
+      playoutDelays: new PlayoutDelays(),
+      voicePaces: new VoicePaces(),
+      phrases: new PhraseKeeper(clock),
       earlyReplyBudget,
       feed: this.feed,
     };
@@ -146,6 +132,7 @@ export class CallCenter {
       liveCalls,
       admission: this.#admission,
       storeWatch: this.#storeWatch,
+      hasElsewhere: async (callId) => (await options.box?.hasCall(callId)) ?? false,
     });
     this.#upkeep = this.#startUpkeep();
   }

@@ -6,7 +6,9 @@ import {
   callTopic,
   type NewsExchange,
   type NewsTopic,
+  type SaidWords,
 } from "./call-news.js";
+import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
 
 /** In one process. A person has a page or two open; more than these are a client that forgets to let go. */
 export const WATCHERS_PER_ORGANIZATION_MAX = 100;
@@ -16,10 +18,8 @@ export const WATCH_MAX_MS = 60_000;
 /** So that nothing between server and watcher takes the line for dead, and a watcher that is gone is missed. */
 export const PULSE_MS = 5_000;
 
-/** News of all calls of an organization are told together so often: each telling costs every watcher a write. */
+/** News of all calls of an organization wait so long for others; the words of one call do not. */
 export const TOGETHER_MS = 250;
-/** More at once are told before. */
-const TOGETHER_MAX = 100;
 
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
@@ -27,23 +27,13 @@ export interface Watched {
   readonly callId?: string;
 }
 
-export interface Watcher {
-  readonly news: (news: CallNews) => void;
-  /** Nothing has happened for a while. */
-  readonly pulse: () => void;
-}
-
-interface Watch {
-  readonly watcher: Watcher;
-  readonly end: () => void;
-}
-
 /** Tells who watches what happens in calls. Where nobody does, telling costs one look. */
 export class CallFeed {
   readonly #clock: Clock;
   readonly #exchange: NewsExchange | undefined;
-  readonly #watches = new Map<NewsTopic, Set<Watch>>();
-  readonly #waiting = new Map<NewsTopic, CallNews[]>();
+  readonly #watched = new Map<NewsTopic, TopicWatchers>();
+  /** The calls that this process has, each with what was said and is in no stored turn yet. */
+  readonly #calls = new Map<NewsTopic, () => CallNews>();
   readonly #countByOrg = new Map<string, number>();
   #count = 0;
   #isClosed = false;
@@ -52,7 +42,11 @@ export class CallFeed {
   constructor(clock: Clock, exchange?: NewsExchange) {
     this.#clock = clock;
     this.#exchange = exchange;
-    exchange?.onNews((topic, news) => this.#deliver(topic, news));
+    exchange?.onNews((topic, news) => this.#watched.get(topic)?.tell(news));
+    exchange?.onWanted((topic) => {
+      const present = this.#calls.get(topic)?.();
+      if (present !== undefined) exchange.send(topic, present);
+    });
   }
 
   get watcherCount(): number {
@@ -60,8 +54,18 @@ export class CallFeed {
   }
 
   tell(orgId: string, news: CallNews): void {
-    if (news.type !== "words") this.#tellSoon(callsTopic(orgId), news);
+    if (news.type !== "words") this.#tell(callsTopic(orgId), news);
     this.#tell(callTopic(orgId, news.callId), news);
+  }
+
+  /** This process has the call, and `words` tells what was said in it and is in no stored turn yet. */
+  callBegins(orgId: string, callId: string, words: () => readonly SaidWords[]): void {
+    const present = (): CallNews => ({ type: "present", callId, words: words() });
+    this.#calls.set(callTopic(orgId, callId), present);
+  }
+
+  callIsOver(orgId: string, callId: string): void {
+    this.#calls.delete(callTopic(orgId, callId));
   }
 
   /** Throws the Failure `rateLimited` where nobody else of the organization may watch. */
@@ -72,11 +76,15 @@ export class CallFeed {
     });
   }
 
-  /** Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once where there is no room. */
+  /**
+   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once where there is no room. Who watches
+   * one call is told first what was said in it so far of turns that are not stored.
+   */
   watch(watched: Watched, watcher: Watcher, signal: AbortSignal): Promise<void> {
     const { orgId, callId } = watched;
     if (this.#isClosed || signal.aborted || !this.#hasRoom(orgId)) return Promise.resolve();
     const topic = callId === undefined ? callsTopic(orgId) : callTopic(orgId, callId);
+    const togetherMs = callId === undefined ? TOGETHER_MS : 0;
     return new Promise((resolve) => {
       const watch: Watch = {
         watcher,
@@ -91,16 +99,17 @@ export class CallFeed {
       const stopPulse = this.#clock.every(PULSE_MS, watcher.pulse);
       const stopWatch = this.#clock.after(WATCH_MAX_MS, watch.end);
       signal.addEventListener("abort", watch.end);
-      this.#add(topic, watch, orgId);
+      this.#watchersOf(topic, togetherMs).add(watch);
+      if (callId !== undefined) this.#tellPresent(topic, watcher);
+      this.#countByOrg.set(orgId, (this.#countByOrg.get(orgId) ?? 0) + 1);
+      this.#count += 1;
     });
   }
 
   /** The server stops: nobody watches any more. */
   close(): void {
     this.#isClosed = true;
-    for (const watches of this.#watches.values()) {
-      for (const { end } of watches) end();
-    }
+    for (const watchers of this.#watched.values()) watchers.endAll();
   }
 
   #hasRoom(orgId: string): boolean {
@@ -108,48 +117,32 @@ export class CallFeed {
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
   }
 
-  #tellSoon(topic: NewsTopic, news: CallNews): void {
-    if (!this.#watches.has(topic) && this.#exchange?.isWanted(topic) !== true) return;
-    const waiting = this.#waiting.get(topic);
-    if (waiting === undefined) {
-      this.#waiting.set(topic, [news]);
-      this.#clock.after(TOGETHER_MS, () => this.#tellWaiting(topic));
-      return;
-    }
-    waiting.push(news);
-    if (waiting.length >= TOGETHER_MAX) this.#tellWaiting(topic);
-  }
-
-  #tellWaiting(topic: NewsTopic): void {
-    const waiting = this.#waiting.get(topic) ?? [];
-    this.#waiting.delete(topic);
-    for (const news of waiting) this.#tell(topic, news);
-  }
-
   #tell(topic: NewsTopic, news: CallNews): void {
-    this.#deliver(topic, news);
+    this.#watched.get(topic)?.tell(news);
     if (this.#exchange?.isWanted(topic) === true) this.#exchange.send(topic, news);
   }
 
-  #deliver(topic: NewsTopic, news: CallNews): void {
-    for (const { watcher } of this.#watches.get(topic) ?? []) watcher.news(news);
+  /** At once where the call is here; where it is elsewhere, it is asked for. */
+  #tellPresent(topic: NewsTopic, watcher: Watcher): void {
+    const present = this.#calls.get(topic);
+    if (present !== undefined) watcher.news([present()]);
+    else this.#exchange?.want(topic, true);
   }
 
-  #add(topic: NewsTopic, watch: Watch, orgId: string): void {
-    const watches = this.#watches.get(topic);
-    if (watches === undefined) {
-      this.#watches.set(topic, new Set([watch]));
-      this.#exchange?.want(topic, true);
-    } else watches.add(watch);
-    this.#countByOrg.set(orgId, (this.#countByOrg.get(orgId) ?? 0) + 1);
-    this.#count += 1;
+  #watchersOf(topic: NewsTopic, togetherMs: number): TopicWatchers {
+    const known = this.#watched.get(topic);
+    if (known !== undefined) return known;
+    const watchers = new TopicWatchers(this.#clock, togetherMs);
+    this.#watched.set(topic, watchers);
+    if (togetherMs > 0) this.#exchange?.want(topic, true);
+    return watchers;
   }
 
   #remove(topic: NewsTopic, watch: Watch, orgId: string): void {
-    const watches = this.#watches.get(topic);
-    if (watches?.delete(watch) !== true) return;
-    if (watches.size === 0) {
-      this.#watches.delete(topic);
+    const watchers = this.#watched.get(topic);
+    if (watchers?.remove(watch) !== true) return;
+    if (watchers.isEmpty) {
+      this.#watched.delete(topic);
       this.#exchange?.want(topic, false);
     }
     const left = (this.#countByOrg.get(orgId) ?? 0) - 1;

@@ -1,13 +1,14 @@
 import type { CallStore } from "../../storage/call-store.js";
 import type { JsonObject } from "../../storage/records.js";
+import { UniqueViolation } from "../../storage/unique-violation.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
-import { CallEntry, type Moment } from "./call-entry.js";
 import type { CallFeed } from "./call-feed.js";
-import { type CallStart, newCall } from "./call-start.js";
 import type { CallSummaries } from "./call-summaries.js";
+import { CallEntry, type Moment } from "./opening/call-entry.js";
+import { type CallStart, newCall } from "./opening/call-start.js";
 import type { HistoryAccess } from "./shared-history.js";
 import { CallWrites } from "./unstored/call-writes.js";
 
@@ -16,7 +17,7 @@ export interface JournalSurroundings {
   readonly history: HistoryAccess;
   readonly summaries: CallSummaries;
   readonly metrics: Metrics;
-  readonly feed: Pick<CallFeed, "tell">;
+  readonly feed: Pick<CallFeed, "tell" | "callBegins" | "callIsOver">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Tells this process' calls from those that an earlier one left behind. */
@@ -49,8 +50,8 @@ export class CallJournal {
   /** Resolves when the call is stored as `active`; rejects when it cannot be. */
   async begin(start: CallStart): Promise<CallEntry> {
     const began = this.#now();
-    const { calls, runId, feed } = this.#around;
-    await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
+    const { feed } = this.#around;
+    await this.#store(start, began);
     const { callId, orgId, agentId, channel } = start;
     feed.tell(orgId, { type: "began", callId, agentId, channel, startedAtMs: began.atMs });
     return new CallEntry(this.#around, this.#writes, start, began);
@@ -95,6 +96,20 @@ export class CallJournal {
   /** The server stops: what is still kept is lost, and said. */
   close(): void {
     this.#writes.giveUp();
+  }
+
+  /** Two clients may come back to one conversation in the same moment. */
+  async #store(start: CallStart, began: Moment): Promise<void> {
+    const { calls, runId } = this.#around;
+    const { spareSessionId: sessionId } = start;
+    const write = (each: CallStart) =>
+      calls.start(newCall(each, began.atMs), runId, began.monotonicMs);
+    try {
+      await write(start);
+    } catch (error) {
+      if (!(error instanceof UniqueViolation) || sessionId === undefined) throw error;
+      await write({ ...start, sessionId });
+    }
   }
 
   #now(): Moment {

@@ -1,9 +1,7 @@
 import type { CallChannel, CallMetrics } from "../../storage/records.js";
 
-/** What the caller or the agent says just now; of the agent all that was said of the turn so far. */
-export interface CallWords {
-  readonly type: "words";
-  readonly callId: string;
+/** What the caller or the agent says; of the agent all that was said of the turn so far. */
+export interface SaidWords {
   readonly role: "user" | "assistant";
   readonly text: string;
   /** The caller's words as understood; the agent's as far as they were heard. */
@@ -20,7 +18,9 @@ export type CallNews =
       /** Epoch milliseconds. */
       readonly startedAtMs: number;
     }
-  | CallWords
+  | ({ readonly type: "words"; readonly callId: string } & SaidWords)
+  /** What was said and is in no stored turn yet, in place of all words that were told before. */
+  | { readonly type: "present"; readonly callId: string; readonly words: readonly SaidWords[] }
   /** A turn is over and stored. */
   | { readonly type: "turn"; readonly callId: string; readonly metrics: CallMetrics }
   /** The call is over and stored. */
@@ -47,9 +47,11 @@ export function callTopic(orgId: string, callId: string): NewsTopic {
 export interface NewsExchange {
   /** Whether somebody elsewhere wants to be told. */
   isWanted(topic: NewsTopic): boolean;
-  /** Somebody here wants to be told, or nobody any more. */
+  /** Somebody here wants to be told, or one more does, or nobody any more. */
   want(topic: NewsTopic, isWanted: boolean): void;
   send(topic: NewsTopic, news: CallNews): void;
   /** Where news from elsewhere go; set once. */
   onNews(receive: (topic: NewsTopic, news: CallNews) => void): void;
+  /** Who is told that somebody elsewhere begins to want the news of a topic; set once. */
+  onWanted(tell: (topic: NewsTopic) => void): void;
 }

@@ -6,8 +6,9 @@ import { BoundedWork } from "../security/bounded-work.js";
 import type { EndReason } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
-import { DEAF_FOR_LONG } from "./call-entry.js";
+import { DEAF_FOR_LONG, WAITED_FOR_LONG } from "./opening/call-entry.js";
 import { type UsageShares, usageShares } from "./usage-shares.js";
+import { type VendorShare, vendorShares } from "./vendor-shares.js";
 import { type DailyWaits, dailyWaits } from "./wait-reports.js";
 
 export interface CallFilter {
@@ -59,7 +60,7 @@ const ATTENTION: AttentionSigns = {
   interruptionsMin: 4,
   /** Callers ask whether anybody is there when they wait so long on average. */
   waitMinMs: 2_500,
-  field: DEAF_FOR_LONG,
+  fields: [DEAF_FOR_LONG, WAITED_FOR_LONG],
   value: CALLER_SAID_NOTHING,
 };
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -153,6 +154,13 @@ export class CallReports {
     const [firstDate = ""] = this.#lastDates(dayCount);
     const sinceMs = Date.parse(firstDate);
     return this.#summaries.run(() => usageShares(this.#database.calls, orgId, sinceMs));
+  }
+
+  /** As `usageShares`: by vendor, who answered and who failed, in the latest calls. Failure as of `dailyWaits`. */
+  vendorShares(orgId: string, dayCount: number): Promise<readonly VendorShare[]> {
+    const [firstDate = ""] = this.#lastDates(dayCount);
+    const sinceMs = Date.parse(firstDate);
+    return this.#summaries.run(() => vendorShares(this.#database.calls, orgId, sinceMs));
   }
 
   #lastDates(dayCount: number): readonly string[] {

@@ -3,8 +3,9 @@ import { Failure } from "../failure.js";
 import { type Ending, ORGANIZATION_ENDED } from "../session/ending.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Soon } from "../time/soon.js";
-import type { CallFeed, Watcher } from "./call-feed.js";
+import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
+import type { Watcher } from "./topic-watchers.js";
 
 export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;

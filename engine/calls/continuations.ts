@@ -1,11 +1,10 @@
-import { isAbandoned } from "../../storage/abandoned-calls.js";
 import type { CallStore } from "../../storage/call-store.js";
 import type { CallRecord } from "../../storage/records.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import { CALLER_LEFT, isBreak } from "../session/ending.js";
+import { CALLER_LEFT } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
-import { within } from "../time/deadline.js";
+import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
 import type { LiveCalls } from "./live-calls.js";
 
@@ -14,10 +13,6 @@ const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 const KEY_LABEL = "parley: continued call, version 1";
 /** A call that breaks again and again is over. */
 const CONTINUATIONS_MAX = 3;
-/** The end of a call is stored within milliseconds; a store that takes longer lets the caller go on. */
-const END_STORED_MAX_MS = 1_000;
-/** How often is looked whether another process has stored it. */
-const END_LOOK_MS = 100;
 
 /** The conversation that a telephone call has, under ids that follow from the call's key. */
 export interface PhoneConversation {
@@ -92,11 +87,7 @@ export class Continuations {
     const call = await this.#settled(claims);
     const next = { ...claims, attempt: claims.attempt + 1 };
     if (call === undefined) return { kind: "askedAgain", claims: next };
-    const reason = call.metadata["endReason"];
-    const isBroken =
-      call.status === "active" ||
-      (typeof reason === "string" && (isBreak({ reason }) || isAbandoned(reason)));
-    return isBroken ? { kind: "goesOn", claims: next } : { kind: "over" };
+    return isBrokenOff(call) ? { kind: "goesOn", claims: next } : { kind: "over" };
   }
 
   /** The call, once its end is stored; one that still lives has lost its stream without noticing. */
@@ -105,18 +96,8 @@ export class Continuations {
     const find = () => calls.findBySession(orgId, this.#sessionId(callKey, attempt));
     const call = await find();
     if (call?.status !== "active") return call;
-    const untilMs = clock.monotonicMs() + END_STORED_MAX_MS;
     liveCalls.find(call.id)?.end(CALLER_LEFT);
-    await within(clock, END_STORED_MAX_MS, journal.stored());
-    let settled = await find();
-    // Another process may have the call, or none that lives.
-    while (settled?.status === "active" && clock.monotonicMs() < untilMs) {
-      await new Promise<void>((resolve) => {
-        clock.after(END_LOOK_MS, resolve);
-      });
-      settled = await find();
-    }
-    return settled;
+    return onceEnded(find, journal, clock);
   }
 
   #sessionId(callKey: string, attempt: number): string {

@@ -1,17 +1,36 @@
+import { createHash } from "node:crypto";
 import type { Database } from "../../storage/database.js";
-import type { HistoryMessage } from "../../storage/records.js";
+import type { CallRecord, HistoryMessage } from "../../storage/records.js";
+import { derivedUuid } from "../security/derived-uuid.js";
+import { CALLER_LEFT } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
+import { isBrokenOff, onceEnded } from "./broken-call.js";
+import type { CallJournal } from "./call-journal.js";
 import type { PhoneConversation } from "./continuations.js";
+import type { LiveCalls } from "./live-calls.js";
 
 /** The contract's life of a conversation that nobody continues. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+/** A client that comes back by itself does so for half a minute; a person who does later has forgotten what there was to be sorry for. */
+const APOLOGY_MAX_MS = 10 * 60 * 1_000;
+/** Sessions of a web conversation whose ids follow from its key: later ones go on with it too, and name nobody. */
+const NAMED_SESSIONS_MAX = 100;
 
 /** What a session is told of its conversation. */
 export interface Conversation {
   readonly key: string;
+  readonly sessionId: string;
+  /** Stands in where another client has come back to the conversation in the same moment. */
+  readonly spareSessionId?: string;
   readonly messages: readonly HistoryMessage[];
   /** The caller came back by himself, and is not greeted again. */
   readonly resumed: boolean;
+  /** The id of the call that this one goes on with. */
+  readonly before?: string | undefined;
+  /** That call was cut off, and the caller is told so. */
+  readonly wasBroken?: boolean;
+  /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
+  readonly replaces?: string | undefined;
 }
 
 /** Which conversation a call names, if any: a web client by the key that it got, a telephone call by its own. */
@@ -20,55 +39,127 @@ export interface NamedConversation {
   readonly conversation?: PhoneConversation;
 }
 
+export interface ConversationSurroundings {
+  readonly database: {
+    readonly history: Pick<Database["history"], "load" | "purge">;
+    readonly calls: Pick<Database["calls"], "findLastOf">;
+  };
+  readonly liveCalls: Pick<LiveCalls, "has">;
+  /** Whether another process, here or on another server, has the call; false where that cannot be learnt. */
+  readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly journal: Pick<CallJournal, "stored">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+interface FoundCall {
+  readonly call: CallRecord | undefined;
+  readonly isLive: boolean;
+}
+
 /** Conversations outlive their calls, by a day. */
 export class Conversations {
-  readonly #store: Pick<Database, "history" | "calls">;
-  readonly #clock: Clock;
-  readonly #newId: () => string;
+  readonly #around: ConversationSurroundings;
 
-  constructor(store: Pick<Database, "history" | "calls">, clock: Clock, newId: () => string) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#newId = newId;
+  constructor(around: ConversationSurroundings) {
+    this.#around = around;
   }
 
   /** A key that is unknown, too old or of another organization begins a new conversation. */
-  async load(
-    orgId: string,
-    { historyKey, conversation }: NamedConversation,
-  ): Promise<Conversation> {
-    const isFirst = conversation?.before.length === 0;
-    const named = historyKey ?? conversation?.historyKey;
-    const messages =
-      named === undefined || isFirst
-        ? undefined
-        : await this.#store.history.load(orgId, named, this.#oldestMs);
-    if (named !== undefined && messages !== undefined) {
-      // Whoever is called back to a telephone call is told why he waited.
-      return { key: named, messages, resumed: conversation === undefined };
-    }
-    const key = conversation?.historyKey ?? this.#newId();
-    return { key, messages: [], resumed: false };
-  }
-
-  /** The call that this one goes on with, on the telephone: where its server was lost, its slot may still be taken. */
-  async callBefore(
-    orgId: string,
-    { conversation }: Pick<NamedConversation, "conversation">,
-  ): Promise<string | undefined> {
-    for (const sessionId of conversation?.before ?? []) {
-      const call = await this.#store.calls.findBySession(orgId, sessionId);
-      if (call !== undefined) return call.id;
-    }
-    return undefined;
+  find(orgId: string, agentId: string, named: NamedConversation): Promise<Conversation> {
+    const { historyKey, conversation } = named;
+    if (historyKey !== undefined) return this.#resumed(orgId, agentId, historyKey);
+    if (conversation !== undefined) return this.#onTelephone(orgId, conversation);
+    return Promise.resolve(this.#new());
   }
 
   /** Forgets those that can no longer be continued, and says how many. */
   purge(): Promise<number> {
-    return this.#store.history.purge(this.#oldestMs);
+    return this.#around.database.history.purge(this.#oldestMs);
+  }
+
+  #new(): Conversation {
+    const key = this.#around.newId();
+    return { key, sessionId: sessionIdOf(key, 0), messages: [], resumed: false };
+  }
+
+  /** Whoever is called back to a telephone call is told why he waited. */
+  async #onTelephone(
+    orgId: string,
+    { historyKey: key, sessionId, before }: PhoneConversation,
+  ): Promise<Conversation> {
+    const fresh = { key, sessionId, messages: [], resumed: false };
+    if (before.length === 0) return fresh;
+    const { history, calls } = this.#around.database;
+    const call = await calls.findLastOf(orgId, before);
+    const messages = (await history.load(orgId, key, this.#oldestMs)) ?? [];
+    if (call === undefined) return { ...fresh, messages };
+    return { ...fresh, messages, before: call.id, wasBroken: true, replaces: call.id };
+  }
+
+  async #resumed(orgId: string, agentId: string, key: string): Promise<Conversation> {
+    const { database } = this.#around;
+    const sessionIds = Array.from({ length: NAMED_SESSIONS_MAX }, (_, n) => sessionIdOf(key, n));
+    const find = () => database.calls.findLastOf(orgId, sessionIds);
+    const { call: last, isLive } = await this.#settled(find);
+    const messages = await database.history.load(orgId, key, this.#oldestMs);
+    const next = last === undefined ? 0 : sessionIds.indexOf(last.sessionId) + 1;
+    // Another agent has not talked to the caller, and of sessions without names nobody knows which came last.
+    const isKnown = last?.agentId === agentId && next < NAMED_SESSIONS_MAX;
+    const before = isKnown ? last : undefined;
+    const wasCutOff = before !== undefined && !isLive && this.#wasCutOff(before);
+    // One that broke before anything was said to its end has a record alone.
+    if (messages === undefined && !wasCutOff) return this.#new();
+    const wasBroken = wasCutOff && this.#isRemembered(before);
+    const spareSessionId = this.#around.newId();
+    return {
+      key,
+      sessionId: sessionIds[next] ?? spareSessionId,
+      spareSessionId,
+      messages: messages ?? [],
+      resumed: messages !== undefined && !wasBroken,
+      before: before?.id,
+      wasBroken,
+    };
+  }
+
+  /**
+   * The conversation's last call, and whether some process has it: its end is not waited for, since two clients may go on with one
+   * conversation, and a client whose network has changed may be back before its old connection is known to be gone.
+   */
+  async #settled(find: () => Promise<CallRecord | undefined>): Promise<FoundCall> {
+    const { liveCalls, hasElsewhere, journal, clock } = this.#around;
+    const call = await find();
+    if (call?.status !== "active") return { call, isLive: false };
+    if (liveCalls.has(call.id)) return { call, isLive: true };
+    let isLive = false;
+    const ended = onceEnded(async () => (isLive ? undefined : find()), journal, clock);
+    const asked = hasElsewhere(call.id).then((has) => {
+      isLive = has;
+    });
+    // Who has died does not answer, and its callers wait no longer for that.
+    await Promise.race([ended, asked]);
+    return isLive ? { call, isLive } : { call: await ended, isLive: false };
+  }
+
+  /** A client that went by itself, or whose network did, has nothing to be told. */
+  #wasCutOff(call: CallRecord): boolean {
+    const isRecent = (call.endedAtMs ?? call.startedAtMs) >= this.#oldestMs;
+    const hasLeft = call.metadata["endReason"] === CALLER_LEFT.reason;
+    return isRecent && !hasLeft && isBrokenOff(call);
+  }
+
+  /** A call that is still active broke not long ago: whoever lives closes it. */
+  #isRemembered({ endedAtMs }: CallRecord): boolean {
+    return endedAtMs === null || endedAtMs >= this.#around.clock.epochMs() - APOLOGY_MAX_MS;
   }
 
   get #oldestMs(): number {
-    return this.#clock.epochMs() - HISTORY_LIFETIME_MS;
+    return this.#around.clock.epochMs() - HISTORY_LIFETIME_MS;
   }
+}
+
+/** Whoever knows the key can tell the ids of its sessions; an id tells nobody the key. */
+function sessionIdOf(key: string, n: number): string {
+  return derivedUuid(createHash("sha256").update(`session ${n} of ${key}`).digest());
 }

@@ -11,6 +11,7 @@ export class LiveCalls {
   readonly #calls = new Map<string, LiveCall>();
   readonly #onCall: () => void;
   #onEmpty: (() => void)[] = [];
+  #wereEnded = false;
 
   /** `onCall` is told of every call that is opened. */
   constructor(onCall: () => void = () => {}) {
@@ -42,8 +43,14 @@ export class LiveCalls {
     for (const resolve of waiting) resolve();
   }
 
+  /** Whether `endAll` met calls: their callers have yet to read why. */
+  get wereEnded(): boolean {
+    return this.#wereEnded;
+  }
+
   endAll(ending: Ending): void {
     const calls = Array.from(this.#calls.values());
+    if (calls.length > 0) this.#wereEnded = true;
     for (const call of calls) call.end(ending);
   }
 

@@ -1,6 +1,6 @@
 import type { Conversion, ConversionListener } from "../audio/conversion-queue.js";
 import { decodePcm } from "../audio/sample-coding.js";
-import type { AudioTrack } from "./audio-track.js";
+import type { AudioTrack } from "./recording/audio-track.js";
 
 export interface StreamedSoundOptions {
   readonly track: AudioTrack;

@@ -6,9 +6,18 @@ export interface UsageShare<Id extends string | null> {
   readonly id: Id;
   readonly calls: number;
   readonly failed: number;
+  /** Why those failed, the most frequent reason first. */
+  readonly failures: readonly CallFailures[];
   readonly minutes: number;
   readonly llmTokens: number;
   readonly ttsChars: number;
+}
+
+/** The calls that failed for one reason. */
+export interface CallFailures {
+  /** As in the call's metadata. */
+  readonly endReason: string;
+  readonly calls: number;
 }
 
 export interface UsageShares {
@@ -65,10 +74,26 @@ function add<Id extends string | null>(
     id,
     calls: (before?.calls ?? 0) + 1,
     failed: (before?.failed ?? 0) + (call.status === "failed" ? 1 : 0),
+    failures:
+      call.status === "failed" ? withFailure(before?.failures, call) : (before?.failures ?? []),
     minutes: (before?.minutes ?? 0) + (call.durationSec ?? 0) / 60,
     llmTokens: (before?.llmTokens ?? 0) + totalTokens,
     ttsChars: (before?.ttsChars ?? 0) + ttsChars,
   });
+}
+
+/** There are as few reasons as ends that a call can have. */
+function withFailure(
+  before: readonly CallFailures[] = [],
+  { metadata }: CallRecord,
+): readonly CallFailures[] {
+  const { endReason: told } = metadata;
+  const endReason = typeof told === "string" ? told : "unknown";
+  const known = before.find((failures) => failures.endReason === endReason);
+  const others = before.filter((failures) => failures !== known);
+  return [...others, { endReason, calls: (known?.calls ?? 0) + 1 }].sort(
+    (one, other) => other.calls - one.calls,
+  );
 }
 
 function sorted<Id extends string | null>(

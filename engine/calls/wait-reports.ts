@@ -1,7 +1,7 @@
-import type { Database } from "../../storage/database.js";
 import type { JsonObject } from "../../storage/records.js";
 import { WAIT_PARTS, type WaitPart } from "../session/effects.js";
 import { utcDate } from "../time/utc-date.js";
+import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 
 /** A day in UTC; without replies nothing is known of it. */
 export interface DailyWaits {
@@ -11,12 +11,9 @@ export interface DailyWaits {
   readonly p95Ms: number | null;
   /** The median of each part. They do not sum up to the median of the whole. */
   readonly parts: Readonly<Record<WaitPart, number>> | null;
+  /** As `parts`: what 95 % of the replies stayed within. */
+  readonly p95Parts: Readonly<Record<WaitPart, number>> | null;
 }
-
-/** Their turns are read and sorted in one go, on the thread that calls share. */
-const CALLS_PER_READ = 50;
-/** The latest so many: of a busier organization they are a fair sample of its last days. */
-export const WAITS_CALLS_MAX = 2_000;
 
 interface Wait {
   readonly date: string;
@@ -26,19 +23,15 @@ interface Wait {
 
 /** How long callers waited for replies: one entry for each of the days, which are given as `2026-01-31`. */
 export async function dailyWaits(
-  calls: Pick<Database["calls"], "turnsSince">,
+  calls: TurnsOfCalls,
   orgId: string,
   dates: readonly string[],
 ): Promise<readonly DailyWaits[]> {
   const waitsByDate = new Map<string, Wait[]>(dates.map((date) => [date, []]));
   const sinceMs = Date.parse(dates[0] ?? "");
-  for (let skipCalls = 0; skipCalls < WAITS_CALLS_MAX; skipCalls += CALLS_PER_READ) {
-    const turns = await calls.turnsSince(orgId, { sinceMs, skipCalls, calls: CALLS_PER_READ });
-    if (turns.length === 0) break;
-    for (const { startedAtMs, turn } of turns) {
-      const wait = waitOf(startedAtMs, turn);
-      if (wait !== undefined) waitsByDate.get(wait.date)?.push(wait);
-    }
+  for await (const { startedAtMs, turn } of latestTurns(calls, orgId, sinceMs)) {
+    const wait = waitOf(startedAtMs, turn);
+    if (wait !== undefined) waitsByDate.get(wait.date)?.push(wait);
   }
   return Array.from(waitsByDate, ([date, waits]) => dayOf(date, waits));
 }
@@ -51,25 +44,32 @@ function waitOf(startedAtMs: number, turn: JsonObject): Wait | undefined {
 }
 
 function dayOf(date: string, waits: readonly Wait[]): DailyWaits {
-  if (waits.length === 0) return { date, turns: 0, p50Ms: null, p95Ms: null, parts: null };
+  if (waits.length === 0) {
+    return { date, turns: 0, p50Ms: null, p95Ms: null, parts: null, p95Parts: null };
+  }
   const totals = waits.map(({ totalMs }) => totalMs);
-  const medianOf = (index: number) =>
-    percentile(
-      waits.map(({ parts }) => parts[index] ?? 0),
-      0.5,
-    );
   return {
     date,
     turns: waits.length,
     p50Ms: percentile(totals, 0.5),
     p95Ms: percentile(totals, 0.95),
-    parts: {
-      sttMs: medianOf(0),
-      llmFirstTokenMs: medianOf(1),
-      llmSentenceMs: medianOf(2),
-      ttsFirstByteMs: medianOf(3),
-      ttsRestMs: medianOf(4),
-    },
+    parts: partsWithin(waits, 0.5),
+    p95Parts: partsWithin(waits, 0.95),
+  };
+}
+
+function partsWithin(waits: readonly Wait[], share: number): Record<WaitPart, number> {
+  const within = (index: number) =>
+    percentile(
+      waits.map(({ parts }) => parts[index] ?? 0),
+      share,
+    );
+  return {
+    sttMs: within(0),
+    llmFirstTokenMs: within(1),
+    llmSentenceMs: within(2),
+    ttsFirstByteMs: within(3),
+    ttsRestMs: within(4),
   };
 }
 

@@ -48,7 +48,7 @@ export class Metrics {
   );
   readonly #underruns = this.#counter(
     "parley_underruns_total",
-    "Gaps in the agent's speech, where a voice's audio came too late",
+    "Gaps in the agent's speech, where a voice's audio came too late or the server was late with it",
     [],
   );
   readonly #vendorErrors = this.#counter("parley_vendor_errors_total", "Failed vendor requests", [

@@ -24,6 +24,12 @@ const Metrics = v.object({
   turnCount: v.number(),
 });
 
+const saidWords = {
+  role: v.picklist(["user", "assistant"]),
+  text: v.string(),
+  isFinal: v.boolean(),
+};
+
 /** Another version may be at work at the other node. */
 const News = v.variant("type", [
   v.object({
@@ -33,12 +39,11 @@ const News = v.variant("type", [
     channel: v.picklist(["web", "phone"]),
     startedAtMs: v.number(),
   }),
+  v.object({ type: v.literal("words"), callId: v.string(), ...saidWords }),
   v.object({
-    type: v.literal("words"),
+    type: v.literal("present"),
     callId: v.string(),
-    role: v.picklist(["user", "assistant"]),
-    text: v.string(),
-    isFinal: v.boolean(),
+    words: v.array(v.object(saidWords)),
   }),
   v.object({ type: v.literal("turn"), callId: v.string(), metrics: Metrics }),
   v.object({

@@ -50,7 +50,7 @@ const Ending = v.object({
 
 /** What a node may ask of another: another version may be at work there. */
 const NodeAsks = v.variant("name", [
-  v.object({ name: v.literal("isRinging"), asks: v.string() }),
+  v.object({ name: v.picklist(["isRinging", "hasCall"]), asks: v.string() }),
   v.object({
     name: v.literal("handOver"),
     asks: v.object({ callId: v.string(), orgId: v.string() }),
@@ -79,6 +79,7 @@ export const NODE_ANSWERS = {
     }),
   ),
   report: v.boolean(),
+  hasCall: v.boolean(),
 } as const;
 
 export const Letter = v.variant("kind", [

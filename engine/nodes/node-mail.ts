@@ -180,6 +180,8 @@ export class NodeMail {
         return handlers.report(question.asks);
       case "endCall":
         return handlers.endCall(question.asks);
+      case "hasCall":
+        return handlers.hasCall(question.asks);
     }
   }
 

@@ -2,6 +2,7 @@ import { availableParallelism, loadavg } from "node:os";
 import type { Database } from "../../storage/database.js";
 import type { NodeRecord, NodeStart } from "../../storage/node-store.js";
 import { StorageUnavailable } from "../../storage/storage-failure.js";
+import type { Elsewhere } from "../box/box-questions.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { leastLoaded } from "./least-loaded.js";
@@ -18,6 +19,8 @@ export interface NodeRegistryOptions {
   readonly node: NodeStart;
   /** False: the lock of this name may have been lost by a node that lives. */
   readonly isNameCertain: boolean;
+  /** Whether this node takes no callers any more. */
+  readonly isStopping: () => boolean;
   /** What is said of this node with each heartbeat. */
   readonly state: () => { readonly calls: number; readonly isTaking: boolean };
   /** Other nodes have taken this one for dead, and have closed its calls. */
@@ -72,10 +75,42 @@ export class NodeRegistry {
 
   /** Where the next caller is best sent; undefined where nodes have no addresses of their own. */
   get streamAddress(): string | undefined {
-    const taking = this.#nodes.filter(
+    return this.#sendOneTo(this.#taking);
+  }
+
+  /** Whether another node takes callers who come by the address that all nodes share. */
+  get othersTake(): boolean {
+    return this.#welcoming.some(({ address }) => address === null);
+  }
+
+  /** Where the next caller is best sent but here; undefined when nobody else takes callers. */
+  get elsewhere(): Elsewhere | undefined {
+    const others = this.#welcoming;
+    return others.length === 0 ? undefined : { address: this.#sendOneTo(others) };
+  }
+
+  /**
+   * The other nodes that take callers. Where this one takes none for good, those that live are good enough: one that has just
+   * been started, or was late for a moment, takes them before its heartbeat says so.
+   */
+  get #welcoming(): readonly NodeRecord[] {
+    const { node, isStopping } = this.#options;
+    const isOther = ({ startId }: NodeRecord) => startId !== node.startId;
+    const taking = this.#taking.filter(isOther);
+    if (taking.length > 0 || !(isStopping() || this.isDraining)) return taking;
+    return this.#nodes.filter(
+      (other) => isOther(other) && other.isDraining === 0 && this.#lives(other),
+    );
+  }
+
+  get #taking(): readonly NodeRecord[] {
+    return this.#nodes.filter(
       (node) => node.isTaking === 1 && node.isDraining === 0 && this.#lives(node),
     );
-    const best = leastLoaded(taking, this.#sent);
+  }
+
+  #sendOneTo(nodes: readonly NodeRecord[]): string | undefined {
+    const best = leastLoaded(nodes, this.#sent);
     if (best === undefined) return undefined;
     this.#sent.set(best.startId, (this.#sent.get(best.startId) ?? 0) + 1);
     return best.address ?? undefined;

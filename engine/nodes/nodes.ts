@@ -3,6 +3,7 @@ import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
 import type { NodeStart } from "../../storage/node-store.js";
 import type {
   CallEnding,
+  Elsewhere,
   OwnerQuestions,
   PlacedCallReport,
   SentNews,
@@ -52,6 +53,7 @@ export class Nodes implements OtherNodes {
     this.tokens = nodeTokens(database, clock, log);
     this.#registry = new NodeRegistry({
       ...options,
+      isStopping: () => this.#isStopping,
       state: () => ({
         calls: this.#box?.callCount ?? 0,
         isTaking: !this.#isStopping && (this.#box?.isTaking ?? false),
@@ -125,6 +127,14 @@ export class Nodes implements OtherNodes {
     return this.#registry.streamAddress;
   }
 
+  get othersTake(): boolean {
+    return this.#registry.othersTake;
+  }
+
+  get elsewhere(): Elsewhere | undefined {
+    return this.#registry.elsewhere;
+  }
+
   takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
     const { database, node } = this.#options;
     return database.callSlots.take({ ...slot, startId: node.startId });
@@ -187,6 +197,14 @@ export class Nodes implements OtherNodes {
     if (holder === undefined) return false;
     await this.#mailOfBox.tell(holder, { name: "endCall", asks: call });
     return true;
+  }
+
+  async hasCall(callId: string): Promise<boolean> {
+    const holder = await this.#otherHolder(callId);
+    return (
+      holder !== undefined &&
+      (await this.#ask(holder, { name: "hasCall", asks: callId }, NODE_ANSWERS.hasCall))
+    );
   }
 
   watch(topic: SentNews["topic"]): void {

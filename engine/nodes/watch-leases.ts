@@ -10,12 +10,13 @@ export class WatchLeases {
   /** When the lease of each node ends, by the node's start. */
   readonly #ends = new Map<NewsTopic, Map<string, number>>();
 
-  /** Whether nobody had watched the topic; false, too, where there is no room for it. */
+  /** Whether this node had not watched the topic; false, too, where there is no room for it. */
   take(topic: NewsTopic, node: string, nowMs: number): boolean {
     const ends = this.#ends.get(topic);
     if (ends !== undefined) {
+      const isNew = !ends.has(node);
       ends.set(node, nowMs + LEASE_MS);
-      return false;
+      return isNew;
     }
     if (this.#ends.size >= LEASED_TOPICS_MAX) return false;
     this.#ends.set(topic, new Map([[node, nowMs + LEASE_MS]]));

@@ -2,12 +2,12 @@ import { LRUCache } from "lru-cache";
 import { WebSocket } from "ws";
 import { AwaitedEvents } from "./awaited-events.js";
 import { describeEvent, parseServerMessage, type Received } from "./caller-events.js";
-import { type HeardReply, Loudspeaker } from "./loudspeaker.js";
-import { FRAME_MS, microphoneClock } from "./microphone-clock.js";
-import type { StreamedFormat } from "./raw-sound.js";
-import { StreamLoudspeaker } from "./stream-loudspeaker.js";
-import { bytesOf } from "./telephone-audio.js";
-import { encodeSpeech } from "./tone-code.js";
+import { type HeardReply, Loudspeaker } from "./sound/loudspeaker.js";
+import { FRAME_MS, microphoneClock } from "./sound/microphone-clock.js";
+import type { StreamedFormat } from "./sound/raw-sound.js";
+import { StreamLoudspeaker } from "./sound/stream-loudspeaker.js";
+import { bytesOf } from "./telephone/telephone-audio.js";
+import { encodeSpeech } from "./telephone/tone-code.js";
 
 export interface CallerOptions {
   /** Where the server listens: `ws://` or `http://`; `/ws/voice` is added when there is no path. */

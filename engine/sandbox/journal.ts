@@ -21,7 +21,7 @@ export interface JournalEntry {
   readonly atNs: string;
   /** Entries of one request, or of one Deepgram stream, have the same number. */
   readonly request: number;
-  /** What was asked: the caller's words, the text to speak, the type and transcript of an event. */
+  /** What was asked: the caller's words, the text to speak, the type and transcript of an event; of a voice's last byte its pace. */
   readonly text?: string;
 }
 

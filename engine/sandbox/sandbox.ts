@@ -14,10 +14,10 @@ import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama/ollama-simulator.js";
 import { OpenAiSimulator } from "./openai/openai-simulator.js";
 import { OpenAiSpeechSimulator } from "./openai/openai-speech-simulator.js";
-import { converse } from "./phone-person.js";
 import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
-import { TwilioSimulator } from "./twilio-simulator.js";
+import { converse } from "./telephone/phone-person.js";
+import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
 export interface SandboxOptions {
   readonly host?: string;

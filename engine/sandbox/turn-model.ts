@@ -1,4 +1,4 @@
-import { type HeardWord, humanWord, ToneDecoder } from "./tone-code.js";
+import { type HeardWord, humanWord, ToneDecoder } from "./telephone/tone-code.js";
 
 /** The silence that each kind of ending needs before the model is as sure as it gets; see `confidenceOf`. */
 const SURE_AFTER_MS = 200;

@@ -22,6 +22,8 @@ const AccessClaims = v.object({
   userId: v.string(),
   orgId: v.string(),
   email: v.string(),
+  /** Stands for the password that was good when the token was made; tokens of other programs have none. */
+  passwordMark: v.optional(v.string()),
   /** Seconds since 1970. */
   iat: v.number(),
   exp: v.number(),
@@ -53,10 +55,10 @@ export class AccessTokens {
     this.#clock = clock;
   }
 
-  async issue(subject: Pick<AccessClaims, "userId" | "orgId" | "email">): Promise<string> {
+  async issue(subject: Omit<AccessClaims, "iat" | "exp">): Promise<string> {
     const issuedAtSec = Math.floor(this.#clock.epochMs() / 1_000);
-    const { userId, orgId, email } = subject;
-    return new SignJWT({ userId, orgId, email })
+    const { userId, orgId, email, passwordMark } = subject;
+    return new SignJWT({ userId, orgId, email, passwordMark })
       .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
       .setIssuedAt(issuedAtSec)
       .setExpirationTime(issuedAtSec + this.#lifetimeSec)

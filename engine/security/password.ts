@@ -1,10 +1,12 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { BoundedWork } from "./bounded-work.js";
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 64;
 /** Part of the stored format although not stored: other costs would make every kept hash unverifiable. */
 const SCRYPT_COST = { N: 16_384, r: 8, p: 1 } as const;
+/** 96 bits: two passwords of one user never have the same. */
+const MARK_CHARACTERS = 16;
 const STORED_FORMAT = /^((?:[0-9a-f]{2})+):([0-9a-f]{128})$/;
 
 /** Half of the thread pool of Node: file reads, name look-ups and token checks need the rest. */
@@ -33,6 +35,11 @@ export async function verifyPassword(password: string, stored: string): Promise<
   if (saltHex === undefined || hashHex === undefined) return false;
   const hash = await deriveHash(password, Buffer.from(saltHex, "hex"));
   return timingSafeEqual(hash, Buffer.from(hashHex, "hex"));
+}
+
+/** Tells a stored hash from the next one, and nothing of the password: it goes by the salt, which nobody is told. */
+export function passwordMark(stored: string): string {
+  return createHash("sha256").update(stored).digest("base64url").slice(0, MARK_CHARACTERS);
 }
 
 function deriveHash(password: string, salt: Buffer): Promise<Buffer> {

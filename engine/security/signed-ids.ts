@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
+import { derivedUuid } from "./derived-uuid.js";
 import { SignedText } from "./signed-text.js";
 
 /** Some ids and a moment have under 400; a longer one is not looked at. */
@@ -41,15 +42,6 @@ export class SignedIds {
 
   /** A UUID that only this server can tell from the ids, and always tells alike. */
   uuidOf(ids: readonly string[]): string {
-    const hex = this.#text.signature(JSON.stringify(ids)).toString("hex");
-    const variant = ((Number.parseInt(hex.slice(16, 17), 16) % 4) + 8).toString(16);
-    // RFC 9562, version 8: what it is made of is the maker's own business.
-    return [
-      hex.slice(0, 8),
-      hex.slice(8, 12),
-      `8${hex.slice(13, 16)}`,
-      `${variant}${hex.slice(17, 20)}`,
-      hex.slice(20, 32),
-    ].join("-");
+    return derivedUuid(this.#text.signature(JSON.stringify(ids)));
   }
 }

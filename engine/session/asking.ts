@@ -1,11 +1,11 @@
 import type { SessionEffect } from "./effects.js";
 import { estimatedTokens } from "./settlement.js";
-import { watchSilence } from "./silence-watch.js";
 import { STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import { conversationOf } from "./tools-done.js";
+import { conversationOf } from "./tool-use/tools-done.js";
 import { newTurn, splitterFor, type Turn } from "./turn.js";
-import { givenUpAtMs } from "./vain-wait.js";
+import { watchSilence } from "./turn-taking/silence-watch.js";
+import { givenUpAtMs } from "./turn-taking/vain-wait.js";
 
 const MODEL_ATTEMPTS_MAX = 2;
 

@@ -1,8 +1,8 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { CallerChannel, SentenceId } from "./caller-channel.js";
-import type { PhraseKeeper } from "./phrase-keeper.js";
-import type { AgentTts } from "./sentence-speaker.js";
-import type { SpeechCache, SpokenSentence } from "./speech-cache.js";
+import type { CallerChannel, SentenceId } from "./playback/caller-channel.js";
+import type { PhraseKeeper } from "./playback/phrase-keeper.js";
+import type { AgentTts } from "./playback/sentence-speaker.js";
+import type { SpeechCache, SpokenSentence } from "./playback/speech-cache.js";
 
 /** The greeting goes to the voice first. */
 const PREPARE_AFTER_MS = 300;

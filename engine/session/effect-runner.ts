@@ -1,15 +1,15 @@
 import type { CancelTimer } from "../time/clock.js";
 import { type ChatMessage, type ToolCall, VendorError } from "../vendors/contracts.js";
 import { CallPhrases } from "./call-phrases.js";
-import type { SentenceId } from "./caller-channel.js";
 import type { EffectSurroundings } from "./effect-surroundings.js";
 import type { SessionEffect, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
 import type { SessionEvent, TimerName } from "./events.js";
-import { SentenceDelivery } from "./sentence-delivery.js";
-import { deliverSpoken, speakSentence } from "./sentence-speaker.js";
+import { afterReading } from "./patient-timer.js";
+import type { SentenceId } from "./playback/caller-channel.js";
+import { SentenceDelivery } from "./playback/sentence-delivery.js";
+import { deliverSpoken, speakSentence } from "./playback/sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
-import { VOICE_MS_PER_CHAR } from "./state.js";
 
 interface TurnWork {
   readonly model: AbortController;
@@ -165,14 +165,15 @@ export class EffectRunner implements EffectPerformer {
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
     work.syntheses.get(index)?.abort();
-    const { tts, cache, clock } = this.#around;
+    const { tts, cache, clock, voicePaces } = this.#around;
     const delivery = this.#beginDelivery(work, { turnId, index }, text);
     const ready = this.#phrases.get(text);
     if (ready !== undefined) return deliverSpoken(ready, delivery);
     const abort = new AbortController();
     work.syntheses.set(index, abort);
     speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
-      () => {
+      (durationMs) => {
+        voicePaces.heard(tts.cacheKey, text, durationMs);
         if (!abort.signal.aborted) work.syntheses.delete(index);
       },
       (error: unknown) => {
@@ -186,7 +187,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
   #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
-    const { caller, clock, tts, playoutDelays } = this.#around;
+    const { caller, clock, tts, playoutDelays, voicePaces } = this.#around;
     const known = work.deliveries.get(id.index);
     if (known?.isPlaying === true) return known;
     known?.drop();
@@ -195,7 +196,7 @@ export class EffectRunner implements EffectPerformer {
       caller,
       clock,
       playoutDelay: tts.format.isStreamed ? playoutDelays.of(tts.cacheKey) : undefined,
-      expectedMs: text.length * VOICE_MS_PER_CHAR,
+      expectedMs: text.length * voicePaces.of(tts.cacheKey),
       report: ({ firstByteAtMs: atMs, ...sound }) =>
         this.report({ ...sound, ...id, firstByteAtMs: this.#onCallClock(atMs) }),
     });
@@ -244,7 +245,7 @@ export class EffectRunner implements EffectPerformer {
       this.#timers.delete(timer);
       this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs });
     };
-    this.#timers.set(timer, this.#around.clock.after(delayMs, fire));
+    this.#timers.set(timer, afterReading(this.#around.clock, delayMs, fire));
   }
 
   /** How long ago the caller's audio held a voice; undefined before the first. */

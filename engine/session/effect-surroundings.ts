@@ -1,14 +1,15 @@
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import type { LanguageModel, VendorError } from "../vendors/contracts.js";
-import type { CallerChannel } from "./caller-channel.js";
 import type { ClientMessage, TurnSave } from "./effects.js";
 import type { Ending } from "./ending.js";
-import type { PhraseKeeper } from "./phrase-keeper.js";
-import type { PlayoutDelays } from "./playout-delay.js";
-import type { AgentTts } from "./sentence-speaker.js";
-import type { SpeechCache } from "./speech-cache.js";
-import type { Toolbox } from "./toolbox.js";
+import type { CallerChannel } from "./playback/caller-channel.js";
+import type { PhraseKeeper } from "./playback/phrase-keeper.js";
+import type { PlayoutDelays } from "./playback/playout-delay.js";
+import type { AgentTts } from "./playback/sentence-speaker.js";
+import type { SpeechCache } from "./playback/speech-cache.js";
+import type { VoicePaces } from "./playback/voice-paces.js";
+import type { Toolbox } from "./tool-use/toolbox.js";
 
 export interface AgentLlm {
   readonly vendor: string;
@@ -43,6 +44,7 @@ export interface EffectSurroundings {
   readonly earlyReplies: EarlyReplyAllowance;
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
+  readonly voicePaces: VoicePaces;
   readonly phrases: PhraseKeeper;
   readonly caller: CallerChannel;
   readonly recorder: CallRecorder;

@@ -58,7 +58,10 @@ export interface TurnReport {
   readonly ttsFirstByteMs?: number;
   readonly ttsRestMs?: number;
   readonly totalMs?: number;
-  /** How often the caller had heard all there was while more was to come; left out where never. */
+  /**
+   * How often the caller had heard all there was while more was to come: in the middle of a sentence whose voice was slow, or
+   * wherever the server was late. A pause before a sentence that was not there yet is none. Left out where never.
+   */
   readonly underruns?: number;
   /** How often the agent said that it is at work; left out where never. The wait for the answer is counted on. */
   readonly waitingWords?: number;
@@ -66,6 +69,8 @@ export interface TurnReport {
   readonly earlyMs?: number;
   /** Tokens of replies that were begun early and thrown away before this one; left out where there were none. */
   readonly wastedTokens?: number;
+  /** What the caller who interrupted, or hung up, never heard of what was made for the turn; left out where there is none. */
+  readonly unheard?: string;
 }
 
 export interface TurnSave {

@@ -111,6 +111,8 @@ export type SentenceHeardEvent = At & {
   readonly turnId: number;
   readonly index: number;
 };
+/** The server was too busy to send sound that it had: the caller heard nothing for so long, and hears the rest from now on. */
+export type SoundLateEvent = At & { readonly type: "soundLate"; readonly lateMs: number };
 /** The caller's client says how much of the turn's audio it has played by now, counted from its beginning. */
 export type PlayedEvent = At & {
   readonly type: "played";
@@ -194,4 +196,5 @@ export type SessionEvent =
   | TransferTakenEvent
   | TransferRefusedEvent
   | PhraseReadyEvent
+  | SoundLateEvent
   | TurnEvent;

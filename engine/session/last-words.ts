@@ -10,7 +10,7 @@ import {
 import { endCall, settleTurn, stopTurn } from "./settlement.js";
 import { beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
-import { leftInTransfer, lostEnding } from "./transferring.js";
+import { leftInTransfer, lostEnding } from "./tool-use/transferring.js";
 import type { Turn } from "./turn.js";
 
 /** What the caller is told before the limit takes about four seconds. */

@@ -10,14 +10,12 @@ import {
   paid,
   type TurnFields,
 } from "./asking.js";
-import { dropEarly, type EarlyReply, isAnswered } from "./early-reply.js";
 import type { SessionEffect } from "./effects.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./ending.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
-import { answerEndsAtMs } from "./playback-ledger.js";
-import { cutSentence } from "./sentence-growth.js";
+import { answerEndsAtMs } from "./playback/playback-ledger.js";
+import { cutSentence } from "./playback/sentence-growth.js";
 import { settleTurn } from "./settlement.js";
-import { watchSilence } from "./silence-watch.js";
 import {
   advanceSpeech,
   beginScripted,
@@ -27,10 +25,12 @@ import {
   STALL_MAX_MS,
 } from "./speaking.js";
 import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
-import { toolsDueMs, useTools, withToolResult } from "./tool-use.js";
-import { lostEnding } from "./transferring.js";
+import { toolsDueMs, useTools, withToolResult } from "./tool-use/tool-use.js";
+import { lostEnding } from "./tool-use/transferring.js";
 import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";
-import { givenUpAtMs, waitedBeforeMs } from "./vain-wait.js";
+import { dropEarly, type EarlyReply, isAnswered } from "./turn-taking/early-reply.js";
+import { watchSilence } from "./turn-taking/silence-watch.js";
+import { givenUpAtMs, waitedBeforeMs } from "./turn-taking/vain-wait.js";
 
 /** Nobody listens to a longer reply on a telephone; the model is stopped there. */
 const REPLY_CHARS_MAX = 4_000;

@@ -9,10 +9,10 @@ import type {
   VendorError,
 } from "../vendors/contracts.js";
 import type { CallAudioTap } from "./call-audio-tap.js";
-import type { SentenceId } from "./caller-channel.js";
 import type { EffectRunner } from "./effect-runner.js";
 import { CALLER_LEFT, type Ending } from "./ending.js";
-import { HeardClock } from "./heard-clock.js";
+import type { SentenceId } from "./playback/caller-channel.js";
+import { HeardClock } from "./turn-taking/heard-clock.js";
 
 /** Why nobody of a kind can be had for a call. */
 export interface LostCategory {
@@ -104,6 +104,11 @@ export class Session implements SpeechListener {
   /** The telephone has played this sentence to its end. */
   sentenceHeard({ turnId, index }: SentenceId): void {
     this.#runner.report({ type: "sentenceHeard", turnId, index });
+  }
+
+  /** The caller had heard all that was sent, for so long, before the server sent more of what it had. */
+  soundLate(lateMs: number): void {
+    this.#runner.report({ type: "soundLate", lateMs });
   }
 
   /** The client has played so much of the turn's audio, and was sent no less. */

@@ -1,16 +1,17 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import { type HearingState, onSilenceTimeout, pendingText } from "../speech/turn-detector.js";
-import { dropEarly } from "./early-reply.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import type { Ending, EndReason } from "./ending.js";
 import { joinWords, turnMessages, withMessages } from "./kept-conversation.js";
-import { ownEcho } from "./own-echo.js";
-import { heardAnswer, heardText } from "./playback-ledger.js";
+import { heardAnswer, heardText } from "./playback/playback-ledger.js";
 import type { SessionState } from "./state.js";
 import { estimateTokens } from "./token-estimate.js";
-import { toolsDoneAfter } from "./tools-done.js";
+import { toolsDoneAfter } from "./tool-use/tools-done.js";
 import { isGrowing, reportOf, type Turn } from "./turn.js";
-import { vainWaitAfter } from "./vain-wait.js";
+import { dropEarly } from "./turn-taking/early-reply.js";
+import { ownEcho } from "./turn-taking/own-echo.js";
+import { vainWaitAfter } from "./turn-taking/vain-wait.js";
+import { unheardText } from "./unheard.js";
 
 /** Nothing went wrong, and nobody has to be told why. */
 const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
@@ -70,7 +71,9 @@ export function settleTurn(
   }
   // What is still being said may yet show it to be an echo.
   const sure = pendingText(state.hearing) === "" ? withDoubtful(settled, out) : settled;
-  out.push({ type: "saveTurn", save: saveOf(sure, reportOf(turn, outcome), added) });
+  const unheard = unheardText(turn, outcome, untilMs);
+  const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
+  out.push({ type: "saveTurn", save: saveOf(sure, report, added) });
   return { ...sure, unsaved: [] };
 }
 
@@ -125,7 +128,9 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
 function withPendingWords(state: SessionState, atMs: number): SessionState {
   const keys = state.digits === "" ? "" : keypadText(state.digits);
   const words = pendingWords(state.hearing);
-  const isEcho = words !== "" && ownEcho(state, words) === "certain";
+  // With the call the agent's sound stands still, and its echo breaks off.
+  const atTheEnd = { ...state, heldAtMs: state.heldAtMs ?? atMs };
+  const isEcho = words !== "" && ownEcho(atTheEnd, words) === "certain";
   const pending = joinWords(isEcho ? "" : words, keys);
   if (pending === "") return state;
   const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };

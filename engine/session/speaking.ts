@@ -1,9 +1,9 @@
 import type { SessionEffect, TurnKind } from "./effects.js";
 import type { Ending } from "./ending.js";
-import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
-import { watchSilence } from "./silence-watch.js";
+import { type PlaybackLedger, recordSent } from "./playback/playback-ledger.js";
 import type { SessionState } from "./state.js";
 import { asSent, isAllSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
+import { watchSilence } from "./turn-taking/silence-watch.js";
 
 /** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
 const SENTENCES_IN_SYNTHESIS_MAX = 2;
@@ -11,10 +11,24 @@ const SENTENCES_IN_SYNTHESIS_MAX = 2;
 export const SENTENCES_MAX = 64;
 /** Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. */
 const SPEECH_AHEAD_MAX_MS = 10_000;
-/** The caller has heard all that has come of a sentence: so much longer it is waited for, and then its voice has failed. */
-export const GROWTH_MISSED_MAX_MS = 600;
+/** No silence in the middle of a sentence is longer, where another try or words that are ready can end it. */
+export const HOLE_MAX_MS = 1_000;
+/** What another try takes to its first audio, or less, where its voice is well. */
+const SECOND_TRY_USUAL_MAX_MS = 650;
+/** The caller has heard all that has come of a sentence: so much longer it is waited for before another try is begun. */
+const GROWTH_MISSED_MAX_MS = HOLE_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
+/** Nobody is asked after the last try, which is waited for longer before its voice has failed. */
+export const LAST_GROWTH_MISSED_MAX_MS = 600;
+/** A voice that gives nothing for so long gives no more: voices that speak in pieces are shorter between two of them. */
+const SILENT_MAX_MS = 1_200;
+/** What came may be all of a sentence whose length is an estimate. */
+const NEARLY_ALL_FRACTION = 0.8;
+/** So long before the caller would hear the silence, another try is begun: what most voices take to their first audio. */
+const SECOND_TRY_LEAD_MS = 400;
 /** Where the telephone tells what was heard, its word is waited for this much longer than the clock would. */
 const MARK_SLACK_MS = 1_500;
+/** Tries of a sentence; a second failure is the end of it. */
+export const SYNTHESIS_ATTEMPTS_MAX = 2;
 /** Silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
 export const STALL_MAX_MS = 7_000;
 
@@ -53,6 +67,7 @@ export function newSentence(text: string, slot: number): Sentence {
     text,
     attempt: 1,
     durationMs: undefined,
+    grewAtMs: Number.NEGATIVE_INFINITY,
     isWhole: false,
     marks: [],
     came: undefined,
@@ -109,12 +124,32 @@ function sendReady(turn: Turn, voiceMsPerChar: number, atMs: number, out: Sessio
     sentCount += 1;
     sayWhatIsSent(ledger, out);
     if (sentence.isWhole) continue;
-    const delayMs = ledger.endsAtMs - atMs + GROWTH_MISSED_MAX_MS;
+    const delayMs = growthDueMs(sentence, ledger) - atMs;
     out.push({ type: "startTimer", timer: "growth", delayMs });
     break;
   }
   if (sentCount === turn.sentCount) return turn;
   return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
+}
+
+/**
+ * When the sentence that was sent last has failed if no more of it has come. A voice that is silent for long in the middle of it
+ * ends its first try before the caller hears of that, so that the second may be there in time; one that may only be late with the
+ * word that it was all is waited for, and so is the second try.
+ */
+export function growthDueMs(
+  { attempt, grewAtMs }: Sentence,
+  { sent, endsAtMs }: PlaybackLedger,
+): number {
+  const last = sent.at(-1);
+  if (last === undefined || attempt >= SYNTHESIS_ATTEMPTS_MAX) {
+    return endsAtMs + LAST_GROWTH_MISSED_MAX_MS;
+  }
+  const missedMs = endsAtMs + GROWTH_MISSED_MAX_MS;
+  if (last.durationMs > NEARLY_ALL_FRACTION * last.expectedMs) return missedMs;
+  const silentSinceMs = Math.max(grewAtMs, last.startsAtMs);
+  const silentMs = Math.max(silentSinceMs + SILENT_MAX_MS, endsAtMs - SECOND_TRY_LEAD_MS);
+  return Math.min(missedMs, silentMs);
 }
 
 /** The client is told all that the turn has sent it so far. */

@@ -9,15 +9,15 @@ import { type LateWords, NO_LATE_WORDS } from "../speech/late-words.js";
 import type { StockPhrases } from "../speech/stock-phrases.js";
 import { EMPTY_HEARING, type HearingState } from "../speech/turn-detector.js";
 import type { WordMark } from "../speech/word-marks.js";
-import type { EarlyReply } from "./early-reply.js";
 import { NO_METRICS, type SaidMessage } from "./effects.js";
 import type { Ending } from "./ending.js";
 import { historyWindow } from "./kept-conversation.js";
-import { type DoubtfulWords, NOTHING_SPOKEN, type SpokenBefore } from "./own-echo.js";
-import type { ToolsDone } from "./tools-done.js";
-import type { Transfer } from "./transferring.js";
+import type { ToolsDone } from "./tool-use/tools-done.js";
+import type { Transfer } from "./tool-use/transferring.js";
 import type { Turn } from "./turn.js";
-import type { VainWait } from "./vain-wait.js";
+import type { EarlyReply } from "./turn-taking/early-reply.js";
+import { type DoubtfulWords, NOTHING_SPOKEN, type SpokenBefore } from "./turn-taking/own-echo.js";
+import type { VainWait } from "./turn-taking/vain-wait.js";
 
 /** What the agent decides about a call; does not change while it lasts. */
 export interface SessionSettings {
@@ -60,9 +60,9 @@ export interface SessionSettings {
   readonly systemPromptChars: number;
 }
 
-/** What the agent's model may ask for; `http` tools are performed outside and answer. */
+/** What the agent's model may ask for; `http` and `client` tools are performed outside and answer. */
 export type SessionTool =
-  | { readonly kind: "hangup" | "sendDigits" | "http"; readonly name: string }
+  | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
   | { readonly kind: "transfer"; readonly name: string; readonly to: string };
 
 export interface ReadyPhrase {
@@ -141,6 +141,7 @@ export interface SessionState {
 export function newSession(
   settings: SessionSettings,
   history: readonly HistoryMessage[],
+  voiceMsPerChar = VOICE_MS_PER_CHAR,
 ): SessionState {
   return {
     phase: "opening",
@@ -173,7 +174,7 @@ export function newSession(
     failedTurns: 0,
     readyPhrases: [],
     reminders: 0,
-    voiceMsPerChar: VOICE_MS_PER_CHAR,
+    voiceMsPerChar,
     metrics: NO_METRICS,
     latencySumMs: 0,
     latencyCount: 0,

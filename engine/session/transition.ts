@@ -1,6 +1,26 @@
 import { sentencesOf } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
-import { onIdleTimer, watchCaller } from "./caller-silence.js";
+import type { SessionEffect } from "./effects.js";
+import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
+import {
+  durationLimit,
+  endAsked,
+  onListeningFailed,
+  onTimeUp,
+  onVendorMissing,
+  watchDuration,
+} from "./last-words.js";
+import { inOneShape } from "./one-shape.js";
+import { onPlaybackEnd } from "./playback/playback-end.js";
+import { onPlayed, onSoundLate } from "./playback/played.js";
+import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./playback/sentence-growth.js";
+import { onReplyDone, onReplyFailed, onReplyToken, onStall, onToolDone } from "./replying.js";
+import { endCall } from "./settlement.js";
+import { advanceSpeech, beginScripted } from "./speaking.js";
+import type { SessionState } from "./state.js";
+import { onTransferRefused, onTransferTaken, onTransferTimer } from "./tool-use/transferring.js";
+import { placeOf, type Turn } from "./turn.js";
+import { onIdleTimer, watchCaller } from "./turn-taking/caller-silence.js";
 import {
   dropEarly,
   onEarlyEvent,
@@ -8,9 +28,7 @@ import {
   onEarlyTimer,
   onTurnEnding,
   withoutStaleEarly,
-} from "./early-reply.js";
-import type { SessionEffect } from "./effects.js";
-import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
+} from "./turn-taking/early-reply.js";
 import {
   onDigit,
   onDigitsTimer,
@@ -21,28 +39,10 @@ import {
   onTurnDecided,
   onUtteranceEnd,
   onWritten,
-} from "./hearing.js";
-import { onHoldTimer, onSentenceHeard } from "./holding.js";
-import {
-  durationLimit,
-  endAsked,
-  onListeningFailed,
-  onTimeUp,
-  onVendorMissing,
-  watchDuration,
-} from "./last-words.js";
-import { inOneShape } from "./one-shape.js";
-import { onOnsetTimer } from "./onset.js";
-import { onPlaybackEnd } from "./playback-end.js";
-import { onPlayed } from "./played.js";
-import { onReplyDone, onReplyFailed, onReplyToken, onStall, onToolDone } from "./replying.js";
-import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./sentence-growth.js";
-import { endCall } from "./settlement.js";
-import { advanceSpeech, beginScripted } from "./speaking.js";
-import type { SessionState } from "./state.js";
-import { onTransferRefused, onTransferTaken, onTransferTimer } from "./transferring.js";
-import { placeOf, type Turn } from "./turn.js";
-import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./waiting-words.js";
+} from "./turn-taking/hearing.js";
+import { onHoldTimer, onSentenceHeard } from "./turn-taking/holding.js";
+import { onOnsetTimer } from "./turn-taking/onset.js";
+import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./turn-taking/waiting-words.js";
 
 export interface Transition {
   readonly state: SessionState;
@@ -98,6 +98,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onListeningFailed(state, event.atMs, out);
     case "phraseReady":
       return onPhraseReady(state, event);
+    case "soundLate":
+      return onSoundLate(state, event, out);
     case "timerFired":
       return onTimer(state, event, out);
     case "transferTaken":
@@ -151,11 +153,11 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
     case "stall":
       return onStall(state, event.atMs, out);
     case "growth":
-      return state.turn === undefined ? state : onGrowthMissed(state, state.turn, event.atMs, out);
+      return state.turn === undefined ? state : onGrowthMissed(state, state.turn, event, out);
     case "ahead":
       return state.turn === undefined ? state : advanceSpeech(state, state.turn, event.atMs, out);
     case "playback":
-      return onPlaybackEnd(state, event.atMs, out);
+      return onPlaybackEnd(state, event.atMs, out, event.voiceAgoMs);
     case "phantom":
       return onPhantomTimer(state, event.atMs, out);
     case "hold":

@@ -13,7 +13,7 @@ import {
   type WaitPart,
 } from "./effects.js";
 import type { Ending } from "./ending.js";
-import { EMPTY_LEDGER, type PlaybackLedger } from "./playback-ledger.js";
+import { EMPTY_LEDGER, type PlaybackLedger } from "./playback/playback-ledger.js";
 
 /** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */
 export function splitterFor({ isStreamed }: { readonly isStreamed: boolean }): SplitterState {
@@ -83,11 +83,15 @@ export interface Sentence {
   readonly attempt: number;
   /** The audio that has come; undefined before any has. */
   readonly durationMs: number | undefined;
+  /** When the newest of it came. */
+  readonly grewAtMs: number;
   readonly isWhole: boolean;
   /** Where its words end in its audio, as its voice has told by now. */
   readonly marks: readonly WordMark[];
-  /** What came before its voice failed, and was to be said by another try: where the estimate of the rest begins. */
-  readonly came: { readonly text: string; readonly durationMs: number } | undefined;
+  /** What had come when its voice failed and another try was asked for the rest, and when that was. */
+  readonly came:
+    | { readonly text: string; readonly durationMs: number; readonly atMs: number }
+    | undefined;
 }
 
 export function newTurn({

@@ -1,14 +1,14 @@
 import { ALWAYS_CONTINUED, CONTINUED_BY_NUMBER, SOMETIMES_CONTINUED } from "./abbreviations.js";
-import { isWideTerminator } from "./character-class.js";
+import { isPlainTerminator, isWideTerminator } from "./character-class.js";
 import { type SplitStep, type SplitterState, splitToken } from "./sentence-splitter.js";
 
 const FULL_STOP = 46;
 const QUESTION_MARK = 63;
 const EXCLAMATION_MARK = 33;
-/** A word of letters only: no number, initial, address, name of a file or abbreviation with stops inside. */
-const PLAIN_WORD = /(?:^|[\s\p{Pi}"'(¿¡*_-])(\p{L}{2,16})\.$/u;
+/** A word of letters, and marks on them, with an apostrophe at most: no number, initial, address, file or abbreviation with stops inside. */
+const PLAIN_WORD = /(?:^|[\s\p{Pi}"'(¿¡*_-])((?:\p{L}\p{M}*){2,40}|(?:\p{L}\p{M}*)+['’]\p{L}+)\.$/u;
 const SPOKEN = /[\p{L}\p{N}]/u;
-const WORD_WINDOW = 18;
+const WORD_WINDOW = 48;
 
 /**
  * Takes the next token of a reply as `splitToken` does, and gives the first sentence out with its last token where the
@@ -26,9 +26,8 @@ export function splitReplyToken(state: SplitterState, token: string): SplitStep 
 
 function endsForCertain(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
-  if (last === QUESTION_MARK || last === EXCLAMATION_MARK || isWideTerminator(last)) {
-    return SPOKEN.test(text);
-  }
+  const isMark = last === QUESTION_MARK || last === EXCLAMATION_MARK;
+  if (isMark || isWideTerminator(last) || isPlainTerminator(last)) return SPOKEN.test(text);
   if (last !== FULL_STOP) return false;
   const word = PLAIN_WORD.exec(text.slice(-WORD_WINDOW))?.[1]?.toLowerCase();
   return word !== undefined && !isAbbreviation(word);

@@ -22,14 +22,21 @@ export function isSpace(code: number): boolean {
   );
 }
 
-/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; the Arabic, Urdu, Hindi, Burmese, Khmer, Armenian and Amharic ones; the wide ones. */
+/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; what can be nothing else; the wide ones. */
 export function isTerminator(code: number): boolean {
   if (code < 0x80) return code === 46 || code === 10 || code === 33 || code === 63;
   return (
     code === 0x2026 ||
     isWideTerminator(code) ||
+    isPlainTerminator(code) ||
     code === 0x203c ||
-    (code >= 0x2047 && code <= 0x2049) ||
+    (code >= 0x2047 && code <= 0x2049)
+  );
+}
+
+/** The ends of a sentence in Arabic, Urdu, Hindi, Burmese, Khmer, Armenian and Amharic, which are used for nothing else. */
+export function isPlainTerminator(code: number): boolean {
+  return (
     code === 0x061f ||
     code === 0x06d4 ||
     code === 0x0964 ||

@@ -1,6 +1,12 @@
 import {
-  DATE_WORDS,
+  COMPOSED_NUMBER,
+  DATE_JOINTS,
+  DAYS,
+  GERMAN_DAY,
   JOINING_WORDS,
+  LEAD_INS,
+  MONTHS,
+  NUMBER_JOINTS,
   REFUSALS,
   SPELLING_NAMES,
   SPELT_WORDS,
@@ -15,12 +21,15 @@ const MAIL_PIECES_MAX = 4;
 
 /** Digits in any grouping, letters, a half address, what mixes letters and digits as an IBAN does. */
 const SPELT_PIECE =
-  /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-]|\p{L}{1,3}\d[\p{L}\d]*|\d+\p{Lu}{1,2}|[〇零一二三四五六七八九]+)$/u;
-/** German says the units before the tens, in one word. */
-const GERMAN_NUMBER = /und(?:zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig)$/u;
+  /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-]|\p{L}{1,3}\d[\p{L}\d-]*|\d+\p{Lu}{1,2}|\S*(?:[〇零一二三四五六七八九十百幺两]|ゼロ|キュー){2,}|\S*[\p{Script=Hiragana}\p{Script=Han}]\d{2,}|[〇零一二三四五六七八九]+)$/u;
+/** A group of an IBAN: "NWBK". */
+const CODE = /^(?!OK$)\p{Lu}{2,6}$/u;
 /** "S as in Sam" is one letter. */
 const LETTER_WITH_NAME =
   /(?<![\p{L}\p{N}])(\p{L})[ ,]+(?:as in|for|like|wie|comme|como|de|come|jak|als in)\s+\p{L}+/giu;
+
+/** "On iki" is twelve, and "on" a word of other languages. */
+const TURKISH_TEEN = /(?<!\p{L})on (bir|iki|üç|dört|beş|altı|yedi|sekiz|dokuz)(?!\p{L})/giu;
 
 const SIGN = String.raw`(?:@|\s(?:at|arroba|arobase|chiocciola|małpa|klammeraffe|apenstaartje)\s)\s*`;
 const STOP = String.raw`(?:\.|\b(?:dot|punto|point|punkt|ponto|kropka|nokta|punt)\s)\s*`;
@@ -29,25 +38,32 @@ const WHOLE_EMAIL = new RegExp(
   "iu",
 );
 const HALF_EMAIL = new RegExp(String.raw`${SIGN}[\p{L}\p{N}-]+$`, "iu");
+const SIGNED = new RegExp(SIGN, "iu");
+/** "jane.doe", as a recognizer may write it. */
+const STOP_INSIDE = /^[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)+$/u;
 const MAIL = /e-?mail|\bmail\b|courriel|correo|e-?posta|メール|邮箱|邮件|ईमेल/iu;
 const POSTAL =
-  /\b(?:address|street|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi)(?![\p{L}\p{N}])|住所|地址|पता/iu;
+  /(?<![\p{L}\p{N}])(?:address|street|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi|where do you live|where (?:should|shall|can|do) (?:we|i) (?:deliver|send|ship|bring)|wo wohnen sie|wohin (?:sollen|soll)|dónde vive|dove abita|onde mora|waar woont u)(?![\p{L}\p{N}])|où habitez|住所|地址|पता/iu;
 const BIRTH =
   /date of birth|birth ?da(?:te|y)|\bborn\b|geburts(?:datum|tag)|geboren|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|data urodzenia|doğum|生年月日|出生日期|जन्म/iu;
+/** The agent asks for a day. */
+const DAY_ASKED =
+  /(?<!\p{L})(?:dates?|what day|which day|when|datum|welche[nmr]? tag|wann|quel jour|quand|fecha|qué día|cuándo|che giorno|data|dia|quando|welke dag|wanneer|dzień|kiedy|tarih|hangi gün|ne zaman)(?!\p{L})|日付|何日|いつ|日期|哪天|什么时候|तारीख|कब/iu;
 /** With the year a date is whole. */
 const YEAR =
   /(?:^|[^\d])(?:19|20)\d\d[.!]?$|\b(?:nineteen|twenty)[ -](?:oh |hundred |zero )?[\p{L}-]+$|\btwo thousand(?: (?:and )?[\p{L}-]+)?$|(?:neunzehnhundert|zweitausend)\p{L}*$|\b(?:mil novecientos|dos mil|mille neuf cent|deux mille)(?: [\p{L}-]+)*$/iu;
 
 /** The agent's last question asked for something that people dictate in pieces, or the caller announces it. */
 const ASKED_FOR =
-  /\b(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|spelling|zip|post ?code|code|pin|card|iban|account|date of birth|reference|serial|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|kartennummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum|telefono|carta|codice|conto|indirizzo|telefone|cart[aã]o|conta|endere[cç]o|telefoonnummer|kaart|rekening|spel|adres|numer|telefonu|karty|konta|numara\w*|telefon|kart|hesap)(?![\p{L}\p{N}])|番号|電話|号码|电话|नंबर|फ़ोन/iu;
+  /(?<![\p{L}\p{N}])(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|spelling|zip|post ?code|code|pin|card|iban|account|date of birth|reference|serial|id|plate|tracking|booking|policy|passport|cvv|cvc|vin|expiry|expiration|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|kartennummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum|telefono|carta|codice|conto|indirizzo|telefone|cart[aã]o|conta|endere[cç]o|telefoonnummer|kaart|rekening|spel|adres|numer|telefonu|karty|konta|numara\w*|telefon|kart|hesap)(?![\p{L}\p{N}])|番号|電話|号码|电话|नंबर|फ़ोन/iu;
 
 /**
  * Whether the caller seems to be in the middle of dictating a number, an e-mail or postal address, a date of birth or a
  * spelling, where a pause is not the end of the turn. `lastAssistantText` is what the agent said before, '' when nothing.
  */
 export function isDictating(text: string, lastAssistantText: string): boolean {
-  const tail = text.trim().slice(-TAIL_CHARACTERS).replace(LETTER_WITH_NAME, "$1");
+  const said = text.trim().slice(-TAIL_CHARACTERS);
+  const tail = said.replace(LETTER_WITH_NAME, "$1").replace(TURKISH_TEEN, "$1");
   // A question is over when it is asked, whatever numbers are in it.
   if (tail === "" || /[?？]$/.test(tail) || WHOLE_EMAIL.test(tail)) return false;
   const question = lastAssistantText.slice(-TAIL_CHARACTERS);
@@ -57,23 +73,37 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
   if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
   if (BIRTH.test(question)) return isHalfDate(tail, pieces);
+  if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
+  if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
   if (isAnswer && !asksMail && POSTAL.test(question)) return true;
   return isRow(pieces) || isGivenInPieces(pieces, tail, question);
 }
 
 function isHalfMail(tail: string, pieces: readonly string[]): boolean {
-  return HALF_EMAIL.test(tail) || (pieces.length > 1 && JOINING_WORDS.has(lastOf(pieces)));
+  if (HALF_EMAIL.test(tail)) return true;
+  if (pieces.length > 1 && JOINING_WORDS.has(lastOf(pieces))) return true;
+  // "Jane dot doe" is a name, whose host is still to come.
+  const isName = pieces.slice(1).some((piece) => JOINING_WORDS.has(piece.toLowerCase()));
+  return !SIGNED.test(tail) && (isName || STOP_INSIDE.test(lastOf(pieces)));
 }
 
 function isHalfDate(tail: string, pieces: readonly string[]): boolean {
   const last = lastOf(pieces);
-  const isOfDate =
-    isSpelt(last) ||
-    DATE_WORDS.has(last) ||
-    GERMAN_NUMBER.test(last) ||
-    /^\d+(?:st|nd|rd|th)$/.test(last);
+  const isOfDate = isSpelt(last) || MONTHS.has(last) || DATE_JOINTS.has(last) || isDay(last);
   return isOfDate && !YEAR.test(tail);
 }
+
+/** "The fifth", before its month, or a month alone, before its day. Of an appointment nobody tells the year. */
+function isHalfDay(pieces: readonly string[]): boolean {
+  const last = lastOf(pieces);
+  if (DATE_JOINTS.has(last)) return true;
+  if (pieces.some((piece) => MONTHS.has(piece.toLowerCase()))) return pieces.length === 1;
+  const isAfterJoint = DATE_JOINTS.has(lastOf(pieces.slice(0, -1)));
+  return isDay(last) || (isAfterJoint && isSpelt(last));
+}
+
+const isDay = (word: string): boolean =>
+  DAYS.has(word) || GERMAN_DAY.test(word) || /^\d+(?:st|nd|rd|th)$/.test(word);
 
 /** So many pieces or digits at the end that they are a dictation by themselves, or an address that goes on. */
 function isRow(pieces: readonly string[]): boolean {
@@ -82,14 +112,23 @@ function isRow(pieces: readonly string[]): boolean {
   return run > 1 && JOINING_WORDS.has(lastOf(pieces));
 }
 
-function isGivenInPieces(pieces: readonly string[], tail: string, question: string): boolean {
+function isGivenInPieces(given: readonly string[], tail: string, question: string): boolean {
+  const pieces = given.filter((piece, at) => !isInsideNumber(piece, at, given));
   const isAsked = ASKED_FOR.test(question);
   const isPiece = (piece: string) =>
-    isSpelt(piece) || (isAsked && SPELLING_NAMES.has(piece.toLowerCase()));
+    isSpelt(piece) || (isAsked && (SPELLING_NAMES.has(piece.toLowerCase()) || CODE.test(piece)));
   const { run, digits } = rowAtEnd(pieces, isPiece);
   // "I do not have one" ends with a word of numbers too.
   if (run > 1 || digits > 0) return isAsked || ASKED_FOR.test(tail);
-  return isAsked && run > 0 && run === pieces.length;
+  const lead = pieces.slice(0, pieces.length - run);
+  return isAsked && run > 0 && lead.every((piece) => LEAD_INS.has(piece.toLowerCase()));
+}
+
+/** The "et" of "vingt et un". */
+function isInsideNumber(piece: string, at: number, pieces: readonly string[]): boolean {
+  if (!NUMBER_JOINTS.has(piece.toLowerCase())) return false;
+  const [before, after] = [pieces[at - 1], pieces[at + 1]];
+  return before !== undefined && after !== undefined && isSpelt(before) && isSpelt(after);
 }
 
 function rowAtEnd(
@@ -110,9 +149,7 @@ function spokenPieces(text: string): string[] {
 const lastOf = (pieces: readonly string[]): string => pieces.at(-1)?.toLowerCase() ?? "";
 
 const isSpelt = (piece: string): boolean =>
-  SPELT_PIECE.test(piece) ||
-  SPELT_WORDS.has(piece.toLowerCase()) ||
-  GERMAN_NUMBER.test(piece.toLowerCase());
+  SPELT_PIECE.test(piece) || SPELT_WORDS.has(piece.toLowerCase()) || COMPOSED_NUMBER.test(piece);
 
 function digitCount(pieces: readonly string[]): number {
   return pieces.join("").replace(/\D/g, "").length;

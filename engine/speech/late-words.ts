@@ -20,6 +20,8 @@ export interface LateWords {
   readonly finalText: string;
   readonly finalEndMs: number | undefined;
   readonly finalAtMs: number;
+  /** The newest guess since then, '' when there is none. */
+  readonly guessedSince: string;
   /** Guesses that were given out as the end of a turn and whose final version is still to come, '' when there are none. */
   readonly guess: string;
   readonly guessEndMs: number | undefined;
@@ -30,6 +32,7 @@ export const NO_LATE_WORDS: LateWords = {
   finalText: "",
   finalEndMs: undefined,
   finalAtMs: Number.NEGATIVE_INFINITY,
+  guessedSince: "",
   guess: "",
   guessEndMs: undefined,
   givenAtMs: Number.NEGATIVE_INFINITY,
@@ -66,8 +69,15 @@ export function withoutLateWords<Heard extends Transcript>(
     return { late, transcript: { ...transcript, text: "" } };
   }
   const noted = settles
-    ? { ...late, finalText: text, finalEndMs: lastWordEndMs, finalAtMs: atMs, guess: "" }
-    : late;
+    ? {
+        ...late,
+        finalText: text,
+        finalEndMs: lastWordEndMs,
+        finalAtMs: atMs,
+        guessedSince: "",
+        guess: "",
+      }
+    : { ...late, guessedSince: text };
   const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
   // A turn whose end is never told stands in every guess at it, however long it lasts.
   const isGoingOn = rest !== undefined && !settles && transcript.decidesTurns === true;
@@ -81,7 +91,8 @@ function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs:
   if (late.finalText === "" || atMs - late.finalAtMs > LATE_MAX_MS) return false;
   if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
     if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
-  }
+    // Where no times are told, what was guessed anew was said anew.
+  } else if (isSameWords(text, late.guessedSince)) return false;
   return isSameWords(text, late.finalText);
 }
 

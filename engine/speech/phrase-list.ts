@@ -2,6 +2,9 @@ import { wordsOf } from "./spoken-words.js";
 
 /** Longer utterances say something, whatever they are made of. */
 const WORDS_MAX = 12;
+/** As much, where every character is counted as a word. */
+const CHARACTERS_MAX = 32;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Nobody spells them the same: "mmmm", "yeahhh". */
 const DRAWN_OUT = /(\p{L})\1{2,}/gu;
 
@@ -63,7 +66,8 @@ export class PhraseList {
 /** None of a question, and of what is too long. */
 function wordsIn(text: string): readonly string[] {
   const words = comparable(text);
-  return words.length > WORDS_MAX || /[?？؟]/.test(text) ? [] : words;
+  const countMax = UNSPACED.test(text) ? CHARACTERS_MAX : WORDS_MAX;
+  return words.length > countMax || /[?？؟]/.test(text) ? [] : words;
 }
 
 function comparable(text: string): readonly string[] {

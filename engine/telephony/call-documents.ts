@@ -4,7 +4,7 @@ export interface StreamTarget {
   readonly url: string;
   /** Come back in the `started` event. The token is one of them, an API key never. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Asked what comes next when the stream has ended and the caller is still there; only by vendors with `hangUp`. */
+  /** Asked what comes next when the stream has ended and the caller is still there; left out, nobody is. */
   readonly continueUrl?: string;
   /** Where the vendor tells of the stream's life. */
   readonly statusUrl?: string;
@@ -15,6 +15,12 @@ export interface Farewell {
   readonly text: string;
   /** BCP-47, for example `en-US`; the vendor's own voice otherwise. */
   readonly language?: string;
+}
+
+/** The vendor is to wait, then to ask there what to do. */
+export interface Wait {
+  readonly url: string;
+  readonly pauseSec: number;
 }
 
 /** Throws a RangeError for an address that a vendor would refuse or that could hold a secret in the open. */
@@ -32,8 +38,10 @@ export interface CallDocuments {
   readonly contentType: string;
   connect(target: StreamTarget): string;
   farewell(farewell: Farewell): string;
-  /** Nothing comes after the stream. Absent where the vendor does not ask that. */
-  hangUp?(): string;
+  /** Nothing comes after the stream; empty where no document says so. */
+  hangUp(): string;
+  /** A call that nobody has answered goes on ringing meanwhile, where the vendor lets it. Absent where there is no such document. */
+  hold?(wait: Wait): string;
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

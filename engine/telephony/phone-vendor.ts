@@ -10,6 +10,13 @@ export interface PhoneVendor {
   /** Absent where calls do not come over WebSockets. */
   newWire?(): PhoneWire;
   readonly documents: CallDocuments;
+  /**
+   * Whether the caller of a request for what comes after a stream waits for that; where absent, a form's `CallStatus`
+   * says so. Others hear of it, too, and are answered with the document that hangs up.
+   */
+  readonly isCallerWaiting?: (body: string) => boolean;
+  /** Its documents say where to ask for the next one only where the webhook's address has `continue=yes`. */
+  readonly namesNextOnRequest?: boolean;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;
   /** The stream names its call always: one that does not is none of the vendor's. */

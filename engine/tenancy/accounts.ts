@@ -4,7 +4,7 @@ import type { OrganizationRecord, UserRecord } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import { Failure } from "../failure.js";
 import type { AccessTokens } from "../security/access-token.js";
-import { hashPassword, verifyPassword } from "../security/password.js";
+import { hashPassword, passwordMark, verifyPassword } from "../security/password.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry } from "./audit-entry.js";
 import { canonicalEmail } from "./email-address.js";
@@ -59,6 +59,7 @@ export interface AccountsOptions {
 interface KnownUser {
   readonly tenant: Tenant;
   readonly user: UserRecord;
+  readonly passwordMark: string;
 }
 
 /** Users and how they prove who they are. */
@@ -148,8 +149,11 @@ export class Accounts {
     return { user, organization, token: await this.#issueToken(user) };
   }
 
-  /** Tokens that were issued before are good until they expire. Failure `invalid`: the password of now is another one. */
-  async changePassword(user: UserRecord, change: PasswordChange): Promise<void> {
+  /**
+   * Gives a new token: those that signing in has given before open nothing from now on. Failure `invalid`: the password of now
+   * is another one.
+   */
+  async changePassword(user: UserRecord, change: PasswordChange): Promise<string> {
     if (!(await verifyPassword(change.password, user.passwordHash))) throw wrongPassword();
     const { id, orgId, name } = user;
     const entry = auditEntry({
@@ -163,6 +167,7 @@ export class Accounts {
     const newHash = await hashPassword(change.newPassword);
     const isReplaced = await this.#database.users.replacePassword(user, newHash, entry);
     if (!isReplaced) throw wrongPassword();
+    return this.#issueToken({ ...user, passwordHash: newHash });
   }
 
   async whoAmI(userId: string): Promise<Account | undefined> {
@@ -172,13 +177,17 @@ export class Accounts {
     return organization === undefined ? undefined : { user, organization };
   }
 
-  /** Undefined for a token that is not ours, has expired, or whose user is gone. Pending organizations are returned too. */
+  /**
+   * Undefined for a token that is not ours, has expired, or whose user is gone or has another password by now. Pending
+   * organizations are returned too.
+   */
   async authenticateUser(token: string): Promise<KnownUser | undefined> {
     const claims = await this.#tokens.verify(token);
     if (claims === undefined) return undefined;
-    const { userId, orgId } = claims;
+    const { userId, orgId, passwordMark: mark } = claims;
     const known = await this.#known.get(userId, () => this.#find(userId));
-    return known?.user.orgId === orgId ? known : undefined;
+    if (known?.user.orgId !== orgId) return undefined;
+    return mark === undefined || mark === known.passwordMark ? known : undefined;
   }
 
   async #find(userId: string): Promise<KnownUser | undefined> {
@@ -186,11 +195,12 @@ export class Accounts {
     if (found === undefined) return undefined;
     const { user, organization, plan } = found;
     const tenant = { organization, plan, userId: user.id, apiKeyId: undefined, scopes: ALL_SCOPES };
-    return { tenant, user };
+    return { tenant, user, passwordMark: passwordMark(user.passwordHash) };
   }
 
-  #issueToken(user: UserRecord): Promise<string> {
-    return this.#tokens.issue({ userId: user.id, orgId: user.orgId, email: user.email });
+  #issueToken({ id, orgId, email, passwordHash }: UserRecord): Promise<string> {
+    const mark = passwordMark(passwordHash);
+    return this.#tokens.issue({ userId: id, orgId, email, passwordMark: mark });
   }
 }
 

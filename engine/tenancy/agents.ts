@@ -3,7 +3,7 @@ import type { AgentReplacement } from "../../storage/agent-store.js";
 import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
-import type { AgentRecord } from "../../storage/records.js";
+import type { AgentRecord, PlanRecord } from "../../storage/records.js";
 import { Failure, type FieldFault } from "../failure.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
@@ -37,6 +37,11 @@ const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
 
 export type AgentView = AgentRecord & AgentStanding;
 
+interface JudgedAgents {
+  readonly plan: PlanRecord;
+  readonly views: readonly AgentView[];
+}
+
 export interface AgentsOptions {
   readonly database: Pick<Database, "agents" | "providers" | "recordChanges">;
   readonly cipher: CredentialCipher;
@@ -50,6 +55,8 @@ export class Agents {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #asked: ReadCache<AskedAgents>;
+  /** Judging 25 agents takes longer than sending them; it depends on nothing but what was read, and the plan. */
+  readonly #judged = new WeakMap<AskedAgents, JudgedAgents>();
 
   constructor({ database, cipher, clock, newId }: AgentsOptions) {
     this.#database = database;
@@ -66,17 +73,14 @@ export class Agents {
 
   /** The tenant's agents, in the order of their creation. */
   async list(tenant: Tenant): Promise<readonly AgentView[]> {
-    const { agents, providersById } = await this.#ask(tenant, undefined);
-    return agents.map(({ agent, position }) => ({
-      ...agent,
-      ...agentStanding(agent, position, tenant.plan, providersById),
-    }));
+    return this.#judge(await this.#ask(tenant, undefined), tenant.plan);
   }
 
   /** Failure `notFound`. */
   async get(tenant: Tenant, id: string): Promise<AgentView> {
-    const agent = await this.#find(tenant, id);
-    return this.#view(tenant, agent);
+    const [view] = this.#judge(await this.#ask(tenant, id), tenant.plan);
+    if (view === undefined) throw noSuchAgent();
+    return view;
   }
 
   /** Failure `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
@@ -144,6 +148,17 @@ export class Agents {
       return wanted.length > 0 ? { agents: wanted, providersById } : undefined;
     });
     return asked ?? NO_AGENTS;
+  }
+
+  #judge(asked: AskedAgents, plan: PlanRecord): readonly AgentView[] {
+    const known = this.#judged.get(asked);
+    if (known?.plan === plan) return known.views;
+    const views = asked.agents.map(({ agent, position }) => ({
+      ...agent,
+      ...agentStanding(agent, position, plan, asked.providersById),
+    }));
+    this.#judged.set(asked, { plan, views });
+    return views;
   }
 
   #entry(

@@ -1,9 +1,9 @@
-import { LRUCache } from "lru-cache";
 import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
 import type { ApiKeyRecord, ApiKeyScope } from "../../storage/records.js";
 import { Failure } from "../failure.js";
 import { hashApiKey, isApiKey, newApiKey } from "../security/api-key.js";
+import { sparseCache } from "../sparse-cache.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "./audit-entry.js";
 import { ReadCache } from "./read-cache.js";
@@ -48,11 +48,7 @@ export class ApiKeys {
   readonly #newId: () => string;
   readonly #onBackgroundError: (error: unknown) => void;
   readonly #opened: ReadCache<OpenedKey>;
-  readonly #touchedAtMsById = new LRUCache<string, number>({
-    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
-    maxSize: RECENTLY_TOUCHED_MAX,
-    sizeCalculation: () => 1,
-  });
+  readonly #touchedAtMsById = sparseCache<string, number>(RECENTLY_TOUCHED_MAX);
 
   constructor({ database, clock, newId, onBackgroundError }: ApiKeysOptions) {
     this.#database = database;

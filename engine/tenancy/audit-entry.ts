@@ -1,4 +1,5 @@
 import type { AuditAction, AuditActor, AuditRecord } from "../../storage/audit-record.js";
+import { isJsonObject } from "../../storage/records.js";
 import type { Tenant } from "./tenant.js";
 
 type TargetType = AuditRecord["targetType"];
@@ -52,11 +53,7 @@ export function changedFields(before: object, after: object): readonly string[] 
   return Object.entries(after).flatMap(([name, value]: [string, unknown]) => {
     const was = earlier.get(name);
     if (JSON.stringify(was) === JSON.stringify(value)) return [];
-    if (!isNested(was) || !isNested(value)) return [name];
+    if (!isJsonObject(was) || !isJsonObject(value)) return [name];
     return changedFields(was, value).map((inner) => `${name}.${inner}`);
   });
-}
-
-function isNested(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -80,7 +80,6 @@ export class ClientAccess {
 
   /** Undefined unless the agent is public for pages of that origin. */
   async byOrigin(agentId: string, origin: string): Promise<ClientVisit | undefined> {
-    if (origin === "") return undefined;
     const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
     if (agent === undefined || !agent.publicOrigins.includes(origin)) return undefined;
     const tenant = await this.#tenant(agent.orgId);

@@ -1,11 +1,13 @@
-import type { AgentRecord, AgentTool } from "../../storage/records.js";
+import type { AgentTool } from "../../storage/agent-tool.js";
+import type { AgentRecord } from "../../storage/records.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
-import type { CallerChannel } from "../session/caller-channel.js";
+import type { CallerChannel } from "../session/playback/caller-channel.js";
 import type { SessionTool } from "../session/state.js";
-import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/toolbox.js";
+import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/tool-use/toolbox.js";
 import { openToolHeaders } from "../tenancy/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
+import { runClientTool } from "./client-tool.js";
 import { runHttpTool } from "./http-tool.js";
 import { digitsToSend, toolDefinitions } from "./tool-definitions.js";
 
@@ -35,7 +37,7 @@ export async function withTransfers(
 }
 
 function nameOf(tool: AgentTool): string {
-  return tool.type === "http" ? tool.name : tool.type;
+  return "name" in tool ? tool.name : tool.type;
 }
 
 /** The agent's tools at work. The values of their headers are opened here, when the call begins. */
@@ -48,6 +50,7 @@ export function agentToolbox(
   const headers = openToolHeaders(agent, cipher);
   return {
     definitions: toolDefinitions(agent.tools),
+    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
     run: (call, caller, signal) => run(agent, headers, context, call, caller, signal),
   };
 }
@@ -63,8 +66,11 @@ function run(
   // Models make names up; what the agent does not have is not done.
   const tool = agent.tools.find((each) => nameOf(each) === call.name);
   if (tool?.type === "sendDigits") return Promise.resolve(sendDigits(call, caller));
-  if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
   const { argumentsJson } = call;
+  if (tool?.type === "client") {
+    return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
+  }
+  if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
   const request = { tool, headers: headers.get(tool.name) ?? {}, argumentsJson };
   return runHttpTool(request, context, signal);
 }

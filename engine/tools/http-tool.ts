@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { HttpTool } from "../../storage/records.js";
-import { toolArguments } from "../session/tool-arguments.js";
+import type { HttpTool } from "../../storage/agent-tool.js";
+import { toolArguments } from "../session/tool-use/tool-arguments.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { requestTool, type ToolAnswer } from "./tool-request.js";

@@ -1,5 +1,6 @@
-import type { AgentTool, JsonObject } from "../../storage/records.js";
-import { type ToolArguments, toolArguments } from "../session/tool-arguments.js";
+import type { AgentTool } from "../../storage/agent-tool.js";
+import type { JsonObject } from "../../storage/records.js";
+import { type ToolArguments, toolArguments } from "../session/tool-use/tool-arguments.js";
 import type { ToolDefinition } from "../vendors/contracts.js";
 
 /** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */
@@ -57,7 +58,8 @@ function definitionOf(tool: AgentTool): ToolDefinition {
           "Presses keys of the telephone, to choose from a menu or to enter a number at the other end of the line. The caller does not press them, you do.",
         parameters: DIGITS,
       };
-    case "http": {
+    case "http":
+    case "client": {
       const { name, description, parameters } = tool;
       return { name, description, parameters };
     }

@@ -12,8 +12,6 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 const TOOL_ANSWER_MAX_BYTES = 16 * 1024;
 /** How errors name the service that a tool reaches. */
 const VENDOR = "tool";
-/** The answer is cut much earlier; what comes in one piece with its end may be as large as a read of the socket. */
-const REPLY_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface ToolRequest {
   readonly url: string;
@@ -56,7 +54,8 @@ export async function requestTool(
           firstByteMs: timeoutMs,
           betweenBytesMs: timeoutMs,
           totalMs: timeoutMs,
-          replyMaxBytes: REPLY_MAX_BYTES,
+          // Reading ends with the piece that is beyond what is kept.
+          replyMaxBytes: Number.POSITIVE_INFINITY,
         },
         accept: (headers, status) => answer.begin(headers, status),
         refuse: (refused) => answer.refuse(refused),

@@ -195,7 +195,7 @@ export interface SpeechListener {
   onTurn(turn: TurnEvent): void;
   /** A voice was heard and nothing was made of it: told once until something is, long before the recognizer counts as deaf. */
   onDoubtful?(): void;
-  /** The connection broke; audio is kept (the newest two seconds) and will be replayed. */
+  /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(deafMs: number): void;
   /** The connection will not come back; nothing follows. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Budget, better, judge, readBudgets } from "../../bench/budget.js";
+import { type Budget, better, bound, judge, promise, readBudgets } from "../../bench/budget.js";
 
 const latency: Budget = { title: "latency", unit: "ms", absolute: 2, ratioMax: 1.5, why: "" };
 const rate: Budget = { title: "rate", unit: "/s", absolute: 1_000, ratioMin: 0.8, why: "" };
@@ -44,6 +44,24 @@ describe("a budget", () => {
     }
     assert.equal(isMet(latency, 3, Number.NaN), false);
     assert.equal(isMet(latency, 3), false);
+  });
+
+  it("tells apart what was promised and what gates", () => {
+    const keeps = (budget: Budget, measured: number, reference?: number) =>
+      judge({ name, measured, ...(reference === undefined ? {} : { reference }) }, budget).isKept;
+    const cpu: Budget = { title: "CPU", unit: "ms", promisedRatio: 0.85, ratioMax: 1.35, why: "" };
+    assert.deepEqual([isMet(cpu, 1, 1), keeps(cpu, 1, 1)], [true, false]);
+    assert.deepEqual([isMet(cpu, 0.85, 1), keeps(cpu, 0.85, 1)], [true, true]);
+    assert.deepEqual([promise(cpu), bound(cpu)], ["ratio ≤ 0.85", "ratio ≤ 1.35"]);
+    const faster: Budget = { ...rate, promisedRatio: 1.2 };
+    assert.deepEqual([keeps(faster, 1_100, 1_000), keeps(faster, 1_200, 1_000)], [false, true]);
+    assert.equal(promise(faster), "ratio ≥ 1.2");
+    assert.deepEqual([keeps(latency, 2, 9), keeps(latency, 2.1, 9)], [true, false]);
+    assert.deepEqual([keeps(rate, 1_000, 9), keeps(rate, 999, 9)], [true, false]);
+    assert.equal(promise(memory), "250 kB");
+    for (const budget of [cpu, latency, memory]) assert.equal(keeps(budget, Number.NaN, 1), false);
+    const { absolute: _absolute, ...bare } = latency;
+    assert.deepEqual([keeps(bare, 1, 1), promise(bare)], [undefined, ""]);
   });
 
   it("keeps the better of two tries", () => {

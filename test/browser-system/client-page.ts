@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { newResampler } from "../../engine/audio/resampler.js";
-import { ToneDecoder } from "../../engine/sandbox/tone-code.js";
+import { ToneDecoder } from "../../engine/sandbox/telephone/tone-code.js";
 import { Changes } from "../doubles/changes.js";
 import { type AwaitedWords, awaitedWords } from "./awaited-words.js";
-import { TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
+import { samplesOf, TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
 import { TAP_WORKLET, tappedLoudspeaker } from "./page-loudspeaker.js";
 
 const PAGE_PATH = "/test-page";
@@ -59,16 +59,21 @@ export interface Sounding {
 export interface HeardPiece {
   readonly endSec: number;
   readonly rateHz: number;
-  readonly samples: readonly number[];
+  readonly samples: Int16Array;
   /** What the device played at that moment of the day. */
   readonly nowPlaying: { readonly atSec: number; readonly epochMs: number };
+}
+
+/** As the page tells it. */
+interface TappedPiece extends Omit<HeardPiece, "samples"> {
+  readonly samples: string;
 }
 
 function soundingsOf({ endSec, rateHz, samples }: HeardPiece): readonly Sounding[] {
   const size = rateHz / 100;
   return Array.from({ length: Math.floor(samples.length / size) }, (_, index) => {
     const end = (index + 1) * size;
-    const loudness = samples.slice(index * size, end).map(Math.abs);
+    const loudness = samples.subarray(index * size, end).map(Math.abs);
     return { endSec: endSec - (samples.length - end) / rateHz, peak: Math.max(...loudness) };
   });
 }
@@ -91,11 +96,12 @@ export class ClientPage {
     const { page } = viewer;
     const notes: (readonly [string, unknown])[] = [];
     const changes = new Changes();
-    await page.exposeFunction(TAP_NAME, (heard: HeardPiece) => {
-      const { samples } = heard;
+    await page.exposeFunction(TAP_NAME, (piece: TappedPiece) => {
+      const samples = samplesOf(piece.samples);
+      const heard = { ...piece, samples };
       onHeard?.(heard);
       soundings.push(...soundingsOf(heard));
-      decoder.write(resampler.push(Int16Array.from(samples)));
+      decoder.write(resampler.push(samples));
       changes.tell();
     });
     await page.exposeFunction(NOTE_NAME, (...note: unknown[]) => {

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
+import { WAIT_MAX_MS } from "../doubles/changes.js";
 import { serverOfFile } from "./browser-stand.js";
 import { CLIENT_PAGE_FILES, ClientPage, STRICT_POLICY } from "./client-page.js";
 import { PageSite } from "./page-site.js";
-import { SPOKEN_MICROPHONE, sayAgainUntil, speaking } from "./spoken-words.js";
+import { SPOKEN_MICROPHONE, sayAgainUntil } from "./spoken-words.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
@@ -18,8 +19,41 @@ navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
   globalThis.refuse = () => reject(new DOMException("refused", "NotAllowedError"));
 });`;
 
-/** After the first byte of the turn has come: the jitter buffer, and the way to the loudspeaker. */
-const FIRST_SOUND_MAX_SEC = 0.12;
+/** Keeps what the page asks of its microphones. */
+const WATCHED_MICROPHONE = `globalThis.asked = [];
+const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = (wanted) => {
+  asked.push(wanted.audio);
+  return open(wanted);
+};`;
+const DEVICES = `devices().then((found) => Object.fromEntries(Object.entries(found).map(
+  ([kind, devices]) => [kind, devices.map(({ deviceId }) => deviceId)])))`;
+const Choice = v.pipe(v.array(v.string()), v.minLength(2));
+const Devices = v.object({ microphones: Choice, loudspeakers: Choice });
+const Asked = v.object({
+  echoCancellation: v.boolean(),
+  deviceId: v.object({ exact: v.string() }),
+});
+/** For longer than what the client keeps for a line that takes nothing. */
+const STAND_STILL = "for (const endMs = performance.now() + 3_000; performance.now() < endMs; );";
+/** For the page: resolves when the call's levels are such. */
+const untilLevels = (condition: string) => `new Promise((resolve, reject) => {
+  const forget = call.on("levels", ({ caller, agent }) => {
+    if (!(${condition})) return;
+    forget();
+    resolve();
+  });
+  setTimeout(() => reject(new Error(${JSON.stringify(condition)})), ${WAIT_MAX_MS});
+})`;
+
+/** What 120 ms and 60 ms are promised for; dist/bench/page-sound.js measures those, which a busy machine cannot hold. */
+const SOON_SEC = 1;
+/** Longer than that, and shorter than a model is waited for. */
+const ANSWER_MS = 2_000;
+
+/** A turn whose first audio came at that moment of the page's clock of sound, or later. */
+const turnBegun = (sec: number) =>
+  v.object({ phase: v.literal("begun"), atSec: v.pipe(v.number(), v.minValue(sec)) });
 
 const server = await serverOfFile();
 const site = await PageSite.start(server.url, CLIENT_PAGE_FILES, STRICT_POLICY);
@@ -56,10 +90,9 @@ for (const rateHz of [48_000, 44_100]) {
       "My name is Ada.",
       /Nice to meet you, Ada\. How can I help you in this sandbox\?$/,
     );
-    const begun = v.object({ phase: v.literal("begun"), atSec: v.number() });
-    const { atSec } = await page.until("turn", begun);
+    const { atSec } = await page.until("turn", turnBegun(0));
     const first = page.soundings.find(({ peak, endSec }) => peak > 0 && endSec > atSec);
-    assert.ok(first && first.endSec - atSec <= FIRST_SOUND_MAX_SEC, `${atSec}: ${first?.endSec}`);
+    assert.ok(first && first.endSec - atSec <= SOON_SEC, `${atSec}: ${first?.endSec}`);
     const reply = "Nice to meet you, Ada. How can I help you in this sandbox?";
     const heard = v.object({ kind: v.literal("heard"), text: v.literal(reply) });
     await page.until("words", heard);
@@ -83,16 +116,22 @@ for (const rateHz of [48_000, 44_100]) {
   });
 }
 
-test("the page falls silent within 60 ms when the caller interrupts, and shows what was never heard", async (context) => {
+test("the page falls silent when the caller interrupts, and shows what was never heard", async (context) => {
   const { page } = await talking(context);
-  await page.viewer.page.evaluate(speaking("Please count to 30."));
-  await page.played.until(/Number 2\./);
-  await page.viewer.page.evaluate(speaking("Stop. What is my name?"));
+  await page.viewer.page.evaluate('call.write("Please count to 30.")');
+  await page.soundAfter((await page.until("turn", turnBegun(0))).atSec + 2);
+  const { openai } = server.sandbox.faults;
+  server.sandbox.faults.openai = { ...openai, firstTokenMs: ANSWER_MS };
+  context.after(() => {
+    server.sandbox.faults.openai = openai;
+  });
+  await page.viewer.page.evaluate('call.write("What is my name?")');
   const stopped = v.object({ phase: v.literal("interrupted"), atSec: v.number() });
   const { atSec } = await page.until("turn", stopped);
-  const after = await page.soundAfter(atSec + 0.06);
+  const { atSec: answerSec } = await page.until("turn", turnBegun(atSec));
+  const after = await page.soundAfter(atSec + SOON_SEC);
   assert.deepEqual(
-    after.filter(({ peak, endSec }) => peak > 0 && endSec > atSec + 0.07).slice(0, 1),
+    after.filter(({ peak, endSec }) => peak > 0 && endSec < answerSec).slice(0, 1),
     [],
   );
   const cut = v.object({
@@ -101,9 +140,8 @@ test("the page falls silent within 60 ms when the caller interrupts, and shows w
     unheard: v.pipe(v.string(), v.nonEmpty()),
   });
   const { text, unheard } = await page.until("words", cut);
-  assert.match(text, /^Number 1\. Number 2\./);
+  assert.match(text, /^Number 1\./);
   assert.match(unheard, /Number \d+\.$/);
-  await page.played.until(/so just say it\.$/);
   await page.hangUp();
   assert.deepEqual(page.viewer.faults, []);
 });
@@ -120,6 +158,60 @@ test("a call outlives its connection, and goes on with what was said", async (co
   await page.hangUp();
   assert.deepEqual(page.viewer.faults, []);
   await server.endedCalls(customer, 2);
+});
+
+test("devices are listed and changed in mid-call, levels and volume go with the sound", async (context) => {
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  await server.agent(customer);
+  const scriptBefore = WATCHED_MICROPHONE;
+  const call = await ClientPage.open({ browser, origin: site.origin, scriptBefore });
+  const { page } = call.viewer;
+  assert.equal(await call.begin({ apiKey: customer.apiKey }), "");
+  await call.until("connected", v.object({ isAgain: v.literal(false) }));
+  await page.evaluate(untilLevels("caller > 0.2"));
+
+  const { microphones, loudspeakers } = v.parse(Devices, await page.evaluate(DEVICES));
+  const [microphoneId = "", loudspeakerId = ""] = [microphones.at(-1), loudspeakers.at(-1)];
+  await page.evaluate(`call.sound.useMicrophone("${microphoneId}")`);
+  const Opened = v.object({ state: v.literal("open"), deviceId: v.literal(microphoneId) });
+  await call.until("microphone", Opened);
+  const { echoCancellation, deviceId } = v.parse(Asked, await page.evaluate("asked.at(-1)"));
+  assert.deepEqual([echoCancellation, deviceId.exact], [true, microphoneId]);
+  await page.evaluate(untilLevels("caller > 0.2"));
+  // The fake microphone beeps, which would interrupt the agent.
+  await page.evaluate("call.setMuted(true)");
+  await page.evaluate(untilLevels("caller === 0"));
+  await page.evaluate('call.write("Please count to 100.")');
+  await page.evaluate(untilLevels("agent > 0.2"));
+
+  await page.evaluate(`call.sound.useLoudspeaker("${loudspeakerId}")`);
+  assert.equal(await page.evaluate("testContext.sinkId"), loudspeakerId);
+  await page.evaluate(untilLevels("agent > 0.2"));
+
+  const muteSec = v.parse(
+    v.number(),
+    await page.evaluate("call.setVolume(0), testContext.currentTime"),
+  );
+  const silent = await call.soundAfter(muteSec + 0.1);
+  assert.deepEqual(
+    silent.filter(({ peak }) => peak > 0),
+    [],
+  );
+  await page.evaluate(untilLevels("agent > 0.2"));
+
+  await page.evaluate(STAND_STILL);
+  await page.evaluate("call.setMuted(false)");
+  await page.evaluate(untilLevels("caller > 0.2"));
+  assert.ok(!call.notes("state").includes("reconnecting"), "the line is as good as before");
+
+  await page.context().setOffline(true);
+  await call.until("state", v.literal("reconnecting"));
+  await page.context().setOffline(false);
+  await call.until("connected", v.object({ isAgain: v.literal(true) }));
+  await call.hangUp();
+  await server.endedCalls(customer, 2);
+  assert.deepEqual(call.viewer.faults, []);
 });
 
 test("a microphone that is refused is explained, and nothing is called", async (context) => {

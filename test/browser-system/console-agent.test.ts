@@ -116,6 +116,19 @@ test("a tool is described in a form, kept with its secret, and can be written as
   assert.ok(sealedToolHeaders !== null);
   assert.equal(changed.sealedToolHeaders, sealedToolHeaders, "the secret stays");
   assert.equal(other?.type, "hangup");
+
+  await section.getByRole("button", { name: "Ask the page" }).click();
+  await section.getByLabel("Name of the tool").last().fill("showOrder");
+  await section.getByLabel("What it does, and when").last().fill("Shows an order.");
+  await save(page);
+  const about = { description: "Shows an order.", timeoutMs: 5_000 };
+  const parameters = { type: "object", properties: {} };
+  assert.deepEqual((await stored()).tools.at(-1), {
+    type: "client",
+    name: "showOrder",
+    parameters,
+    ...about,
+  });
   assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(viewer.faults, []);
 });

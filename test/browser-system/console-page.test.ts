@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { consoleEndpoints } from "../../api/http/console-endpoints.js";
 import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { EdgeOnLoopback } from "../api/http/edge-on-loopback.js";
-import type { Customer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
-import { openWithToken, visitConsole } from "./console-visit.js";
+import { visitConsole } from "./console-visit.js";
+import { layoutShifts, SHIFT_WATCH } from "./layout-shifts.js";
+import { seedCalls } from "./seeded-calls.js";
 
 const CALLS = 10_000;
-const CALLS_AT_ONCE = 500;
 /** What is in sight, and some rows above and below it. */
 const ROWS_IN_PAGE_MAX = 80;
 
@@ -26,46 +24,6 @@ const SCROLL_TO_THE_LAST = `new Promise((resolve) => {
 
 const { server, browser } = await standOfFile();
 
-async function seedCalls(customer: Customer, agentId: string, count: number): Promise<void> {
-  const orgId = customer.tenant.organization.id;
-  const metrics = {
-    ttfbMs: 800,
-    avgLatencyMs: 900,
-    totalTokens: 5,
-    ttsChars: 6,
-    interruptions: 0,
-    turnCount: 2,
-  };
-  const now = Date.now();
-  for (let first = 0; first < count; first += CALLS_AT_ONCE) {
-    const some = Array.from({ length: Math.min(CALLS_AT_ONCE, count - first) }, (_, index) => {
-      const id = `${customer.apiKeyId}-${first + index}`;
-      const startedAtMs = now - (first + index) * 1_000;
-      return server.database.calls.start(
-        {
-          id,
-          orgId,
-          agentId,
-          sessionId: id,
-          channel: "web",
-          status: "completed",
-          startedAtMs,
-          endedAtMs: startedAtMs + 500,
-          durationSec: 0.5,
-          metrics,
-          summary: null,
-          sentiment: null,
-          transcript: [{ role: "assistant", text: `Hello from ${id}`, timestamp: startedAtMs }],
-          metadata: { endReason: "callerLeft" },
-          createdAtMs: startedAtMs,
-        },
-        "run",
-      );
-    });
-    await Promise.all(some);
-  }
-}
-
 async function go({ page }: ViewerPage, path: string, heading: RegExp | string): Promise<void> {
   await page.goto(`${server.url}/console${path}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -74,7 +32,10 @@ async function go({ page }: ViewerPage, path: string, heading: RegExp | string):
 test("who signs up waits to be let in, then makes an agent and changes it", async () => {
   const viewer = await browser.open(`${server.url}/console/agents`);
   const { page } = viewer;
-  await page.getByRole("button", { name: "Create an account" }).click();
+  const create = page.getByRole("button", { name: "Create an account" });
+  await create.waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await create.click();
   await page.getByLabel("Your name").fill("Ada");
   await page.getByLabel("Organization").fill("Engines <b>& Co</b>");
   await page.getByLabel("E-mail").fill("ada@example.com");
@@ -82,9 +43,11 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
   await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByText(/^Expected a password of 8 to 256 characters/).waitFor();
   await page.getByLabel("Password").and(page.locator("[aria-invalid]")).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
   await page.getByLabel("Password").fill("long enough for this");
   await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByRole("heading", { name: "Almost there" }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
 
   await server.tenancy.organizations.activate("ada@example.com");
   await page.getByRole("button", { name: "Look again" }).click();
@@ -114,7 +77,7 @@ test("every page is free of barriers in both themes and on a phone, and of what 
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "Réception" });
   await server.agent(customer, { name: "Réception ".repeat(50).trim() });
-  await seedCalls(customer, agent.id, 3);
+  await seedCalls(server.database, customer, agent.id, 3);
   const pages: readonly (readonly [path: string, heading: string])[] = [
     ["", "Home"],
     ["/agents", "Agents"],
@@ -140,6 +103,8 @@ test("every page is free of barriers in both themes and on a phone, and of what 
   ] as const;
   for (const visit of visits) {
     const viewer = await visitConsole(browser, server, customer, visit);
+    await viewer.page.addInitScript(SHIFT_WATCH);
+    const shifts: string[] = [];
     for (const [path, heading] of pages) {
       await go(viewer, path, heading);
       await viewer.page.getByLabel("Loading").first().waitFor({ state: "detached" });
@@ -148,13 +113,16 @@ test("every page is free of barriers in both themes and on a phone, and of what 
         "document.documentElement.scrollWidth - innerWidth",
       );
       assert.equal(overflow, 0, `${path} is as wide as the screen`);
+      const moved = await layoutShifts(viewer);
+      shifts.push(...moved.map((what) => `${path} ${what}`));
     }
+    assert.deepEqual(shifts, [], "every page stands still");
     assert.deepEqual(viewer.faults, []);
     await viewer.close();
   }
 });
 
-test("who begins chooses a template, talks to the agent and sees how to put it on a number", async () => {
+test("who begins chooses a template, talks to the agent and sees how to put it on a number, or on a page", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const viewer = await visitConsole(browser, server, customer);
@@ -170,13 +138,17 @@ test("who begins chooses a template, talks to the agent and sees how to put it o
   const made = agents.find(({ name }) => name === "Appointments");
   assert.equal(made?.thresholds.patienceMs, 3_000);
   await page.getByText(`agent_id=${made?.id}`).waitFor();
+  await page.getByText(`<parley-agent agent="${made?.id}"`).waitFor();
+  await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+  await page.getByRole("button", { name: "Copy: the two lines" }).click();
+  await page.getByText("Mark it, and copy it by hand").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 
 test("calls are found by what was said in them, and those that need attention stand first", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
-  await seedCalls(customer, agent.id, 20);
+  await seedCalls(server.database, customer, agent.id, 20);
   const orgId = customer.tenant.organization.id;
   await server.database.calls.annotate(`${customer.apiKeyId}-15`, { endReason: "callerIdle" });
   const viewer = await visitConsole(browser, server, customer);
@@ -216,6 +188,20 @@ test("single keys move, help and talk, but not while something is typed", async 
   await page.keyboard.press("Escape");
   await page.keyboard.press("t");
   await page.getByRole("heading", { level: 1, name: "Talk" }).waitFor();
+  // Who speaks to the machine, or trembles, switches them off.
+  await page.getByRole("button", { name: "Account" }).click();
+  const choice = page.getByLabel("Single keys");
+  await choice.uncheck();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Talk" }).waitFor();
+  await page.keyboard.press("?");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.getByRole("button", { name: "Account" }).click();
+  await choice.check();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
 });
 
 test("an admin lets a member in, who signs in and changes the first password", async () => {
@@ -247,49 +233,10 @@ test("an admin lets a member in, who signs in and changes the first password", a
   assert.deepEqual(viewer.faults, []);
 });
 
-test("who is offline is told so, and what was typed is kept", async () => {
-  const customer = await server.customer();
-  const agent = await server.agent(customer);
-  const viewer = await visitConsole(browser, server, customer);
-  const { page } = viewer;
-  await go(viewer, `/agents/${agent.id}`, "Reception");
-  await page.getByLabel("First sentence").fill("Typed before the line broke.");
-  await page.context().setOffline(true);
-  await page.getByText("You are offline.").waitFor();
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
-  await page.context().setOffline(false);
-  await page.getByText("You are offline.").waitFor({ state: "detached" });
-  assert.equal(
-    await page.getByLabel("First sentence").inputValue(),
-    "Typed before the line broke.",
-  );
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
-});
-
-test("a token that is refused leads to the sign-in, and back to where one was", async () => {
-  const viewer = await openWithToken(browser, `${server.url}/console/usage`, "wrong");
-  await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  assert.match(viewer.page.url(), /\/console\/usage$/);
-});
-
-test("a token behind the address signs in where the demo is alone: anybody could send such a link", async (t) => {
-  const kept: (string | null)[] = [];
-  for (const takesTokens of [false, true]) {
-    const edge = await EdgeOnLoopback.start(consoleEndpoints(takesTokens));
-    t.after(() => edge.close());
-    const { page } = await browser.open(`http://127.0.0.1:${edge.port}/console#token=theirs`);
-    await page.locator("#root > *").first().waitFor({ state: "attached" });
-    kept.push(await page.evaluate('localStorage.getItem("parley.token")'));
-  }
-  assert.deepEqual(kept, [null, "theirs"]);
-});
-
 test("10,000 calls are scrolled through with only those in sight in the page", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
-  await seedCalls(customer, agent.id, CALLS);
+  await seedCalls(server.database, customer, agent.id, CALLS);
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await go(viewer, "/calls", "Calls");

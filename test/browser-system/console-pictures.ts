@@ -2,8 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { ended } from "../system/events.js";
-import { type Customer, TestServer } from "../system/test-server.js";
+import { type Customer, TestServer, VENDOR_KEY } from "../system/test-server.js";
 import { type Visit, visitConsole } from "./console-visit.js";
+import { seedFailedCall, seedToldCall } from "./seeded-calls.js";
 
 /**
  * `node dist/test/browser-system/console-pictures.js FOLDER [WORD]` pictures every page of the console, or those whose name has the
@@ -20,6 +21,17 @@ const LOOKS: readonly Visit[] = [
 ];
 const LONG = "Réception ".repeat(50).trim();
 const ARABIC = "مكتب الاستقبال الرئيسي 🛎";
+const CALLED_AT_MS = Date.now() - 3_600_000;
+const BOOKED = {
+  name: "book_table",
+  input: '{"guests":4,"name":"آدا"}',
+  output: '{"ok":true,"status":200,"body":"رزرو شد"}',
+  ok: true,
+  ms: 412.5,
+};
+const NO_TAXI = "The next one is in a neighbouring town. ".repeat(30).trim();
+const LOST_TAXI = { name: "call_taxi", input: "{}", output: `${NO_TAXI}…`, ok: false, ms: 3_000 };
+const STOPPED_TAXI = { name: "call_taxi", input: "{}", ok: false, ms: 800 };
 const SETTLED_MS = 700;
 const FAULT_TOLD_MAX_MS = 10_000;
 
@@ -37,15 +49,51 @@ const server = await TestServer.start();
 const browser = await ViewerBrowser.start();
 const busy = await busyCustomer();
 const nobody = await server.customer();
+const operator = await operatorOfMany();
+const live = await server.customer();
+await server.agent(live, { name: "Front desk", persona: { greeting: "Good day." } });
+const liveCaller = await server.call(live);
+if (!liveCaller.events.some(ended)) await liveCaller.until(ended);
+await liveCaller.say("Count to 100.");
 const agents = await server.database.agents.list(busy.tenant.organization.id);
 const agentId = agents[0]?.id ?? "";
 const call = await server.endedCall(busy);
+const failedId = await seedFailedCall(server.database, busy, agentId);
+const toldId = await seedToldCall(server.database, busy, agentId, {
+  transcript: [
+    { role: "user", text: "برای چهار نفر یک میز می‌خواهم.", timestamp: CALLED_AT_MS },
+    {
+      role: "assistant",
+      text: "میز شما برای ساعت ۲۰:۰۰ رزرو شد.",
+      timestamp: CALLED_AT_MS + 4_000,
+    },
+    { role: "user", text: "And a taxi, please.", timestamp: CALLED_AT_MS + 9_000 },
+    {
+      role: "assistant",
+      text: "I am sorry, no taxi can be reached.",
+      timestamp: CALLED_AT_MS + 15_000,
+    },
+  ],
+  turns: [
+    { turn: 1, kind: "reply", outcome: "played", tools: [BOOKED] },
+    { turn: 2, kind: "reply", outcome: "played", tools: [LOST_TAXI, STOPPED_TAXI], moreTools: 3 },
+  ],
+  metadata: {},
+  summary: { summary: "A table for four was booked.", sentiment: "neutral" },
+});
+const [liveCall] = await server.calls(live);
 
 async function busyCustomer(): Promise<Customer> {
   const customer = await server.customer();
   await server.agent(customer, { name: "Front desk", persona: { greeting: "Good day." } });
   await server.agent(customer, { name: LONG });
   await server.agent(customer, { name: ARABIC });
+  const models = [{ modelId: "own", label: "Our own" }];
+  const own = { category: "llm", providerKey: "openai", name: "Ours", models } as const;
+  await server.tenancy.providers.create(customer.tenant, {
+    ...own,
+    credentials: { apiKey: VENDOR_KEY },
+  });
   const caller = await server.call(customer);
   if (!caller.events.some(ended)) await caller.until(ended);
   await caller.say("my name is Ada");
@@ -54,12 +102,60 @@ async function busyCustomer(): Promise<Customer> {
   return customer;
 }
 
+async function operatorOfMany(): Promise<Customer> {
+  const customer = await server.customer();
+  const user = await server.database.users.findByEmail(customer.email);
+  await server.database.users.setOperator(user?.id ?? "", true);
+  const { id } = customer.tenant.organization;
+  await server.database.organizations.rename(id, LONG, Date.now());
+  return customer;
+}
+
 const API = "**/api/dashboard/**";
-const hold = (page: Page) => page.route(API, () => new Promise(() => undefined));
-const fail = (page: Page) =>
-  page.route(API, (route) =>
-    route.fulfill({ status: 500, json: { error: "something went wrong", requestId: "req-1" } }),
-  );
+const OPERATORS_API = "**/api/operator/**";
+async function hold(page: Page): Promise<void> {
+  for (const path of [API, OPERATORS_API]) {
+    await page.route(path, () => new Promise(() => undefined));
+  }
+}
+
+async function fail(page: Page): Promise<void> {
+  const json = { error: "something went wrong", requestId: "req-1" };
+  for (const path of [API, OPERATORS_API]) {
+    await page.route(path, (route) => route.fulfill({ status: 500, json }));
+  }
+}
+
+/** Pages that watch calls ask anew when they come in sight. */
+const askAnew = (page: Page) =>
+  page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+
+async function refuse(page: Page): Promise<void> {
+  const json = { error: "the token is wrong or has expired" };
+  await page.route("**/api/**", (route) => route.fulfill({ status: 401, json }));
+  await askAnew(page);
+}
+
+async function refuseSaving(page: Page): Promise<void> {
+  await page.getByLabel("First sentence").fill("Typed before the session was over.");
+  await refuse(page);
+  await page.getByRole("button", { name: "Save" }).click();
+}
+
+async function signInAgain(page: Page): Promise<void> {
+  await refuse(page);
+  await page.getByRole("button", { name: "Sign in again" }).click();
+}
+
+async function signInEnded(page: Page): Promise<void> {
+  await page.evaluate('localStorage.setItem("parley.token", "of-yesterday")');
+  await page.reload();
+}
+
+async function answerNothing(page: Page): Promise<void> {
+  await page.route("**/api/**", (route) => route.abort());
+  await askAnew(page);
+}
 
 /** What does not arrive is asked for again before it is given up. */
 const untilTold = (page: Page) =>
@@ -75,6 +171,7 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["agent", `/agents/${agentId}`],
   ["calls", "/calls"],
   ["call", `/calls/${call.id}`],
+  ["failed-call", `/calls/${failedId}`],
   ["numbers", "/numbers"],
   ["providers", "/providers"],
   ["usage", "/usage"],
@@ -88,13 +185,50 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["nowhere", "/nowhere"],
 ];
 
-const pictures: readonly Picture[] = PATHS.flatMap(([name, path]) => [
-  { name, path, as: busy },
-  { name: `${name}-empty`, path, as: nobody },
-  { name: `${name}-loading`, path, as: busy, prepare: hold },
-  { name: `${name}-error`, path, as: busy, prepare: fail, act: untilTold },
-  { name: `${name}-offline`, path, as: busy, act: (page) => page.context().setOffline(true) },
-]);
+const OPERATORS_PATHS: typeof PATHS = [
+  ["organizations", "/platform"],
+  ["no-organization", "/platform?words=nobody"],
+  ["organization-of-platform", `/platform/organizations/${operator.tenant.organization.id}`],
+  ["servers", "/platform/servers"],
+];
+
+const statesOf = (as: Customer, [name, path]: (typeof PATHS)[number]): readonly Picture[] => [
+  { name, path, as },
+  { name: `${name}-loading`, path, as, prepare: hold },
+  { name: `${name}-error`, path, as, prepare: fail, act: untilTold },
+  { name: `${name}-offline`, path, as, act: (page) => page.context().setOffline(true) },
+];
+
+const pictures: readonly Picture[] = [
+  ...PATHS.flatMap(([name, path]) => [
+    ...statesOf(busy, [name, path]),
+    { name: `${name}-empty`, path, as: nobody },
+  ]),
+  ...OPERATORS_PATHS.flatMap((place) => statesOf(operator, place)),
+  { name: "refused-organizations", path: "/platform", as: nobody },
+  ...statesOf(live, ["live-calls", "/calls"]),
+  ...statesOf(live, ["live-call", `/calls/${liveCall?.id}`]),
+  { name: "live-calls-over", path: "/calls", as: live, act: refuse },
+  { name: "live-call-over", path: `/calls/${liveCall?.id}`, as: live, act: refuse },
+  { name: "tools", path: `/calls/${toldId}`, as: busy, act: unfold },
+  { name: "new-provider", path: "/providers", as: busy, act: press("Own account") },
+  { name: "change-provider", path: "/providers", as: busy, act: press("Change Ours") },
+  { name: "delete-provider", path: "/providers", as: busy, act: press("Delete Ours") },
+  { name: "plan", path: "/settings/organization", as: busy, act: unfold },
+  { name: "home-over", path: "", as: busy, act: refuse },
+  { name: "home-unanswered", path: "", as: busy, act: answerNothing },
+  { name: "agent-over", path: `/agents/${agentId}`, as: busy, act: refuseSaving },
+  { name: "sign-in-again", path: "/calls", as: busy, act: signInAgain },
+  { name: "sign-in-ended", path: "/usage", as: await server.customer(), act: signInEnded },
+];
+
+function press(name: string) {
+  return (page: Page) => page.getByRole("button", { name, exact: true }).click();
+}
+
+async function unfold(page: Page): Promise<void> {
+  for (const fold of await page.locator("main summary").all()) await fold.click();
+}
 
 const open = new Map<string, Promise<ViewerPage>>();
 
@@ -137,4 +271,5 @@ for (const picture of pictures.filter(({ name }) => name.includes(word))) {
   process.stdout.write(`${resolve(folder, `${picture.name}.png`)}\n`);
 }
 await browser.stop();
+await liveCaller.hangUp();
 await server.close();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ended } from "../system/events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "../system/own-vendors.js";
-import { MODELS } from "../system/test-server.js";
+import { MODELS, VENDOR_KEY } from "../system/test-server.js";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
@@ -29,5 +29,69 @@ test("a card says how it stands with a vendor, what went wrong last, and whose a
   await standIn.getByText("active").first().waitFor();
   assert.equal(await standIn.getByText("Last fault").count(), 0);
   assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("an account of one's own is added with its address and models, changed, and deleted when no agent uses it", async () => {
+  const customer = await server.customer();
+  const orgId = customer.tenant.organization.id;
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  const stored = async () => {
+    const visible = await server.database.providers.listVisible(orgId);
+    const [own, ...others] = visible.filter((provider) => provider.orgId === orgId);
+    assert.deepEqual(others, []);
+    return own;
+  };
+  await page.getByRole("link", { name: "Providers" }).click();
+  await page.getByRole("button", { name: "Own account" }).click();
+  await page.getByLabel("Vendor", { exact: true }).selectOption({ label: "OpenAI (thinks)" });
+  await page.getByLabel("Name", { exact: true }).fill("Ours <b>");
+  await page.getByLabel("API key").fill(VENDOR_KEY);
+  await page.getByLabel("Base URL").fill("not an address");
+  await page.getByLabel("Models", { exact: true }).fill("gpt-4o-mini\n own-model  Our own model ");
+  await page.getByRole("button", { name: "Add the provider" }).click();
+  await page.getByLabel("Base URL").and(page.locator("[aria-invalid]")).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByLabel("Base URL").fill(server.sandbox.urls.openai);
+  await page.getByRole("button", { name: "Add the provider" }).click();
+  const card = page.getByRole("article").filter({ hasText: "Your own" });
+  await card.getByText(/, Our own model$/).waitFor();
+  const added = await stored();
+  assert.ok(added);
+  assert.deepEqual(added.settings, { baseUrl: server.sandbox.urls.openai });
+  assert.deepEqual(
+    added.models.map(({ modelId }) => modelId),
+    ["gpt-4o-mini", "own-model"],
+  );
+  await card.getByRole("button", { name: "Test Ours <b>" }).click();
+  await card.getByText(/^It answered in /).waitFor();
+
+  const agent = await server.agent(customer, { name: "Desk", llmProviderId: added.id });
+  await page.getByRole("button", { name: "Change Ours <b>" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Ours");
+  await page.getByLabel("Switched on").uncheck();
+  await page.getByLabel("Base URL").fill("");
+  await page.getByRole("button", { name: "Save" }).click();
+  // The stored key would be read at another server.
+  await page.getByLabel("API key").and(page.locator("[aria-invalid]")).waitFor();
+  await page.getByLabel("API key").fill("another-key");
+  await page.getByRole("button", { name: "Save" }).click();
+  await card.getByText("switched off").waitFor();
+  const changed = await stored();
+  assert.equal(changed?.name, "Ours");
+  assert.equal(changed.active, false);
+  assert.deepEqual(changed.settings, {});
+  assert.notEqual(changed.sealedCredentials, added.sealedCredentials);
+  assert.deepEqual(changed.models, added.models);
+
+  await page.getByRole("button", { name: "Delete Ours" }).click();
+  const asks = page.getByRole("dialog", { name: "Delete Ours?" });
+  await asks.getByRole("button", { name: "Delete" }).click();
+  await asks.getByText("in use by agents: Desk.").waitFor();
+  await server.tenancy.agents.remove(customer.tenant, agent.id);
+  await asks.getByRole("button", { name: "Delete" }).click();
+  await card.waitFor({ state: "detached" });
+  assert.equal(await stored(), undefined);
   assert.deepEqual(viewer.faults, []);
 });

@@ -2,6 +2,12 @@ import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-br
 import type { Customer, TestServer } from "../system/test-server.js";
 import { userToken } from "../system/user-token.js";
 
+/** For the page of a call: the turn that is heard now is between the top of the window and the bottom. */
+export const NOW_IN_SIGHT = `(() => {
+  const row = document.querySelector(".turn[aria-current=true]")?.getBoundingClientRect();
+  return row !== undefined && row.top >= 0 && row.bottom <= innerHeight;
+})()`;
+
 export type Visit = Parameters<ViewerBrowser["open"]>[1];
 
 /** The console, where the owner is signed in. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, watch, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,15 +12,27 @@ import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import { SPOKEN_MICROPHONE, sayUntil } from "./spoken-words.js";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
+/** What a desktop has in this place shows the address in a browser. */
+const OPENER = `#!/bin/sh
+printf %s "$1" > "$DATA_DIR/opening" && mv "$DATA_DIR/opening" "$DATA_DIR/opened"
+`;
 /** What a new user may need from the end of `npm ci` on. */
 const FIRST_REPLY_MAX_MS = 120_000;
 
 test("whoever has just installed it hears a reply in the browser within two minutes", async (context) => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-first-"));
   const [port = 0] = await freePorts(1);
+  const programs = join(dataDir, "programs");
+  await mkdir(programs);
+  await writeFile(join(programs, "xdg-open"), OPENER, { mode: 0o755 });
+  const opened = contentOf(dataDir, "opened");
   const beganAtMs = performance.now();
-  const server = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port) },
+  const server = spawn(process.execPath, [MAIN, "--open"], {
+    env: {
+      PATH: `${programs}:${process.env["PATH"]}`,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(server, "exit");
@@ -35,6 +47,7 @@ test("whoever has just installed it hears a reply in the browser within two minu
     if (address !== undefined) break;
   }
   assert.ok(address, "it prints where its console is");
+  assert.equal(await opened, address, "a browser is asked to show it");
   const startedMs = performance.now() - beganAtMs;
 
   const browser = await ViewerBrowser.start();
@@ -56,3 +69,11 @@ test("whoever has just installed it hears a reply in the browser within two minu
   assert.ok(repliedMs <= FIRST_REPLY_MAX_MS, seconds(repliedMs));
   assert.deepEqual(viewer.faults, []);
 });
+
+/** What stands in the file once it is there. */
+async function contentOf(folder: string, name: string): Promise<string> {
+  for await (const { filename } of watch(folder, { persistent: false })) {
+    if (filename === name) return readFile(join(folder, name), "utf8");
+  }
+  throw new Error(`${folder} is watched no more`);
+}

@@ -1,17 +1,17 @@
 import { writeFile } from "node:fs/promises";
-import { WAV_CHANNELS, wavHeader } from "../../engine/calls/wav-header.js";
-import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { WAV_CHANNELS, wavHeader } from "../../engine/calls/recording/wav-header.js";
+import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 
 /** Chromium's own rate. */
 const RATE_HZ = 48_000;
 
 export interface Words {
   readonly text: string;
-  /** From the moment at which the page opens the microphone. */
-  readonly atSec: number;
+  /** When they are said, from the moment at which the page opens the microphone. */
+  readonly atSec: readonly number[];
 }
 
-/** Writes a WAV in which the words are said at that time, in the sandbox's code of tones, with silence around. */
+/** Writes a WAV in which the words are said at those times, in the sandbox's code of tones, with silence around. */
 export async function writeMicrophoneFile(
   file: string,
   { text, atSec }: Words,
@@ -19,9 +19,9 @@ export async function writeMicrophoneFile(
 ): Promise<void> {
   const samples = new Int16Array(lengthSec * RATE_HZ * WAV_CHANNELS);
   const voice = encodeSpeech(text, RATE_HZ);
-  for (let n = 0; n < samples.length; n += 1) {
-    samples[n] = voice[Math.floor(n / WAV_CHANNELS) - atSec * RATE_HZ] ?? 0;
-  }
+  const length = voice.length * WAV_CHANNELS;
+  const said = Int16Array.from({ length }, (_, n) => voice[Math.floor(n / WAV_CHANNELS)] ?? 0);
+  for (const sec of atSec) samples.set(said, sec * RATE_HZ * WAV_CHANNELS);
   const sound = Buffer.from(samples.buffer);
   await writeFile(file, Buffer.concat([wavHeader(RATE_HZ, sound.length), sound]));
 }

@@ -1,4 +1,4 @@
-import { TAP_NAME } from "./loudspeaker-tap.js";
+import { SAMPLES_AS_TEXT, TAP_NAME } from "./loudspeaker-tap.js";
 
 /** 100 ms at 48 kHz: a page that says more often what it plays has time for little else. */
 const SAMPLES_AT_ONCE = 4_800;
@@ -10,7 +10,7 @@ export const TAP_WORKLET = `registerProcessor("tap", class extends AudioWorkletP
     for (let n = 0; n < 128; n += 1) {
       this.samples[this.filled++] = 32767 * Math.max(-1, Math.min(1, samples?.[n] ?? 0));
       if (this.filled < this.samples.length) continue;
-      this.port.postMessage({ endSec: currentTime, rateHz: sampleRate, samples: Array.from(this.samples) });
+      this.port.postMessage({ endSec: currentTime, rateHz: sampleRate, samples: this.samples });
       this.filled = 0;
     }
     return true;
@@ -42,7 +42,7 @@ export function tappedLoudspeaker(rateHz: number, workletPath: string): string {
         tap.port.onmessage = ({ data }) => {
           const { contextTime, performanceTime } = this.getOutputTimestamp();
           const nowPlaying = { atSec: contextTime, epochMs: performance.timeOrigin + performanceTime };
-          globalThis.${TAP_NAME}({ ...data, nowPlaying });
+          globalThis.${TAP_NAME}({ ...data, samples: ${SAMPLES_AS_TEXT}(data.samples), nowPlaying });
         };
         taps.set(this.destination, tap);
       });

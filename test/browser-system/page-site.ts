@@ -17,7 +17,7 @@ export type ServerBytes = (bytes: Buffer) => void;
 export class PageSite {
   readonly #files: Map<string, SiteFile>;
   readonly #policy: string;
-  readonly #target: URL;
+  #target: URL;
   readonly #server = createServer((incoming, answer) => this.#answer(incoming, answer));
   readonly #lines = new Set<Duplex>();
   readonly #onServerBytes: ServerBytes;
@@ -61,6 +61,11 @@ export class PageSite {
 
   put(path: string, file: SiteFile): void {
     this.#files.set(path, file);
+  }
+
+  /** What is not one of its files comes from that server from now on. */
+  leadTo(target: string): void {
+    this.#target = new URL(target);
   }
 
   /** Every WebSocket breaks off, and no new one comes through. */

@@ -1,5 +1,5 @@
 import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 
 const RATE_HZ = 48_000;
 

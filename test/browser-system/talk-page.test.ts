@@ -7,7 +7,7 @@ import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import type { Customer } from "../system/test-server.js";
 import { serverOfFile } from "./browser-stand.js";
 import { writeMicrophoneFile } from "./microphone-file.js";
-import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+import { SPOKEN_MICROPHONE, sayAgainUntil } from "./spoken-words.js";
 import { TalkPage } from "./talk-page.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
@@ -43,7 +43,8 @@ async function stored(customer: Customer): Promise<readonly string[]> {
 
 test("the documented page sends the microphone, and plays what the agent answers", async (context) => {
   const file = join(folder, "microphone.wav");
-  await writeMicrophoneFile(file, { text: "My name is Ada.", atSec: 6 }, 60);
+  // A busy machine may drop some of the microphone: who is not understood says it again.
+  await writeMicrophoneFile(file, { text: "My name is Ada.", atSec: [6, 26] }, 60);
   const { customer, page } = await call(context, [
     `--use-file-for-fake-audio-capture=${file}%noloop`,
   ]);
@@ -53,36 +54,35 @@ test("the documented page sends the microphone, and plays what the agent answers
     "user: My name is Ada.",
     "assistant: Nice to meet you, Ada. How can I help you in this sandbox?",
   ];
-  assert.equal(page.played.text, "Nice to meet you, Ada. How can I help you in this sandbox?");
-  assert.deepEqual(await stored(customer), said);
+  assert.match(page.played.text, /Nice to meet you, Ada\. How can I help you in this sandbox\?$/);
+  assert.deepEqual((await stored(customer)).slice(-2), said);
   const lines = await page.lines();
-  assert.deepEqual(
-    [lines[0], lines[1], lines.at(-1)],
-    ["connected: Reception", said[0], "closed: 1000"],
-  );
+  assert.deepEqual([lines[0], lines.at(-1)], ["connected: Reception", "closed: 1000"]);
+  assert.ok(lines.includes("user: My name is Ada."), lines.join("\n"));
   assert.deepEqual(page.viewer.faults, []);
 });
 
 test("the documented page falls silent when the caller interrupts, and plays the next reply", async (context) => {
   const { customer, page } = await call(context, [], SPOKEN_MICROPHONE);
   const { viewer, played } = page;
+  const ask = (text: string, answered: RegExp) =>
+    sayAgainUntil(viewer.page, text, () => played.until(answered));
   await viewer.untilText("#log", /connected/);
-  await viewer.page.evaluate(speaking("Please count to 30."));
-  await played.until(/Number 2\./);
-  await viewer.page.evaluate(speaking("Stop. What is my name?"));
-  await played.until(/so just say it\.$/);
+  await ask("Please count to 30.", /Number 2\./);
+  await ask("Stop. What is my name?", /so just say it\.$/);
   await page.hangUp();
-  const [, counted = "", ...others] = await stored(customer);
-  assert.match(counted, /^assistant: Number 1\. Number 2\./);
-  const [question = "", ...answers] = others;
+  const lines = await stored(customer);
+  const counted = lines.find((line) => line.startsWith("assistant: Number 1. Number 2.")) ?? "";
+  const [question = "", answer] = lines.slice(-2);
   // A crowded machine may swallow the first word between the page's loudspeaker and its microphone.
   assert.match(question, /^user: .*What is my name\?$/);
-  assert.deepEqual(answers, [
+  assert.equal(
+    answer,
     "assistant: You have not told me your name yet. This is the sandbox, so just say it.",
-  ]);
+  );
   // The agent had said far more than it was heard to say.
   const numbers = (text: string) => text.match(/Number \d+\./g)?.length ?? 0;
-  assert.ok(numbers(counted) < 20, counted);
+  assert.ok(numbers(counted) >= 2 && numbers(counted) < 20, lines.join("\n"));
   // The sentence that the interruption fell into may have been cut off within its last word.
   assert.ok(Math.abs(numbers(played.text) - numbers(counted)) <= 1, `${counted}\n${played.text}`);
   assert.deepEqual(viewer.faults, []);

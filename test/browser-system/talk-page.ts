@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
-import { ToneDecoder } from "../../engine/sandbox/tone-code.js";
+import { ToneDecoder } from "../../engine/sandbox/telephone/tone-code.js";
 import { readPages } from "../docs/pages.js";
 import { type AwaitedWords, awaitedWords } from "./awaited-words.js";
-import { LOUDSPEAKER_TAP, TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
+import { LOUDSPEAKER_TAP, samplesOf, TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
 
 const PAGE_NAME = "talk.html";
 const DOCUMENTED_HOST = "127.0.0.1:8080";
@@ -34,8 +34,8 @@ export class TalkPage {
     const played = awaitedWords();
     const decoder = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
     const viewer = await browser.prepare();
-    await viewer.page.exposeFunction(TAP_NAME, (samples: readonly number[]) =>
-      decoder.write(Int16Array.from(samples)),
+    await viewer.page.exposeFunction(TAP_NAME, (samples: string) =>
+      decoder.write(samplesOf(samples)),
     );
     await viewer.page.addInitScript(`${scriptBefore}${LOUDSPEAKER_TAP}`);
     await viewer.page.goto(pathToFileURL(file).href);

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import * as v from "valibot";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { barriers } from "./axe.js";
 import { serverOfFile } from "./browser-stand.js";
-import { PageSite } from "./page-site.js";
 import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
+import { WidgetSite } from "./widget-site.js";
 
 const REFUSED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"];
 /** Whoever asks gets a microphone, and this machine has none. */
 const NO_DEVICE = ["--use-fake-ui-for-media-stream"];
+/** Some systems give it to one program at a time. */
+const BUSY_MICROPHONE = `navigator.mediaDevices.getUserMedia = async () => {
+  throw new DOMException("Could not start audio source", "NotReadableError");
+};`;
 /** For the page, whose policy lets nobody else wait there: resolves when the widget's meter shows such a level, of 0 to 1. */
 const untilMeter = (condition: string) => `new Promise((resolve) => {
   const { style } = document.querySelector("parley-agent").shadowRoot.querySelector(".meter i");
@@ -27,51 +30,41 @@ const CALL_CONTEXT = `globalThis.AudioContext = class extends AudioContext {
   }
 };`;
 
-const GREETING = "Hello, this is the shop.";
+/** Tags are not spoken: what an agent says has one where its text has the entities of it. */
+const GREETING =
+  "Hello, &lt;img src=x onerror=alert(1)&gt; &amp; &lt;b&gt;this&lt;/b&gt; is the shop.";
+const HEARD = "Hello, <img src=x onerror=alert(1)> & <b>this</b> is the shop.";
+const NAME = "مكتب <b>الاستقبال</b> 🛎";
 
 const server = await serverOfFile();
-const { host } = new URL(server.url);
-const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
-const site = await PageSite.start(server.url, {}, policy);
+const site = await WidgetSite.start(server);
 after(() => site.close());
 
 interface Visit {
   /** Left out, the microphone is one that the test speaks into. */
   readonly flags?: readonly string[];
+  readonly scriptBefore?: string;
 }
 
-/** A page of another site than the server's, as careful as it can be with a widget. */
+/** A page of the site in a browser of its own. */
 async function pageWith(
   context: TestContext,
   attributes: string,
-  { flags }: Visit = {},
+  { flags, scriptBefore = "" }: Visit = {},
 ): Promise<ViewerPage> {
-  const body = `<!doctype html><html lang="en"><title>Shop</title>
-    <script src="${server.url}/widget.js" defer></script><a href="#top">First</a>
-    <parley-agent ${attributes}></parley-agent></html>`;
-  site.put("/shop", { contentType: "text/html", body });
   const browser = await ViewerBrowser.start(flags ?? REFUSED);
   context.after(() => browser.stop());
-  const viewer = await browser.prepare();
   // The fake device beeps, which interrupts the agent.
-  if (flags === undefined) await viewer.page.addInitScript(`${SPOKEN_MICROPHONE}${CALL_CONTEXT}`);
-  await viewer.page.goto(`${site.origin}/shop`);
-  return viewer;
+  const spoken = flags === undefined ? `${SPOKEN_MICROPHONE}${CALL_CONTEXT}` : "";
+  return site.open(browser, attributes, `${spoken}${scriptBefore}`);
 }
 
 /** A page in a call with a greeting agent, by the client token that the site gives out. */
 async function talking(context: TestContext): Promise<ViewerPage["page"]> {
   const customer = await server.customer();
-  const { id: agentId } = await server.agent(customer, { persona: { greeting: GREETING } });
-  const answer = await fetch(`${server.url}/api/dashboard/client-tokens`, {
-    method: "POST",
-    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ agentId, ttlSec: 600 }),
-  });
-  const { token } = v.parse(v.object({ token: v.string() }), await answer.json());
-  site.put("/token", { contentType: "text/plain", body: token });
-  const attributes = `token-url="/token" server="${site.origin}" mode="inline"`;
-  const viewer = await pageWith(context, attributes);
+  const { id } = await server.agent(customer, { persona: { greeting: GREETING } });
+  site.giveOut(await site.tokenFor(customer, id));
+  const viewer = await pageWith(context, `${site.tokenAttributes} mode="inline"`);
   await viewer.page.getByRole("button", { name: "Start talking" }).click();
   await viewer.page.getByText("Listening").waitFor();
   return viewer.page;
@@ -80,7 +73,11 @@ async function talking(context: TestContext): Promise<ViewerPage["page"]> {
 test("by keyboard alone: the widget opens, talks, shows the words as text, mutes, and closes", async (context) => {
   const customer = await server.customer();
   const publicOrigins = [site.origin];
-  const { id } = await server.agent(customer, { persona: { greeting: GREETING }, publicOrigins });
+  const { id } = await server.agent(customer, {
+    name: NAME,
+    persona: { greeting: GREETING },
+    publicOrigins,
+  });
   const { page, faults } = await pageWith(context, `agent="${id}"`);
   await page.getByRole("button", { name: "Talk to us" }).waitFor();
   await page.keyboard.press("Tab");
@@ -90,11 +87,11 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
   await dialog.waitFor();
   // The panel has put the focus where one goes on.
   await page.keyboard.press("Enter");
-  const said = page.getByRole("log").getByText(GREETING);
+  const said = page.getByRole("log").getByText(HEARD);
   await said.waitFor();
   // Only what is final is read aloud.
   await page.locator('parley-agent p[aria-hidden="false"]').filter({ hasText: "Hello" }).waitFor();
-  await page.getByRole("heading", { name: "Reception" }).waitFor();
+  await page.getByRole("heading", { name: NAME }).waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Mute", pressed: true }).waitFor();
@@ -108,15 +105,21 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-for (const { reason, flags, explained } of [
+for (const { reason, flags, scriptBefore = "", explained } of [
   { reason: "refused", flags: REFUSED, explained: /not allowed here\. Allow it in/ },
   { reason: "missing", flags: NO_DEVICE, explained: /No microphone was found\. Plug one in/ },
+  {
+    reason: "used by another program",
+    flags: REFUSED,
+    scriptBefore: BUSY_MICROPHONE,
+    explained: /another program may have it\. Close that one/,
+  },
 ]) {
   test(`a microphone that is ${reason} is explained, and the conversation goes on in writing`, async (context) => {
     const customer = await server.customer();
     const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
     const attributes = `agent="${id}" mode="inline"`;
-    const viewer = await pageWith(context, attributes, { flags });
+    const viewer = await pageWith(context, attributes, { flags, scriptBefore });
     const { page, faults } = viewer;
     await page.getByRole("button", { name: "Start talking" }).click();
     const alert = page.getByRole("alert").filter({ hasText: explained });
@@ -154,8 +157,9 @@ test("a microphone that is unplugged in a call is missed in words, and taken aga
   // Silent again, so that what the meter shows from here on is the visitor's voice.
   await page.getByText("Listening").waitFor();
   await page.evaluate(untilMeter("=== 0"));
+  const isShown = page.evaluate(untilMeter("> 0.2"));
   await page.evaluate(speaking("What is my name?"));
-  await page.evaluate(untilMeter("> 0.2"));
+  await isShown;
 });
 
 test("sound that the browser holds back is explained, and a click anywhere lets it go on", async (context) => {
@@ -171,7 +175,7 @@ test("a token that has ended when the line breaks is told as that, with what to 
   const page = await talking(context);
   site.cut();
   await page.getByText("The connection was lost. Trying again…").waitFor();
-  site.put("/token", { contentType: "text/plain", body: "a token that is not good any more" });
+  site.giveOut("a token that is not good any more");
   site.mend();
   await page.getByRole("alert").filter({ hasText: "Begin a new call." }).waitFor();
   await page.getByRole("button", { name: "Start talking" }).waitFor();
@@ -183,4 +187,28 @@ test("on a site that the agent is not public at, the widget says that it may not
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
+});
+
+test("the page does what the agent asks for, and the agent tells what came of it", async (context) => {
+  const customer = await server.customer();
+  const schema = { type: "object", properties: { colour: { type: "string" } } };
+  const about = { description: "Paints the page.", parameters: schema, timeoutMs: 5_000 };
+  const { id } = await server.agent(customer, {
+    publicOrigins: [site.origin],
+    tools: [{ type: "client", name: "paint", ...about }],
+  });
+  const { page, faults } = await pageWith(context, `agent="${id}" mode="inline"`);
+  await page.evaluate(`document.querySelector("parley-agent").tool("paint", ({ colour }) => {
+    document.body.dataset.colour = colour;
+    return "painted " + colour;
+  })`);
+  const nameless = page.evaluate(`document.querySelector("parley-agent").tool("", () => {})`);
+  await assert.rejects(nameless, /can be no tool's name/);
+  await page.getByRole("button", { name: "Start talking" }).click();
+  await page.getByText("Listening").waitFor();
+  await page.getByLabel("Write to the agent").fill('use paint with {"colour":"red"}');
+  await page.keyboard.press("Enter");
+  await page.getByRole("log").getByText("The tool says: painted red.").waitFor();
+  assert.equal(await page.evaluate("document.body.dataset.colour"), "red");
+  assert.deepEqual(faults, []);
 });

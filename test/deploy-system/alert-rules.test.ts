@@ -7,7 +7,7 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { parse } from "yaml";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { debianProgram } from "../../bench/debian-program.js";
+import { debianProgram } from "../../bench/stand/debian-program.js";
 import { HEALTHY, NAMES, type Series } from "./healthy-series.js";
 
 const FOLDER = join(packageRoot(), "deploy/prometheus");

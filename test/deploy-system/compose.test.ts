@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { parse } from "yaml";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { debianProgram } from "../../bench/debian-program.js";
+import { debianProgram } from "../../bench/stand/debian-program.js";
 import { parseConfig } from "../../config.js";
 
 const ROOT = packageRoot();
@@ -61,7 +61,7 @@ test("docker-compose accepts the voice server's file, which locks it in", (conte
   assert.equal(parley.read_only, true);
   assert.deepEqual(parley.cap_drop, ["ALL"]);
   assert.deepEqual(parley.security_opt, ["no-new-privileges:true"]);
-  assert.deepEqual(parley.ulimits, { core: 0, nofile: 65_536 });
+  assert.deepEqual(parley.ulimits, { core: 0, nice: 20, nofile: 65_536 });
 });
 
 test("the server in compose has the settings of .env, and a port that only this machine reaches", (context) => {

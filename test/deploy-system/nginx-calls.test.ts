@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
 import { BODY_BYTES_MAX } from "../../api/contract/route.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { Caller } from "../../engine/sandbox/caller.js";
-import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { ended } from "../system/events.js";
+import { eventually } from "../system/eventually.js";
 import { heard } from "../system/telephone-stand.js";
-import { type Customer, TestServer } from "../system/test-server.js";
+import { type Customer, newDataDir, TestServer } from "../system/test-server.js";
 import { NginxStand } from "./nginx-stand.js";
 
 // The stand signs its certificate itself.
@@ -18,6 +21,9 @@ const SIGN_INS_MAX = 3;
 
 let stand: NginxStand;
 let server: TestServer;
+let sandbox: Sandbox;
+let dataDir: string;
+let startServer: () => Promise<TestServer>;
 let customer: Customer;
 let base: string;
 
@@ -25,20 +31,28 @@ before(async () => {
   const [upstreamPort = 0] = await freePorts(1);
   stand = await NginxStand.start({ upstreamPort });
   base = `https://127.0.0.1:${stand.port}`;
-  server = await TestServer.start({
+  dataDir = await newDataDir();
+  sandbox = await startSandbox();
+  const options = {
+    dataDir,
+    sandbox,
     environment: {
       PORT: String(upstreamPort),
       PUBLIC_BASE_URL: base,
       TRUSTED_PROXIES: "127.0.0.1",
       AUTH_REQUESTS_PER_MINUTE: String(SIGN_INS_MAX),
     },
-  });
+  };
+  startServer = () => TestServer.start(options);
+  server = await startServer();
   customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Hello there." } });
 });
 after(async () => {
   await stand.stop();
   await server.close();
+  await sandbox.close();
+  await rm(dataDir, { recursive: true });
 });
 
 test("a browser calls through nginx, and no log holds its key", async () => {
@@ -117,6 +131,121 @@ test("metrics stay inside, however their path is written", async () => {
     assert.doesNotMatch(answer, /process_cpu/);
   }
 });
+
+/** Waits as often as it is told to, until it is told to go on. */
+function heldVendor() {
+  const pausesSec: number[] = [];
+  const goOn: (() => void)[] = [];
+  return {
+    pausesSec,
+    pause: (lengthSec: number) => {
+      pausesSec.push(lengthSec);
+      return new Promise<void>((resolve) => goOn.push(resolve));
+    },
+    held: (times: number) =>
+      eventually(`the vendor to be held ${times} times`, () => goOn[times - 1]),
+  };
+}
+
+test("a caller whose only server is started again is held until it is back, and talks on", async () => {
+  const webhookUrl = `${base}/api/telephony/voice?api_key=${customer.apiKey}`;
+  const broken = heldVendor();
+  const caller = await PhoneCaller.call({ webhookUrl, pause: broken.pause });
+  await heard(caller, "Hello there.");
+  const before = stand.accessLines.length;
+  // It stops, and does not take the caller again itself.
+  server.parley.calls.opener.stop();
+  caller.drop();
+  const fresh = heldVendor();
+  const [going, ringing] = [caller.goOn(), PhoneCaller.call({ webhookUrl, pause: fresh.pause })];
+  const whileStopping = [await broken.held(1), await fresh.held(1)];
+  await server.stop();
+  for (const goOn of whileStopping) goOn();
+  const whileDown = [await broken.held(2), await fresh.held(2)];
+  server = await startServer();
+  for (const goOn of whileDown) goOn();
+  const [again, another] = await Promise.all([going, ringing]);
+  await heard(again, "Where were we?");
+  await heard(another, "Hello there.");
+  await Promise.all([again.hangUp(), another.hangUp()]);
+  assert.deepEqual([...broken.pausesSec, ...fresh.pausesSec], [9, 3, 9, 3]);
+  for (const path of ["continue", "voice"]) {
+    const lines = await eventually("the lines of both vendors", () => {
+      const own = stand.accessLines.slice(before).filter((line) => line.includes(`/${path}"`));
+      return own.length >= 3 ? own : undefined;
+    });
+    const statuses = lines.map((line) => / (\d+) bytes=.* upstream_status=(\d+) /.exec(line));
+    const read = statuses.map((found) => found?.slice(1).join(" "));
+    assert.deepEqual(read, ["200 200", "200 502", "200 200"]);
+  }
+  assert.doesNotMatch(stand.logs, /vk_|token=/);
+});
+
+test("a caller is held ten times and no more, and nothing is repeated that is no token", async () => {
+  await server.stop();
+  const ask = async (query: string) => {
+    const answer = await fetch(`${base}/api/telephony/continue?${query}`, { method: "POST" });
+    assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/xml"]);
+    return answer.text();
+  };
+  const token = "eyJ_-9.abc";
+  for (let time = 0; time < 10; time += 1) {
+    const document = await ask(`token=${token}${time === 0 ? "" : `&held=${time}`}`);
+    const [, url = ""] = /<Redirect method="POST">([^<]+)<\/Redirect>/.exec(document) ?? [];
+    assert.equal(url, `/api/telephony/continue?token=${token}&amp;held=${time + 1}`);
+  }
+  const others = ["token=%3CSay%3E", "token=<Say>", "held=1", `token=${"a".repeat(1_025)}`];
+  for (const query of [`token=${token}&held=10`, `token=${token}&held=-1`, ...others]) {
+    const document = await ask(query);
+    assert.match(document, /<Say>[^<]+ Goodbye\.<\/Say><Hangup\/>/, query);
+    assert.doesNotMatch(document, /token|%3C|Redirect/, query);
+  }
+  await ringsOnTenTimes();
+  await speaksTheVendorsLanguage();
+  server = await startServer();
+});
+
+/** The server must be down. */
+async function speaksTheVendorsLanguage(): Promise<void> {
+  const ask = (query: string, headers: Readonly<Record<string, string>>) =>
+    fetch(`${base}/api/telephony/continue?${query}`, { method: "POST", headers });
+  const plivo = { "x-plivo-signature-v3": "c2lnbmF0dXJl" };
+  const held = await (await ask("token=a.b", plivo)).text();
+  assert.match(held, /<Response><Wait length="3"\/><Redirect method="POST">/);
+  assert.match(
+    await (await ask("token=a.b&held=10", plivo)).text(),
+    /<Speak>.*<\/Speak><Hangup\/>/,
+  );
+  const asked = await ask("token=a.b", { "content-type": "application/json" });
+  assert.equal(asked.status, 502, "who asks again by itself is not answered in its server's place");
+  assert.equal(asked.headers.get("retry-after"), "5");
+}
+
+/** The server must be down. */
+async function ringsOnTenTimes(): Promise<void> {
+  const ask = (query: string) => fetch(`${base}/api/telephony/voice?${query}`, { method: "POST" });
+  const key = `api_key=${customer.apiKey}`;
+  const agent = `agent_id=${crypto.randomUUID()}`;
+  for (const own of [key, `vendor=twilio&${key}`, `${agent}&vendor=signalwire&${key}`]) {
+    const vendor = own.includes("signalwire") ? "signalwire" : "twilio";
+    const place = [key, `vendor=${vendor}`, ...(own.includes(agent) ? [agent] : [])];
+    for (const time of [0, 1, 4, 9]) {
+      const answer = await ask(time === 0 ? own : `${own}&held=${time}`);
+      assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/xml"]);
+      const [, url] = /<Redirect method="POST">([^<]+)<\/Redirect>/.exec(await answer.text()) ?? [];
+      const query = [...place, `held=${time + 1}`].join("&amp;");
+      assert.equal(url, `/api/telephony/voice?${query}`);
+    }
+  }
+  const others = ["held=10", "vendor=plivo", "agent_id=<Say>", "agent_id=1&held=2"];
+  const queries = others.map((other) => `${key}&${other}`);
+  for (const query of [...queries, `${key}x`, "api_key=vk_%3CSay", ""]) {
+    const answer = await ask(query);
+    assert.equal(answer.status, 502, query);
+    assert.equal(answer.headers.get("retry-after"), "5");
+    assert.doesNotMatch(await answer.text(), /vk_|Redirect/);
+  }
+}
 
 test("nothing but a WebSocket is upgraded", async () => {
   const answer = await stand.exchange(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { replaced } from "../../bench/kills/several-nginx.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
-import { replaced } from "../../bench/several-nginx.js";
 import { type Customer, TestServer } from "../system/test-server.js";
 import { NginxStand } from "./nginx-stand.js";
 

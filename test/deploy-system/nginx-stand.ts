@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
-import { debianProgram } from "../../bench/debian-program.js";
+import { replaced } from "../../bench/kills/several-nginx.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
-import { replaced } from "../../bench/several-nginx.js";
+import { debianProgram } from "../../bench/stand/debian-program.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { debianProgram } from "../../bench/debian-program.js";
+import { debianProgram } from "../../bench/stand/debian-program.js";
 
 const ROOT = packageRoot();
 const PRUNE = join(ROOT, "deploy/prune-binaries.sh");

@@ -6,14 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 
-const SITE_FILES = [
-  "hls.worker.js",
-  "icon.svg",
-  "index.html",
-  "licenses.txt",
-  "main.js",
-  "page.css",
-];
+const SITE_FILES = ["icon.svg", "index.html", "licenses.txt", "main.js", "page.css"];
 const FRONT = join(packageRoot(), "deploy/livestream/front");
 const conf = readFileSync(join(FRONT, "nginx.conf.template"), "utf8");
 const dockerfile = readFileSync(join(FRONT, "Dockerfile"), "utf8");

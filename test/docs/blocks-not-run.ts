@@ -21,7 +21,7 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "installs Debian's packages; .ci/run does all of it",
   },
   {
-    text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench -- web phone --tls\nnpm run bench -- chain\nnpm run bench -- databases workers\nnpm run bench -- killed-server --rounds=3\nnpm run bench:gate\nnpm run bench:livestream",
+    text: "npm run bench\nnpm run bench -- phone rest\nnpm run bench -- web phone --tls\nnpm run bench -- chain\nnpm run bench -- workers\nnpm run bench -- databases\nnpm run bench -- databases-rest\nnpm run bench -- killed-server\nnpm run bench -- killed-process --rounds=3\nnpm run bench -- phone workers --settle=90\nnpm run bench:gate\nnpm run bench:livestream",
     reason: "take a quiet machine and many minutes; .ci/run does bench:gate",
   },
   {

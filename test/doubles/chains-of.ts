@@ -1,4 +1,4 @@
-import type { ChainSurroundings } from "../../engine/calls/vendor-chains.js";
+import type { ChainSurroundings } from "../../engine/calls/opening/vendor-chains.js";
 import type { VendorClients } from "../../engine/tenancy/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";

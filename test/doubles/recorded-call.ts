@@ -43,9 +43,14 @@ export class RecordedCall {
   #voiceAtMs: number | undefined;
   #isSpeaking = false;
 
-  constructor(settings: SessionSettings, history: readonly HistoryMessage[] = []) {
+  constructor(
+    settings: SessionSettings,
+    history: readonly HistoryMessage[] = [],
+    voiceMsPerChar?: number,
+  ) {
     const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
-    this.actor = new SessionActor(newSession(settings, history), performer, (error) => {
+    const begun = newSession(settings, history, voiceMsPerChar);
+    this.actor = new SessionActor(begun, performer, (error) => {
       this.crashes.push(error);
     });
   }

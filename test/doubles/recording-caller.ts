@@ -1,6 +1,11 @@
-import type { CallerChannel, SentenceId } from "../../engine/session/caller-channel.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import type { Ending } from "../../engine/session/ending.js";
+import type {
+  CallerChannel,
+  ClientToolAnswer,
+  ClientToolCall,
+  SentenceId,
+} from "../../engine/session/playback/caller-channel.js";
 
 /** Keeps what a caller is sent. */
 export class RecordingCaller implements CallerChannel {
@@ -9,6 +14,7 @@ export class RecordingCaller implements CallerChannel {
   readonly endings: Ending[] = [];
   readonly digits: string[] = [];
   readonly transfers: string[] = [];
+  readonly toolCalls: ClientToolCall[] = [];
   /** Whether the vendor of the line takes calls on. */
   takesTransfers = false;
   isHeld = false;
@@ -37,6 +43,11 @@ export class RecordingCaller implements CallerChannel {
   transfer(to: string): Promise<boolean> {
     this.transfers.push(to);
     return Promise.resolve(this.takesTransfers);
+  }
+
+  useTool(call: ClientToolCall): Promise<ClientToolAnswer> {
+    this.toolCalls.push(call);
+    return Promise.resolve({ result: "done" });
   }
 
   end(ending: Ending): void {

@@ -4,11 +4,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { eventually } from "../system/eventually.js";
 import { untilThere } from "./folder-watch.js";
+import { WAIT_MAX_MS } from "./in-time.js";
 import { IngestStand } from "./ingest-stand.js";
-import { listedStreams } from "./listing-watch.js";
+import { type ListedStream, listedStreams } from "./listing-watch.js";
+
+/** Less than the lease: alone it takes 20 to 60 ms, and bench:livestream holds it to 100. */
+const UNLISTED_WITHIN_MS = 10_000;
 
 test("a stream is listed when every rung has a segment, and not any more when its broadcaster leaves", async (t) => {
-  const stand = await IngestStand.start(t);
+  const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo-1_A");
   await listing.until("added");
@@ -30,11 +34,8 @@ test("a stream is listed when every rung has a segment, and not any more when it
   assert.equal(listed.clientIp, "127.0.0.1");
   assert.equal(listed.masterPlaylistUrl, "/hls/demo-1_A/master.m3u8");
   const agoMs = Date.now() - Date.parse(listed.startedAt);
-  assert.ok(agoMs >= 0 && agoMs < 20_000, listed.startedAt);
-  await eventually("the qualities", async () => {
-    const [stream] = await listedStreams(stand.stateApiPort);
-    return stream?.qualities.length === 3 || undefined;
-  });
+  assert.ok(agoMs >= 0 && agoMs < WAIT_MAX_MS, listed.startedAt);
+  await listedWithQualities(stand);
   const leftMs = performance.now();
   const isLeft = broadcaster.leave();
   await listing.until("removed");
@@ -43,13 +44,20 @@ test("a stream is listed when every rung has a segment, and not any more when it
   t.diagnostic(
     `listed after ${listedMs.toFixed(0)} ms, un-listed after ${unlistedMs.toFixed(0)} ms`,
   );
-  assert.ok(listedMs < 10_000, `${listedMs} ms`);
-  assert.ok(unlistedMs < 1_000, `${unlistedMs} ms`);
+  assert.ok(unlistedMs < UNLISTED_WITHIN_MS, `${unlistedMs} ms`);
   await stand.untilLogged(/"msg":"broadcast ended"/);
   assert.ok(files.playlist("240p").hasEnded, "players are told that nothing more comes");
   // The files of an ended stream are taken away.
   await untilThere(stand.hlsRoot, "demo-1_A", false);
 });
+
+/** A stream may be listed before its qualities are: they are read from its playlist then. */
+async function listedWithQualities(stand: IngestStand): Promise<readonly ListedStream[]> {
+  return eventually("the qualities", async () => {
+    const listed = await listedStreams(stand.stateApiPort);
+    return listed[0]?.qualities.length === 3 ? listed : undefined;
+  });
+}
 
 /** As its frame header says, after two bytes of length and one of precision. */
 function jpegSize(picture: Buffer): string {
@@ -129,7 +137,7 @@ test("a second broadcaster under a live key is sent away and the first goes on",
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
   await listing.until("added");
-  const before = await listedStreams(stand.stateApiPort);
+  const before = await listedWithQualities(stand);
   const second = stand.broadcast(t, "demo");
   await second.untilRefused();
   const files = stand.files("demo");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { eventually } from "../system/eventually.js";
 import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 import { listedStreams } from "./listing-watch.js";
@@ -77,6 +78,8 @@ test("the transcoder is killed: the next one takes over session, start and playl
   const [listed] = await listedStreams(stand.stateApiPort);
   const files = stand.files("demo");
   const before = files.playlist("240p");
+  // The list has it before who asked for that has read the answer.
+  await stand.untilLogged(/"msg":"listed"/);
   const killed = stand.processIdOf("transcoder");
   const [orphan] = stand.ladders("demo");
   process.kill(killed, "SIGKILL");
@@ -132,8 +135,12 @@ test("the state API is killed: streams are listed again as they were", async (t)
   stand.broadcast(t, "demo");
   await listing.until("added");
   const [listed] = await listedStreams(stand.stateApiPort);
-  process.kill(stand.processIdOf("state API"), "SIGKILL");
-  await stand.untilLogged(/not taken by the state API/);
+  const killed = stand.processIdOf("state API");
+  process.kill(killed, "SIGKILL");
+  await eventually(
+    "the next state API",
+    () => stand.processIdOf("state API") !== killed || undefined,
+  );
   await stand.untilStateApi();
   const again = await stand.watchListing(t);
   if (again.countAtOpen === 0) await again.until("added");

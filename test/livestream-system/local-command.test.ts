@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -100,12 +109,16 @@ test("with publishing keys only those who know the secret are listed", async (co
 });
 
 test("a second start says that one runs and how to stop it; killed hard, all its parts end, and the next start clears up", async (context) => {
-  const stack = await StackProcess.start();
+  // Starts of the tests beside this one would clear up, too.
+  const TMPDIR = mkdtempSync(join(tmpdir(), "parley-local-test-"));
+  chmodSync(TMPDIR, 0o755);
+  const stack = await StackProcess.start({ TMPDIR });
   const publisher = new Publisher({ url: stack.rtmpUrl("alpha") });
   context.after(() => publisher.kill());
   await untilListed(stack.frontUrl, "alpha");
   const folder = await stack.folder();
-  const second = await runCommand({ HOST: "127.0.0.1", FRONT_PORT: new URL(stack.frontUrl).port });
+  const FRONT_PORT = new URL(stack.frontUrl).port;
+  const second = await runCommand({ HOST: "127.0.0.1", FRONT_PORT, TMPDIR });
   assert.equal(second.status, 1);
   const { pid } = stack;
   assert.ok(
@@ -115,8 +128,11 @@ test("a second start says that one runs and how to stop it; killed hard, all its
   await stack.stop("SIGKILL");
   await eventually("the end of all parts", () => processesOf(folder).length === 0 || undefined);
   assert.equal(existsSync(folder), true, "nobody was there to remove it");
-  const next = await StackProcess.start();
-  context.after(() => next.stop());
+  const next = await StackProcess.start({ TMPDIR });
+  context.after(async () => {
+    await next.stop();
+    rmSync(TMPDIR, { recursive: true });
+  });
   assert.equal(existsSync(folder), false);
 });
 

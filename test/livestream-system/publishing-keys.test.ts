@@ -44,7 +44,7 @@ test("with publishing keys: everyone else is sent away", async (t) => {
     assert.notEqual(broadcaster.words, "", which);
   }
   assert.deepEqual(await listedStreams(stand.stateApiPort), []);
-  assert.equal(stand.log, "");
+  assert.doesNotMatch(stand.log, /broadcast begins/);
 });
 
 test("with publishing keys and no state API: nobody is let in", async (t) => {
@@ -52,6 +52,6 @@ test("with publishing keys and no state API: nobody is let in", async (t) => {
   await stand.stateApi.stop();
   const broadcaster = stand.broadcast(t, "demo?secret=open-sesame");
   await broadcaster.untilRefused();
-  assert.equal(stand.log, "");
+  assert.doesNotMatch(stand.log, /broadcast begins/);
   assert.ok(!stand.lines.join("\n").includes("open-sesame"));
 });

@@ -13,6 +13,16 @@ const PICTURE = Buffer.from(
   "base64",
 );
 
+/** Cards whose badge or quality lies over the name or beyond the picture. */
+const COLLISIONS = `[...document.querySelectorAll(".card")].filter((card) => {
+  const box = (selector) => card.querySelector(selector).getBoundingClientRect();
+  const title = box(".card-title");
+  const poster = box(".poster");
+  return [box(".badge"), box(".chip")].some((mark) =>
+    mark.right > poster.right || mark.bottom > poster.bottom ||
+    (mark.right > title.left && mark.left < title.right && mark.bottom > title.top && mark.top < title.bottom));
+}).map((card) => card.textContent)`;
+
 let front: FrontStand;
 let browser: ViewerBrowser;
 /** What the list answers; undefined is a 500. */
@@ -195,10 +205,24 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByRole("link", { name: /A very long/ }).waitFor();
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert.equal(await page.evaluate(overflow), 0);
+    assert.deepEqual(await page.evaluate(COLLISIONS), []);
     const dark = await page.evaluate("getComputedStyle(document.body).backgroundColor");
     assert.equal(dark, colorScheme === "dark" ? "rgb(15, 15, 19)" : "rgb(246, 246, 248)");
   });
 }
+
+test("on a screen of 1280x800 the stage has the form of the picture, and is seen whole", async (context) => {
+  streams = [session("alpha")];
+  await startStateApi(context);
+  const { page } = await open(context, "/#/alpha", { viewport: { width: 1_280, height: 800 } });
+  const stage = await page.locator("#stage").boundingBox();
+  assert.ok(stage !== null);
+  assert.ok(Math.abs(stage.width - (stage.height * 16) / 9) < 1, JSON.stringify(stage));
+  assert.ok(
+    stage.width > 1_000 && stage.y >= 0 && stage.y + stage.height <= 800,
+    JSON.stringify(stage),
+  );
+});
 
 test("an address of a stream that is not live waits for it; one that is no key shows the list", async (context) => {
   await startStateApi(context);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
-import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
+import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { closeOf } from "../system/events.js";
 import { heard, ring } from "../system/telephone-stand.js";
 import { TestServer } from "../system/test-server.js";

@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { callThrough } from "../system/store-fault-call.js";
 
 test("a call goes on while PostgreSQL is away, and is stored whole when it is back", async (t) => {

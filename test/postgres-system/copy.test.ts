@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { backupCommand } from "../../api/commands/backup-command.js";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { PlatformNode } from "../../api/contract/operator-routes.js";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import { temporaryFile } from "../storage/temporary-file.js";
@@ -45,7 +45,11 @@ test("a drained server finishes its calls and takes no new ones, and webhooks le
     const response = await fetch(stand.webhookOf(server, customer), { method: "POST" });
     return /url="([^"]+)"/.exec(await response.text())?.[1];
   };
-  assert.equal(await streamOf(one), "wss://other.example.com/ws/telephony/stream");
+  const ledTo = (name: string) =>
+    eventually(`callers to be led to ${name}`, async () =>
+      (await streamOf(one)) === `wss://${name}.example.com/ws/telephony/stream` ? true : undefined,
+    );
+  await ledTo("other");
   const drained = await admin("drain", "other");
   assert.match(drained.output, /^other takes no new calls/);
   const draining = await eventually("the server to learn of it", async () => {
@@ -58,9 +62,8 @@ test("a drained server finishes its calls and takes no new ones, and webhooks le
     Caller.connect({ url: other.url, apiKey: customer.apiKey }),
     /takes no new calls/,
   );
-  await eventually("callers to be led elsewhere", async () =>
-    (await streamOf(one)) === "wss://one.example.com/ws/telephony/stream" ? true : undefined,
-  );
+  await ledTo("one");
+  assert.equal(await streamOf(other), "wss://one.example.com/ws/telephony/stream");
   await admin("drain", "one");
   await eventually("the other server to learn of it", async () =>
     (await readiness(one)).startsWith("503") ? true : undefined,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { SharedHistory } from "../../engine/calls/shared-history.js";
 import { type Database, type DatabaseOptions, openDatabase } from "../../storage/database.js";
 import {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Client } from "pg";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { beginMarked, PURGED_ROWS_MAX, purgeMarks } from "../../storage/postgres/commit-mark.js";
 import { LostCommits } from "../../storage/postgres/lost-commits.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import type { NodeBox } from "../../engine/box/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
@@ -63,6 +63,7 @@ async function nodeOn(
         changes.tell();
         return true;
       },
+      hasCall: (callId) => callId === startId,
     },
     onChange: () => {
       counts.changed += 1;
@@ -93,6 +94,10 @@ test("a node answers what another asks, and learns what it is told", async (cont
   const { told, changes, log } = await nodeOn(context, database, "other");
   assert.equal(await one.ask("other", isRinging("other"), NODE_ANSWERS.isRinging), true);
   assert.equal(await one.ask("other", isRinging("x"), NODE_ANSWERS.isRinging), false);
+  for (const callId of ["other", "x"]) {
+    const hasCall = { name: "hasCall", asks: callId } as const;
+    assert.equal(await one.ask("other", hasCall, NODE_ANSWERS.hasCall), callId === "other");
+  }
   const handOver = { name: "handOver", asks: { callId: "a", orgId: "org" } } as const;
   await assert.rejects(one.ask("other", handOver, NODE_ANSWERS.handOver), isUnavailable);
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /a question of another server failed/);
@@ -174,11 +179,11 @@ test("a node whose connection is lost listens again, and looks what it has misse
   const database = await openMail(context);
   const { changes, counts, log } = await nodeOn(context, database, "one");
   const other = await nodeOn(context, database, "other");
+  assert.equal(counts.listened, 1);
   await cluster.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
     database.url,
   );
-  assert.equal(counts.listened, 1);
   await changes.until("the node to look", () => counts.changed > 0 && counts.listened === 2);
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
   await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
@@ -206,7 +211,13 @@ async function nodesOn(
   const nodes = new Nodes(options);
   await nodes.join();
   await nodes.serve({
-    handlers: { isRinging: () => true, handOver, report: () => true, endCall: () => true },
+    handlers: {
+      isRinging: () => true,
+      handOver,
+      report: () => true,
+      endCall: () => true,
+      hasCall: () => true,
+    },
     callCount: 0,
     isTaking: true,
     holds: () => false,
@@ -247,4 +258,16 @@ test("a call that goes to another server keeps its place, though the former one 
   assert.equal((await taker.handOver(call))?.callRef, "CA1");
   assert.equal(await callSlots.holderOf(call.callId), "taker");
   await Promise.all([giver.leave(), taker.leave()]);
+});
+
+test("a server learns whether another one has a call", async (context) => {
+  const database = await openMail(context);
+  await insertOrganizations(database);
+  const opened = (startId: string) => nodesOn(database, startId, { clock: new VirtualClock(0) });
+  const [one, other] = [await opened("one"), await opened("other")];
+  assert.ok(await one.takeSlot({ callId: "call", orgId: "org", callsMax: 1 }));
+  assert.equal(await other.hasCall("call"), true);
+  assert.equal(await other.hasCall("nobody's"), false);
+  assert.equal(await one.hasCall("call"), false, "it is no other's");
+  await Promise.all([one.leave(), other.leave()]);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
+import { drainNode } from "../../engine/nodes/node-list.js";
 import { BEAT_MS, NodeRegistry, SILENCE_MAX_MS } from "../../engine/nodes/node-registry.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
@@ -43,7 +44,11 @@ class RegistryStand {
     this.url = url;
   }
 
-  async join(name: string, clock: VirtualClock, isNameCertain = true): Promise<StandingNode> {
+  async join(
+    name: string,
+    clock: VirtualClock,
+    { isNameCertain = true, state = { isTaking: true, isStopping: false } } = {},
+  ): Promise<StandingNode> {
     const { database } = this;
     const log = new RecordingLogger();
     const lost: string[] = [];
@@ -53,7 +58,8 @@ class RegistryStand {
       database,
       node,
       isNameCertain,
-      state: () => ({ calls: 0, isTaking: true }),
+      isStopping: () => state.isStopping,
+      state: () => ({ calls: 0, isTaking: state.isTaking }),
       onLost: () => lost.push(name),
       onSweep: () => Promise.resolve(),
       clock,
@@ -155,7 +161,7 @@ test("a start closes what an earlier one of its name has left, unless that one l
   const earlier = await stand.join("one", new VirtualClock());
   const callId = await stand.beginCall(earlier);
   const clock = new VirtualClock();
-  const again = stand.join("one", clock, false);
+  const again = stand.join("one", clock, { isNameCertain: false });
   const refused = assert.rejects(again, StorageUnavailable);
   await eventually("it to wait", () => (clock.pendingTimerCount > 0 ? true : undefined));
   await earlier.registry.beat();
@@ -171,7 +177,7 @@ test("a start goes on when somebody else has put away what an earlier one of its
   const stand = await RegistryStand.start(context);
   const earlier = await stand.join("one", new VirtualClock());
   const clock = new VirtualClock();
-  const again = stand.join("one", clock, false);
+  const again = stand.join("one", clock, { isNameCertain: false });
   await eventually("it to wait", () => (clock.pendingTimerCount > 0 ? true : undefined));
   await earlier.registry.leave();
   clock.advance(BEAT_MS);
@@ -207,4 +213,26 @@ test("a node goes on to say that it lives while the calls of another cannot be c
   await letGo();
   await one.registry.beat();
   assert.deepEqual(await stand.names(), ["one"]);
+});
+
+test("a server that stops sends callers to any other that lives; one that does not stop, to those who take them", async (context) => {
+  const stand = await RegistryStand.start(context);
+  const clock = new VirtualClock();
+  const state = { isTaking: true, isStopping: false };
+  const { registry } = await stand.join("one", clock, { state });
+  assert.equal(registry.elsewhere, undefined);
+  // As a server is that is still being started when it is last heard of.
+  const starting = { isTaking: false, isStopping: false };
+  const other = await stand.join("other", clock, { state: starting });
+  await registry.beat();
+  assert.equal(registry.elsewhere, undefined);
+  assert.equal(registry.othersTake, false);
+  Object.assign(state, { isTaking: false, isStopping: true });
+  assert.deepEqual(registry.elsewhere, { address: undefined });
+  assert.equal(registry.othersTake, true);
+  const operator = { type: "administrator", id: "" } as const;
+  await drainNode({ database: stand.database, clock, newId: randomUUID }, "other", operator);
+  await registry.beat();
+  assert.equal(registry.elsewhere, undefined, "the other takes none for good");
+  await other.registry.leave();
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
-import type { PostgresCluster } from "../../bench/postgres-cluster.js";
+import type { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";

@@ -1,4 +1,4 @@
-import { PostgresCluster } from "../../bench/postgres-cluster.js";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { temporaryFile, useDatabases } from "../storage/temporary-file.js";
 
@@ -20,10 +20,12 @@ await import("../storage/audit-store.test.js");
 await import("../storage/call-queries.test.js");
 await import("../storage/call-store.test.js");
 await import("../storage/history-store.test.js");
+await import("../storage/organization-overview-store.test.js");
 await import("../storage/organization-store.test.js");
 await import("../storage/owner-columns.test.js");
 await import("../storage/plan-store.test.js");
 await import("../storage/provider-store.test.js");
+await import("../storage/recording-store.test.js");
 await import("../storage/registry-store.test.js");
 await import("../storage/sealed-credential-store.test.js");
 await import("../storage/usage-store.test.js");

@@ -25,11 +25,20 @@ export function assertToldTruly(world: SimulatedWorld): void {
   assertPlayedInOrder(world);
   assertOnlyHeardWasWritten(world);
   assertHeardIsTold(world);
+  assertNoWordTwice(world);
   assertEndedOnce(world);
 }
 
 /** By the voice's own pace an interrupted turn is told to the word, give or take these. */
 const WORDS_ASTRAY_MAX = 2;
+
+/** What a second try says is what the first has not. */
+export function assertNoWordTwice({ secondTries }: SimulatedWorld): void {
+  for (const { twice, never } of secondTries) {
+    assert.ok(twice <= WORDS_ASTRAY_MAX, `${twice} words were heard twice`);
+    assert.ok(never <= WORDS_ASTRAY_MAX, `${never} words were never said`);
+  }
+}
 
 function assertHeardIsTold({ truths }: SimulatedWorld): void {
   for (const { heard, told, hadSecondTry } of truths) {

@@ -37,7 +37,7 @@ function simulate(seed: number, faults: FaultRates): void {
     ...PLAIN_SETTINGS,
     sensitivity,
     isPaced,
-    isStreamed: isPaced,
+    isStreamed: isPaced || random.chance(0.5),
     earlyReply,
     onVendorsLost: random.pick(["end", "transfer"] as const),
     tools: TOOLS,

@@ -19,6 +19,22 @@ export function truthOf(sentences: Sentences, heardMs: HeardMs, told: string): T
   return { heard: said.length, told: wordsOf(told).length };
 }
 
+/** How many words of a sentence were said by both of its tries, and by neither. */
+export interface SecondTry {
+  readonly twice: number;
+  readonly never: number;
+}
+
+/** The second try of a sentence of which `cameMs` of audio had come when `rest` was asked for. */
+export function secondTryOf(sentence: string, cameMs: number, rest: string): SecondTry {
+  const cameChars = Math.round(cameMs / MS_PER_CHARACTER);
+  const restFrom = sentence.length - rest.length;
+  return {
+    twice: wordsOf(sentence.slice(restFrom, Math.max(restFrom, cameChars))).length,
+    never: wordsOf(sentence.slice(Math.min(cameChars, restFrom), restFrom)).length,
+  };
+}
+
 /** The words heard of the newest sentence of which any was, in the order they were said. */
 export function heardWords(sentences: Sentences, heardMs: HeardMs): readonly string[] {
   const played = [...sentences].map(([index, text]) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stockPhrases } from "../../engine/speech/stock-phrases.js";
 import { PLAIN_SETTINGS } from "../doubles/recorded-call.js";
-import { assertSound, assertToldTruly } from "./call-invariants.js";
+import { assertNoWordTwice, assertSound, assertToldTruly } from "./call-invariants.js";
 import { SeededRandom } from "./seeded-random.js";
 import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
 
@@ -27,16 +27,20 @@ function forEachSeed(act: (seed: number, random: SeededRandom) => void): void {
   }
 }
 
+function askQuestions(world: SimulatedWorld, random: SeededRandom): void {
+  for (let question = random.whole(1, 3); question > 0; question -= 1) {
+    world.caller.dictate(["what can you do for me"]);
+    world.clock.advance(60_000);
+    assertSound(world);
+  }
+}
+
 test(`in ${COUNT} calls with vendors that hang nobody waits in silence for longer than four seconds`, () => {
   forEachSeed((seed, random) => {
     const world = new SimulatedWorld(seed, WAITING, HANGING, false);
     world.send({ type: "opened", resumed: true });
     world.clock.advance(5_000);
-    for (let question = random.whole(1, 3); question > 0; question -= 1) {
-      world.caller.dictate(["what can you do for me"]);
-      world.clock.advance(60_000);
-      assertSound(world);
-    }
+    askQuestions(world, random);
     const { longestMs } = world.callerWait;
     assert.ok(longestMs <= SILENCE_MAX_MS, `silent for ${longestMs} ms`);
     world.caller.leave();
@@ -44,6 +48,26 @@ test(`in ${COUNT} calls with vendors that hang nobody waits in silence for longe
     assertToldTruly(world);
   });
 });
+
+/** No sentence is silent for longer in its middle, where its second try is well or words are ready. */
+const HOLE_MAX_MS = 1_000;
+
+for (const [weather, faults] of Object.entries({ hang: HANGING, "are well": HEALTHY })) {
+  test(`in ${COUNT} calls with vendors that ${weather} no sentence has a hole of more than a second`, () => {
+    forEachSeed((seed, random) => {
+      const settings = { ...WAITING, isPaced: true, isStreamed: true };
+      const world = new SimulatedWorld(seed, settings, faults);
+      world.send({ type: "opened", resumed: true });
+      world.clock.advance(20_000);
+      askQuestions(world, random);
+      const longestMs = Math.max(0, ...(world.telephone?.holesMs ?? []));
+      assert.ok(longestMs <= HOLE_MAX_MS, `a hole of ${longestMs} ms`);
+      assertNoWordTwice(world);
+      const needless = faults.speech === 0 ? world.secondTries.length : 0;
+      assert.equal(needless, 0, "a voice that is well needs no second try");
+    });
+  });
+}
 
 test(`in ${COUNT} calls a number that is dictated in groups is one turn`, () => {
   forEachSeed((seed, random) => {

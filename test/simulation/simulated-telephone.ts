@@ -1,3 +1,4 @@
+import type { TurnReport } from "../../engine/session/effects.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 
 interface Playing {
@@ -20,6 +21,9 @@ export class SimulatedTelephone {
   #sinceMs = 0;
   #isHeld = false;
   #cancel: CancelTimer | undefined;
+  #silent: { readonly turnId: number; readonly sinceMs: number } | undefined;
+  /** Silences in the middle of a sentence, up to whatever of the same turn was heard next. */
+  readonly holesMs: number[] = [];
 
   constructor(clock: Clock, onHeard: (turnId: number, index: number) => void) {
     this.#clock = clock;
@@ -47,7 +51,20 @@ export class SimulatedTelephone {
     if (cut !== undefined) this.grow(turnId, index, cut.comeMs, true);
   }
 
+  /** The caller makes a sound: who speaks is not kept waiting. */
+  forgetHole(): void {
+    this.#silent = undefined;
+  }
+
+  /** Nothing more of the turn comes; a hole that its caller did not end has no end. */
+  endTurn({ turn, outcome }: TurnReport): void {
+    if (this.#silent?.turnId !== turn) return;
+    if (outcome === "failed" || outcome === "played") this.holesMs.push(Number.POSITIVE_INFINITY);
+    this.#silent = undefined;
+  }
+
   hold(): void {
+    this.forgetHole();
     this.#stand();
     this.#isHeld = true;
   }
@@ -58,6 +75,7 @@ export class SimulatedTelephone {
   }
 
   clear(): void {
+    this.forgetHole();
     this.#stand();
     this.#isHeld = false;
     this.#queue = [];
@@ -84,16 +102,26 @@ export class SimulatedTelephone {
     if (this.#isHeld || current === undefined || this.#cancel !== undefined) return;
     const leftMs = current.comeMs - current.playedMs;
     // What has not come yet cannot be played: the caller hears a gap.
-    if (leftMs <= 0 && !current.isWhole) return;
-    this.#sinceMs = this.#clock.monotonicMs();
+    const nowMs = this.#clock.monotonicMs();
+    if (leftMs <= 0 && !current.isWhole) {
+      this.#silent ??= { turnId: current.turnId, sinceMs: nowMs };
+      return;
+    }
+    if (leftMs > 0) this.#noteHole(current.turnId, nowMs);
+    this.#sinceMs = nowMs;
     this.#cancel = this.#clock.after(leftMs, () => {
       this.#cancel = undefined;
       this.#note(current, current.comeMs);
-      if (!current.isWhole) return;
+      if (!current.isWhole) return this.#go();
       this.#queue.shift();
       this.#onHeard(current.turnId, current.index);
       this.#go();
     });
+  }
+
+  #noteHole(turnId: number, nowMs: number): void {
+    if (this.#silent?.turnId === turnId) this.holesMs.push(nowMs - this.#silent.sinceMs);
+    this.#silent = undefined;
   }
 
   #note(current: Playing, playedMs: number): void {

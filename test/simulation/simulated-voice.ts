@@ -24,7 +24,8 @@ export function voiceSteps(
   const pieceMs = isStreamed ? PIECE_MS : wholeMs;
   const death = random.chance(faultRate) ? random.pick(DEATHS) : undefined;
   const diesAtMs = death === undefined ? Number.POSITIVE_INFINITY : random.whole(0, wholeMs);
-  const beginsMs = random.whole(30, 600);
+  const isLate = random.chance(faultRate / 3);
+  const beginsMs = isLate ? random.whole(600, 2_500) : random.whole(30, 600);
   const steps: VoiceStep[] = [];
   for (let atMs = 0; atMs < wholeMs; atMs += pieceMs) {
     const afterMs = beginsMs + Math.round(atMs / rate) + random.whole(0, isStreamed ? 40 : 0);

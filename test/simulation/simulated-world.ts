@@ -1,11 +1,12 @@
 import type { SessionEffect, TurnSave } from "../../engine/session/effects.js";
 import type { SessionEvent } from "../../engine/session/events.js";
-import { VOICE_QUIET_MAX_MS } from "../../engine/session/sentence-speaker.js";
+import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speaker.js";
 import { SessionActor } from "../../engine/session/session-actor.js";
 import { newSession, type SessionSettings } from "../../engine/session/state.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
+import { AudioCome } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";
-import { heardWords, type Truth, truthOf } from "./loudspeaker-truth.js";
+import * as loudspeaker from "./loudspeaker-truth.js";
 import { NumberedWords } from "./numbered-words.js";
 import { SimulatedCaller } from "./recognized-caller.js";
 import { SeededRandom } from "./seeded-random.js";
@@ -16,12 +17,6 @@ import { SimulatedTimers } from "./simulated-timers.js";
 import { MS_PER_CHARACTER, voiceSteps } from "./simulated-voice.js";
 
 type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
-
-interface Come {
-  ms: number;
-  isWhole: boolean;
-  readonly firstByteAtMs: number;
-}
 
 /** How often each thing goes wrong, from 0 to 1. */
 export interface FaultRates {
@@ -46,14 +41,16 @@ export class SimulatedWorld {
   );
   /** Sentences that were given to synthesis, by turn. */
   readonly asked = new Map<number, Map<number, string>>();
-  /** The audio of a sentence that has come, over all tries. */
-  readonly #come = new Map<string, Come>();
-  readonly truths: (Truth & { readonly hadSecondTry: boolean })[] = [];
+  readonly #come = new AudioCome();
+  readonly truths: (loudspeaker.Truth & { readonly hadSecondTry: boolean })[] = [];
   readonly #secondTries = new Set<number>();
   readonly #aborted = new Set<number>();
   /** How often a turn's audio was dropped: what was asked for before that never comes. */
   readonly #drops = new Map<number, number>();
   readonly #faults: FaultRates;
+  readonly #isStreamed: boolean;
+  /** For each second try of a sentence, the words that both tries said, and those that neither did. */
+  readonly secondTries: loudspeaker.SecondTry[] = [];
   readonly telephone: SimulatedTelephone | undefined;
   readonly #browser: SimulatedBrowser | undefined;
   readonly #words: NumberedWords;
@@ -66,6 +63,7 @@ export class SimulatedWorld {
     this.#words = new NumberedWords(this.random);
     this.caller = new SimulatedCaller(this.random, this.clock, (event) => this.send(event));
     this.#faults = faults;
+    this.#isStreamed = settings.isStreamed;
     this.telephone = settings.isPaced ? this.#newTelephone() : undefined;
     this.#browser = settings.isPaced || !reports ? undefined : this.#newBrowser();
     const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
@@ -77,6 +75,7 @@ export class SimulatedWorld {
   send(event: Unstamped<SessionEvent>): void {
     // Who speaks does not wait.
     if (event.type === "speechStarted") this.callerWait.settle();
+    if (["speechStarted", "transcript"].includes(event.type)) this.telephone?.forgetHole();
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
   }
 
@@ -150,7 +149,7 @@ export class SimulatedWorld {
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return [];
     const heardMs = (index: number) => this.telephone?.heardMs(turn.id, index) ?? 0;
-    return heardWords(sentences, heardMs);
+    return loudspeaker.heardWords(sentences, heardMs);
   }
 
   /** Half of the browsers tell what they have played. */
@@ -164,22 +163,23 @@ export class SimulatedWorld {
   /** What the telephone's loudspeaker has said of a turn, beside what the call says of it. */
   #noteTruth({ report, messages }: TurnSave): void {
     if (this.telephone === undefined || report === undefined) return;
+    this.telephone.endTurn(report);
     const { telephone } = this;
     const told = messages.findLast(({ role }) => role === "assistant")?.text ?? "";
     const sentences = this.asked.get(report.turn) ?? new Map<number, string>();
     const heardMs = (index: number) => telephone.heardMs(report.turn, index);
     const hadSecondTry = this.#secondTries.has(report.turn);
-    this.truths.push({ ...truthOf(sentences, heardMs, told), hadSecondTry });
+    this.truths.push({ ...loudspeaker.truthOf(sentences, heardMs, told), hadSecondTry });
   }
 
   #play(turnId: number, index: number): void {
-    const { ms, isWhole } = this.#comeOf(turnId, index);
+    const come = this.#comeOf(turnId, index);
+    const { ms, isWhole } = come;
+    come.isPlayed = true;
     this.telephone?.play(turnId, index, ms, isWhole);
     this.#browser?.play(turnId, ms);
-    this.callerWait.hear(
-      (this.asked.get(turnId)?.get(index) ?? "").length * MS_PER_CHARACTER,
-      this.actor.state.heldAtMs !== undefined,
-    );
+    const chars = (this.asked.get(turnId)?.get(index) ?? "").length;
+    this.callerWait.hear(chars * MS_PER_CHARACTER, this.actor.state.heldAtMs !== undefined);
   }
 
   #playPhrase(turnId: number, index: number, text: string): void {
@@ -226,13 +226,20 @@ export class SimulatedWorld {
     const { random } = this;
     const sentences = this.asked.get(turnId) ?? new Map<number, string>();
     // The rest of a sentence whose voice failed is part of what was asked for first.
-    if (sentences.has(index)) this.#secondTries.add(turnId);
+    const before = sentences.get(index);
+    if (before?.endsWith(text) === true) {
+      this.#secondTries.add(turnId);
+      const { ms, isPlayed } = this.#comeOf(turnId, index);
+      // What came of it before it was played is thrown away.
+      if (!isPlayed) this.#come.forget(turnId, index);
+      else this.secondTries.push(loudspeaker.secondTryOf(before, ms, text));
+    }
     if (!sentences.get(index)?.endsWith(text)) sentences.set(index, text);
     this.asked.set(turnId, sentences);
     if (this.#ready.has(text)) {
       return this.#audioCame(turnId, index, text.length * MS_PER_CHARACTER, true);
     }
-    const isStreamed = this.telephone !== undefined;
+    const isStreamed = this.#isStreamed;
     const drops = this.#drops.get(turnId);
     let lastMs = 0;
     let isOver = false;
@@ -263,6 +270,7 @@ export class SimulatedWorld {
     come.ms += pieceMs;
     come.isWhole = isLast;
     this.telephone?.grow(turnId, index, come.ms, isLast);
+    if (come.isPlayed) this.#browser?.play(turnId, pieceMs);
     this.send({
       type: isLast ? "sentenceWhole" : "sentenceGrew",
       turnId,
@@ -275,17 +283,12 @@ export class SimulatedWorld {
   #dropAudio(turnId: number, from: number): void {
     this.#drops.set(turnId, (this.#drops.get(turnId) ?? 0) + 1);
     for (const index of this.asked.get(turnId)?.keys() ?? []) {
-      if (index >= from) this.#come.delete(`${turnId}.${index}`);
+      if (index >= from) this.#come.forget(turnId, index);
     }
   }
 
-  #comeOf(turnId: number, index: number): Come {
-    const key = `${turnId}.${index}`;
-    const known = this.#come.get(key);
-    if (known !== undefined) return known;
-    const come = { ms: 0, isWhole: false, firstByteAtMs: this.clock.monotonicMs() };
-    this.#come.set(key, come);
-    return come;
+  #comeOf(turnId: number, index: number) {
+    return this.#come.of(turnId, index, this.clock.monotonicMs());
   }
 
   /** What was aborted mostly stays away; now and then it was already under way. */

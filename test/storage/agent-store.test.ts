@@ -34,12 +34,15 @@ test("an agent's tools are read back as they were written, its headers sealed be
     timeoutMs: 5_000,
     speak: false,
   } as const;
+  const { description, parameters, timeoutMs } = lookUp;
+  const show = { type: "client", name: "show", description, parameters, timeoutMs } as const;
   const agent = agentRecord({
     tools: [
       { type: "hangup" },
       { type: "transfer", to: "sip:desk@bakery.test", description: "Complaints" },
       { type: "sendDigits" },
       lookUp,
+      show,
     ],
     sealedToolHeaders: "00:11:22",
   });

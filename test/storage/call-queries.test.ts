@@ -24,6 +24,7 @@ import {
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
 const MINUTE_MS = 60_000;
+const BEGUN_AT_ONCE = 50;
 
 /** Five calls of `org`, a minute apart, the last two at the same moment, and one of `other`. */
 async function insertCalls(database: Database): Promise<void> {
@@ -44,7 +45,7 @@ async function insertCalls(database: Database): Promise<void> {
     await database.calls.saveTurn(id, {
       messages: [{ role: "user", text: "Hello", timestamp: startedAtMs }],
       metrics: NO_METRICS,
-      turn: { index: 0 },
+      turn: { index: 0, text: 'the "tools":[ of a turn', tools: [{ name: "find" }] },
       atMs: startedAtMs,
     });
     await database.calls.finish(id, {
@@ -80,7 +81,7 @@ test("a sieve finds what no index gives, among the latest calls, with their numb
   const attention = {
     interruptionsMin: interruptions + 1,
     waitMinMs: avgLatencyMs + 1,
-    field: "deaf",
+    fields: ["deaf"],
     value: "silent",
   };
   assert.deepEqual(await ids(database, { sieve: { longerThanSec: 39 } }), [["2", "1", "0"], 3]);
@@ -138,8 +139,8 @@ test("words are looked for in so many of the latest calls, piece by piece, and i
       "run",
     );
   // All at once, the last would wait for PostgreSQL's few connections for longer than they may.
-  for (let first = 0; first < SEARCHED_CALLS_MAX; first += CALLS_PER_SEARCH) {
-    await Promise.all(Array.from({ length: CALLS_PER_SEARCH }, (_, index) => begin(first + index)));
+  for (let first = 0; first < SEARCHED_CALLS_MAX; first += BEGUN_AT_ONCE) {
+    await Promise.all(Array.from({ length: BEGUN_AT_ONCE }, (_, index) => begin(first + index)));
   }
   await begin(SEARCHED_CALLS_MAX);
   const search = (skip: number) =>
@@ -159,6 +160,7 @@ test("a call needs attention by what only its metadata have", async (context) =>
   await insertOrganizations(database);
   const metadata: Readonly<Record<string, JsonObject>> = {
     deaf: { deafMs: 9, isDeaf: true },
+    slow: { isSlow: true },
     silent: { endReason: "silent" },
     fine: { note: '"isDeaf": is the name', other: 'not "silent"' },
   };
@@ -174,23 +176,32 @@ test("a call needs attention by what only its metadata have", async (context) =>
       usage: usageRecord(),
     });
   }
-  const attention = { interruptionsMin: 1, waitMinMs: 1, field: "isDeaf", value: "silent" };
+  const attention = {
+    interruptionsMin: 1,
+    waitMinMs: 1,
+    fields: ["isDeaf", "isSlow"],
+    value: "silent",
+  };
   const [found] = await ids(database, { sieve: { attention } });
-  assert.deepEqual([...found].sort(), ["deaf", "silent"]);
+  assert.deepEqual([...found].sort(), ["deaf", "silent", "slow"]);
 });
 
-test("turns come with the moment of their call, and a call without turns is told too", async (context) => {
+test("turns come with their call and its moment, without what tools answered, and a call without turns is told too", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const sinceMs = NOON_MS + MINUTE_MS;
   const page = (skipCalls: number) =>
     database.calls.turnsSince("org", { sinceMs, skipCalls, calls: 3 });
   assert.deepEqual(
-    (await page(0)).map(({ startedAtMs, turn }) => [(startedAtMs - NOON_MS) / MINUTE_MS, turn]),
+    (await page(0)).map(({ callId, startedAtMs, turn }) => [
+      callId,
+      (startedAtMs - NOON_MS) / MINUTE_MS,
+      turn,
+    ]),
     [
-      [3, {}],
-      [3, {}],
-      [2, { index: 0 }],
+      ["4", 3, {}],
+      ["3", 3, {}],
+      ["2", 2, { index: 0, text: 'the "tools":[ of a turn' }],
     ],
   );
   assert.equal((await page(3)).length, 1);

@@ -53,6 +53,21 @@ test("a session has one call, of an organization that exists", async (context) =
   await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolation);
 });
 
+test("the last call that began of some sessions is found, of one's own organization", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const { calls } = database;
+  for (const id of ["b", "c", "a"]) await calls.start(callRecord({ id }), "run");
+  await calls.start(callRecord({ id: "theirs", orgId: "other" }), "run");
+  const last = async (...ids: readonly string[]) => {
+    const sessionIds = ids.map((id) => callRecord({ id }).sessionId);
+    return (await calls.findLastOf("org", sessionIds))?.id;
+  };
+  assert.equal(await last("a", "b", "c", "nobody", "theirs"), "a");
+  assert.equal(await last("c", "b"), "c");
+  assert.equal(await last("nobody", "theirs"), undefined);
+});
+
 test("a saved turn adds messages and stages, and replaces the metrics", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { StorageStopped } from "../../storage/storage-failure.js";
 import { UniqueViolation } from "../../storage/unique-violation.js";
 import {
   agentRecord,
@@ -147,6 +148,12 @@ test("a provider is removed only when no agent uses it", async (context) => {
   assert.equal(await providers.removeUnused("provider", "other"), "notFound");
   assert.equal(await providers.removeUnused("provider", "org"), "removed");
   assert.equal(await providers.removeUnused("provider", "org"), "notFound");
+});
+
+test("a removal that storage cannot make is no provider in use", async (context) => {
+  const database = await temporaryDatabase(context);
+  await database.close();
+  await assert.rejects(database.providers.removeUnused("provider", "org"), StorageStopped);
 });
 
 test("an agent that is created while its provider is removed keeps it, or is refused", async (context) => {

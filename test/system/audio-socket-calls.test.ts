@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
+import { AGENT_HUNG_UP } from "../../engine/session/ending.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { AudioSocketPhone, frame, speechFrames, uuidFrame } from "./audio-socket-phone.js";
@@ -84,8 +85,8 @@ test("a call is understood in both directions, interrupted, and hung up by the c
   phone.say("count to 20");
   phone.forget();
   await phone.changes.until("the agent to begin", () => phone.heardBytes > SECOND_BYTES);
-  phone.say("stop");
-  await phone.quiet();
+  phone.say("say bye");
+  await phone.heard("bye");
   phone.hangUp();
   await phone.closed;
   const { channel, status, transcript, metrics } = await server.endedCall(customer);
@@ -96,6 +97,32 @@ test("a call is understood in both directions, interrupted, and hung up by the c
     ["assistant: Hello there.", "user: say thank you", "assistant: thank you", "user: count to 20"],
   );
   assert.deepEqual([...phone.audioBytes], [320], "exact frames of 20 ms");
+});
+
+test("a dialplan that asks for it is told where to ask what comes next, until the call is over", async () => {
+  const customer = await customerWithAgent();
+  const body = new URLSearchParams({ call: "1763750400.7" });
+  const next = async (url: string): Promise<readonly string[]> =>
+    (await (await fetch(url, { method: "POST", body })).text()).split("|");
+  const query = { vendor: "audiosocket", continue: "yes" };
+  const [uuid = "", continueUrl = ""] = await next(webhookUrl(server, customer, query));
+  const phone = await AudioSocketPhone.connect(port);
+  phone.send(uuidFrame(uuid));
+  await phone.heard("Hello there.");
+  phone.socket.destroy();
+  const [otherUuid = "", lastUrl = ""] = await next(continueUrl);
+  assert.match(otherUuid, UUID);
+  givenOut.push(uuid, otherUuid);
+  const again = await AudioSocketPhone.connect(port);
+  again.send(uuidFrame(otherUuid));
+  await again.heard("I am sorry, the line was interrupted. Where were we?");
+  const [live] = server.parley.calls.slots.callsOf(customer.tenant.organization.id);
+  server.parley.calls.liveCalls.find(live ?? "")?.end(AGENT_HUNG_UP);
+  await again.closed;
+  assert.deepEqual(await next(lastUrl), ["over"]);
+  await server.settled();
+  const [first, second] = await server.calls(customer);
+  assert.equal(second?.metadata["continues"], first?.id);
 });
 
 test("a stream that comes in single bytes is the same call", async () => {

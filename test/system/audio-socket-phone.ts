@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { type CancelTimer, SystemClock } from "../../engine/time/clock.js";
 import { Changes } from "../doubles/changes.js";
 import { decoded, encoded } from "./phone-vendor-streams.js";
@@ -82,11 +82,6 @@ export class AudioSocketPhone {
       `to hear "${words}"`,
       () => this.#isQuiet && this.words().includes(words),
     );
-  }
-
-  /** Resolves when the agent does not speak, or not any more. */
-  quiet(): Promise<true> {
-    return this.changes.until("silence", () => this.#isQuiet);
   }
 
   get #isQuiet(): boolean {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { bytesOf } from "../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { bytesOf } from "../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import type { CallRecord } from "../../storage/records.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SeededRandom } from "../simulation/seeded-random.js";

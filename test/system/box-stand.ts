@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
+import { freePorts } from "../../bench/livestream/free-ports.js";
 import { parseConfig } from "../../config.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import { type Tenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { type Box, startBox } from "../../main.js";
+import { type Box, startBox } from "../../parley.js";
 import type { CallRecord } from "../../storage/records.js";
 import { Changes } from "../doubles/changes.js";
 import { type LogLine, RecordingLogger } from "../doubles/recording-logger.js";
@@ -27,7 +28,10 @@ export class BoxStand {
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<BoxStand> {
     const sandbox = await startSandbox({});
     const dataDir = await newDataDir();
-    const settings = { ...environmentOf(sandbox, dataDir), WORKERS: "2", ...environment };
+    // Nobody else may take it while its processes begin one after the other.
+    const [port = 0] = await freePorts(1);
+    const own = { PORT: String(port), WORKERS: "2" };
+    const settings = { ...environmentOf(sandbox, dataDir), ...own, ...environment };
     const log = new RecordingLogger();
     const box = await startBox(parseConfig(settings), log);
     return new BoxStand(box, log, async () => {

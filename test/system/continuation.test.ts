@@ -55,6 +55,8 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     await second.hangUp();
     const calls = await server.endedCalls(customer, 2);
     assert.equal(new Set(calls.map((call) => call.sessionId)).size, 2);
+    assert.equal(calls[0]?.metadata["continuedBy"], calls[1]?.id);
+    assert.equal(calls[1]?.metadata["continues"], calls[0]?.id);
     const [said, answered] = calls[1]?.transcript ?? [];
     assert.equal(said?.text, "what is my name", "no second greeting, and a transcript of its own");
     assert.notEqual(answered?.role, "user");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Caller } from "../../engine/sandbox/caller.js";
 import type { Received } from "../../engine/sandbox/caller-events.js";
-import { decodeMp3 } from "../../engine/sandbox/mp3-decoder.js";
+import { decodeMp3 } from "../../engine/sandbox/sound/mp3-decoder.js";
 import { VERSION } from "../../engine/version.js";
 import type { CallRecord } from "../../storage/records.js";
 import { ended, spoke, stopped } from "./events.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
-import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
+import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { heard } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";

@@ -17,7 +17,7 @@ import {
 /** The server must be started with it: the vendors' addresses are private ones. */
 export const OWN_VENDORS_ALLOWED = { ALLOW_PRIVATE_PROVIDERS: "true" };
 
-export interface OwnVendorsOptions extends AgentVendorKeys {
+export interface OwnVendorsOptions extends Omit<AgentVendorKeys, "stt"> {
   readonly faults?: Partial<SandboxFaults>;
   readonly agent?: Partial<AgentInput>;
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, before, describe, test } from "node:test";
-import { FRAME_MS } from "../../engine/sandbox/microphone-clock.js";
-import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
-import { encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
+import { FRAME_MS } from "../../engine/sandbox/sound/microphone-clock.js";
+import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { encodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import { humanVoice } from "../engine/sandbox/sound.js";
 import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
@@ -12,6 +13,11 @@ const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;
 /** Long enough to be a voice, too short to be words. */
 const COUGH_FRAMES = 3;
+
+/** What a busy machine holds up for longer comes back later than any room's echo, and says nothing of one. */
+const HELD_UP_MAX_MS = 100;
+const LOOP_RESOLUTION_MS = 10;
+const TRIES_MAX = 5;
 
 const clock = new PacerWatch();
 let server: TestServer;
@@ -46,6 +52,20 @@ class Gaps {
     }
     this.#lastNs = atNs;
   };
+}
+
+/** Counts with the loudspeaker on, and tells for how long everybody in this process was held up at the most. */
+async function countedWithEcho() {
+  const customer = await customerWithAgent();
+  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  loop.enable();
+  const caller = await ring(server, customer);
+  await caller.say("count to 9");
+  caller.speakerPhone.isOn = true;
+  await heard(caller, "Number 9.");
+  loop.disable();
+  await caller.hangUp();
+  return { caller, call: await server.endedCall(customer), heldUpMs: loop.max / 1e6 };
 }
 
 describe("an agent that is speaking", { concurrency: true }, () => {
@@ -110,13 +130,11 @@ describe("an agent that is speaking", { concurrency: true }, () => {
   });
 
   test("is not interrupted by the echo of its own words", async () => {
-    const customer = await customerWithAgent();
-    const caller = await ring(server, customer);
-    await caller.say("count to 9");
-    caller.speakerPhone.isOn = true;
-    await heard(caller, "Number 9.");
-    await caller.hangUp();
-    const call = await server.endedCall(customer);
+    let told = await countedWithEcho();
+    for (let tries = 1; told.heldUpMs > HELD_UP_MAX_MS && tries < TRIES_MAX; tries += 1) {
+      told = await countedWithEcho();
+    }
+    const { caller, call } = told;
     assert.equal(caller.heard(), COUNT);
     assert.equal(caller.events.filter(cleared).length, 0);
     assert.equal(call.metrics.interruptions, 0);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
-import { askWebhook, CallTurnedAway } from "../../engine/sandbox/phone-webhook.js";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { askWebhook, CallTurnedAway } from "../../engine/sandbox/telephone/phone-webhook.js";
+import type { CallRecord } from "../../storage/records.js";
 import {
   closeOfPhone,
   closeServer,
@@ -37,6 +38,15 @@ function askAgain(action: string | undefined): ReturnType<typeof askWebhook> {
   return askWebhook(action, RINGING, "in-progress");
 }
 
+/** The customer's first two calls, of which the second goes on with the first. */
+async function linkedCalls(customer: Customer): Promise<readonly [CallRecord, CallRecord]> {
+  const [first, second] = await server.calls(customer);
+  assert.ok(first && second);
+  assert.equal(first.metadata["continuedBy"], second.id);
+  assert.equal(second.metadata["continues"], first.id);
+  return [first, second];
+}
+
 async function customerWithAgent(): Promise<Customer> {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: GREETING } });
@@ -57,10 +67,7 @@ test("a caller whose stream breaks talks on in the same conversation, and both r
   await heard(again, "like to try");
   await again.hangUp();
   await server.settled();
-  const [first, second] = await server.calls(customer);
-  assert.ok(first && second);
-  assert.equal(first.metadata["continuedBy"], second.id);
-  assert.equal(second.metadata["continues"], first.id);
+  const [first, second] = await linkedCalls(customer);
   assert.equal(first.status, "completed");
   assert.match(second.transcript.at(-1)?.text ?? "", /number 2/, "the words before are known");
 });
@@ -140,10 +147,7 @@ test("a caller whose next stream came to nobody goes on with the one before", as
   await heard(again, "Where were we?");
   await again.hangUp();
   await server.settled();
-  const [first, second] = await server.calls(customer);
-  assert.ok(first && second);
-  assert.equal(first.metadata["continuedBy"], second.id);
-  assert.equal(second.metadata["continues"], first.id);
+  await linkedCalls(customer);
 });
 
 test("a stream that comes to nobody again and again is over after three times", async () => {
@@ -175,3 +179,65 @@ test("a token of another server, or none, opens nothing", async () => {
     assert.equal(response.status, 401, query);
   }
 });
+
+describe("a server that stops, with no other beside it", () => {
+  let customer: Customer;
+  let caller: PhoneCaller;
+  const pausesSec: number[] = [];
+  const options = {
+    pause: (lengthSec: number) => {
+      pausesSec.push(lengthSec);
+      return Promise.resolve();
+    },
+  };
+  before(async () => {
+    customer = await customerWithAgent();
+    caller = await ring(server, customer, options);
+    await heard(caller, GREETING);
+    server.parley.calls.opener.stop();
+    caller.drop();
+  });
+  beforeEach(() => {
+    pausesSec.length = 0;
+  });
+
+  test("has the vendor wait for it with a caller whose stream broke, for 30 s in all", async () => {
+    await assert.rejects(caller.goOn(), isToldOfRestart);
+    assert.deepEqual(pausesSec, [9, 9, 9, 3]);
+  });
+
+  test("has the vendor wait for it with a new caller, for 30 s in all", async () => {
+    await assert.rejects(ring(server, customer, options), isToldOfRestart);
+    assert.deepEqual(pausesSec, [9, 9, 9, 3]);
+    const webhook = webhookUrl(server, customer, { held: "1" });
+    await assert.rejects(PhoneCaller.call({ webhookUrl: webhook, ...options }), isToldOfRestart);
+    assert.deepEqual(pausesSec.slice(4), [9, 9, 9], "it has waited before, for the proxy");
+  });
+
+  test("refuses callers whom nobody can hold, and those whose count is not its own", async () => {
+    const ask = async (query: Readonly<Record<string, string>>) => {
+      const response = await fetch(webhookUrl(server, customer, query), { method: "POST" });
+      return response.text();
+    };
+    const url = `${server.url}/api/telephony/voice?held=`;
+    const held = await ask({ vendor: "signalwire", agent_id: "a&b", bodySHA256: "c", held: "2" });
+    const query = `api_key=${customer.apiKey}&amp;vendor=signalwire&amp;agent_id=a%26b&amp;held=5`;
+    assert.ok(held.includes(`<Redirect method="POST">${url.replace("held=", query)}<`), held);
+    assert.match(await ask({ vendor: "plivo" }), /<Wait length="9"\/><Redirect /);
+    for (const vendor of ["vonage", "asterisk"]) {
+      assert.match(await ask({ vendor }), /the server is restarting\. Goodbye\./);
+    }
+    for (const wrong of ["", "0", "10", "-1", "1e0", "9&held=9"]) {
+      const query = `?api_key=${customer.apiKey}&held=${wrong}`;
+      const response = await fetch(`${server.url}/api/telephony/voice${query}`, { method: "POST" });
+      assert.match(await response.text(), /restarting\. Goodbye\.<\/Say><Hangup\/>/, wrong);
+    }
+    const headers = { "x-api-key": customer.apiKey };
+    const response = await fetch(`${server.url}/api/telephony/voice`, { method: "POST", headers });
+    assert.match(await response.text(), /<Hangup\/>/, "the vendor would ask again without the key");
+  });
+});
+
+function isToldOfRestart(error: unknown): boolean {
+  return error instanceof CallTurnedAway && /the server is restarting/.test(error.words);
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import type { CallRecord } from "../../storage/records.js";
 import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";

@@ -170,12 +170,22 @@ test("a vendor that refuses is told of in the log, without its words or the key"
   assert.doesNotMatch(JSON.stringify(log.lines), /KEY-of|\+1555/);
 });
 
-test("a server that stops has hung up its calls", async () => {
+test("a server that stops has hung up the calls that are over, and leaves its others to the vendor, which asks on", async () => {
   const stopping = await startServer();
   const { Plivo: which } = CASES;
   assert.ok(which);
   await callOf(stopping, which);
-  await stopping.stop();
+  const release = api.hold();
+  await hangUpByAgent(stopping, which);
+  await api.asked(1);
+  let hasStopped = false;
+  const stopped = stopping.stop().then(() => {
+    hasStopped = true;
+  });
+  await stopping.settled();
+  assert.equal(hasStopped, false);
+  release();
+  await stopped;
   assert.deepEqual(api.requests, [which.request]);
 });
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { decodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
+import * as v from "valibot";
+import { decodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
@@ -33,6 +34,18 @@ async function customerWith(tools: NonNullable<AgentInput["tools"]>): Promise<Cu
   await server.agent(customer, { tools, persona: { greeting: "Hi." } });
   return customer;
 }
+
+/** The tools that are kept of a call's turns. */
+const ToldTools = v.object({
+  turns: v.array(
+    v.object({
+      tools: v.optional(
+        v.array(v.object({ name: v.string(), input: v.string(), output: v.string() })),
+        [],
+      ),
+    }),
+  ),
+});
 
 const lines = (call: { transcript: readonly { role: string; text: string }[] }) =>
   call.transcript.map(({ role, text }) => `${role}: ${text}`);
@@ -114,6 +127,13 @@ describe("what an agent does by phone", { concurrency: true }, () => {
       await caller.hangUp();
       const call = await server.endedCall(customer);
       assert.equal(lines(call).at(-1), "assistant: The order has been sent.");
+      const { turns } = v.parse(ToldTools, call.metadata);
+      const [use, ...others] = turns.flatMap(({ tools }) => tools);
+      assert.deepEqual(others, []);
+      assert.equal(use?.name, "look_up");
+      assert.match(use?.input ?? "", /"order"/);
+      const answer = { ok: true, status: 200, body: "The order has been sent." };
+      assert.equal(use?.output, JSON.stringify(answer));
     } finally {
       service.close();
     }

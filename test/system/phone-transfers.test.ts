@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { signatureHeader } from "../../engine/sandbox/phone-webhook.js";
+import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import type { Category, OnVendorsLost } from "../../storage/records.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";

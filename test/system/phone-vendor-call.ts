@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { Changes } from "../doubles/changes.js";
 import { decoded, encoded, type VendorStream } from "./phone-vendor-streams.js";
 

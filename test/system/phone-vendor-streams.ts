@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decodeMuLaw, encodeMuLaw } from "../../engine/sandbox/telephone-audio.js";
+import { decodeMuLaw, encodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 
 export type StreamCodec = "mulaw" | "alaw" | "l16" | "l16be";
 

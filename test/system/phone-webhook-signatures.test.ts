@@ -68,7 +68,7 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
       const answer = await ask(vendor, body, (url) => signer.sign(url, body), {
         agent_id: agentId,
       });
-      const signsQuery = ["signalwire", "plivo"].includes(vendor);
+      const signsQuery = ["twilio", "signalwire", "plivo"].includes(vendor);
       assert.equal(answer.status, signsQuery ? 200 : 400, answer.text);
       if (!signsQuery) assert.match(answer.text, /agent_id: .* does not sign the address/);
     });

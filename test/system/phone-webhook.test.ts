@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import webhooks from "twilio/lib/webhooks/webhooks.js";
-import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { closeServer, heard, PacerWatch, ring, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 

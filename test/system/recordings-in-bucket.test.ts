@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { parseConfig } from "../../config.js";
-import { decodeSpeech } from "../../engine/sandbox/tone-code.js";
+import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { ran } from "../api/commands/recording-terminal.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { BUCKET, objectStore, STORE_KEY } from "../engine/bucket/object-store-stand.js";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
-import { PhoneCaller } from "../../engine/sandbox/phone-caller.js";
 import { readSandboxNote, type SandboxNote } from "../../engine/sandbox/sandbox-note.js";
-import { SANDBOX_TWILIO } from "../../engine/sandbox/sandbox-telephony.js";
-import { TelephonePlug } from "../../engine/sandbox/telephone-plug.js";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { SANDBOX_TWILIO } from "../../engine/sandbox/telephone/sandbox-telephony.js";
+import { TelephonePlug } from "../../engine/sandbox/telephone/telephone-plug.js";
 import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 

@@ -3,16 +3,25 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
+import { freePorts } from "../../bench/livestream/free-ports.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller-events.js";
 import { readDemo } from "../../engine/tenancy/demo-file.js";
+import type { CancelTimer } from "../../engine/time/clock.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";
+import { PatientClock } from "../doubles/patient-clock.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";
+import { eventually } from "./eventually.js";
 import { ServerProcess } from "./server-process.js";
+import { closeOfPhone, heard, ring } from "./telephone-stand.js";
 import { environmentOf, TestServer } from "./test-server.js";
 
 const GREETING = "Hello! How can I help you today?";
+/** As in api/box/session-server.ts. */
+const LAST_WORDS_MS = 2_000;
 
 let sandbox: Sandbox;
 before(async () => {
@@ -48,9 +57,15 @@ class Installation {
     return server;
   }
 
-  async call(server: ServerProcess): Promise<Caller> {
+  async call(server: ServerProcess, sessionId?: string): Promise<Caller> {
     const demo = await readDemo(this.dataDir);
-    return Caller.connect({ url: server.url, apiKey: demo?.apiKey ?? "" });
+    const { url } = server;
+    return Caller.connect({ url, apiKey: demo?.apiKey ?? "", ...(sessionId && { sessionId }) });
+  }
+
+  async webhook({ url }: ServerProcess): Promise<string> {
+    const demo = await readDemo(this.dataDir);
+    return `${url}/api/telephony/voice?api_key=${demo?.apiKey}`;
   }
 
   /** What stands in the database of a server that does not run. */
@@ -97,7 +112,9 @@ describe("a server process", { concurrency: true }, () => {
     const before = await installation.stored();
     assert.equal(before.calls[0]?.status, "active");
     const next = await installation.start();
-    const again = await installation.call(next);
+    const again = await installation.call(next, caller.historyKey);
+    await again.until(ended);
+    assert.match(repliesOf(again)[0] ?? "", /the line was interrupted/);
     await again.hangUp();
     next.signal("SIGTERM");
     assert.equal(await next.exited(), 0);
@@ -105,9 +122,10 @@ describe("a server process", { concurrency: true }, () => {
     const { calls, usage } = await installation.stored();
     const killed = calls.at(-1);
     assert.equal(killed?.status, "failed");
+    assert.equal(killed.metadata["continuedBy"], calls[0]?.id);
     assert.match(String(killed.metadata["endReason"]), /server stopped during the call/);
     assert.deepEqual(
-      killed.transcript.map(({ text }) => text),
+      killed.transcript.map(({ text }) => withoutWait(text)),
       [GREETING, "say ok", "ok"],
     );
     assert.ok(killed.endedAtMs !== null && killed.durationSec !== null);
@@ -128,7 +146,7 @@ describe("a server process", { concurrency: true }, () => {
     await caller.until(ended);
     await caller.say("say ok");
     await caller.until(ended);
-    assert.deepEqual(repliesOf(caller), [GREETING, "ok"]);
+    assert.deepEqual(repliesOf(caller).map(withoutWait), [GREETING, "ok"]);
     await caller.hangUp();
     assert.equal(await server.exited(), 0);
     const { calls } = await installation.stored();
@@ -164,6 +182,41 @@ describe("a server process", { concurrency: true }, () => {
   });
 });
 
+test("a server process that is told to stop, and alone, has callers of the telephone wait until it is back", async (context) => {
+  const [port = 0] = await freePorts(1);
+  const authToken = "the account's own token";
+  const signed = { PORT: String(port), TWILIO_AUTH_TOKEN: authToken, DRAIN_TIMEOUT_SEC: "600" };
+  const installation = await Installation.for(context, signed);
+  const server = await installation.start();
+  const held: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => held.push(resolve));
+  const ring = async () =>
+    PhoneCaller.call({ webhookUrl: await installation.webhook(server), authToken, pause });
+  const caller = await ring();
+  await isSpokenTo(caller);
+  const last = await installation.call(server);
+  server.signal("SIGTERM");
+  await healthWhileDraining(server.url);
+  caller.drop();
+  const again = caller.goOn();
+  const another = ring();
+  await eventually("both vendors to wait", () => held[1]);
+  await last.hangUp();
+  assert.equal(await server.exited(), 0);
+
+  const next = await installation.start();
+  for (const goOn of held) goOn();
+  await isSpokenTo(await again);
+  await isSpokenTo(await another);
+  await Promise.all([(await again).hangUp(), (await another).hangUp()]);
+  next.signal("SIGTERM");
+  assert.equal(await next.exited(), 0);
+  const { calls } = await installation.stored();
+  const [broken, goesOn] = [calls.at(-1), calls.find(({ metadata }) => metadata["continues"])];
+  assert.equal(goesOn?.metadata["continues"], broken?.id);
+  assert.equal(calls.length, 4, "who was held twice has no other record");
+});
+
 test("a server stops the same way when it is asked in its own process", async () => {
   const server = await TestServer.start({ sandbox });
   const customer = await server.customer();
@@ -178,6 +231,51 @@ test("a server stops the same way when it is asked in its own process", async ()
   await stopped;
   await assert.rejects(fetch(`${server.url}/api/health`), "nothing listens any more");
 });
+
+/** Its timers of two seconds strike when they are told to. */
+class WaitingClock extends PatientClock {
+  readonly #waiting: (() => void)[] = [];
+  #isReleased = false;
+
+  override after(delayMs: number, action: () => void): CancelTimer {
+    if (delayMs !== LAST_WORDS_MS || this.#isReleased) return super.after(delayMs, action);
+    this.#waiting.push(action);
+    return () => undefined;
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    for (const action of this.#waiting) action();
+  }
+}
+
+test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
+  const clock = new WaitingClock();
+  const server = await TestServer.start({ sandbox, clock });
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  const pausesSec: number[] = [];
+  const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
+  const caller = await ring(server, customer, { pause });
+  await heard(caller, GREETING);
+  const stopped = server.stop();
+  assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
+  await server.quiet();
+  await assert.rejects(caller.goOn(), /the server is restarting/);
+  assert.deepEqual(pausesSec, [9, 9, 9, 3]);
+  clock.release();
+  await stopped;
+});
+
+async function isSpokenTo(caller: PhoneCaller): Promise<void> {
+  const isAudio = ({ type }: PhoneCallerEvent) => type === "audio";
+  if (!caller.events.some(isAudio)) await caller.until(isAudio);
+}
+
+/** The agent says so to callers who wait, which they do where the machine has other work. */
+function withoutWait(text: string): string {
+  return text.replace(/^One moment\. /, "");
+}
 
 /** The signal takes a moment: asks until the server knows of it. */
 async function healthWhileDraining(url: string): Promise<Response> {

@@ -6,8 +6,8 @@ import { RecordingLogger } from "../doubles/recording-logger.js";
 import { closeOf, ended } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-/** Far below what a reader waits who stands behind a lock. */
-const READ_MAX_MS = 1_000;
+/** Below what a reader waits who stands behind a lock. */
+const READ_MAX_MS = 4_000;
 
 /** What makes a store refuse, and what mends it. */
 export interface StoreRig {

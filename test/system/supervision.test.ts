@@ -45,6 +45,7 @@ test("who watches sees calls begin, go on and end; the words come of the call th
     [callId, agent.id, "web"],
   );
   const one = await watch(customer, callId);
+  assert.equal((await one.until("present"))["callId"], callId);
   await caller.until(ended);
   await caller.say("count to 3");
   await one.until("words", ({ role, isFinal }) => role === "user" && isFinal === true);

@@ -20,16 +20,33 @@ export interface Customer {
   readonly email: string;
 }
 
-export interface AgentVendorKeys {
-  readonly llm?: "openai" | "groq" | "ollama";
-  readonly tts?: "openai" | "elevenlabs" | "edge";
-}
-
 /** What the tests' agents use of each vendor. */
 export const MODELS = {
-  llm: { openai: "gpt-4o-mini", groq: "llama-3.1-8b-instant", ollama: "llama3.2" },
-  tts: { openai: "tts-1", elevenlabs: "eleven_flash_v2_5", edge: "en-US-AriaNeural" },
+  llm: {
+    openai: "gpt-4o-mini",
+    groq: "llama-3.1-8b-instant",
+    ollama: "llama3.2",
+    anthropic: "claude-haiku-4-5",
+    gemini: "gemini-2.5-flash-lite",
+    mistral: "mistral-small-latest",
+    openrouter: "openai/gpt-4o-mini",
+  },
+  tts: {
+    openai: "tts-1",
+    elevenlabs: "eleven_flash_v2_5",
+    edge: "en-US-AriaNeural",
+    cartesia: "sonic-3.5",
+    deepgram: "aura-2-thalia-en",
+    kokoro: "kokoro",
+  },
 } as const;
+
+export interface AgentVendorKeys {
+  readonly llm?: keyof typeof MODELS.llm;
+  readonly tts?: keyof typeof MODELS.tts;
+  /** Its first model listens. */
+  readonly stt?: "deepgram" | "assemblyai" | "whisper";
+}
 
 /** Customers and agents of a server under test, written into its database. */
 export class TestCustomers {
@@ -64,7 +81,7 @@ export class TestCustomers {
   async agent(
     { tenant }: Customer,
     changes: Partial<AgentInput> = {},
-    { llm = "openai", tts = "openai" }: AgentVendorKeys = {},
+    { llm = "openai", tts = "openai", stt = "deepgram" }: AgentVendorKeys = {},
   ): Promise<AgentRecord> {
     const { thresholds, persona, ...others } = changes;
     return this.#tenancy.agents.create(tenant, {
@@ -73,7 +90,7 @@ export class TestCustomers {
       llmModelId: MODELS.llm[llm],
       ttsProviderId: await this.providerId("tts", tts),
       ttsModelId: MODELS.tts[tts],
-      sttProviderId: await this.providerId("stt", "deepgram"),
+      sttProviderId: await this.providerId("stt", stt),
       ...others,
       persona: { greeting: "", ...persona },
       // Agents that speak for themselves ask the voice for more than a test has counted.

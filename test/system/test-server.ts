@@ -10,7 +10,7 @@ import type { AgentInput } from "../../engine/tenancy/agent-input.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
-import { type Parley, startParley } from "../../main.js";
+import { type Parley, startParley } from "../../parley.js";
 import type { Database } from "../../storage/database.js";
 import type { AgentRecord, CallRecord, Category } from "../../storage/records.js";
 import { Changes, WAIT_MAX_MS } from "../doubles/changes.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import type { SandboxFaults, SandboxVendor } from "../../engine/sandbox/faults.js";
-import { VOICE_QUIET_MAX_MS } from "../../engine/session/sentence-speaker.js";
+import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speaker.js";
 import type { AgentInput } from "../../engine/tenancy/agent-input.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";
@@ -24,7 +24,7 @@ class TimedServer {
   ): Promise<TimedServer> {
     const clock = new VirtualClock();
     const timed = new TimedServer(clock, await TestServer.start({ clock, environment }));
-    context.after(() => timed.#stop());
+    context.after(() => timed.passes("the server to stop", timed.server.stop()));
     return timed;
   }
 
@@ -43,15 +43,15 @@ class TimedServer {
     Object.assign(this.server.sandbox.faults, faults);
   }
 
-  /** The deadlines of stopping would not come by themselves. */
-  async #stop(): Promise<void> {
-    const stopped = new AbortController();
-    const stopping = this.server.stop().then(() => stopped.abort());
-    await eventually("the server to stop", () => {
+  /** Moves time on until the work is done: its deadlines would not come by themselves. */
+  async passes(what: string, work: Promise<unknown>): Promise<void> {
+    const done = new AbortController();
+    const working = work.finally(() => done.abort());
+    await eventually(what, () => {
       this.clock.advance(1_000);
-      return stopped.signal.aborted ? true : undefined;
+      return done.signal.aborted ? true : undefined;
     });
-    await stopping;
+    await working;
   }
 
   /** Resolves when the vendor has been asked so many times. */
@@ -124,6 +124,21 @@ describe("limits of time", { concurrency: true }, () => {
     assert.equal(timed.server.parley.calls.liveCalls.count, 1);
     timed.clock.advance(1);
     assert.equal((await closeOf(caller)).code, 1012);
+    await timed.passes("the stop", stopped);
+  });
+
+  test("a server that stops leaves those whose calls it ended two seconds to read why", async (context) => {
+    const timed = await TimedServer.for(context);
+    const caller = await timed.server.call(await timed.customer());
+    const waits = context.mock.method(timed.clock, "after");
+    const stopped = timed.server.parley.stop(1);
+    timed.clock.advance(1);
+    assert.equal((await closeOf(caller)).code, 1012);
+    const isWaiting = () => waits.mock.calls.some(({ arguments: [delayMs] }) => delayMs === 2_000);
+    await eventually("the time to read why", () => isWaiting() || undefined);
+    const { url } = timed.server;
+    assert.equal((await fetch(`${url}/api/health`)).status, 503, "vendors can still ask");
+    timed.clock.advance(2_000);
     await stopped;
   });
 });

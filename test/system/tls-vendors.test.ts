@@ -4,18 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { CATEGORIES } from "../../engine/vendors/vendor.js";
+import { VENDORS } from "../../engine/vendors/vendors.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { closeOf, ended, textOf, understood } from "./events.js";
 import { heard, ring } from "./telephone-stand.js";
-import { type AgentVendorKeys, TestServer } from "./test-server.js";
+import { type AgentVendorKeys, TestServer, VENDOR_KEY } from "./test-server.js";
 
 const GREETING = "Hello there. What can I do for you?";
-/** Each vendor at least once; Deepgram hears in all of them. */
-const VENDORS: readonly Required<AgentVendorKeys>[] = [
-  { llm: "openai", tts: "openai" },
-  { llm: "groq", tts: "elevenlabs" },
-  { llm: "ollama", tts: "edge" },
+/** Each vendor with an address of its own, in all that it does. */
+const CALLS: readonly Required<AgentVendorKeys>[] = [
+  { llm: "openai", tts: "openai", stt: "deepgram" },
+  { llm: "groq", tts: "elevenlabs", stt: "assemblyai" },
+  { llm: "ollama", tts: "edge", stt: "whisper" },
+  { llm: "anthropic", tts: "cartesia", stt: "deepgram" },
+  { llm: "gemini", tts: "deepgram", stt: "assemblyai" },
+  { llm: "mistral", tts: "kokoro", stt: "whisper" },
+  { llm: "openrouter", tts: "openai", stt: "deepgram" },
 ];
 
 let sandbox: Sandbox;
@@ -36,7 +42,8 @@ after(async () => {
 describe("in production, with vendors over TLS whose authority is a file", () => {
   let server: TestServer;
   before(async () => {
-    server = await TestServer.start({ sandbox, environment: { VENDOR_CA_FILE: caFile } });
+    const environment = { ...everyVendor(), VENDOR_CA_FILE: caFile };
+    server = await TestServer.start({ sandbox, environment });
   });
   after(() => server.close());
 
@@ -46,30 +53,40 @@ describe("in production, with vendors over TLS whose authority is a file", () =>
     for (const url of [telephones, desk]) assert.match(url, /^http:/);
   });
 
-  for (const { llm, tts } of VENDORS) {
-    test(`${llm} answers and ${tts} speaks: what was said was heard, both ways`, async () => {
-      const customer = await server.customer();
-      await server.agent(customer, { persona: { greeting: GREETING } }, { llm, tts });
-      const caller = await server.call(customer);
-      await caller.until(ended);
-      const heardBy = caller.until(understood);
-      await caller.say("say seven green bottles");
-      assert.equal(textOf(await heardBy), "say seven green bottles");
-      await caller.until(ended);
-      const spoken = (await caller.heard()).map(({ text }) => text).join(" ");
-      assert.equal(spoken, `${GREETING} seven green bottles`);
-      await caller.hangUp();
-      const call = await server.endedCall(customer);
-      assert.deepEqual(
-        call.transcript.map(({ role, text }) => `${role}: ${text}`),
-        [
-          `assistant: ${GREETING}`,
-          "user: say seven green bottles",
-          "assistant: seven green bottles",
-        ],
-      );
-    });
-  }
+  test("every vendor that the platform can have is in a call", () => {
+    for (const category of CATEGORIES) {
+      const offering = VENDORS.filter((each) => each[category] && each.address.variable);
+      const keys = offering.map(({ key }) => key);
+      assert.deepEqual([...new Set(CALLS.map((call) => call[category]))].sort(), keys.sort());
+    }
+  });
+
+  describe("what was said is heard, both ways", { concurrency: true }, () => {
+    for (const { llm, tts, stt } of CALLS) {
+      test(`when ${stt} listens, ${llm} answers and ${tts} speaks`, async () => {
+        const customer = await server.customer();
+        await server.agent(customer, { persona: { greeting: GREETING } }, { llm, tts, stt });
+        const caller = await server.call(customer);
+        await caller.until(ended);
+        const heardBy = caller.until(understood);
+        await caller.say("say seven green bottles");
+        assert.equal(textOf(await heardBy), "say seven green bottles");
+        await caller.until(ended);
+        const spoken = (await caller.heard()).map(({ text }) => text).join(" ");
+        assert.equal(spoken, `${GREETING} seven green bottles`);
+        await caller.hangUp();
+        const call = await server.endedCall(customer);
+        assert.deepEqual(
+          call.transcript.map(({ role, text }) => `${role}: ${text}`),
+          [
+            `assistant: ${GREETING}`,
+            "user: say seven green bottles",
+            "assistant: seven green bottles",
+          ],
+        );
+      });
+    }
+  });
 
   test("on the telephone", async () => {
     const customer = await server.customer();
@@ -117,3 +134,15 @@ test("a development server's own sandbox speaks TLS where it is asked to, Twilio
   assert.equal(call.metadata["endReason"], "callerLeft");
   assert.equal(call.transcript.at(-1)?.text, "goodbye.");
 });
+
+/** The variables that give the platform a provider of each vendor, in the sandbox. */
+function everyVendor(): Record<string, string> {
+  const urls = new Map(Object.entries(sandbox.urls));
+  const variables: Record<string, string> = {};
+  for (const { key, apiKey, address } of VENDORS) {
+    if (apiKey.variable !== undefined) variables[apiKey.variable] = VENDOR_KEY;
+    const url = urls.get(key);
+    if (address.variable !== undefined && url !== undefined) variables[address.variable] = url;
+  }
+  return variables;
+}

@@ -10,9 +10,10 @@ import {
   type TreeRule,
 } from "./source-file.js";
 
-/** main -> api -> engine -> storage. What a part may import besides itself; commands build what main.ts builds. */
+/** main -> parley -> api -> engine -> storage. What a part may import besides itself; commands build what parley.ts builds. */
 const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]])[] = [
-  ["main.ts", ["api/", "engine/", "storage/", "config.ts"]],
+  ["main.ts", ["parley.ts", "api/", "engine/", "config.ts"]],
+  ["parley.ts", ["api/", "engine/", "storage/", "config.ts"]],
   [
     "config.ts",
     [
@@ -28,6 +29,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
   ["api/console/", ["api/contract/", "api/client/"]],
   ["api/", ["engine/", "storage/"]],
   ["deploy/livestream/front/site/", []],
+  ["deploy/server/", []],
   ["engine/", ["storage/"]],
   ["storage/", []],
   [
@@ -38,6 +40,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "storage/",
       "config.ts",
       "main.ts",
+      "parley.ts",
       "test/doubles/",
       "test/shared-process.ts",
       "test/storage/sqlite/rigs/",
@@ -46,7 +49,9 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "test/api/contract/contract-check.ts",
       "test/api/contract/request-arbitrary.ts",
       "test/browser-system/client-page.ts",
+      "test/browser-system/console-visit.ts",
       "test/browser-system/page-site.ts",
+      "test/browser-system/seeded-calls.ts",
       "test/browser-system/spoken-words.ts",
       "test/system/test-server.ts",
     ],
@@ -56,11 +61,13 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
     [
       "api/",
       "deploy/livestream/front/site/",
+      "deploy/server/",
       "engine/",
       "storage/",
       "bench/",
       "config.ts",
       "main.ts",
+      "parley.ts",
     ],
   ],
 ];
@@ -143,7 +150,7 @@ export const builtinPrefix: FileRule = (file) =>
     .map((wrong) => fault(file, wrong, `write node:${wrong.target}`));
 
 /** Simulators are started by a command or a test; no part of the product may lean on them. */
-const SANDBOX_USERS = ["engine/sandbox/", "main.ts", "api/commands/", "bench/", "test/"];
+const SANDBOX_USERS = ["engine/sandbox/", "parley.ts", "api/commands/", "bench/", "test/"];
 
 export const sandboxStaysOutside: FileRule = (file) =>
   isIn(file.path, SANDBOX_USERS)
@@ -151,7 +158,7 @@ export const sandboxStaysOutside: FileRule = (file) =>
     : importsOf(file)
         .filter(({ target }) => target.startsWith("engine/sandbox/"))
         .map((wrong) =>
-          fault(file, wrong, "only main.ts, commands, tests and benchmarks start the sandbox"),
+          fault(file, wrong, "only parley.ts, commands, tests and benchmarks start the sandbox"),
         );
 
 const PURE_ROOT = "engine/session/transition.ts";

@@ -127,7 +127,10 @@ test("the sandbox in the product", () => {
       ["api/voice/a.ts", 'import type { A } from "../../engine/sandbox/a.js";'],
     ],
     [
-      ["main.ts", 'import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";'],
+      [
+        "parley.ts",
+        'import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";',
+      ],
       ["engine/sandbox/a.ts", 'import { a } from "./sandbox.js";'],
     ],
   );

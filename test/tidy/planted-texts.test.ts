@@ -6,6 +6,7 @@ import {
   bannedTexts,
   fileLength,
   fileNames,
+  listenersTakenOff,
   timeAndChance,
   wakefulTests,
   wholeTests,
@@ -106,6 +107,19 @@ test("texts that are banned", () => {
         "engine/a.ts",
         ["// oxlint", "disable-next-line no-shadow -- the wire's own name"].join("-"),
       ],
+    ],
+  );
+});
+
+test("listeners that stay on a signal", () => {
+  const listens = 'signal.addEventListener("abort", leave, { once: true });';
+  check(
+    listenersTakenOff,
+    [["engine/a.ts", listens]],
+    [
+      ["engine/a.ts", `${listens}\nsignal.removeEventListener("abort", leave);`],
+      ["engine/a.ts", 'socket.addEventListener("message", take);'],
+      ["bench/a.ts", listens],
     ],
   );
 });

@@ -32,6 +32,7 @@ export const PLACES_OF_TIME = [
   "engine/time/clock.ts",
   "config.ts",
   "main.ts",
+  "parley.ts",
   "api/client/client-clock.ts",
   "api/commands/",
   "api/livestream/main.ts",
@@ -156,6 +157,19 @@ export const bannedTexts: FileRule = (file) =>
     ({ within, pattern, message }) =>
       faultsAt(file, within === "code" ? codeOnly(file.text) : file.text, pattern, message),
   );
+
+const TAKES_OFF = /\.removeEventListener\(\s*"abort"/;
+
+/** Node holds a signal made of others, with all that its listeners see, for as long as one of them is on it. */
+export const listenersTakenOff: FileRule = (file) =>
+  isIn(file.path, ["engine/"]) && !TAKES_OFF.test(file.text)
+    ? faultsAt(
+        file,
+        file.text,
+        /\.addEventListener\(\s*"abort"/g,
+        "take the listener off when it is over",
+      )
+    : [];
 
 const LEFT_OUT =
   /\b(?:test|it|describe|suite)\.(?:only|skip|todo)\s*\(|\b(?:only|skip|todo):\s*(?:true\b|["'`])|\b[ct]\.(?:skip|todo)\(/g;

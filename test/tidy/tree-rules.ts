@@ -17,7 +17,7 @@ export const medianLength: TreeRule = (files) => {
 const TOP_FOLDERS = new Set(["api", "engine", "storage", "bench", "test", "deploy", "docs"]);
 /** Made by tools or by running, never committed. */
 const MADE_FOLDERS = /^(?:\..*|node_modules|dist.*|coverage|data)$/;
-const TOP_SOURCES = new Set(["main.ts", "config.ts"]);
+const TOP_SOURCES = new Set(["main.ts", "parley.ts", "config.ts"]);
 
 /** Takes the names in the root; folders end with a slash. */
 export function topLevel(names: readonly string[]): readonly Fault[] {

@@ -45,11 +45,12 @@ export interface SoundDevices {
   readonly loudspeakers: readonly MediaDeviceInfo[];
 }
 
-/** What can be chosen. The labels are empty until the page was given a microphone once. */
+/** What can be chosen: no loudspeaker where the browser has no choice of them. The labels are empty until the page was given a microphone once. */
 export async function soundDevices(): Promise<SoundDevices> {
   const devices = (await globalThis.navigator.mediaDevices?.enumerateDevices()) ?? [];
+  const hasChoice = typeof AudioContext === "function" && "setSinkId" in AudioContext.prototype;
   return {
     microphones: devices.filter(({ kind }) => kind === "audioinput"),
-    loudspeakers: devices.filter(({ kind }) => kind === "audiooutput"),
+    loudspeakers: devices.filter(({ kind }) => hasChoice && kind === "audiooutput"),
   };
 }

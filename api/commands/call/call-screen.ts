@@ -1,5 +1,5 @@
 import type { Received } from "../../../engine/sandbox/caller-events.js";
-import { mp3DurationMs } from "../../../engine/sandbox/mp3-decoder.js";
+import { mp3DurationMs } from "../../../engine/sandbox/sound/mp3-decoder.js";
 import { durationText, preciseMs, sizeText } from "../measures.js";
 import { printable, type Style, type Terminal } from "../terminal.js";
 import { folded } from "../text-table.js";

@@ -1,6 +1,6 @@
 import type { Utterance } from "../../../engine/sandbox/caller.js";
 import type { Received } from "../../../engine/sandbox/caller-events.js";
-import { Loudspeaker } from "../../../engine/sandbox/loudspeaker.js";
+import { Loudspeaker } from "../../../engine/sandbox/sound/loudspeaker.js";
 import type { FrameMeasures } from "./frame-meter.js";
 
 /** A caller's side of one call, on the web or on the telephone. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { CallTurnedAway, WebhookRefusal } from "../../../engine/sandbox/phone-webhook.js";
+import { CallTurnedAway, WebhookRefusal } from "../../../engine/sandbox/telephone/phone-webhook.js";
 import { CommandFault } from "../command-fault.js";
 import { printable } from "../terminal.js";
 import { diagnose } from "./call-ended.js";

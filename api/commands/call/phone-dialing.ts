@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
-import type { ToTelephone } from "../../../engine/sandbox/telephone-message.js";
-import { TelephonePlug } from "../../../engine/sandbox/telephone-plug.js";
+import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-message.js";
+import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.js";
 import { CommandFault } from "../command-fault.js";
 import type { VoiceCall } from "./medium.js";
 import { explainDialling } from "./phone-dialing-fault.js";

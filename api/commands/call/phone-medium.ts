@@ -1,4 +1,4 @@
-import { MULAW_8K } from "../../../engine/sandbox/raw-sound.js";
+import { MULAW_8K } from "../../../engine/sandbox/sound/raw-sound.js";
 import { type FrameMeasures, FrameMeter } from "./frame-meter.js";
 import type { Medium } from "./medium.js";
 import { RawPlayback, wavOf } from "./raw-playback.js";

@@ -1,7 +1,11 @@
-import { wavHeader } from "../../../engine/calls/wav-header.js";
-import { PhoneEarpiece, pauseOf, wholeWords } from "../../../engine/sandbox/phone-earpiece.js";
-import type { RawFormat } from "../../../engine/sandbox/raw-sound.js";
-import { bytesOf } from "../../../engine/sandbox/telephone-audio.js";
+import { wavHeader } from "../../../engine/calls/recording/wav-header.js";
+import type { RawFormat } from "../../../engine/sandbox/sound/raw-sound.js";
+import {
+  PhoneEarpiece,
+  pauseOf,
+  wholeWords,
+} from "../../../engine/sandbox/telephone/phone-earpiece.js";
+import { bytesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import type { Playback } from "./medium.js";
 
 /** One reply that comes in pieces without a header. */

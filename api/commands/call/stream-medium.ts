@@ -1,4 +1,4 @@
-import { STREAMED_FORMATS } from "../../../engine/sandbox/raw-sound.js";
+import { STREAMED_FORMATS } from "../../../engine/sandbox/sound/raw-sound.js";
 import { type Medium, WEB } from "./medium.js";
 import { RawPlayback, wavOf } from "./raw-playback.js";
 

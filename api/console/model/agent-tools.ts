@@ -3,24 +3,33 @@ import { isFields } from "./tool-parameters.js";
 
 type AgentTool = Answered<"getAgent">["tools"][number];
 
-export interface HttpTool {
-  readonly type: "http";
+/** What the tools have that are named here. */
+interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+}
+
+export interface HttpTool extends OwnTool {
+  readonly type: "http";
   readonly url: string;
   readonly method: "GET" | "POST";
   /** Left out, those that the server has stay: it never answers their values. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
   readonly speak: boolean;
+}
+
+export interface ClientTool extends OwnTool {
+  readonly type: "client";
 }
 
 export type ToolDraft =
   | { readonly type: "hangup" }
   | { readonly type: "transfer"; readonly to: string; readonly description?: string }
   | { readonly type: "sendDigits" }
-  | HttpTool;
+  | HttpTool
+  | ClientTool;
 
 /** As many as an agent may have. */
 export const TOOLS_MAX = 16;
@@ -35,6 +44,8 @@ export function newTool(type: ToolDraft["type"]): ToolDraft {
       return { type, to: "" };
     case "http":
       return httpTool({});
+    case "client":
+      return { type, ...ownTool({}) };
   }
 }
 
@@ -68,23 +79,32 @@ function toolOf(value: unknown): ToolDraft | undefined {
     }
     case "http":
       return httpTool(value);
+    case "client":
+      return { type: "client", ...ownTool(value) };
     default:
       return undefined;
   }
 }
 
 function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
-  const { name, description, parameters, url, method, headers, timeoutMs, speak } = value;
+  const { url, method, headers, speak } = value;
   return {
     type: "http",
-    name: textOf(name),
-    description: textOf(description),
-    parameters: isFields(parameters) ? parameters : { type: "object", properties: {} },
+    ...ownTool(value),
     url: textOf(url),
     method: method === "GET" ? "GET" : "POST",
     ...(isFields(headers) ? { headers: textsOf(headers) } : {}),
-    timeoutMs: typeof timeoutMs === "number" ? timeoutMs : TIMEOUT_MS,
     speak: speak === true,
+  };
+}
+
+function ownTool(value: Readonly<Record<string, unknown>>): OwnTool {
+  const { name, description, parameters, timeoutMs } = value;
+  return {
+    name: textOf(name),
+    description: textOf(description),
+    parameters: isFields(parameters) ? parameters : { type: "object", properties: {} },
+    timeoutMs: typeof timeoutMs === "number" ? timeoutMs : TIMEOUT_MS,
   };
 }
 

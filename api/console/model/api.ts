@@ -1,6 +1,7 @@
 import createClient from "openapi-fetch";
+import { answerCame, answerMissed } from "./connection.js";
 import type { ContractPaths } from "./contract-paths.js";
-import { currentToken, signOut } from "./session.js";
+import { currentToken, isSessionOver, sessionRefused } from "./session.js";
 
 /** The server refused, or could not be reached; the message is for people. */
 export class ApiFault extends Error {
@@ -17,6 +18,19 @@ export class ApiFault extends Error {
   }
 }
 
+/** Nothing was asked of the server, or it refused to answer, because the person has to sign in again. */
+export class SessionOver extends ApiFault {
+  constructor() {
+    super(401, "Your session is over. Sign in again: what you typed is kept.");
+  }
+}
+
+/** What is wrong with this field of what was sent; undefined where nothing was said of it. */
+export function wordsOfFault(error: unknown, path: string): string | undefined {
+  if (!(error instanceof ApiFault)) return undefined;
+  return error.details.find((detail) => detail.path === path)?.message;
+}
+
 const NO_ANSWER = "The server does not answer. Check that it runs and that you are online.";
 
 /** Typed by the route table. `answered` turns what comes back into the answer or an ApiFault. */
@@ -25,19 +39,33 @@ export const api = createClient<ContractPaths>({
   fetch: (request) => fetchAsUser(request),
 });
 
-/** With the token of who is signed in. A token that is not taken any more signs out. Throws an ApiFault where no answer comes. */
+/**
+ * With the token of who is signed in; one that is not taken any more ends the session, and nothing is asked before the next one.
+ * Throws an ApiFault where no answer comes.
+ */
 export async function fetchAsUser(request: Request): Promise<Response> {
+  if (isSessionOver()) throw new SessionOver();
   const token = currentToken();
   if (token !== undefined) request.headers.set("authorization", `Bearer ${token}`);
-  let response: Response;
+  const response = await fetchAsAnybody(request);
+  if (response.status === 401 && token !== undefined) {
+    sessionRefused(token);
+    if (isSessionOver()) throw new SessionOver();
+  }
+  return response;
+}
+
+/** As `fetchAsUser`, for what needs nobody to be signed in. */
+export async function fetchAsAnybody(request: Request): Promise<Response> {
   try {
-    response = await fetch(request);
+    const response = await fetch(request);
+    answerCame();
+    return response;
   } catch (error) {
     if (request.signal.aborted) throw error;
+    answerMissed();
     throw new ApiFault(0, NO_ANSWER);
   }
-  if (response.status === 401 && token !== undefined && token === currentToken()) signOut();
-  return response;
 }
 
 interface Fetched<Data> {
@@ -58,7 +86,7 @@ export function faultOf(status: number, error: unknown): ApiFault {
       path,
       message: asSentence(message),
     }));
-    return new ApiFault(status, asSentence(error.error), details);
+    return new ApiFault(status, asSentence(refusalWords(error)), details);
   }
   return new ApiFault(status, `The server answered with ${status}. Try again in a moment.`);
 }
@@ -66,6 +94,18 @@ export function faultOf(status: number, error: unknown): ApiFault {
 interface Refusal {
   readonly error: string;
   readonly details?: ApiFault["details"] | undefined;
+  /** Those because of which it was refused. */
+  readonly agents?: readonly { readonly name: string }[] | undefined;
+}
+
+/** The first agents of a long list are named. */
+const AGENTS_NAMED_MAX = 5;
+
+function refusalWords({ error, agents = [] }: Refusal): string {
+  if (agents.length === 0) return error;
+  const names = agents.slice(0, AGENTS_NAMED_MAX).map(({ name }) => name);
+  const more = agents.length - names.length;
+  return `${error}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function isRefusal(value: unknown): value is Refusal {

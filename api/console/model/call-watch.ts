@@ -14,6 +14,7 @@ export type CallEvent = {
 const NAMES: ReadonlySet<string> = new Set<CallEvent["name"]>([
   "watching",
   "began",
+  "present",
   "words",
   "turn",
   "ended",

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "react";
+import { chance } from "../../client/client-clock.js";
 import { after } from "./browser-clock.js";
 import { type CallEvent, watchCalls } from "./call-watch.js";
 import type { Answered } from "./contract-paths.js";
 import { queryClient } from "./queries.js";
 
-/** However many calls begin and end, lists are asked for no more often. */
-const RENEW_EVERY_MS = 2_000;
+/** However many calls begin and end, lists are asked for no more often than that; not by all pages at once. */
+const RENEW_EVERY_MS = { min: 1_000, max: 3_000 };
 
 /** Keeps the lists of calls on a page true as calls begin, go on and end. Says whether the server tells of them. */
 export function useLiveCalls(): boolean {
@@ -14,7 +15,8 @@ export function useLiveCalls(): boolean {
     const abort = new AbortController();
     let cancelRenewal: (() => void) | undefined;
     const renewSoon = () => {
-      cancelRenewal ??= after(RENEW_EVERY_MS, () => {
+      const { min, max } = RENEW_EVERY_MS;
+      cancelRenewal ??= after(min + chance() * (max - min), () => {
         cancelRenewal = undefined;
         renew();
       });

@@ -7,18 +7,31 @@ import { type CallEvent, watchCalls } from "./call-watch.js";
 import { queryClient } from "./queries.js";
 import { withWords } from "./talk-session.js";
 
+interface LiveWords {
+  readonly words: readonly Words[];
+  /** False while the server does not tell: then what is said is not known. */
+  readonly isTold: boolean;
+}
+
 /** What is said in a call beyond the turns that its record has; nothing of one that is not watched. */
-export function useLiveWords(callId: string, isWatched: boolean): readonly Words[] {
+export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
   const [words, setWords] = useState<readonly Words[]>([]);
+  const [isTold, setTold] = useState(true);
   useEffect(() => {
     if (!isWatched) return;
     const abort = new AbortController();
     const renewed = () => queryClient.invalidateQueries({ queryKey: ["call", callId] });
     const events = new Announcer<CallEvents>();
-    const dialogue = new Dialogue(events, ownClock);
+    let dialogue = new Dialogue(events, ownClock);
     events.on("words", (one) => setWords((before) => withWords(before, one)));
     const tell = (event: CallEvent | undefined) => {
-      if (event?.name === "words") say(dialogue, event);
+      setTold(event !== undefined);
+      if (event?.name === "present") {
+        dialogue = new Dialogue(events, ownClock);
+        setWords([]);
+        for (const words of event.data.words) say(dialogue, words);
+      }
+      if (event?.name === "words") say(dialogue, event.data);
       if (event?.name === "turn") void renewed().then(() => setWords(withoutSettled));
       if (event?.name === "watching" || event?.name === "ended") void renewed();
     };
@@ -28,12 +41,14 @@ export function useLiveWords(callId: string, isWatched: boolean): readonly Words
       setWords([]);
     };
   }, [callId, isWatched]);
-  return words;
+  return { words, isTold };
 }
 
-function say(dialogue: Dialogue, { data }: Extract<CallEvent, { name: "words" }>): void {
-  if (data.role === "user") dialogue.callerWords(data.text, data.isFinal);
-  else dialogue.agentWords(data.text, data.isFinal);
+type Said = Extract<CallEvent, { name: "present" }>["data"]["words"][number];
+
+function say(dialogue: Dialogue, { role, text, isFinal }: Said): void {
+  if (role === "user") dialogue.callerWords(text, isFinal);
+  else dialogue.agentWords(text, isFinal);
 }
 
 /** The record has what the agent was heard to say, and all before it. */

@@ -1,25 +1,22 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { answered, api } from "./api.js";
+import { skipOf } from "./page-numbers.js";
 
 const EVERY_MS = 15_000;
 
 export const ORGANIZATIONS_PER_PAGE = 20;
 /** As many as the API takes. */
 export const WORDS_CHARACTERS_MAX = 100;
-/** Far more than anybody turns. */
-const PAGES_MAX = 100_000;
 const STATUSES = ["active", "pending"] as const;
 
 /** What the address bar says of which organizations are shown; what cannot be understood is left out. */
 export function pageOf(search: URLSearchParams) {
   const status = STATUSES.find((each) => each === search.get("status"));
   const words = search.get("words")?.trim().slice(0, WORDS_CHARACTERS_MAX) ?? "";
-  const page = Number(search.get("page") ?? 1);
-  const isPage = Number.isInteger(page) && page >= 1 && page <= PAGES_MAX;
   return {
     ...(status === undefined ? {} : { status }),
     ...(words === "" ? {} : { words }),
-    skip: isPage ? (page - 1) * ORGANIZATIONS_PER_PAGE : 0,
+    skip: skipOf(search, ORGANIZATIONS_PER_PAGE),
     limit: ORGANIZATIONS_PER_PAGE,
   };
 }

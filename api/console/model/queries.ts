@@ -1,6 +1,8 @@
-import { QueryClient, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { ApiFault, answered, api } from "./api.js";
+import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { ApiFault, answered, api, fetchAsAnybody } from "./api.js";
 import type { CallFilters } from "./call-filters.js";
+import type { Answered } from "./contract-paths.js";
+import { onSession, sessionProved, shownPerson } from "./session.js";
 
 /** Live pages ask again so often, and only while they are looked at. */
 const LIVE_EVERY_MS = 3_000;
@@ -8,6 +10,8 @@ const SLOW_EVERY_MS = 15_000;
 const FRESH_MS = 5_000;
 const TRIES_MAX = 2;
 const CALLS_PER_PAGE = 100;
+const MODELS_PER_PAGE = 100;
+const MODEL_PAGES_MAX = 20;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -22,12 +26,27 @@ export const queryClient = new QueryClient({
   },
 });
 
+// What one person has loaded is not shown to the next.
+let loadedFor = shownPerson();
+onSession(() => {
+  if (shownPerson() === loadedFor) return;
+  loadedFor = shownPerson();
+  queryClient.clear();
+});
+
 function isPassing(error: unknown): boolean {
   return error instanceof ApiFault && (error.status === 0 || error.status >= 500);
 }
 
 export function useMe() {
-  return useQuery({ queryKey: ["me"], queryFn: () => answered(api.GET("/api/auth/me")) });
+  return useQuery({
+    queryKey: ["me"],
+    queryFn: async () => {
+      const me = await answered(api.GET("/api/auth/me"));
+      sessionProved();
+      return me;
+    },
+  });
 }
 
 export function useOrganization() {
@@ -37,11 +56,19 @@ export function useOrganization() {
   });
 }
 
+export function usePlan() {
+  return useQuery({
+    queryKey: ["plan"],
+    queryFn: () => answered(api.GET("/api/dashboard/plan")),
+  });
+}
+
 export function useReady() {
   return useQuery({
     queryKey: ["ready"],
-    queryFn: () => answered(api.GET("/api/ready")),
-    refetchInterval: SLOW_EVERY_MS,
+    // Whoever asks: it is told also to who is signed in no more.
+    queryFn: () => answered(api.GET("/api/ready", { fetch: fetchAsAnybody })),
+    refetchInterval: ({ state }) => (state.error === null ? SLOW_EVERY_MS : LIVE_EVERY_MS),
   });
 }
 
@@ -95,12 +122,16 @@ export function useLatestCalls(filters: CallFilters, limit: number, isTold: bool
   });
 }
 
-export function useCall(id: string) {
+/** `isTold` as in `useStats`. */
+export function useCall(id: string, isTold: boolean) {
   const path = { id };
   return useQuery({
     queryKey: ["call", id],
     queryFn: () => answered(api.GET("/api/dashboard/calls/{id}", { params: { path } })),
-    refetchInterval: ({ state }) => (state.data?.status === "active" ? LIVE_EVERY_MS : false),
+    refetchInterval: ({ state }) => {
+      if (state.data?.status !== "active") return false;
+      return isTold ? SLOW_EVERY_MS : LIVE_EVERY_MS;
+    },
   });
 }
 
@@ -121,6 +152,15 @@ export function useUsageShares(days: number) {
   });
 }
 
+export function useVendorShares(days: number) {
+  const query = { days };
+  return useQuery({
+    queryKey: ["vendorShares", days],
+    queryFn: () =>
+      answered(api.GET("/api/dashboard/analytics/vendor-shares", { params: { query } })),
+  });
+}
+
 export function useWaits(days: number) {
   const query = { days };
   return useQuery({
@@ -138,6 +178,12 @@ export function useProviders() {
   });
 }
 
+/** What agents can be made of is not what it was. */
+export async function providersChanged(): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ["providers"] });
+  await queryClient.invalidateQueries({ queryKey: ["models"] });
+}
+
 export function useRegistry() {
   return useQuery({
     queryKey: ["registry"],
@@ -145,12 +191,20 @@ export function useRegistry() {
   });
 }
 
+/** All that agents can be made of, with what a larger plan has, as far as anybody would look through them. */
 export function useModels(category: "llm" | "tts" | "stt") {
-  const query = { category, limit: 100 };
-  return useQuery({
-    queryKey: ["models", category],
-    queryFn: () => answered(api.GET("/api/dashboard/models/search", { params: { query } })),
-  });
+  return useQuery({ queryKey: ["models", category], queryFn: () => modelsOf(category) });
+}
+
+async function modelsOf(category: "llm" | "tts" | "stt") {
+  const items: Answered<"searchModels">["items"] = [];
+  for (let page = 0; page < MODEL_PAGES_MAX; page += 1) {
+    const query = { category, skip: items.length, limit: MODELS_PER_PAGE };
+    const found = await answered(api.GET("/api/dashboard/models/search", { params: { query } }));
+    items.push(...found.items);
+    if (found.items.length === 0 || items.length >= found.total) break;
+  }
+  return { items };
 }
 
 export function useApiKeys() {
@@ -167,10 +221,12 @@ export function useMembers() {
   });
 }
 
-export function useAudit() {
-  const query = { limit: 100 };
+/** Newest first; the page before stays in sight until the next one is there. */
+export function useAudit(skip: number, limit: number) {
+  const query = { skip, limit };
   return useQuery({
-    queryKey: ["audit"],
+    queryKey: ["audit", query],
     queryFn: () => answered(api.GET("/api/dashboard/audit", { params: { query } })),
+    placeholderData: keepPreviousData,
   });
 }

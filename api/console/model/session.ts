@@ -6,17 +6,61 @@ const TOKEN_KEY = "parley.token";
 
 type Listener = () => void;
 const listeners = new Set<Listener>();
+/** A token that the server takes no more, while the pages that it has opened stay. */
+let refusedToken: string | undefined;
+/** This page was shown what only who is signed in sees. */
+let isProved = false;
+let wasEnded = false;
 
 export function currentToken(): string | undefined {
   return localStorage.getItem(TOKEN_KEY) ?? undefined;
 }
 
+/** Whose pages are shown: the id of a user, whichever token they have; undefined where nobody is signed in. */
+export function shownPerson(): string | undefined {
+  const token = currentToken();
+  return token === undefined ? undefined : personOf(token);
+}
+
+/** The pages stay with what was typed in them, but the server gives and takes nothing until the person signs in again. */
+export function isSessionOver(): boolean {
+  return refusedToken !== undefined && refusedToken === currentToken();
+}
+
+/** The sign-in page is shown because the server did not take the token that was kept. */
+export function wasSessionEnded(): boolean {
+  return wasEnded;
+}
+
 export function signInWith(token: string): void {
+  wasEnded = false;
   localStorage.setItem(TOKEN_KEY, token);
   tellAll();
 }
 
 export function signOut(): void {
+  leave(false);
+}
+
+/** The server knows the person: what is shown from now on is theirs. */
+export function sessionProved(): void {
+  isProved = true;
+}
+
+/** The server has refused the token: it has expired, or the password is another one, or the person is gone. */
+export function sessionRefused(token: string): void {
+  if (token !== currentToken() || isSessionOver()) return;
+  if (isProved) {
+    refusedToken = token;
+    tellAll();
+  } else {
+    leave(true);
+  }
+}
+
+function leave(isEnded: boolean): void {
+  wasEnded = isEnded;
+  isProved = false;
   localStorage.removeItem(TOKEN_KEY);
   tellAll();
 }
@@ -44,10 +88,23 @@ function takeTokenOfAddress(): void {
   history.replaceState(null, "", `${location.pathname}${location.search}`);
 }
 
+/** The id of the user whose token it is; a text that is no token of ours stands for itself, and the server will refuse it. */
+function personOf(token: string): string {
+  const [, payload = ""] = token.split(".");
+  try {
+    const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+    return String(Object(claims).userId);
+  } catch {
+    return token;
+  }
+}
+
 function tellAll(): void {
   for (const listener of listeners) listener();
 }
 
 addEventListener("storage", ({ key }) => {
-  if (key === TOKEN_KEY || key === null) tellAll();
+  if (key !== TOKEN_KEY && key !== null) return;
+  if (currentToken() === undefined) isProved = false;
+  tellAll();
 });

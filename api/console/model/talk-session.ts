@@ -12,20 +12,25 @@ import { answered, api } from "./api.js";
 
 export interface Talk {
   readonly state: CallState;
+  /** Its record's id, once it is connected. */
+  readonly callId: string | undefined;
   readonly words: readonly Words[];
   /** What the caller waited for the last reply. */
   readonly wait: Wait | undefined;
   /** What is wrong at the moment, in words for the person at the microphone. */
   readonly fault: CallFault | undefined;
+  readonly hasMicrophone: boolean;
   readonly isMuted: boolean;
   readonly end: CallEnd | undefined;
 }
 
 const IDLE: Talk = {
   state: "idle",
+  callId: undefined,
   words: [],
   wait: undefined,
   fault: undefined,
+  hasMicrophone: false,
   isMuted: false,
   end: undefined,
 };
@@ -49,6 +54,8 @@ export class TalkSession {
   #call: BrowserCall | undefined;
   #talk = IDLE;
   #levels = SILENCE;
+  /** What was chosen holds for the next call of this page, too; empty: the system's own choice. */
+  #chosen = { microphoneId: "", loudspeakerId: "", volume: 1 };
 
   constructor(agentId: string) {
     this.#agentId = agentId;
@@ -56,20 +63,44 @@ export class TalkSession {
 
   readonly talk = (): Talk => this.#talk;
   readonly levels = (): Levels => this.#levels;
+
+  get microphoneId(): string {
+    return this.#chosen.microphoneId;
+  }
+
+  get loudspeakerId(): string {
+    return this.#chosen.loudspeakerId;
+  }
+
+  /** From 0 to 1. */
+  get volume(): number {
+    return this.#chosen.volume;
+  }
+
   readonly onTalk = (tell: () => void): (() => void) => listening(this.#onTalk, tell);
   readonly onLevels = (tell: () => void): (() => void) => listening(this.#onLevels, tell);
 
   /** To be called in a click: browsers let nothing sound before one. */
   async start(): Promise<void> {
     this.#set({ ...IDLE, state: "connecting" });
-    const call = new BrowserCall({ token: () => this.#token(), isMicrophoneNeeded: false });
+    const call = new BrowserCall({
+      token: () => this.#token(),
+      isMicrophoneNeeded: false,
+      microphoneId: this.microphoneId || undefined,
+    });
+    call.setVolume(this.volume);
     this.#call = call;
     const change = (changed: Partial<Talk>) => {
       if (this.#call === call) this.#set({ ...this.#talk, ...changed });
     };
     call.on("state", (state) => change({ state }));
+    call.on("connected", ({ callId, isAgain }) => {
+      change({ callId });
+      if (!isAgain && this.loudspeakerId !== "") void this.useLoudspeaker(this.loudspeakerId);
+    });
     call.on("words", (words) => change({ words: withWords(this.#talk.words, words) }));
     call.on("wait", (wait) => change({ wait }));
+    call.on("microphone", ({ state }) => change({ hasMicrophone: state === "open" }));
     call.on("fault", (fault) => change({ fault }));
     call.on("mended", (code) => {
       const wrong = this.#talk.fault?.code;
@@ -102,19 +133,52 @@ export class TalkSession {
     return this.#call?.write(text) ?? false;
   }
 
-  /** Asks for the microphone again, in the middle of the call. */
-  async retryMicrophone(): Promise<void> {
-    const call = this.#call;
-    try {
-      await call?.sound.useMicrophone();
-    } catch (error) {
-      const isShown = this.#call === call && error instanceof CallFault;
-      if (isShown) this.#set({ ...this.#talk, fault: error });
-    }
+  /**
+   * Takes that microphone, or asks for the one before again, in the middle of the call. Where it cannot be had, the one
+   * before stays.
+   */
+  async useMicrophone(deviceId = this.microphoneId): Promise<void> {
+    const changing = this.#call?.sound.useMicrophone(deviceId || undefined);
+    const isChanged = await this.#changed(changing, (code) => MICROPHONE_FAULTS.has(code));
+    if (isChanged) this.#chosen.microphoneId = deviceId;
+  }
+
+  /** Where that loudspeaker cannot be had, the one before stays. */
+  async useLoudspeaker(deviceId: string): Promise<void> {
+    const changing = this.#call?.sound.useLoudspeaker(deviceId);
+    const isChanged = await this.#changed(changing, (code) => code === "soundFailed");
+    if (isChanged) this.#chosen.loudspeakerId = deviceId;
+  }
+
+  /** From 0 to 1. */
+  setVolume(volume: number): void {
+    this.#chosen.volume = volume;
+    this.#call?.setVolume(volume);
   }
 
   hangUp(): void {
     this.#call?.hangUp();
+  }
+
+  /** Shows what went wrong with a device, and takes away what this one has mended. */
+  async #changed(
+    changing: Promise<void> | undefined,
+    isMended: (code: CallFault["code"]) => boolean,
+  ): Promise<boolean> {
+    const call = this.#call;
+    try {
+      await changing;
+      const { fault } = this.#talk;
+      if (this.#call === call && fault !== undefined && isMended(fault.code)) {
+        this.#set({ ...this.#talk, fault: undefined });
+      }
+      return true;
+    } catch (error) {
+      const unknown = new CallFault("soundFailed", "This loudspeaker cannot be used.");
+      const fault = error instanceof CallFault ? error : unknown;
+      if (this.#call === call) this.#set({ ...this.#talk, fault });
+      return false;
+    }
   }
 
   async #token(): Promise<string> {

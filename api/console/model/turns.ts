@@ -1,3 +1,5 @@
+import { type ToolUse, usedTools } from "./tool-uses.js";
+
 /** The parts of a caller's wait in the order of time, as the record of a turn names them. */
 export const WAIT_PARTS = [
   { key: "sttMs", label: "end of speech known" },
@@ -73,6 +75,12 @@ export interface SaidTurn extends SaidMessage {
   readonly record: TurnRecord | undefined;
   readonly wait: Wait | undefined;
   readonly wasInterrupted: boolean;
+  /** What the agent would have said next, and the caller never heard. */
+  readonly unheard: string;
+  /** What was done for it, and for turns just before it of which nothing was heard. */
+  readonly tools: readonly ToolUse[];
+  /** So many more tools were used than the records tell. */
+  readonly moreTools: number;
 }
 
 /**
@@ -85,18 +93,34 @@ export function saidTurns(
   startedAtMs: number,
 ): readonly SaidTurn[] {
   let next = 0;
-  return transcript.map((message, index) => {
+  const turns = transcript.map((message, index): SaidTurn => {
     const atSec = Math.max(0, (message.timestamp - startedAtMs) / 1_000);
-    const bare = { ...message, atSec, record: undefined, wait: undefined, wasInterrupted: false };
+    const unmeasured = { record: undefined, wait: undefined, wasInterrupted: false, unheard: "" };
+    const bare = { ...message, atSec, ...unmeasured, ...usedTools([]) };
     if (message.role === "user") return bare;
     const isAnswer = transcript[index - 1]?.role === "user";
     const found = records.findIndex((record, at) => at >= next && isOf(record, isAnswer));
     const record = records[found];
     if (record === undefined) return bare;
+    const used = usedTools(records.slice(next, found + 1));
     next = found + 1;
     const wasInterrupted = record["outcome"] === "interrupted";
-    return { ...bare, record, wait: waitOf(record), wasInterrupted };
+    const unheard = typeof record["unheard"] === "string" ? record["unheard"] : "";
+    return { ...bare, record, wait: waitOf(record), wasInterrupted, unheard, ...used };
   });
+  // After a cough the agent goes on: what was cut off is what it says next.
+  return withLate(turns, records.slice(next)).map((turn, index) =>
+    turns[index + 1]?.record?.["kind"] === "resumed" ? { ...turn, unheard: "" } : turn,
+  );
+}
+
+/** What was done after the last words that were heard stands beside them. */
+function withLate(turns: readonly SaidTurn[], late: readonly TurnRecord[]): readonly SaidTurn[] {
+  const { tools, moreTools } = usedTools(late);
+  const last = turns.at(-1);
+  if (last === undefined || tools.length === 0) return turns;
+  const all = { tools: [...last.tools, ...tools], moreTools: last.moreTools + moreTools };
+  return [...turns.slice(0, -1), { ...last, ...all }];
 }
 
 function isOf(record: TurnRecord, isAnswer: boolean): boolean {

@@ -31,22 +31,56 @@ export interface NamedShare {
   readonly name: string;
   readonly calls: number;
   readonly failed: number;
+  readonly failures: readonly { readonly endReason: string; readonly calls: number }[];
   readonly minutes: number;
   readonly llmTokens: number;
   readonly ttsChars: number;
 }
 
-const SHARE_HEAD = "name,calls,failed,minutes,llmTokens,ttsChars";
+const SHARE_HEAD = "name,calls,failed,minutes,llmTokens,ttsChars,failures";
 
 /** One line for each agent or key. A name may hold anything, also what a table would take for a formula. */
 export function sharesCsv(shares: readonly NamedShare[]): string {
-  const lines = shares.map(({ name, calls, failed, minutes, llmTokens, ttsChars }) =>
-    [quoted(name), calls, failed, minutes, llmTokens, ttsChars].join(","),
-  );
+  const lines = shares.map(({ name, calls, failed, failures, minutes, llmTokens, ttsChars }) => {
+    const reasons = failures.map((each) => `${each.endReason} ${each.calls}`).join("; ");
+    return [quoted(name), calls, failed, minutes, llmTokens, ttsChars, quoted(reasons)].join(",");
+  });
   return `${[SHARE_HEAD, ...lines].join("\r\n")}\r\n`;
 }
 
+export interface VendorUse {
+  readonly vendor: string;
+  readonly category: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly lastFault: string | null;
+  readonly wastedMs: number;
+  readonly faults: readonly {
+    readonly fault: string;
+    readonly model: string | null;
+    readonly turns: number;
+  }[];
+}
+
+const VENDOR_HEAD = "vendor,category,turnsAnswered,turnsFailed,lastFault,wastedMs,faults";
+
+/** One line for each vendor; a fault is left empty where there was none. */
+export function vendorsCsv(vendors: readonly VendorUse[]): string {
+  const lines = vendors.map(
+    ({ vendor, category, answered, failed, lastFault, wastedMs, faults }) => {
+      const told = faults.map(({ fault, model, turns }) =>
+        [fault, ...(model === null ? [] : [`of ${model}`]), turns].join(" "),
+      );
+      const counts = [category, answered, failed, lastFault ?? "", wastedMs];
+      return [quoted(vendor), ...counts, quoted(told.join("; "))].join(",");
+    },
+  );
+  return `${[VENDOR_HEAD, ...lines].join("\r\n")}\r\n`;
+}
+
+/** Nothing of an empty text. */
 function quoted(name: string): string {
+  if (name === "") return "";
   const harmless = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
   return `"${harmless.replaceAll('"', '""')}"`;
 }

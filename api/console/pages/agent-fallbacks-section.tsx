@@ -1,8 +1,8 @@
 import type { AgentDraft } from "../model/agent-draft.js";
 import { useModels } from "../model/queries.js";
-import { CheckField } from "../parts/field.js";
-import { NumberField } from "../parts/number-field.js";
-import { OrderedList } from "../parts/ordered-list.js";
+import { CheckField } from "../parts/forms/field.js";
+import { NumberField } from "../parts/forms/number-field.js";
+import { OrderedList } from "../parts/forms/ordered-list.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 import type { SectionProps } from "./agent-sections.js";
 import { ModelField } from "./agent-vendor-sections.js";

@@ -5,15 +5,19 @@ import { changesOf, draftOf, isChanged, toolsFault } from "../model/agent-draft.
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useAgent } from "../model/queries.js";
-import { AskDialog } from "../parts/ask-dialog.js";
-import { useLeaveGuard } from "../parts/leave-guard.js";
+import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { useLeaveGuard } from "../parts/forms/leave-guard.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
-import { TryAgent } from "../parts/try-agent.js";
+import { TryAgent } from "../parts/talk/try-agent.js";
+import { WebPageSnippet } from "../parts/web-page-snippet.js";
 import { AGENT_STATES } from "../words/agent-words.js";
 import { AgentSections, SECTIONS } from "./agent-sections.js";
 
 type Agent = Answered<"getAgent">;
+
+/** The section that has nothing to be saved. */
+const WEB_PAGE = "web-page";
 
 export function AgentPage({ id }: { id: string }) {
   const agent = useAgent(id);
@@ -62,28 +66,41 @@ function AgentEditor({ agent }: { agent: Agent }) {
             {title}
           </a>
         ))}
+        <a href={`#${WEB_PAGE}`}>Web page</a>
       </nav>
       <div className="two">
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate();
-          }}
-        >
-          <AgentSections draft={draft} wrong={wrong} onChange={setDraft} />
-          {save.error === null ? null : <Fault error={save.error} />}
-          <SaveBar
-            hasChanges={hasChanges}
-            canSave={hasChanges && isSound && !save.isPending}
-            onUndo={() => setDraft(saved)}
-          />
-        </form>
+        <div className="stack">
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              save.mutate();
+            }}
+          >
+            <AgentSections draft={draft} wrong={wrong} onChange={setDraft} />
+            <SaveBar
+              error={save.error}
+              hasChanges={hasChanges}
+              canSave={hasChanges && isSound && !save.isPending}
+              onUndo={() => setDraft(saved)}
+            />
+          </form>
+          <WebPage agentId={agent._id} />
+        </div>
         <aside className="beside">
           <TryAgent agentId={agent._id} hasChanges={hasChanges} />
         </aside>
       </div>
     </>
+  );
+}
+
+function WebPage({ agentId }: { agentId: string }) {
+  return (
+    <section id={WEB_PAGE} className="card stack" aria-labelledby={`${WEB_PAGE}-title`}>
+      <h2 id={`${WEB_PAGE}-title`}>Put it on a web page</h2>
+      <WebPageSnippet agentId={agentId} />
+    </section>
   );
 }
 
@@ -105,14 +122,17 @@ function AgentHead({ agent }: { agent: Agent }) {
 }
 
 interface SaveBarProps {
+  /** Why the last try to save failed: said where one has clicked, however far down the page goes. */
+  readonly error: Error | null;
   readonly hasChanges: boolean;
   readonly canSave: boolean;
   readonly onUndo: () => void;
 }
 
-function SaveBar({ hasChanges, canSave, onUndo }: SaveBarProps) {
+function SaveBar({ error, hasChanges, canSave, onUndo }: SaveBarProps) {
   return (
     <div className="savebar">
+      {error === null ? null : <Fault error={error} />}
       <span className="soft" role="status">
         {hasChanges ? "Not saved yet. Calls go by what is saved." : "All is saved."}
       </span>

@@ -1,12 +1,13 @@
 import { toolsFault, withToolsText } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
-import { TextField } from "../parts/field.js";
-import { OrderedList } from "../parts/ordered-list.js";
-import { ToolForm } from "../parts/tool-form.js";
+import { TextField } from "../parts/forms/field.js";
+import { OrderedList } from "../parts/forms/ordered-list.js";
+import { ToolForm } from "../parts/forms/tool-form.js";
 import type { SectionProps } from "./agent-sections.js";
 
 const KINDS = [
   { type: "http", label: "Ask a service" },
+  { type: "client", label: "Ask the page" },
   { type: "transfer", label: "Transfer" },
   { type: "hangup", label: "Hang up" },
   { type: "sendDigits", label: "Press keys" },
@@ -66,7 +67,7 @@ function ToolList({ draft, onChange, wrongAt }: SectionProps) {
   const { tools } = draft;
   const setTools = (changed: readonly ToolDraft[]) => onChange({ ...draft, tools: changed });
   const isFree = (type: ToolDraft["type"]) =>
-    type === "http" || tools.every((tool) => tool.type !== type);
+    type === "http" || type === "client" || tools.every((tool) => tool.type !== type);
   return (
     <>
       <OrderedList items={tools} isOrdered={false} onChange={setTools} nameOf={nameOf}>
@@ -105,6 +106,6 @@ function Wrong({ message }: { message: string | undefined }) {
 }
 
 function nameOf(tool: ToolDraft, index: number): string {
-  if (tool.type === "http") return tool.name === "" ? `tool ${index + 1}` : tool.name;
+  if ("name" in tool) return tool.name === "" ? `tool ${index + 1}` : tool.name;
   return KINDS.find(({ type }) => type === tool.type)?.label ?? tool.type;
 }

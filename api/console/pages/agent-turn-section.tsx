@@ -1,6 +1,6 @@
 import type { AgentDraft } from "../model/agent-draft.js";
-import { CheckField, SelectField } from "../parts/field.js";
-import { NumberField } from "../parts/number-field.js";
+import { CheckField, SelectField } from "../parts/forms/field.js";
+import { NumberField } from "../parts/forms/number-field.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 import type { SectionProps } from "./agent-sections.js";
 

@@ -1,6 +1,6 @@
 import { useModels } from "../model/queries.js";
-import { SelectField } from "../parts/field.js";
-import { NumberField } from "../parts/number-field.js";
+import { SelectField } from "../parts/forms/field.js";
+import { NumberField } from "../parts/forms/number-field.js";
 import { faultWords } from "../parts/states.js";
 import type { SectionProps } from "./agent-sections.js";
 

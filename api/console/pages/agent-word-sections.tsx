@@ -1,5 +1,5 @@
-import { CheckField, TextField } from "../parts/field.js";
-import { NumberField } from "../parts/number-field.js";
+import { CheckField, TextField } from "../parts/forms/field.js";
+import { NumberField } from "../parts/forms/number-field.js";
 import type { SectionProps } from "./agent-sections.js";
 
 export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {

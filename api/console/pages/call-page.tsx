@@ -1,27 +1,33 @@
 import { useCallback, useMemo, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
+import { isKnown } from "../model/known.js";
 import { useAgents, useCall } from "../model/queries.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
-import { agentNameOf } from "../parts/call-rows.js";
-import { EndCall } from "../parts/end-call.js";
+import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
+import { EndCall } from "../parts/calls/end-call.js";
+import { LiveWords } from "../parts/calls/live-words.js";
+import { Recording, type Seek } from "../parts/calls/recording.js";
+import { Transcript } from "../parts/calls/transcript.js";
 import { type Figure, Figures } from "../parts/figures.js";
-import { LiveWords } from "../parts/live-words.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
-import { Recording, type Seek } from "../parts/recording.js";
 import { Loaded, Outline } from "../parts/states.js";
-import { Transcript } from "../parts/transcript.js";
+import { answersOf } from "../words/answer-words.js";
 import { endingWords, otherEndWords } from "../words/call-words.js";
 import { lengthWords, waitWords } from "../words/durations.js";
 
 type Call = Answered<"getCall">;
 
 export function CallPage({ id }: { id: string }) {
-  const call = useCall(id);
+  const [isTold, setTold] = useState(false);
+  const call = useCall(id, isTold);
+  const agents = useAgents();
+  // A head that is named for the agent later pushes away what stands below it.
+  const data = isKnown(agents) ? call.data : undefined;
   return (
     <Loaded
-      query={call}
+      query={{ data, error: call.error, refetch: call.refetch }}
       outline={<Outline lines={5} height={72} />}
       head={<PageHead title="Call" />}
       elsewhere={
@@ -30,13 +36,20 @@ export function CallPage({ id }: { id: string }) {
         </Link>
       }
     >
-      {(data) => <WholeCall call={data} />}
+      {(whole) => <WholeCall call={whole} agents={agents.data} onTold={setTold} />}
     </Loaded>
   );
 }
 
-function WholeCall({ call }: { call: Call }) {
-  const agents = useAgents();
+interface WholeCallProps {
+  readonly call: Call;
+  /** Undefined where they cannot be known. */
+  readonly agents: readonly ListedAgent[] | undefined;
+  /** Whether the server tells what happens in the call. */
+  readonly onTold: (isTold: boolean) => void;
+}
+
+function WholeCall({ call, agents, onTold }: WholeCallProps) {
   const [search, setSearch] = useSearchParams();
   const [nowSec, setNowSec] = useState<number>();
   const seek = useRef<Seek>(undefined);
@@ -54,7 +67,7 @@ function WholeCall({ call }: { call: Call }) {
     },
     [setSearch],
   );
-  const agentName = agentNameOf(call.agentId, agents.data ?? []);
+  const agentName = agentNameOf(call.agentId, agents);
   return (
     <>
       <PageHead
@@ -68,27 +81,26 @@ function WholeCall({ call }: { call: Call }) {
       </PageHead>
       <CallFigures call={call} turns={turns} />
       <EndingNote call={call} />
-      {call.status === "active" ? null : (
-        <Recording
-          callId={call._id}
-          turns={turns}
-          seek={seek}
-          beginSec={Number.isFinite(askedSec) ? askedSec : 0}
-          onTime={setNowSec}
-        />
-      )}
-      {call.status === "active" && turns.length === 0 ? null : (
-        <Transcript
-          turns={turns}
-          nowSec={nowSec ?? (Number.isFinite(askedSec) ? askedSec : undefined)}
-          onMoment={goTo}
-        />
-      )}
-      <LiveWords
-        callId={call._id}
-        isActive={call.status === "active"}
-        hasTurns={turns.length > 0}
-      />
+      <div className="in-step">
+        {call.status === "active" ? null : (
+          <Recording
+            callId={call._id}
+            isKept={call.metadata?.["recording"] !== undefined}
+            turns={turns}
+            seek={seek}
+            beginSec={Number.isFinite(askedSec) ? askedSec : 0}
+            onTime={setNowSec}
+          />
+        )}
+        {call.status === "active" && turns.length === 0 ? null : (
+          <Transcript
+            turns={turns}
+            nowSec={nowSec ?? (Number.isFinite(askedSec) ? askedSec : undefined)}
+            onMoment={goTo}
+          />
+        )}
+      </div>
+      <LiveWords callId={call._id} isActive={call.status === "active"} onTold={onTold} />
       <Raw call={call} />
     </>
   );
@@ -99,8 +111,8 @@ function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }
   const p50Ms = percentile(waits, 0.5);
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
-    ["Ended how", endingWords(call)],
-    ["Length", call.durationSec === undefined ? "in progress" : lengthWords(call.durationSec)],
+    [call.status === "active" ? "State" : "Ended how", endingWords(call)],
+    ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Waited, half of the replies", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["95 % within", p95Ms === undefined ? "–" : waitWords(p95Ms)],
     ["Turns", String(call.metrics.turnCount)],
@@ -122,7 +134,12 @@ function EndingNote({ call }: { call: Call }) {
   return (
     <>
       {call.status === "failed" ? (
-        <p className="note fault">This call failed: {endingWords(call)}.</p>
+        <div className="note fault">
+          <p>This call failed: {endingWords(call)}.</p>
+          {failedAnswers(call).map((text) => (
+            <p key={text}>In its last turn {text}.</p>
+          ))}
+        </div>
       ) : null}
       {deafMs > 0 ? (
         <p className="note warn">
@@ -131,6 +148,12 @@ function EndingNote({ call }: { call: Call }) {
       ) : null}
     </>
   );
+}
+
+/** Who was asked in vain in the last turn, which a call that failed may not have got through. */
+function failedAnswers({ metadata }: Call): readonly string[] {
+  const answers = answersOf(recordsOf(metadata).at(-1));
+  return answers.flatMap(({ text, isStandIn }) => (isStandIn ? [text] : []));
 }
 
 function Raw({ call }: { call: Call }) {

@@ -1,19 +1,22 @@
-import { useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { Link, useSearchParams } from "wouter";
 import { filtersOf } from "../model/call-filters.js";
 import type { Answered } from "../model/contract-paths.js";
+import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
-import { Attention } from "../parts/attention.js";
-import { CallFilterChips } from "../parts/call-filter-chips.js";
-import { CallRows } from "../parts/call-rows.js";
-import { LongCalls, type LongCallsProps } from "../parts/long-calls.js";
+import { Attention } from "../parts/calls/attention.js";
+import { CallFilterChips } from "../parts/calls/call-filter-chips.js";
+import { CallRows } from "../parts/calls/call-rows.js";
+import { LongCalls, type LongCallsProps } from "../parts/calls/long-calls.js";
 import { PageHead } from "../parts/page-head.js";
-import { Empty, Loaded } from "../parts/states.js";
+import { Empty, Loaded, Outline } from "../parts/states.js";
 
 const LIVE_MAX = 20;
 const ATTENTION_MAX = 3;
 const RENEWED_PAGES_MAX = 2;
+/** Keeps the line of a number that is not known yet. */
+const NO_COUNT = "\u00a0";
 
 export function CallsPage() {
   const [search] = useSearchParams();
@@ -34,31 +37,58 @@ export function CallsPage() {
   useEffect(() => {
     if (liveCount !== undefined && isCheap) void refetch();
   }, [liveCount, isCheap, refetch]);
+  const list = (
+    <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
+      {() =>
+        items.length === 0 ? (
+          <NoCalls isFiltered={isFiltered} />
+        ) : (
+          <AllCalls
+            hasHeading={!isFiltered}
+            calls={items}
+            total={total}
+            agents={agents.data}
+            more={() => {
+              if (!calls.isFetchingNextPage && calls.hasNextPage) void calls.fetchNextPage();
+            }}
+          />
+        )
+      }
+    </Loaded>
+  );
   return (
     <>
-      <PageHead title="Calls" about={pages === undefined ? undefined : countWords(total)} />
+      <PageHead title="Calls" about={pages === undefined ? NO_COUNT : countWords(total)} />
       <CallFilterChips agents={agents.data ?? []} />
-      {isFiltered || live.data === undefined ? null : <LiveCalls {...live.data} />}
-      {isFiltered ? null : (
-        <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty={false} />
+      {isFiltered ? (
+        list
+      ) : (
+        <Latest live={live} isTold={isTold}>
+          {list}
+        </Latest>
       )}
-      <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
-        {() =>
-          items.length === 0 ? (
-            <NoCalls isFiltered={isFiltered} />
-          ) : (
-            <AllCalls
-              hasHeading={!isFiltered}
-              calls={items}
-              total={total}
-              agents={agents.data ?? []}
-              more={() => {
-                if (!calls.isFetchingNextPage && calls.hasNextPage) void calls.fetchNextPage();
-              }}
-            />
-          )
-        }
-      </Loaded>
+    </>
+  );
+}
+
+interface LatestProps {
+  readonly live: ReturnType<typeof useLatestCalls>;
+  readonly isTold: boolean;
+  readonly children: ReactNode;
+}
+
+/**
+ * Calls in progress, and calls to be looked at, above the list. It is shown when it is known what stands on top: what came later would
+ * push away what somebody is reading.
+ */
+function Latest({ live, isTold, children }: LatestProps) {
+  const attention = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
+  if (!isKnown(live) || !isKnown(attention)) return <Outline lines={4} />;
+  return (
+    <>
+      {live.data === undefined ? null : <LiveCalls {...live.data} />}
+      <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty={false} />
+      {children}
     </>
   );
 }
@@ -83,7 +113,7 @@ function LiveCalls({ items, total }: Answered<"listCalls">) {
       <h2>
         <span className="state live">In progress: {total}</span>
       </h2>
-      <CallRows calls={items} agents={agents.data ?? []} />
+      <CallRows calls={items} agents={agents.data} />
     </section>
   );
 }

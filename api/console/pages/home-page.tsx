@@ -1,13 +1,24 @@
+import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
+import { connection, onConnection } from "../model/connection.js";
 import type { Answered } from "../model/contract-paths.js";
+import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
-import { useAgents, useProviders, useReady, useStats, useWaits } from "../model/queries.js";
+import {
+  useAgents,
+  useLatestCalls,
+  useProviders,
+  useReady,
+  useStats,
+  useWaits,
+} from "../model/queries.js";
 import { spanOf } from "../model/spans.js";
-import { Attention } from "../parts/attention.js";
+import { Attention } from "../parts/calls/attention.js";
 import { PageHead } from "../parts/page-head.js";
 import { SparkLine } from "../parts/spark-line.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
+import { KIND_WORDS } from "../words/provider-words.js";
 import { FirstSteps } from "./first-steps.js";
 
 const WEEK_DAYS = 8;
@@ -16,10 +27,40 @@ const ATTENTION_MAX = 5;
 export function HomePage() {
   const isTold = useLiveCalls();
   const stats = useStats(isTold);
+  const isBegun = useAllBegun(stats, isTold);
   return (
     <>
       <PageHead title="Home" about={<ServerState />} />
-      <Loaded query={stats} outline={<Outline lines={3} height={122} isTiles />}>
+      {isBegun ? <Sections stats={stats} isTold={isTold} /> : <HomeOutline />}
+    </>
+  );
+}
+
+/** What comes later than the rest would push away what somebody is reading: all of it is waited for once. */
+function useAllBegun(stats: ReturnType<typeof useStats>, isTold: boolean): boolean {
+  const attention = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
+  const parts = [stats, attention, useWaits(WEEK_DAYS), useProviders(), useAgents()];
+  return parts.every(isKnown);
+}
+
+function HomeOutline() {
+  return (
+    <>
+      <Outline lines={3} height={122} isTiles />
+      <Outline lines={2} height={96} />
+    </>
+  );
+}
+
+interface SectionsProps {
+  readonly stats: ReturnType<typeof useStats>;
+  readonly isTold: boolean;
+}
+
+function Sections({ stats, isTold }: SectionsProps) {
+  return (
+    <>
+      <Loaded query={stats} what="Calls and waits">
         {(totals) => (
           <>
             {totals.totalCalls === 0 ? <FirstSteps /> : null}
@@ -35,9 +76,12 @@ export function HomePage() {
 
 function ServerState() {
   const ready = useReady();
-  if (ready.data !== undefined) return <span className="state good">Up, and takes calls</span>;
-  if (ready.error === null) return <span className="state">Asking the server</span>;
-  return <span className="state fault">{ready.error.message}</span>;
+  const link = useSyncExternalStore(onConnection, connection);
+  if (link === "offline") return <span className="state">Not known while you are offline</span>;
+  if (link === "unanswered") return <span className="state fault">It does not answer</span>;
+  if (ready.error !== null) return <span className="state fault">{ready.error.message}</span>;
+  if (ready.data === undefined) return <span className="state">Asking the server</span>;
+  return <span className="state good">Up, and takes calls</span>;
 }
 
 function Tiles({ totals }: { totals: Answered<"getStats"> }) {
@@ -97,13 +141,17 @@ function WaitsTile() {
 function VendorHealth() {
   const providers = useProviders();
   const agents = useAgents();
+  const data =
+    providers.data && agents.data ? { all: providers.data, agents: agents.data } : undefined;
+  const error = providers.error ?? agents.error;
+  const refetch = () => Promise.all([providers.refetch(), agents.refetch()]);
   return (
     <section className="stack">
       <h2>Vendors in use</h2>
-      <Loaded query={providers} outline={<Outline lines={1} height={24} />}>
-        {(all) => {
+      <Loaded query={{ data, error, refetch }} outline={<Outline lines={1} height={24} />}>
+        {({ all, agents: users }) => {
           const used = new Set(
-            agents.data?.flatMap((agent) => [
+            users.flatMap((agent) => [
               agent.llmProviderId,
               agent.ttsProviderId,
               agent.sttProviderId,
@@ -119,7 +167,7 @@ function VendorHealth() {
                   <li key={provider._id} className={`state ${look}`}>
                     <Link href="/providers">{provider.name}</Link>
                     <span className="soft">
-                      {KINDS[provider.category]}
+                      {KIND_WORDS[provider.category]}
                       {words}
                     </span>
                   </li>
@@ -140,5 +188,3 @@ function healthOf({ active, breaker }: Answered<"listProviders">[number]) {
   if (breaker === "halfOpen") return { look: "warn", words: ", failed, and is tried again" };
   return { look: "good", words: "" };
 }
-
-const KINDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;

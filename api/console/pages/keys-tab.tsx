@@ -4,7 +4,7 @@ import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useApiKeys } from "../model/queries.js";
-import { AskDialog } from "../parts/ask-dialog.js";
+import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { Moment } from "../parts/moment.js";
 import { NewKey } from "../parts/new-key.js";
 import { Empty, Loaded } from "../parts/states.js";

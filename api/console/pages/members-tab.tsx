@@ -3,12 +3,13 @@ import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
+import { isKnown } from "../model/known.js";
 import { queryClient, useMe, useMembers } from "../model/queries.js";
-import { AskDialog } from "../parts/ask-dialog.js";
+import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { Moment } from "../parts/moment.js";
 import { NewMember } from "../parts/new-member.js";
 import { OwnPassword } from "../parts/own-password.js";
-import { Fault, Loaded } from "../parts/states.js";
+import { Fault, Loaded, Outline } from "../parts/states.js";
 import { ROLE_WORDS, ROLES } from "../words/member-words.js";
 
 type Member = Answered<"listMembers">[number];
@@ -18,6 +19,7 @@ export function MembersTab() {
   const me = useMe();
   const [isAdding, setAdding] = useState(false);
   const mayChange = me.data?.user.role === "admin";
+  if (!isKnown(members) || !isKnown(me)) return <Outline lines={4} />;
   return (
     <>
       <div className="row">

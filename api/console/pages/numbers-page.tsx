@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents } from "../model/queries.js";
-import { CheckField, SelectField, TextField } from "../parts/field.js";
+import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded } from "../parts/states.js";
 
@@ -15,20 +15,6 @@ export function NumbersPage() {
   return (
     <>
       <PageHead title="Numbers" about="Agents on the telephone: called, and calling." />
-      <section className="card stack">
-        <h2>Let an agent call somebody</h2>
-        <Loaded query={agents}>
-          {(all) =>
-            all.length === 0 ? (
-              <p className="soft">
-                <Link href="/start">Make an agent first</Link>: it is the one who calls.
-              </p>
-            ) : (
-              <PlaceCall agents={all} />
-            )
-          }
-        </Loaded>
-      </section>
       <section className="card stack">
         <h2>Have a number answered</h2>
         <p>
@@ -42,6 +28,20 @@ export function NumbersPage() {
         <p className="soft">
           From which numbers your agents may call is set by the people who run this server.
         </p>
+      </section>
+      <section className="card stack">
+        <h2>Let an agent call somebody</h2>
+        <Loaded query={agents}>
+          {(all) =>
+            all.length === 0 ? (
+              <p className="soft">
+                <Link href="/start">Make an agent first</Link>: it is the one who calls.
+              </p>
+            ) : (
+              <PlaceCall agents={all} />
+            )
+          }
+        </Loaded>
       </section>
     </>
   );

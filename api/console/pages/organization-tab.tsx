@@ -2,14 +2,18 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { queryClient, useOrganization } from "../model/queries.js";
-import { TextField } from "../parts/field.js";
+import { queryClient, useOrganization, usePlan } from "../model/queries.js";
 import { type Figure, Figures } from "../parts/figures.js";
-import { useLeaveGuard } from "../parts/leave-guard.js";
-import { Fault, Loaded } from "../parts/states.js";
+import { TextField } from "../parts/forms/field.js";
+import { useLeaveGuard } from "../parts/forms/leave-guard.js";
+import { Fault, Loaded, Outline } from "../parts/states.js";
 import { lengthWords } from "../words/durations.js";
+import { KIND_NAMES } from "../words/provider-words.js";
 
 type Organization = Answered<"getOrganization">;
+type OwnPlan = Answered<"getPlan">;
+
+const KINDS = ["llm", "tts", "stt"] as const;
 
 export function OrganizationTab() {
   const organization = useOrganization();
@@ -18,7 +22,7 @@ export function OrganizationTab() {
       {(data) => (
         <>
           <Rename key={data.name} organization={data} />
-          <Plan organization={data} />
+          <Plan />
         </>
       )}
     </Loaded>
@@ -55,19 +59,51 @@ function Rename({ organization }: { organization: Organization }) {
   );
 }
 
-function Plan({ organization }: { organization: Organization }) {
-  const { limits, planName } = organization;
-  const figures: readonly Figure[] = [
+function Plan() {
+  const plan = usePlan();
+  return (
+    <Loaded query={plan} outline={<Outline lines={1} height={240} />} what="The plan">
+      {({ name, limits, features, models }) => (
+        <section className="card stack">
+          <h2>Plan {name}</h2>
+          <Figures figures={figuresOf(limits, features)} />
+          <div className="stack tight">
+            {KINDS.map((kind) => (
+              <Models key={kind} kind={kind} names={models[kind]} />
+            ))}
+          </div>
+          <p className="soft">The people who run this server change the plan.</p>
+        </section>
+      )}
+    </Loaded>
+  );
+}
+
+function figuresOf(limits: OwnPlan["limits"], features: OwnPlan["features"]): readonly Figure[] {
+  const { customProviders, maxCustomProviders } = features;
+  return [
     ["Agents", limits.maxAgents.toLocaleString()],
     ["Calls at once", limits.maxConcurrentCalls.toLocaleString()],
     ["Longest call", lengthWords(limits.maxCallDurationSec)],
     ["Minutes a month", limits.maxMonthlyMinutes.toLocaleString()],
+    ["Vendors’ accounts of your own", customProviders ? maxCustomProviders.toLocaleString() : "–"],
   ];
+}
+
+interface ModelsProps {
+  readonly kind: (typeof KINDS)[number];
+  readonly names: readonly string[];
+}
+
+/** What agents may be made of, folded: there may be hundreds. */
+function Models({ kind, names }: ModelsProps) {
   return (
-    <section className="card stack">
-      <h2>Plan {planName}</h2>
-      <Figures figures={figures} />
-      <p className="soft">The people who run this server change the plan.</p>
-    </section>
+    <details>
+      <summary>
+        {names.length.toLocaleString()}{" "}
+        {names.length === 1 ? KIND_NAMES[kind] : `${KIND_NAMES[kind]}s`}
+      </summary>
+      <p className="soft">{names.join(", ")}</p>
+    </details>
   );
 }

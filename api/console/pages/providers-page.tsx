@@ -1,4 +1,5 @@
 import type { Answered } from "../model/contract-paths.js";
+import { isKnown } from "../model/known.js";
 import { useAgents, useProviders, useRegistry } from "../model/queries.js";
 import { NewProvider } from "../parts/new-provider.js";
 import { PageHead } from "../parts/page-head.js";
@@ -18,12 +19,17 @@ export function ProvidersPage() {
   const providers = useProviders();
   const agents = useAgents();
   const registry = useRegistry();
+  // Who uses a provider makes its card higher.
+  const data = isKnown(agents) && isKnown(registry) ? providers.data : undefined;
   return (
     <>
       <PageHead title="Providers" about="The vendors that think, speak and listen for your agents.">
         <NewProvider entries={registry.data ?? []} />
       </PageHead>
-      <Loaded query={providers} outline={<Outline lines={6} height={120} />}>
+      <Loaded
+        query={{ data, error: providers.error, refetch: providers.refetch }}
+        outline={<Outline lines={6} height={120} />}
+      >
         {(all) =>
           KINDS.map(({ category, title, about }) => (
             <section key={category} className="stack">
@@ -37,10 +43,9 @@ export function ProvidersPage() {
                     <ProviderCard
                       key={provider._id}
                       provider={provider}
-                      agents={(agents.data ?? []).filter((agent) => isFirstOf(provider, agent))}
-                      standInAgents={(agents.data ?? []).filter((agent) =>
-                        isStandInOf(provider, agent),
-                      )}
+                      entry={registry.data?.find((entry) => isOf(provider, entry))}
+                      agents={agents.data?.filter((agent) => isFirstOf(provider, agent))}
+                      standInAgents={agents.data?.filter((agent) => isStandInOf(provider, agent))}
                     />
                   ))}
               </div>
@@ -50,6 +55,10 @@ export function ProvidersPage() {
       </Loaded>
     </>
   );
+}
+
+function isOf({ category, providerKey }: Provider, entry: Answered<"listRegistry">[number]) {
+  return entry.category === category && entry.providerKey === providerKey;
 }
 
 function isFirstOf({ _id }: Provider, agent: Agent): boolean {

@@ -1,22 +1,17 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
-import { ApiFault, answered, api } from "../model/api.js";
-import { signInWith } from "../model/session.js";
-import { TextField } from "../parts/field.js";
+import { type FormEvent, useEffect, useState, useSyncExternalStore } from "react";
+import { type NewAccount, signIn, signUp } from "../model/accounts.js";
+import { ApiFault } from "../model/api.js";
+import { onSession, signInWith, wasSessionEnded } from "../model/session.js";
+import { TextField } from "../parts/forms/field.js";
 import { Fault } from "../parts/states.js";
 
-interface Entries {
-  readonly name: string;
-  readonly orgName: string;
-  readonly email: string;
-  readonly password: string;
-}
-
-const NOTHING: Entries = { name: "", orgName: "", email: "", password: "" };
+const NOTHING: NewAccount = { name: "", orgName: "", email: "", password: "" };
 
 /** Where somebody was going stays in the address, and is shown as soon as they are in. */
 export function SignInPage() {
   const [isNew, setNew] = useState(false);
+  const wasEnded = useSyncExternalStore(onSession, wasSessionEnded);
   useEffect(() => {
     document.title = isNew ? "Sign up · Parley" : "Sign in · Parley";
   }, [isNew]);
@@ -24,6 +19,11 @@ export function SignInPage() {
     <main className="gate">
       <div className="card stack">
         <h1>{isNew ? "Sign up" : "Sign in"}</h1>
+        {wasEnded ? (
+          <p className="note warn">
+            Your session is over. Signed in again, you are back where you were.
+          </p>
+        ) : null}
         <SignInForm key={String(isNew)} isNew={isNew} />
         <button type="button" className="button plain" onClick={() => setNew(!isNew)}>
           {isNew ? "I have an account" : "Create an account"}
@@ -45,9 +45,9 @@ function SignInForm({ isNew }: { isNew: boolean }) {
     mutationFn: () => (isNew ? signUp(entries) : signIn(entries)),
     onSuccess: ({ token }) => signInWith(token),
   });
-  const change = (field: keyof Entries) => (value: string) =>
+  const change = (field: keyof NewAccount) => (value: string) =>
     setEntries((before) => ({ ...before, [field]: value }));
-  const wrong = (field: keyof Entries) =>
+  const wrong = (field: keyof NewAccount) =>
     enter.error instanceof ApiFault
       ? enter.error.details.find(({ path }) => path === field)?.message
       : undefined;
@@ -55,7 +55,7 @@ function SignInForm({ isNew }: { isNew: boolean }) {
     event.preventDefault();
     enter.mutate();
   };
-  const text = (field: keyof Entries, label: string) => ({
+  const text = (field: keyof NewAccount, label: string) => ({
     label,
     value: entries[field],
     onChange: change(field),
@@ -84,12 +84,4 @@ function SignInForm({ isNew }: { isNew: boolean }) {
       </button>
     </form>
   );
-}
-
-function signIn({ email, password }: Entries) {
-  return answered(api.POST("/api/auth/signin", { body: { email, password } }));
-}
-
-function signUp(entries: Entries) {
-  return answered(api.POST("/api/auth/signup", { body: entries }));
 }

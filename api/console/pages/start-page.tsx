@@ -5,7 +5,8 @@ import { makeAgent } from "../model/new-agent.js";
 import { queryClient, useAgent } from "../model/queries.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded } from "../parts/states.js";
-import { TalkPanel } from "../parts/talk.js";
+import { TalkPanel } from "../parts/talk/talk.js";
+import { WebPageSnippet } from "../parts/web-page-snippet.js";
 
 /** From nothing to an agent on a telephone number: choose a template, talk to it, put it on a number. */
 export function StartPage({ agentId }: { agentId: string | undefined }) {
@@ -94,6 +95,10 @@ function Made({ agentId }: { agentId: string }) {
                 Numbers
               </Link>
             </div>
+          </section>
+          <section className="card stack">
+            <h2>Or on a web page</h2>
+            <WebPageSnippet agentId={agentId} />
           </section>
         </div>
       )}

@@ -1,9 +1,9 @@
 import { Link, useLocation } from "wouter";
 import { useAgents } from "../model/queries.js";
-import { SelectField } from "../parts/field.js";
+import { SelectField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded } from "../parts/states.js";
-import { TryAgent } from "../parts/try-agent.js";
+import { TryAgent } from "../parts/talk/try-agent.js";
 
 export function TalkPage({ agentId }: { agentId: string | undefined }) {
   const agents = useAgents();

@@ -1,14 +1,24 @@
+import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
-import { useUsage, useWaits } from "../model/queries.js";
+import { isKnown } from "../model/known.js";
+import {
+  useAgents,
+  useApiKeys,
+  useUsage,
+  useUsageShares,
+  useVendorShares,
+  useWaits,
+} from "../model/queries.js";
 import { usageCsv } from "../model/usage-csv.js";
+import { CsvButton } from "../parts/calls/csv-button.js";
 import { MinutesChart, PartsChart, WaitsChart } from "../parts/charts.js";
-import { ChipChoice } from "../parts/chip-choice.js";
-import { CsvButton } from "../parts/csv-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
+import { ChipChoice } from "../parts/forms/chip-choice.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { UsageShares } from "../parts/usage-shares.js";
+import { VendorShares } from "../parts/vendor-shares.js";
 import { totalWords } from "../words/durations.js";
 
 type Usage = Answered<"getUsage">;
@@ -21,6 +31,7 @@ export function UsagePage() {
   const days = SPANS.find((each) => String(each) === search.get("days")) ?? 30;
   const usage = useUsage(days);
   const waits = useWaits(days);
+  const known = useKnownParts(days);
   return (
     <>
       <PageHead title="Usage" about="Days are counted in UTC.">
@@ -33,15 +44,32 @@ export function UsagePage() {
         />
         <CsvLink usage={usage.data} waits={waits.data} />
       </PageHead>
-      <Loaded query={usage} outline={<Outline lines={1} height={260} />}>
-        {(data) => <Minutes usage={data} />}
-      </Loaded>
-      <Loaded query={waits} outline={<Outline lines={2} height={260} />}>
-        {(data) => <WaitsOfDays waits={data} />}
-      </Loaded>
-      <UsageShares days={days} />
+      {known > 0 ? (
+        <Loaded query={usage} what="Minutes a day">
+          {(data) => <Minutes usage={data} />}
+        </Loaded>
+      ) : null}
+      {known > 1 ? (
+        <Loaded query={waits} what="Waits for a reply">
+          {(data) => <WaitsOfDays waits={data} />}
+        </Loaded>
+      ) : null}
+      {known > 2 ? <VendorShares days={days} /> : null}
+      {known > 3 ? (
+        <UsageShares days={days} />
+      ) : (
+        <Outline key={known} lines={4 - known} height={260} />
+      )}
     </>
   );
+}
+
+/** So many parts of the page are known from the top: one that came before those above it would be pushed away by them. */
+function useKnownParts(days: number): number {
+  const shares = [useUsageShares(days), useAgents(), useApiKeys()];
+  const parts = [[useUsage(days)], [useWaits(days)], [useVendorShares(days)], shares];
+  const first = parts.findIndex((queries) => !queries.every(isKnown));
+  return first < 0 ? parts.length : first;
 }
 
 function Minutes({ usage }: { usage: Usage }) {
@@ -83,11 +111,30 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
         </p>
         <WaitsChart waits={waits} />
       </section>
-      <section className="card stack">
-        <h2>What callers waited for</h2>
-        <PartsChart waits={waits} />
-      </section>
+      <PartsOfWaits waits={waits} />
     </>
+  );
+}
+
+const SHARES = ["parts", "p95Parts"] as const;
+const SHARE_WORDS = { parts: "Median", p95Parts: "95 % within" } as const;
+
+function PartsOfWaits({ waits }: { waits: Waits }) {
+  const [share, setShare] = useState<(typeof SHARES)[number]>("parts");
+  return (
+    <section className="card stack">
+      <div className="row">
+        <h2 style={{ flex: "1 1 auto" }}>What callers waited for</h2>
+        <ChipChoice
+          label="Of each part"
+          choices={SHARES}
+          chosen={share}
+          wordsOf={(each) => SHARE_WORDS[each]}
+          onChoose={setShare}
+        />
+      </div>
+      <PartsChart key={share} waits={waits} share={share} />
+    </section>
   );
 }
 

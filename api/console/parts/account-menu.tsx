@@ -2,8 +2,10 @@ import { CircleUser } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useMe } from "../model/queries.js";
 import { signOut } from "../model/session.js";
+import { areSingleKeysOn, switchSingleKeys } from "../model/single-keys.js";
 import { applyTheme, currentTheme, THEMES } from "../model/theme.js";
-import { ChipChoice } from "./chip-choice.js";
+import { ChipChoice } from "./forms/chip-choice.js";
+import { CheckField } from "./forms/field.js";
 
 const THEME_WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
@@ -47,6 +49,7 @@ export function AccountMenu() {
 function MenuItems() {
   const me = useMe();
   const [theme, setTheme] = useState(currentTheme);
+  const [hasKeys, setHasKeys] = useState(areSingleKeysOn);
   return (
     <div>
       <p className="about">
@@ -64,6 +67,15 @@ function MenuItems() {
         onChoose={(each) => {
           applyTheme(each);
           setTheme(each);
+        }}
+      />
+      <CheckField
+        label="Single keys"
+        hint="/ j k t and ? do something where nothing is typed."
+        value={hasKeys}
+        onChange={(isOn) => {
+          switchSingleKeys(isOn);
+          setHasKeys(isOn);
         }}
       />
       <a className="button plain" href="/api/docs">

@@ -1,14 +1,13 @@
-import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 import { Link, Route, Router, Switch } from "wouter";
-import { queryClient } from "../model/queries.js";
-import { currentToken, onSession } from "../model/session.js";
+import { onSession, shownPerson } from "../model/session.js";
 import { AgentsPage } from "../pages/agents-page.js";
 import { CallsPage } from "../pages/calls-page.js";
 import { HomePage } from "../pages/home-page.js";
 import { ProvidersPage } from "../pages/providers-page.js";
 import { SettingsPage } from "../pages/settings-page.js";
 import { SignInPage } from "../pages/sign-in-page.js";
-import { LeaveGuard } from "./leave-guard.js";
+import { LeaveGuard } from "./forms/leave-guard.js";
 import { PageHead } from "./page-head.js";
 import { PendingGate } from "./pending-gate.js";
 import { Shell } from "./shell.js";
@@ -39,16 +38,12 @@ const TalkPage = lazy(async () => ({ default: (await import("../pages/talk-page.
 export const CONSOLE_PATH = "/console";
 
 export function App() {
-  const token = useSyncExternalStore(onSession, currentToken);
-  // What one person has loaded is not shown to the next.
-  useEffect(() => {
-    if (token === undefined) queryClient.clear();
-  }, [token]);
+  const person = useSyncExternalStore(onSession, shownPerson);
   return (
     <LeaveGuard>
       {(aroundNav) => (
         <Router base={CONSOLE_PATH} aroundNav={aroundNav}>
-          {token === undefined ? <SignInPage /> : <SignedIn key={token} />}
+          {person === undefined ? <SignInPage /> : <SignedIn key={person} />}
         </Router>
       )}
     </LeaveGuard>

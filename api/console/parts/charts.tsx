@@ -63,19 +63,26 @@ function waitsOptions(color: Color): PlotOptions {
   };
 }
 
-/** The medians of the parts upon each other. */
-export function PartsChart({ waits }: { waits: Waits }) {
+interface PartsChartProps {
+  readonly waits: Waits;
+  /** Whether each part is shown by its median, or by what 95 % stayed within. */
+  readonly share: "parts" | "p95Parts";
+}
+
+/** The parts of the waits upon each other. */
+export function PartsChart({ waits, share }: PartsChartProps) {
   const sums = WAIT_PARTS.map((_, last) =>
-    waits.map(({ parts }) =>
+    waits.map(({ [share]: parts }) =>
       parts === null
         ? null
         : WAIT_PARTS.slice(0, last + 1).reduce((sum, { key }) => sum + parts[key], 0),
     ),
   );
+  const of = share === "parts" ? "medians" : "95th percentiles";
   return (
     <>
       <Plot
-        label="What callers waited for, a day: the medians of the parts upon each other"
+        label={`What callers waited for, a day: the ${of} of the parts upon each other`}
         // The tallest is drawn first, and the others over it.
         data={[timesOf(waits), ...sums.toReversed()]}
         valueWords={waitWords}

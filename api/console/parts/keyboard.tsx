@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { Dialog } from "./dialog.js";
+import { areSingleKeysOn } from "../model/single-keys.js";
+import { Dialog } from "./forms/dialog.js";
 
 const KEYS = [
   ["/", "search or filter"],
@@ -10,13 +11,14 @@ const KEYS = [
   ["?", "this help"],
 ] as const;
 
-/** Single keys, wherever nothing is being typed. */
+/** Single keys, wherever nothing is being typed, unless the person has switched them off. */
 export function Keyboard() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [, navigate] = useLocation();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (!areSingleKeysOn()) return;
       if (event.key === "?") setHelpOpen(true);
       else if (event.key === "t") navigate("/talk");
       else if (event.key === "j") focusRow(1);
@@ -39,6 +41,7 @@ export function Keyboard() {
           </li>
         ))}
       </ul>
+      <p className="soft">They are switched off in the menu of your account.</p>
       <div className="row end">
         <button type="button" className="button" onClick={() => setHelpOpen(false)}>
           Close

@@ -2,9 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import { queryClient } from "../model/queries.js";
-import { Dialog } from "./dialog.js";
-import { CheckField, TextField } from "./field.js";
-import { FormDialog } from "./form-dialog.js";
+import { CopyButton } from "./copy-button.js";
+import { Dialog } from "./forms/dialog.js";
+import { CheckField, TextField } from "./forms/field.js";
+import { FormDialog } from "./forms/form-dialog.js";
 
 /** Made, then shown this once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
@@ -66,23 +67,5 @@ function ShownKey({ rawKey, onClose }: { rawKey: string; onClose: () => void }) 
         </button>
       </div>
     </Dialog>
-  );
-}
-
-function CopyButton({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  return (
-    <button
-      type="button"
-      className="button"
-      onClick={() => {
-        navigator.clipboard.writeText(text).then(
-          () => setCopied(true),
-          () => setCopied(false),
-        );
-      }}
-    >
-      {isCopied ? "Copied" : "Copy"}
-    </button>
   );
 }

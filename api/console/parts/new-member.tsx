@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiFault, answered, api } from "../model/api.js";
+import { answered, api, wordsOfFault } from "../model/api.js";
 import { newPassword } from "../model/new-password.js";
 import { queryClient } from "../model/queries.js";
 import { ROLE_WORDS, ROLES, type Role } from "../words/member-words.js";
-import { SelectField, TextField } from "./field.js";
-import { FormDialog } from "./form-dialog.js";
+import { SelectField, TextField } from "./forms/field.js";
+import { FormDialog } from "./forms/form-dialog.js";
 
 const OPTIONS = ROLES.map((value) => ({ value, label: ROLE_WORDS[value] }));
 
@@ -25,10 +25,7 @@ export function NewMember({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const wrong = (path: string) =>
-    add.error instanceof ApiFault
-      ? add.error.details.find((detail) => detail.path === path)?.message
-      : undefined;
+  const wrong = (path: string) => wordsOfFault(add.error, path);
   return (
     <FormDialog
       title="New member"

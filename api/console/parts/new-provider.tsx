@@ -1,11 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ApiFault, answered, api } from "../model/api.js";
+import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { queryClient } from "../model/queries.js";
-import { SelectField, TextField } from "./field.js";
-import { FormDialog } from "./form-dialog.js";
+import { newProvider, type ProviderDraft, sentOfDraft } from "../model/provider-draft.js";
+import { providersChanged } from "../model/queries.js";
+import { KIND_WORDS } from "../words/provider-words.js";
+import { SelectField } from "./forms/field.js";
+import { FormDialog } from "./forms/form-dialog.js";
+import { ProviderFields } from "./provider-fields.js";
 
 type Entry = Answered<"listRegistry">[number];
 
@@ -26,7 +29,8 @@ export function NewProvider({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
-const KINDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;
+const KEY_HINT = "Sealed when it is stored, and never shown again.";
+const NO_DRAFT: ProviderDraft = { name: "", apiKey: "", settings: {}, models: "" };
 
 interface ProviderFormProps {
   readonly entries: readonly Entry[];
@@ -35,19 +39,22 @@ interface ProviderFormProps {
 
 function ProviderForm({ entries, onClose }: ProviderFormProps) {
   const [at, setAt] = useState(0);
-  const [name, setName] = useState("");
-  const [apiKey, setApiKey] = useState("");
   const entry = entries[at];
+  const [draft, setDraft] = useState(() => draftFor(entry));
   const add = useMutation({
-    mutationFn: (chosen: Entry) => addProvider(chosen, name, apiKey),
+    mutationFn: (chosen: Entry) => addProvider(chosen, draft),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["providers"] });
-      await queryClient.invalidateQueries({ queryKey: ["models"] });
+      await providersChanged();
       onClose();
     },
   });
-  const details = add.error instanceof ApiFault ? add.error.details : [];
-  const wrongAt = (path: string) => details.find((each) => each.path === path)?.message;
+  const choose = (value: string) => {
+    const index = Number(value);
+    setAt(index);
+    // What a person has typed of the account is for the vendor that it was typed for, but for its name.
+    setDraft({ ...draftFor(entries[index]), name: draft.name });
+    add.reset();
+  };
   return (
     <FormDialog
       title="A vendor’s account of your own"
@@ -62,33 +69,34 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
       <SelectField
         label="Vendor"
         value={String(at)}
-        onChange={(value) => setAt(Number(value))}
+        onChange={choose}
         options={entries.map(({ displayName, category }, index) => ({
           value: String(index),
-          label: `${displayName} (${KINDS[category]})`,
+          label: `${displayName} (${KIND_WORDS[category]})`,
         }))}
       />
-      <TextField label="Name" value={name} onChange={setName} wrong={wrongAt("name")} required />
-      {entry?.requiresKey === true ? (
-        <TextField
-          label="The vendor’s API key"
-          hint="Sealed when it is stored, and never shown again."
-          type="password"
-          autoComplete="off"
-          value={apiKey}
-          onChange={setApiKey}
-          wrong={wrongAt("credentials")}
-          required
+      {entry === undefined ? null : (
+        <ProviderFields
+          entry={entry}
+          draft={draft}
+          isKeyRequired={entry.requiresKey}
+          keyHint={
+            entry.requiresKey ? KEY_HINT : `Empty where its server asks for none. ${KEY_HINT}`
+          }
+          error={add.error}
+          onChange={setDraft}
         />
-      ) : null}
+      )}
     </FormDialog>
   );
 }
 
-/** With all models that the catalogue knows of the vendor. */
-function addProvider({ category, providerKey, models }: Entry, name: string, apiKey: string) {
-  const credentials = apiKey === "" ? {} : { credentials: { apiKey } };
-  const listed = models.map(({ modelId, label }) => ({ modelId, label }));
-  const body = { category, providerKey, name, models: listed, ...credentials };
+function draftFor(entry: Entry | undefined): ProviderDraft {
+  return entry === undefined ? NO_DRAFT : newProvider(entry);
+}
+
+function addProvider(entry: Entry, draft: ProviderDraft) {
+  const { category, providerKey } = entry;
+  const body = { category, providerKey, ...sentOfDraft(entry, draft) };
   return answered(api.POST("/api/dashboard/providers", { body }));
 }

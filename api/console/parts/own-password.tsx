@@ -2,9 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import { useMe } from "../model/queries.js";
+import { signInWith } from "../model/session.js";
 import { ROLE_WORDS } from "../words/member-words.js";
-import { TextField } from "./field.js";
-import { FormDialog } from "./form-dialog.js";
+import { TextField } from "./forms/field.js";
+import { FormDialog } from "./forms/form-dialog.js";
 import { Loaded } from "./states.js";
 
 /** Who is signed in, and the way to another password. */
@@ -52,7 +53,10 @@ function PasswordDialog({ onClose, onChanged }: PasswordDialogProps) {
   const change = useMutation({
     mutationFn: () =>
       answered(api.POST("/api/auth/password", { body: { password, newPassword: next } })),
-    onSuccess: onChanged,
+    onSuccess: ({ token }) => {
+      signInWith(token);
+      onChanged();
+    },
   });
   return (
     <FormDialog
@@ -75,7 +79,7 @@ function PasswordDialog({ onClose, onChanged }: PasswordDialogProps) {
         label="New password"
         type="password"
         autoComplete="new-password"
-        hint="At least 8 characters. Who is signed in elsewhere stays so until the session ends, within an hour unless this server says otherwise."
+        hint="At least 8 characters. Wherever else you are signed in, you are asked for it."
         value={next}
         onChange={setNext}
         required

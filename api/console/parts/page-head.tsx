@@ -14,7 +14,7 @@ export function PageHead({ title, about, children }: PageHeadProps) {
   return (
     <header className="page-head">
       <div>
-        <h1>{title}</h1>
+        <h1 title={title}>{title}</h1>
         {about === undefined ? null : <p className="soft">{about}</p>}
       </div>
       {children}

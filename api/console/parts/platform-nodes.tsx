@@ -5,7 +5,7 @@ import type { Answered } from "../model/contract-paths.js";
 import { useNodes } from "../model/platform-queries.js";
 import { queryClient } from "../model/queries.js";
 import { NODE_WORDS, ofMostWords } from "../words/platform-words.js";
-import { AskDialog } from "./ask-dialog.js";
+import { AskDialog } from "./forms/ask-dialog.js";
 import { Moment } from "./moment.js";
 import { Loaded } from "./states.js";
 

@@ -7,8 +7,9 @@ import {
   WORDS_CHARACTERS_MAX,
 } from "../model/platform-queries.js";
 import { ofMostWords, STATUS_WORDS } from "../words/platform-words.js";
-import { ChipSelect, type Choice, useAddressFilters, WordsField } from "./filter-fields.js";
+import { ChipSelect, type Choice, useAddressFilters, WordsField } from "./forms/filter-fields.js";
 import { Moment } from "./moment.js";
+import { Pager } from "./pager.js";
 import { Empty, Loaded } from "./states.js";
 
 type Page = Answered<"listOrganizations">;
@@ -52,7 +53,13 @@ export function PlatformOrganizations() {
           ) : (
             <>
               <OrganizationTable items={found.items} />
-              <Pager {...found} search={search} />
+              <Pager
+                label="More organizations"
+                address="/platform/organizations"
+                search={search}
+                perPage={ORGANIZATIONS_PER_PAGE}
+                shown={found}
+              />
             </>
           )
         }
@@ -75,7 +82,7 @@ function OrganizationTable({ items }: Pick<Page, "items">) {
             <th scope="col" className="number">
               Calls now
             </th>
-            <th scope="col" className="number">
+            <th scope="col" className="number spare">
               Minutes this month
             </th>
             <th scope="col" className="spare">
@@ -86,9 +93,11 @@ function OrganizationTable({ items }: Pick<Page, "items">) {
         <tbody>
           {items.map((each) => (
             <tr key={each.id}>
-              <th scope="row">
+              <th scope="row" className="name">
                 <Link href={`/platform/organizations/${each.id}`} data-row>
-                  <bdi>{each.name}</bdi>
+                  <bdi className="clamped" title={each.name}>
+                    {each.name}
+                  </bdi>
                 </Link>
                 <div className="soft">{each.ownerEmail}</div>
               </th>
@@ -101,7 +110,7 @@ function OrganizationTable({ items }: Pick<Page, "items">) {
               <td className="number">
                 {ofMostWords(each.activeCalls, each.limits.maxConcurrentCalls)}
               </td>
-              <td className="number">
+              <td className="number spare">
                 {ofMostWords(Math.round(each.monthMinutes), each.limits.maxMonthlyMinutes)}
               </td>
               <td className="spare">
@@ -112,32 +121,5 @@ function OrganizationTable({ items }: Pick<Page, "items">) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-function Pager({ skip, items, total, search }: Page & { readonly search: URLSearchParams }) {
-  const page = Math.floor(skip / ORGANIZATIONS_PER_PAGE) + 1;
-  const at = (other: number) => {
-    const next = new URLSearchParams(search);
-    next.set("page", String(other));
-    return `/platform/organizations?${next.toString()}`;
-  };
-  const last = skip + items.length;
-  return (
-    <nav className="row" aria-label="More organizations">
-      <span className="soft" role="status">
-        {(skip + 1).toLocaleString()} to {last.toLocaleString()} of {total.toLocaleString()}
-      </span>
-      {page === 1 ? null : (
-        <Link className="button" href={at(page - 1)}>
-          Newer
-        </Link>
-      )}
-      {last >= total ? null : (
-        <Link className="button" href={at(page + 1)}>
-          Older
-        </Link>
-      )}
-    </nav>
   );
 }

@@ -5,6 +5,7 @@ import type { Answered } from "../model/contract-paths.js";
 import { waitWords } from "../words/durations.js";
 import { type Provider, providerState, vendorFaultWords } from "../words/provider-words.js";
 import { Moment } from "./moment.js";
+import { OwnProvider } from "./own-provider.js";
 import { Fault } from "./states.js";
 
 type Agent = Answered<"getAgent">;
@@ -13,13 +14,15 @@ const MODELS_SHOWN = 4;
 
 interface ProviderCardProps {
   readonly provider: Provider;
-  /** Whose calls ask it first. */
-  readonly agents: readonly Agent[];
-  /** Whose calls turn to it when another one fails. */
-  readonly standInAgents: readonly Agent[];
+  /** What the catalogue says of its vendor; undefined until it is known. */
+  readonly entry: Answered<"listRegistry">[number] | undefined;
+  /** Whose calls ask it first; undefined where that cannot be known. */
+  readonly agents: readonly Agent[] | undefined;
+  /** Whose calls turn to it when another one fails; undefined as `agents`. */
+  readonly standInAgents: readonly Agent[] | undefined;
 }
 
-export function ProviderCard({ provider, agents, standInAgents }: ProviderCardProps) {
+export function ProviderCard({ provider, entry, agents, standInAgents }: ProviderCardProps) {
   const { name, models, orgId, providerKey, lastFault } = provider;
   const labels = models.map(({ label }) => label);
   const rest = labels.length - MODELS_SHOWN;
@@ -45,13 +48,23 @@ export function ProviderCard({ provider, agents, standInAgents }: ProviderCardPr
         {labels.slice(0, MODELS_SHOWN).join(", ")}
         {rest > 0 ? ` and ${rest} more` : ""}
       </p>
-      {agents.length + standInAgents.length === 0 ? (
-        <p className="soft">No agent uses it.</p>
-      ) : null}
+      <UsersOf agents={agents} standInAgents={standInAgents} />
+      <ProviderTest id={provider._id} name={name} />
+      {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}
+    </article>
+  );
+}
+
+function UsersOf({ agents, standInAgents }: Pick<ProviderCardProps, "agents" | "standInAgents">) {
+  if (agents === undefined || standInAgents === undefined) {
+    return <p className="soft">Which agents use it could not be loaded.</p>;
+  }
+  if (agents.length + standInAgents.length === 0) return <p className="soft">No agent uses it.</p>;
+  return (
+    <>
       <AgentNames lead="Used by" agents={agents} />
       <AgentNames lead="Stands in for" agents={standInAgents} />
-      <ProviderTest id={provider._id} name={name} />
-    </article>
+    </>
   );
 }
 

@@ -10,11 +10,12 @@ import {
   Server,
   Settings,
 } from "lucide-react";
-import { type ReactNode, useSyncExternalStore } from "react";
+import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useMe } from "../model/queries.js";
 import { AccountMenu } from "./account-menu.js";
 import { Keyboard } from "./keyboard.js";
+import { NoticeBars } from "./notice-bars.js";
 
 const PLACES = [
   { path: "/", label: "Home", Icon: House },
@@ -31,7 +32,6 @@ const PLATFORM = { path: "/platform", label: "Platform", Icon: Server } as const
 /** Rail, top bar, and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
   const me = useMe();
-  const isOnline = useOnline();
   return (
     <div className="shell">
       <a className="skip" href="#page">
@@ -39,11 +39,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <Rail />
       <div className="stage">
-        {isOnline ? null : (
-          <p className="offline" role="status">
-            You are offline. What you typed is kept.
-          </p>
-        )}
+        <NoticeBars />
         <header className="topbar">
           <span className="place">{me.data?.organization.name}</span>
           <Link className="button main" href="/talk">
@@ -83,17 +79,4 @@ function Rail() {
       </ul>
     </nav>
   );
-}
-
-function useOnline(): boolean {
-  return useSyncExternalStore(subscribeOnline, () => navigator.onLine);
-}
-
-function subscribeOnline(tell: () => void): () => void {
-  addEventListener("online", tell);
-  addEventListener("offline", tell);
-  return () => {
-    removeEventListener("online", tell);
-    removeEventListener("offline", tell);
-  };
 }

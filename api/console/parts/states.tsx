@@ -1,5 +1,6 @@
-import type { ReactNode } from "react";
-import { ApiFault } from "../model/api.js";
+import { type ReactNode, useSyncExternalStore } from "react";
+import { ApiFault, SessionOver } from "../model/api.js";
+import { isSessionOver, onSession } from "../model/session.js";
 
 /** A page that is still empty: what it is for, and the one next step. */
 export function Empty({ title, children }: { title: string; children: ReactNode }) {
@@ -33,18 +34,27 @@ export function Outline({ lines, height = 44, isTiles = false }: OutlineProps) {
 interface FaultProps {
   readonly error: unknown;
   readonly retry?: (() => unknown) | undefined;
+  /** What is missing for it, where the page does not say. */
+  readonly what?: string | undefined;
   /** Fields that say themselves what is wrong with them: it is not said twice. */
   readonly markedPaths?: readonly string[];
 }
 
-export function Fault({ error, retry, markedPaths = [] }: FaultProps) {
+const MARKED = "Look at what is marked, and try again.";
+
+export function Fault({ error, retry, what, markedPaths = [] }: FaultProps) {
+  const isOver = useSyncExternalStore(onSession, isSessionOver);
   const isMarked =
     error instanceof ApiFault &&
     error.details.length > 0 &&
     error.details.every(({ path }) => markedPaths.includes(path));
+  const isPast = error instanceof SessionOver && !isOver;
   return (
     <div className="note fault row" role="alert">
-      <span>{isMarked ? "Look at what is marked, and try again." : faultWords(error)}</span>
+      <span>
+        {what === undefined ? "" : `${what} could not be loaded. `}
+        {isMarked ? MARKED : isPast ? "You are signed in again: try again." : faultWords(error)}
+      </span>
       {retry === undefined ? null : (
         <button type="button" className="button" onClick={() => void retry()}>
           Try again
@@ -66,6 +76,8 @@ interface LoadedProps<Data> {
     readonly refetch: () => unknown;
   };
   readonly outline?: ReactNode;
+  /** Named where it could not be loaded, on a page that has several such parts. */
+  readonly what?: string;
   /** Stands above the outline and above what went wrong, where the content brings a head of its own. */
   readonly head?: ReactNode;
   /** Where to go when there is no such thing: asking again would not find it. */
@@ -73,17 +85,22 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
+/** Asking again would be refused again. */
+const FORBIDDEN = 403;
+
 /** What was loaded, the outline of it, or what went wrong. Data that is there stays when it cannot be renewed. */
 export function Loaded<Data>(props: LoadedProps<Data>) {
-  const { query, outline = <Outline lines={4} />, head, elsewhere, children } = props;
+  const { query, outline = <Outline lines={4} />, what, head, elsewhere, children } = props;
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
-  const isMissing = error instanceof ApiFault && error.status === 404;
-  const retry = isMissing && elsewhere !== undefined ? undefined : refetch;
+  const status = error instanceof ApiFault ? error.status : undefined;
+  const isMissing = status === 404;
+  const isFinal = status === FORBIDDEN || (isMissing && elsewhere !== undefined);
+  const retry = isFinal ? undefined : refetch;
   return (
     <>
       {head}
-      {error === null ? outline : <Fault error={error} retry={retry} />}
+      {error === null ? outline : <Fault error={error} retry={retry} what={what} />}
       {isMissing ? <div>{elsewhere}</div> : null}
     </>
   );

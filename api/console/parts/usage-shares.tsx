@@ -1,22 +1,26 @@
 import { useAgents, useApiKeys, useUsageShares } from "../model/queries.js";
 import { type NamedShare, sharesCsv } from "../model/usage-csv.js";
+import { endReasonWords } from "../words/call-words.js";
 import { totalWords } from "../words/durations.js";
-import { CsvButton } from "./csv-button.js";
-import { Loaded, Outline } from "./states.js";
+import { CsvButton } from "./calls/csv-button.js";
+import { Loaded } from "./states.js";
 
 /** Which agents and which keys have used what. */
 export function UsageShares({ days }: { days: number }) {
   const shares = useUsageShares(days);
   const agents = useAgents();
   const apiKeys = useApiKeys();
-  const agentName = (id: string) =>
-    agents.data?.find(({ _id }) => _id === id)?.name ?? "An agent that was deleted";
-  const keyName = (id: string | null) =>
-    id === null
-      ? "Without a key"
-      : (apiKeys.data?.find((key) => key.id === id)?.name ?? "A key that was deleted");
+  const agentName = (id: string) => {
+    if (agents.data === undefined) return "An agent";
+    return agents.data.find(({ _id }) => _id === id)?.name ?? "An agent that was deleted";
+  };
+  const keyName = (id: string | null) => {
+    if (id === null) return "Without a key";
+    if (apiKeys.data === undefined) return "A key";
+    return apiKeys.data.find((key) => key.id === id)?.name ?? "A key that was deleted";
+  };
   return (
-    <Loaded query={shares} outline={<Outline lines={2} height={160} />}>
+    <Loaded query={shares} what="Usage by agent and by key">
       {(data) => (
         <>
           <ShareTable
@@ -39,6 +43,16 @@ export function UsageShares({ days }: { days: number }) {
       )}
     </Loaded>
   );
+}
+
+/** Why calls failed. */
+function Failures({ failures }: Pick<NamedShare, "failures">) {
+  return failures.map(({ endReason, calls }) => (
+    <div key={endReason} className="soft">
+      {endReasonWords(endReason)}
+      {failures.length === 1 ? "" : `: ${calls.toLocaleString()}`}
+    </div>
+  ));
 }
 
 interface ShareTableProps {
@@ -85,7 +99,10 @@ function ShareTable({ title, file, shares }: ShareTableProps) {
                 </th>
                 <td>{totalWords(share.minutes * 60)}</td>
                 <td>{share.calls.toLocaleString()}</td>
-                <td>{share.failed.toLocaleString()}</td>
+                <td>
+                  {share.failed.toLocaleString()}
+                  <Failures failures={share.failures} />
+                </td>
                 <td className="spare">{share.llmTokens.toLocaleString()}</td>
                 <td className="spare">{share.ttsChars.toLocaleString()}</td>
               </tr>

@@ -1,3 +1,5 @@
+import { keptFaultWords } from "./provider-words.js";
+
 const KINDS = [
   { key: "llm", did: "thought" },
   { key: "tts", did: "spoke" },
@@ -15,11 +17,11 @@ export function answersOf(record: Readonly<Record<string, unknown>> | undefined)
   return KINDS.flatMap(({ key, did }): ToldAnswer[] => {
     const answer = record?.[key];
     if (!isFields(answer)) return [];
-    const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim();
-    const first = textOf(answer, "firstVendor");
+    const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim() || "nobody";
+    const first = `${textOf(answer, "firstVendor")} ${textOf(answer, "firstModel")}`.trim();
     const late = lateWords(answer["hedges"]);
     if (first === "") return [{ text: `${who} ${did}${late}`, isStandIn: false }];
-    const fault = textOf(answer, "firstFault");
+    const fault = keptFaultWords(textOf(answer, "firstFault"));
     const lost = textOf(answer, "wastedMs");
     const cost = lost === "" ? "" : `, which cost ${lost} ms`;
     return [

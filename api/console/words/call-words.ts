@@ -29,6 +29,11 @@ const ENDINGS: Readonly<Record<string, string>> = {
   machine: "an answering machine",
 };
 
+/** Why calls ended, in a few words; the reason itself where this console does not know it. */
+export function endReasonWords(reason: string): string {
+  return ENDINGS[reason] ?? reason;
+}
+
 /** How it ended, in a few words. */
 export function endingWords({ status, metadata }: ToldCall): string {
   if (status === "active") return "in progress";
@@ -53,6 +58,9 @@ export function attentionWords(call: MeasuredCall): string {
   if (call.status === "failed") return endingWords(call);
   if (call.metadata?.["deafForLong"] === true) {
     return `the agent heard nothing for ${waitWords(Number(call.metadata["deafMs"]))}`;
+  }
+  if (call.metadata?.["waitedForLong"] === true) {
+    return `waited ${waitWords(Number(call.metadata["longestWaitMs"]))} for one answer`;
   }
   if (interruptions >= INTERRUPTIONS_MANY) return `interrupted ${interruptions} times`;
   if (call.metadata?.["endReason"] === "callerIdle") return endingWords(call);

@@ -21,6 +21,17 @@ export function vendorFaultWords(fault: Fault): string {
   return FAULTS[fault];
 }
 
+/** As `vendorFaultWords`, of a fault that a call has kept, which this console may not know. */
+export function keptFaultWords(fault: string): string {
+  return Object.entries(FAULTS).find(([known]) => known === fault)?.[1] ?? fault;
+}
+
+/** What a provider of the kind is in a call. */
+export const KIND_NAMES = { llm: "language model", tts: "voice", stt: "recognizer" } as const;
+
+/** What a provider of the kind does in a call, as a statement that its name begins. */
+export const KIND_WORDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;
+
 export interface ProviderState {
   readonly tone: "" | "good" | "warn" | "fault";
   readonly text: string;

@@ -8,9 +8,9 @@ import { waitWords } from "./durations.js";
 export const SETTING_COSTS = {
   /** What a caller waits after a sentence without a pause, and how many of those who pause are cut off, by the setting. */
   endpointing: [
-    { settingMs: 200, waitMs: 200, cutOffCallers: 16 },
-    { settingMs: 400, waitMs: 400, cutOffCallers: 9 },
-    { settingMs: 600, waitMs: 600, cutOffCallers: 4 },
+    { settingMs: 200, waitMs: 200, cutOffCallers: 15 },
+    { settingMs: 400, waitMs: 400, cutOffCallers: 8 },
+    { settingMs: 600, waitMs: 600, cutOffCallers: 3 },
   ],
   pausingCallers: 22,
   /** After a dictated number, where the caller may pause. */

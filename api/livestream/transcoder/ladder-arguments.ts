@@ -27,6 +27,9 @@ const THUMBNAIL_QUANTIZER = "6";
 const FIRST_SEGMENTS_SHARE = 0.5;
 const LATER_CUTS_SHARE = 0.75;
 
+/** Where a machine has no room to encode, requests and pages have little, too: half as many segments are half of their work. */
+const PASSED_ON_SEGMENT_SEC = 2;
+
 const LOOKAHEAD_FRAMES = "4";
 const WITHOUT_LOOKAHEAD = new Set(["ultrafast", "superfast"]);
 
@@ -53,7 +56,7 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
     graph === undefined ? [] : ["-filter_complex", graph],
     hasThumbnail(order) ? thumbnailArguments(folder) : [],
     rungs,
-    plan.names.includes("audio") ? audioRung(pictures.length) : [],
+    plan.names.includes("audio") ? audioRung(order, pictures.length) : [],
     muxerArguments(order),
     ["-master_pl_name", "master.m3u8", "-var_stream_map", streamMap.join(" ")],
     [`${folder}/%v/index.m3u8`],
@@ -179,7 +182,18 @@ function hasShortBeginning({ plan, isResumed, segmentSec, groupSec }: LadderOrde
   return isAllEncoded && !isResumed && segmentSec === groupSec;
 }
 
-function audioRung(index: number): readonly string[] {
+/** The broadcaster's own picture where there was room for no other. */
+function passedOnAlone({ copied, encoded }: LadderPlan): Rung | undefined {
+  return encoded.length === 0 ? copied : undefined;
+}
+
+/** A machine that has no room to encode pictures has none for sound: beside a picture that is passed on, its sound is, too. */
+function audioRung({ plan, tracks }: LadderOrder, index: number): readonly string[] {
+  const passedOn = passedOnAlone(plan);
+  if (passedOn !== undefined && tracks.audioCodec === "aac") {
+    const rate = `${passedOn.audioKbps}k`;
+    return ["-map", "0:a:0", `-c:a:${index}`, "copy", `-b:a:${index}`, rate];
+  }
   const encoding = [`-c:a:${index}`, "aac", `-b:a:${index}`, "64k"];
   return ["-map", "0:a:0", ...encoding, `-ac:a:${index}`, "2", `-ar:a:${index}`, "48000"];
 }
@@ -201,6 +215,9 @@ function muxerArguments(order: LadderOrder): readonly string[] {
 function cutAfterSec(order: LadderOrder): number {
   const { plan, segmentSec } = order;
   if (hasShortBeginning(order)) return segmentSec * LATER_CUTS_SHARE;
-  // A tenth shorter beside a copied rung, because the first segment would else be two groups.
-  return plan.copied === undefined ? segmentSec : segmentSec - 0.1;
+  if (plan.copied === undefined) return segmentSec;
+  const isAlone = passedOnAlone(plan) !== undefined;
+  const wantedSec = isAlone ? Math.max(segmentSec, PASSED_ON_SEGMENT_SEC) : segmentSec;
+  // A tenth shorter with a copied rung, because the first segment would else be a group longer.
+  return wantedSec - 0.1;
 }

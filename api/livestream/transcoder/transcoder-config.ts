@@ -9,6 +9,7 @@ import {
   parseSettings,
   wholeNumber,
 } from "../../../engine/settings.js";
+import { LADDERS_MAX } from "../ladder-board.js";
 import type { Rung } from "./ladder-plan.js";
 import type { ShelfSettings } from "./recording/recording-shelf.js";
 
@@ -36,6 +37,8 @@ export interface TranscoderConfig {
   readonly thumbnailSec: number;
   /** Megapixels a second that may be encoded by all ladders together; 0: measured at the start. */
   readonly encodeMegapixelsMax: number;
+  /** Broadcasts that are taken at once; 0: by the machine's cores. */
+  readonly broadcastsMax: number;
   /** A ladder that makes less than this part of real time is reduced; 0: never. */
   readonly speedMin: number;
   readonly heartbeatMs: number;
@@ -107,6 +110,7 @@ const Settings = v.object({
   PASSTHROUGH: switchOf(0),
   THUMBNAIL_SECONDS: wholeNumber(10, 0, 3_600),
   ENCODE_MEGAPIXELS_MAX: wholeNumber(0, 0, 100_000),
+  BROADCASTS_MAX: wholeNumber(0, 0, LADDERS_MAX),
   SPEED_MIN_PERCENT: wholeNumber(92, 0, 100),
   HEARTBEAT_SECONDS: wholeNumber(10, 1, 600),
   LEASE_SECONDS: wholeNumber(30, 2, 3_600),
@@ -150,6 +154,7 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
     isPassthrough: env.PASSTHROUGH === 1,
     thumbnailSec: env.THUMBNAIL_SECONDS,
     encodeMegapixelsMax: env.ENCODE_MEGAPIXELS_MAX,
+    broadcastsMax: env.BROADCASTS_MAX,
     speedMin: env.SPEED_MIN_PERCENT / 100,
     heartbeatMs: env.HEARTBEAT_SECONDS * 1_000,
     leaseSec: env.LEASE_SECONDS,

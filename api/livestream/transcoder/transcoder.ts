@@ -7,6 +7,7 @@ import { type MediaServer, MediaServerGone, type PublishedStream } from "./publi
 import { SourceDescriber } from "./source-describer.js";
 import { probeSource } from "./source-probe.js";
 import { leftFolders } from "./stream-folder.js";
+import { TurnedAway } from "./turned-away.js";
 
 /** The media server also says when a broadcaster goes: this is how late one that comes may be seen. */
 const ASK_PERIOD_MS = 200;
@@ -16,6 +17,8 @@ const SILENCE_MAX_MS = 5_000;
 export interface TranscoderParts extends Omit<LadderParts, "admit"> {
   readonly mediaServer: MediaServer;
   readonly budget: EncodingBudget;
+  /** Broadcasts that are taken at once; the next one waits until another ends. */
+  readonly broadcastsMax: number;
 }
 
 /**
@@ -26,6 +29,7 @@ export class Transcoder {
   readonly #parts: TranscoderParts;
   readonly #ladders = new Map<string, Ladder>();
   readonly #removals = new Map<string, CancelTimer>();
+  readonly #turnedAway: TurnedAway;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #stopAsking: CancelTimer;
@@ -40,6 +44,7 @@ export class Transcoder {
     this.#parts = parts;
     this.#log = parts.log;
     this.#clock = parts.clock;
+    this.#turnedAway = new TurnedAway({ ...parts, leaseSec: parts.config.leaseSec });
     this.#answeredMs = parts.clock.monotonicMs();
     this.#stopAsking = parts.clock.every(ASK_PERIOD_MS, () => {
       this.#relieve();
@@ -104,9 +109,14 @@ export class Transcoder {
       if (stream?.session === ladder.session) ladder.see(stream.tracks);
       else void this.#end(ladder);
     }
+    const refused: PublishedStream[] = [];
     for (const stream of byKey.values()) {
-      if (!this.#ladders.has(stream.streamKey)) this.#begin(stream);
+      if (this.#ladders.has(stream.streamKey)) continue;
+      if (this.#ladders.size < this.#parts.broadcastsMax) this.#begin(stream);
+      else refused.push(stream);
     }
+    const sessions = new Set(published.map(({ session }) => session));
+    this.#turnedAway.see(refused, (session) => sessions.has(session));
   }
 
   #begin(stream: PublishedStream): void {

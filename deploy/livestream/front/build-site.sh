@@ -12,9 +12,6 @@ node_modules/.bin/tsc -p $site
 node_modules/.bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
   --alias:hls.js=hls.js/dist/hls.light.min.mjs --log-level=warning --outfile="$out/main.js"
 node_modules/.bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
-# hls.js cuts segments apart in this worker, off the page's thread; a file, so that no script from a blob: is needed.
-node_modules/.bin/esbuild node_modules/hls.js/dist/hls.worker.js --minify --legal-comments=none --log-level=warning \
-  --outfile="$out/hls.worker.js"
 cp $site/index.html $site/icon.svg "$out/"
 cat node_modules/hls.js/LICENSE node_modules/valibot/LICENSE* >"$out/licenses.txt"
 # Served by another user than the one who builds.

@@ -1,10 +1,17 @@
 import type { CallEnd } from "../../../storage/call-store.js";
 import type { TurnSave } from "../../session/effects.js";
+import type { TurnTools } from "../../tools/tool-log.js";
 
 /** What cannot be kept for ever: the words. */
-export function charsOf({ messages, added }: TurnSave): number {
-  const said = messages.reduce((sum, { text }) => sum + text.length, 0);
+export function charsOf({ messages, added, report }: TurnSave): number {
+  const unheard = report?.unheard?.length ?? 0;
+  const said = messages.reduce((sum, { text }) => sum + text.length, unheard);
   return added.reduce((sum, { content }) => sum + content.length, said);
+}
+
+/** As `charsOf`: what tools were given, and what they answered. */
+export function charsOfTools({ tools = [] }: TurnTools): number {
+  return tools.reduce((sum, { input, output = "" }) => sum + input.length + output.length, 0);
 }
 
 /** The facts of an end are stored even where its words had to be given up; the record says what it lacks. */

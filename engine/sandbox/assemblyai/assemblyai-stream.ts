@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import { DelayedEvents } from "../delayed-events.js";
 import { type DeepgramFault, takeFault } from "../faults.js";
-import { RawAudio } from "../raw-audio.js";
 import type { SandboxContext } from "../simulator.js";
+import { RawAudio } from "../sound/raw-audio.js";
 import { TurnModel } from "../turn-model.js";
 import type { AssemblyAiOptions } from "./assemblyai-options.js";
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { VoiceFormat } from "../simulated-voice.js";
+import type { VoiceFormat } from "../sound/simulated-voice.js";
 
 const RawFormat = v.strictObject({
   container: v.literal("raw"),

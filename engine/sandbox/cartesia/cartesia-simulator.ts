@@ -1,8 +1,6 @@
 import * as v from "valibot";
-import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
-import { bytesPerSecondOf, speak } from "../simulated-voice.js";
 import {
   isGoodKey,
   refuseUpgrade,
@@ -11,7 +9,9 @@ import {
   type Upgrade,
 } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
-import { isUpgradeRefused, statusOfSpeechFault } from "../voice-over-socket.js";
+import { streamAudio } from "../sound/audio-stream.js";
+import { bytesPerSecondOf, speak } from "../sound/simulated-voice.js";
+import { isUpgradeRefused, statusOfSpeechFault } from "../sound/voice-over-socket.js";
 import { Generation, voiceFormatOf } from "./cartesia-request.js";
 import { CartesiaStream } from "./cartesia-stream.js";
 

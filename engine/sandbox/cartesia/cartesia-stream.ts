@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { SandboxContext } from "../simulator.js";
+import { sayOverSocket } from "../sound/voice-over-socket.js";
 import { timedWords } from "../spoken-words.js";
-import { sayOverSocket } from "../voice-over-socket.js";
 import { Cancellation, SocketGeneration, voiceFormatOf } from "./cartesia-request.js";
 
 interface SpeechContext {

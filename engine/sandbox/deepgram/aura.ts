@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import { isGoodKey, type SandboxContext } from "../simulator.js";
-import { sayOverSocket, statusOfSpeechFault } from "../voice-over-socket.js";
+import { streamAudio } from "../sound/audio-stream.js";
+import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import { sayOverSocket, statusOfSpeechFault } from "../sound/voice-over-socket.js";
 import { keyOf } from "./deepgram-handshake.js";
 
 const FLUSHES_MAX = 20;

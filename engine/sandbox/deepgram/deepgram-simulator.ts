@@ -10,7 +10,7 @@ import {
   type Upgrade,
 } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
-import { isUpgradeRefused } from "../voice-over-socket.js";
+import { isUpgradeRefused } from "../sound/voice-over-socket.js";
 import { AuraStream, answerSpeak, auraError, auraFormat } from "./aura.js";
 import {
   HANDSHAKE_FAULTS,

@@ -1,8 +1,8 @@
 import type { WebSocket } from "ws";
 import { DelayedEvents } from "../delayed-events.js";
 import { type DeepgramFault, takeFault } from "../faults.js";
-import { RawAudio } from "../raw-audio.js";
 import type { SandboxContext } from "../simulator.js";
+import { RawAudio } from "../sound/raw-audio.js";
 import type { DeepgramStreamOptions } from "./deepgram-handshake.js";
 import { Recognizer, type RecognizerMessage } from "./recognizer.js";
 

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "../exchange.js";
-import { decodeRecording, type RecognizedRecording, recognizeRecording } from "../recording.js";
-import type { Sound } from "../resampling.js";
-import { decodeMuLaw, samplesOf } from "../telephone-audio.js";
+import {
+  decodeRecording,
+  type RecognizedRecording,
+  recognizeRecording,
+} from "../sound/recording.js";
+import type { Sound } from "../sound/resampling.js";
+import { decodeMuLaw, samplesOf } from "../telephone/telephone-audio.js";
 import type { Refusal } from "./deepgram-handshake.js";
 import { recognized } from "./recognizer.js";
 

@@ -1,5 +1,5 @@
 import type { DeepgramFault } from "../faults.js";
-import { type HeardWord, humanWord, ToneDecoder } from "../tone-code.js";
+import { type HeardWord, humanWord, ToneDecoder } from "../telephone/tone-code.js";
 
 export interface RecognizerOptions {
   readonly sampleRateHz: number;

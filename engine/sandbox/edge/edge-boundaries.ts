@@ -1,4 +1,4 @@
-import { encodeSpeech } from "../tone-code.js";
+import { encodeSpeech } from "../telephone/tone-code.js";
 import type { SpokenSsml } from "./edge-frame.js";
 
 const MEASURING_RATE_HZ = 8000;

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import { chunksOf, firstByteDelayMs, noise } from "../audio-stream.js";
 import { type EdgeFault, takeFault } from "../faults.js";
-import { bytesPerSecondOf, isSpeakable, speak } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
+import { chunksOf, firstByteDelayMs, noise } from "../sound/audio-stream.js";
+import { SentPace } from "../sound/sent-pace.js";
+import { bytesPerSecondOf, isSpeakable, speak } from "../sound/simulated-voice.js";
 import { boundariesOf, type WantedBoundaries } from "./edge-boundaries.js";
 import {
   EDGE_ID,
@@ -132,7 +133,13 @@ export class EdgeStream {
     if (fault === "stallBeforeFirstByte") return;
     const format = { codec: "mp3", sampleRateHz: 24_000, kbps, speed: ssml.speed } as const;
     const spoken = isSpeakable(ssml.text) ? await speak(ssml.text, format) : new Uint8Array();
-    const bytesPerSecond = bytesPerSecondOf(format);
+    const pace = new SentPace();
+    const voice = {
+      bytesPerSecond: bytesPerSecondOf(format),
+      delays: () => faults.edge,
+      fault,
+      pace,
+    };
     await sleep(firstByteDelayMs(faults.edge, fault), undefined, { ref: false });
     if (fault === "disconnectBeforeFirstByte") {
       this.#socket.terminate();
@@ -144,7 +151,7 @@ export class EdgeStream {
     const isSilent = fault === "turnEndWithoutAudio";
     const audio = isSilent ? new Uint8Array() : fault === "garbage" ? noise() : spoken;
     let isFirst = true;
-    for await (const chunk of chunksOf(audio, bytesPerSecond, () => faults.edge, fault)) {
+    for await (const chunk of chunksOf(audio, voice)) {
       if (this.#socket.readyState !== this.#socket.OPEN) {
         journal.record("edge", "aborted", request);
         return;
@@ -158,7 +165,7 @@ export class EdgeStream {
     if (audio.length > 0) this.#socket.send(edgeAudio(requestId, streamId, new Uint8Array()));
     if (fault === "closeWithoutTurnEnd") this.#socket.close(1000);
     else if (fault !== "neverTurnEnd") this.#socket.send(edgeText(requestId, "turn.end", {}));
-    journal.record("edge", "lastByte", request);
+    journal.record("edge", "lastByte", request, pace.text);
   }
 
   #sendBoundaries(requestId: string, ssml: SpokenSsml): void {

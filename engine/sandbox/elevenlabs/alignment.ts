@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange.js";
-import { encodeSpeech } from "../tone-code.js";
+import { encodeSpeech } from "../telephone/tone-code.js";
 
 const MEASURING_RATE_HZ = 8000;
 

@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.js";
 import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
-import { isUpgradeRefused } from "../voice-over-socket.js";
+import { isUpgradeRefused } from "../sound/voice-over-socket.js";
 import { accountAnswer } from "./elevenlabs-account.js";
 import { refusalOfLookup, refuse } from "./elevenlabs-refusal.js";
 import { MultiContextStream } from "./multi-context-stream.js";

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import { bytesPerSecondOf, type VoiceFormat } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
+import { bytesPerSecondOf, type VoiceFormat } from "../sound/simulated-voice.js";
+import { sayOverSocket } from "../sound/voice-over-socket.js";
 import { timedCharacters } from "../spoken-words.js";
-import { sayOverSocket } from "../voice-over-socket.js";
 
 const CONTEXTS_MAX = 5;
 /** Without `auto_mode` or `flush` text waits until there is so much of it. */

@@ -1,8 +1,12 @@
 import * as v from "valibot";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
-import { decodeRecording, type RecognizedRecording, recognizeRecording } from "../recording.js";
 import type { SandboxContext } from "../simulator.js";
+import {
+  decodeRecording,
+  type RecognizedRecording,
+  recognizeRecording,
+} from "../sound/recording.js";
 import { refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
 
 /** The vendor takes 3 GB. */

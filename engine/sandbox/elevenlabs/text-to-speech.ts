@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import type { SandboxContext } from "../simulator.js";
+import { streamAudio } from "../sound/audio-stream.js";
+import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
 import { answerTimed } from "./alignment.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
 

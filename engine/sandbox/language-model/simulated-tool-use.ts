@@ -16,14 +16,15 @@ export interface ToolUse {
 
 const JsonObjectText = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
 
-/** What the server tells of a request that a tool has made. */
-const HttpResult = v.pipe(
+/** What the server tells of a request that a tool has made, or of what the caller's page has done. */
+const ToolResult = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     ok: v.boolean(),
     status: v.optional(v.number()),
-    body: v.optional(v.unknown(), ""),
+    body: v.optional(v.unknown()),
+    result: v.optional(v.unknown()),
     error: v.optional(v.string()),
   }),
 );
@@ -79,11 +80,12 @@ export function aboutToolResults(messages: readonly ChatMessage[]): string | und
 }
 
 function aboutResult(content: string): string {
-  const result = v.safeParse(HttpResult, content);
+  const result = v.safeParse(ToolResult, content);
   if (!result.success) return `The tool says: ${quoted(content)}.`;
   const { ok, status, body, error } = result.output;
+  const said = body ?? result.output.result ?? "";
   if (!ok) return `The tool failed: ${quoted(error ?? `status ${status ?? "unknown"}`)}.`;
-  return `The tool says: ${quoted(typeof body === "string" ? body : JSON.stringify(body))}.`;
+  return `The tool says: ${quoted(typeof said === "string" ? said : JSON.stringify(said))}.`;
 }
 
 /** In the order in which they are named. */

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { streamAudio } from "../audio-stream.js";
 import type { Exchange } from "../exchange.js";
 import { type SpeechFault, takeFault } from "../faults.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../simulated-voice.js";
 import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
-import { wavHeader } from "../wav-header.js";
+import { streamAudio } from "../sound/audio-stream.js";
+import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import { wavHeader } from "../sound/wav-header.js";
 
 const INPUT_CHARACTERS_MAX = 4096;
 

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { sparseCache } from "../../sparse-cache.js";
 import { type ApiError, badRequest, notFound } from "./api-error.js";
 import type { OutputItem } from "./response-body.js";
 import type { ConversationItem, ResponsesRequest } from "./responses-request.js";
@@ -16,11 +17,7 @@ interface StoredResponse {
 /** What the vendor keeps, so that a later request names it instead of sending it again. */
 export class StoredResponses {
   readonly #responses = new LRUCache<string, StoredResponse>({ max: RESPONSES_MAX });
-  readonly #items = new LRUCache<string, ConversationItem>({
-    // Given as `max`, the cache takes the memory of all its places at once, which a start waits for.
-    maxSize: ITEMS_MAX,
-    sizeCalculation: () => 1,
-  });
+  readonly #items = sparseCache<string, ConversationItem>(ITEMS_MAX);
 
   add(
     id: string,

@@ -1,6 +1,10 @@
 import * as v from "valibot";
 import { takeFault } from "../faults.js";
-import { decodeRecording, type RecognizedRecording, recognizeRecording } from "../recording.js";
+import {
+  decodeRecording,
+  type RecognizedRecording,
+  recognizeRecording,
+} from "../sound/recording.js";
 import { badRequest, refusalOf, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { answerWhole } from "./whole-answer.js";

@@ -2,11 +2,15 @@ import type { CallDocuments } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { asteriskWire } from "./asterisk-wire.js";
 
-/** For a dialplan: what its stream is to begin with, or why there will be none in words. */
+/** For a dialplan: what its stream is to begin with and where to ask behind it, or why there will be none in words. */
 const DIALPLAN: CallDocuments = {
   contentType: "text/plain; charset=utf-8",
-  connect: ({ parameters }) => parameters["token"] ?? "",
+  connect: ({ parameters, continueUrl }) => {
+    const token = parameters["token"] ?? "";
+    return continueUrl === undefined ? token : `${token}|${continueUrl}`;
+  },
   farewell: ({ text }) => text,
+  hangUp: () => "over",
 };
 
 /** Asterisk's WebSocket channel. */
@@ -14,7 +18,8 @@ export const ASTERISK: PhoneVendor = {
   newWire: asteriskWire,
   documents: DIALPLAN,
   hasTokenInAddress: true,
+  namesNextOnRequest: true,
 };
 
 /** Asterisk's AudioSocket, which comes over plain TCP. */
-export const AUDIO_SOCKET: PhoneVendor = { documents: DIALPLAN };
+export const AUDIO_SOCKET: PhoneVendor = { documents: DIALPLAN, namesNextOnRequest: true };

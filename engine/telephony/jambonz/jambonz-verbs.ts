@@ -1,11 +1,19 @@
 import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
-import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
+
+const HANG_UP = { verb: "hangup" };
+/**
+ * Jambonz asks up to six times within some 14 s, while a server is being started again or a proxy finds none; releases before
+ * these settings leave them out (https://docs.jambonz.org/guides/features/webhook-and-web-socket-retries).
+ */
+const ASKS_AGAIN = "#rc=5&rp=ct,rt,5xx";
 
 /** Raw samples both ways: without `streaming` Jambonz would want every reply as one message. */
 export function jambonzConnect(
   target: StreamTarget,
   sampleRateHz: 8000 | 16_000 = PHONE_RATE_HZ,
 ): string {
+  const { continueUrl } = target;
   const listen = {
     verb: "listen",
     url: plainAddress(target.url),
@@ -14,11 +22,22 @@ export function jambonzConnect(
     passDtmf: true,
     bidirectionalAudio: { enabled: true, streaming: true, sampleRate: sampleRateHz },
     metadata: target.parameters,
+    // Asked when the stream has ended, or could not be opened; its verbs are done in place of those behind it.
+    ...(continueUrl !== undefined && { actionHook: `${continueUrl}${ASKS_AGAIN}` }),
   };
-  return JSON.stringify([listen, { verb: "hangup" }]);
+  return JSON.stringify([listen, HANG_UP]);
+}
+
+export function jambonzHangUp(): string {
+  return JSON.stringify([HANG_UP]);
+}
+
+export function jambonzPauseAndAsk({ url, pauseSec }: Wait): string {
+  const ask = { verb: "redirect", actionHook: `${url}${ASKS_AGAIN}` };
+  return JSON.stringify([{ verb: "pause", length: pauseSec }, ask]);
 }
 
 export function jambonzSayAndHangUp({ text, language }: Farewell): string {
   const synthesizer = language === undefined ? {} : { synthesizer: { language } };
-  return JSON.stringify([{ verb: "say", text, ...synthesizer }, { verb: "hangup" }]);
+  return JSON.stringify([{ verb: "say", text, ...synthesizer }, HANG_UP]);
 }

@@ -1,9 +1,15 @@
 import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { bodyHash } from "../body-hash.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
+import { isCallerThere } from "../caller-state.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { isJambonzSignature, jambonzTimestamp } from "./jambonz-signature.js";
-import { jambonzConnect, jambonzSayAndHangUp } from "./jambonz-verbs.js";
+import {
+  jambonzConnect,
+  jambonzHangUp,
+  jambonzPauseAndAsk,
+  jambonzSayAndHangUp,
+} from "./jambonz-verbs.js";
 import { jambonzWire } from "./jambonz-wire.js";
 
 export const JAMBONZ: PhoneVendor = {
@@ -12,7 +18,10 @@ export const JAMBONZ: PhoneVendor = {
     contentType: JSON_DOCUMENT,
     connect: (target) => jambonzConnect(target, PHONE_RATE_HZ),
     farewell: jambonzSayAndHangUp,
+    hangUp: jambonzHangUp,
+    hold: jambonzPauseAndAsk,
   },
+  isCallerWaiting: (body) => isCallerThere(body, "call_status"),
   callIdField: "call_sid",
   alwaysNamesCall: true,
   signature: {

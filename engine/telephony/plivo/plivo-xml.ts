@@ -1,4 +1,5 @@
-import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
+import { behindStream } from "../twilio/twiml.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
 /** Plivo cuts what is longer. */
@@ -26,8 +27,13 @@ export function plivoConnect(target: StreamTarget): string {
     extraHeaders: extraHeaders === "" ? undefined : extraHeaders,
   };
   const stream = element("Stream", attributes, escapeText(plainAddress(target.url)));
-  // `keepCallAlive` holds the document until the stream has ended.
-  return xmlDocument(element("Response", {}, stream + element("Hangup", {})));
+  // `keepCallAlive` holds the document until the stream has ended (https://www.plivo.com/docs/voice/xml/audiostream).
+  return xmlDocument(element("Response", {}, stream + behindStream(target)));
+}
+
+export function plivoWaitAndAsk({ url, pauseSec }: Wait): string {
+  const wait = element("Wait", { length: String(pauseSec) });
+  return xmlDocument(element("Response", {}, wait + behindStream({ continueUrl: url })));
 }
 
 export function plivoSayAndHangUp({ text, language }: Farewell): string {

@@ -1,14 +1,21 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
+import { hangUp } from "../twilio/twiml.js";
 import { formOf } from "../webhook-signature.js";
 import { PlivoCalls } from "./plivo-calls.js";
 import { isPlivoSignature } from "./plivo-signature.js";
 import { plivoWire } from "./plivo-wire.js";
-import { plivoConnect, plivoSayAndHangUp } from "./plivo-xml.js";
+import { plivoConnect, plivoSayAndHangUp, plivoWaitAndAsk } from "./plivo-xml.js";
 
 export const PLIVO: PhoneVendor = {
   newWire: () => plivoWire(),
-  documents: { contentType: XML_DOCUMENT, connect: plivoConnect, farewell: plivoSayAndHangUp },
+  documents: {
+    contentType: XML_DOCUMENT,
+    connect: plivoConnect,
+    farewell: plivoSayAndHangUp,
+    hangUp,
+    hold: plivoWaitAndAsk,
+  },
   callIdField: "CallUUID",
   alwaysNamesCall: true,
   signature: {

@@ -1,7 +1,7 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { isTwilioWebhook } from "../twilio/twilio-signature.js";
-import { hangUp, sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
+import { hangUp, pauseAndAsk, sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
 import type { SignedWebhook } from "../webhook-signature.js";
 import { signalwireWire } from "./signalwire-wire.js";
 
@@ -13,6 +13,7 @@ export const SIGNALWIRE: PhoneVendor = {
     connect: (target) => signalwireConnect(target),
     farewell: sayAndHangUp,
     hangUp,
+    hold: pauseAndAsk,
   },
   callIdField: "CallSid",
   signature: {

@@ -1,14 +1,20 @@
 import { bodyHash } from "../body-hash.js";
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { sayAndHangUp, telnyxConnect } from "../twilio/twiml.js";
+import { hangUp, pauseAndAsk, sayAndHangUp, telnyxConnect } from "../twilio/twiml.js";
 import { TelnyxCalls } from "./telnyx-calls.js";
 import { isTelnyxSignature } from "./telnyx-signature.js";
 import { telnyxWire } from "./telnyx-wire.js";
 
 export const TELNYX: PhoneVendor = {
   newWire: () => telnyxWire(),
-  documents: { contentType: XML_DOCUMENT, connect: telnyxConnect, farewell: sayAndHangUp },
+  documents: {
+    contentType: XML_DOCUMENT,
+    connect: telnyxConnect,
+    farewell: sayAndHangUp,
+    hangUp,
+    hold: pauseAndAsk,
+  },
   // The same as the stream's `call_control_id`.
   callIdField: "CallSid",
   alwaysNamesCall: true,

@@ -3,7 +3,7 @@ import type { PhoneVendor } from "../phone-vendor.js";
 import { twilioCalls } from "./twilio-calls.js";
 import { isTwilioWebhook } from "./twilio-signature.js";
 import { twilioWire } from "./twilio-wire.js";
-import { dialOn, hangUp, sayAndHangUp, twilioConnect } from "./twiml.js";
+import { dialOn, hangUp, pauseAndAsk, sayAndHangUp, twilioConnect } from "./twiml.js";
 
 export const TWILIO: PhoneVendor = {
   newWire: twilioWire,
@@ -12,6 +12,7 @@ export const TWILIO: PhoneVendor = {
     connect: twilioConnect,
     farewell: sayAndHangUp,
     hangUp,
+    hold: pauseAndAsk,
   },
   callIdField: "CallSid",
   alwaysNamesCall: true,

@@ -1,4 +1,4 @@
-import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
 /** Beside what all share; each is one vendor's. */
@@ -14,9 +14,15 @@ export function signalwireConnect(target: StreamTarget, codec?: string): string 
   return connect(target, { codec });
 }
 
+/** For vendors that run on in the document when its stream has ended: they ask what comes next, or the call is over. */
+export function behindStream({ continueUrl }: Pick<StreamTarget, "continueUrl">): string {
+  if (continueUrl === undefined) return element("Hangup", {});
+  return element("Redirect", { method: "POST" }, escapeText(continueUrl));
+}
+
 /**
- * TeXML: without the mode `rtp` Telnyx would take our µ-law for MP3. What follows a `Connect` is done when its stream has ended,
- * so a call whose stream was closed does not stay open in silence.
+ * TeXML: without the mode `rtp` Telnyx would take our µ-law for MP3. What follows a `Connect` is done when its stream has ended
+ * (https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/connect), which for streams has no `action` there.
  */
 export function telnyxConnect(target: StreamTarget): string {
   const attributes = {
@@ -25,11 +31,18 @@ export function telnyxConnect(target: StreamTarget): string {
     bidirectionalCodec: "PCMU",
     bidirectionalSamplingRate: "8000",
   };
-  return connect(target, attributes, element("Hangup", {}));
+  const { continueUrl: _, ...withoutAction } = target;
+  return connect(withoutAction, attributes, behindStream(target));
 }
 
 export function hangUp(): string {
   return xmlDocument(element("Response", {}, element("Hangup", {})));
+}
+
+/** The vendor signs what it asks then as it signs a webhook. */
+export function pauseAndAsk({ url, pauseSec }: Wait): string {
+  const pause = element("Pause", { length: String(pauseSec) });
+  return xmlDocument(element("Response", {}, pause + behindStream({ continueUrl: url })));
 }
 
 /** Twilio, SignalWire and Telnyx all understand this document. */

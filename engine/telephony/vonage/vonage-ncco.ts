@@ -1,4 +1,5 @@
 import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import { webhookField } from "../webhook-field.js";
 
 /** Vonage refuses more. */
 const HEADERS_BYTES_MAX = 512;
@@ -15,8 +16,26 @@ export function vonageConnect(target: StreamTarget, sampleRateHz: 8000 | 16_000 
     "content-type": `audio/l16;rate=${sampleRateHz}`,
     headers,
   };
-  const eventUrl = target.statusUrl === undefined ? {} : { eventUrl: [target.statusUrl] };
-  return JSON.stringify([{ action: "connect", endpoint: [endpoint], ...eventUrl }]);
+  return JSON.stringify([{ action: "connect", endpoint: [endpoint], ...eventsOf(target) }]);
+}
+
+/** A synchronous `connect` does what the answer to its last event says; see https://developer.vonage.com/en/voice/voice-api/guides/websockets. */
+function eventsOf({ continueUrl, statusUrl }: StreamTarget): Readonly<Record<string, unknown>> {
+  if (continueUrl !== undefined) return { eventType: "synchronous", eventUrl: [continueUrl] };
+  return statusUrl === undefined ? {} : { eventUrl: [statusUrl] };
+}
+
+/** States of the stream in which Vonage waits for what comes next: ended by us, or never opened. */
+const WAITS = new Set(["disconnected", "failed", "unanswered", "rejected", "busy", "timeout"]);
+
+/** Vonage only tells of all other states, and must not be given another stream then. */
+export function isVonageWaiting(body: string): boolean {
+  return WAITS.has(webhookField(body, "status"));
+}
+
+/** No document: nothing stands behind the stream in the one before, and the call ends with it. */
+export function vonageHangUp(): string {
+  return "";
 }
 
 /** The call ends with the document. */

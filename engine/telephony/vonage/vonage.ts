@@ -1,7 +1,7 @@
 import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { vonageConnect, vonageSayAndHangUp } from "./vonage-ncco.js";
+import { isVonageWaiting, vonageConnect, vonageHangUp, vonageSayAndHangUp } from "./vonage-ncco.js";
 import { isVonageSignature } from "./vonage-signature.js";
 import { vonageWire } from "./vonage-wire.js";
 
@@ -11,7 +11,9 @@ export const VONAGE: PhoneVendor = {
     contentType: JSON_DOCUMENT,
     connect: (target) => vonageConnect(target, PHONE_RATE_HZ),
     farewell: vonageSayAndHangUp,
+    hangUp: vonageHangUp,
   },
+  isCallerWaiting: isVonageWaiting,
   callIdField: "uuid",
   alwaysNamesCall: true,
   passesCallId: true,

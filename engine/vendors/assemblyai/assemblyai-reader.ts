@@ -78,7 +78,7 @@ export class AssemblyAiReader implements MessageReader {
     // The transcript of an open turn lacks the words that may still change.
     const heard = words.map((word) => word.text).join(" ");
     const text = (end_of_turn || heard === "" ? transcript : heard).trim();
-    if (text === "") return [];
+    if (text === "") return [{ kind: "wordless" }];
     const told: Heard[] = [];
     if (this.#openOrder !== turn_order) {
       this.#openOrder = turn_order;

@@ -9,6 +9,7 @@ export interface VendorAnswer {
   /** How many requests it took, those that failed included. */
   readonly attempts?: number;
   readonly firstVendor?: string;
+  readonly firstModel?: string;
   readonly firstFault?: VendorFault;
   readonly wastedMs?: number;
   readonly wastedTokens?: number;
@@ -34,7 +35,9 @@ interface Tally {
   model: string;
   answers: number;
   failures: number;
-  first: { readonly vendor: string; readonly fault: VendorFault } | undefined;
+  first:
+    | { readonly vendor: string; readonly model: string; readonly fault: VendorFault }
+    | undefined;
   wastedMs: number;
   wastedTokens: number;
   hedges: Hedges | undefined;
@@ -61,13 +64,13 @@ export class AnswerLog implements ChainWatch {
 
   failed(
     category: Category,
-    { vendor }: ChainLink<unknown>,
+    { vendor, modelId: model }: ChainLink<unknown>,
     error: VendorError,
     wasted: Wasted,
   ): void {
     const tally = this.#tallyOf(category);
     tally.failures += 1;
-    tally.first ??= { vendor, fault: error.fault };
+    tally.first ??= { vendor, model, fault: error.fault };
     tally.wastedMs += wasted.ms;
     tally.wastedTokens += wasted.tokens;
     this.#onFailed(category, error);
@@ -116,6 +119,7 @@ function answerOf(tally: Tally): VendorAnswer {
     model,
     attempts: answers + failures,
     firstVendor: first.vendor,
+    firstModel: first.model,
     firstFault: first.fault,
     wastedMs,
     ...(wastedTokens > 0 ? { wastedTokens } : {}),

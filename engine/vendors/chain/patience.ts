@@ -6,6 +6,8 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
  */
 export class Patience {
   readonly signal: AbortSignal;
+  readonly #given: AbortSignal;
+  readonly #onAbort = () => this.#cancel();
   #limitMs: number | undefined;
   readonly #clock: Clock;
   readonly #tooLate = new AbortController();
@@ -15,6 +17,7 @@ export class Patience {
 
   constructor(clock: Clock, limitMs: number | undefined, signal: AbortSignal) {
     this.#clock = clock;
+    this.#given = signal;
     this.#limitMs = limitMs;
     this.#startedAtMs = clock.monotonicMs();
     this.#progressAtMs = this.#startedAtMs;
@@ -22,7 +25,7 @@ export class Patience {
     if (limitMs === undefined) return;
     this.#wait(limitMs);
     // At once, not when the client has noticed: a call that has ended leaves no timer behind.
-    signal.addEventListener("abort", () => this.#cancel(), { once: true });
+    signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   get isOver(): boolean {
@@ -60,6 +63,7 @@ export class Patience {
 
   end(): void {
     this.#cancel();
+    this.#given.removeEventListener("abort", this.#onAbort);
   }
 
   #wait(delayMs: number): void {

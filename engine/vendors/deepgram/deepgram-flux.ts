@@ -121,9 +121,13 @@ class FluxReader implements MessageReader {
     const heard: Heard = { ...told, isFinal: false, lastWordEndSec: words.at(-1)?.end };
     switch (event) {
       case "StartOfTurn":
-        return [{ kind: "speechStarted" }, { kind: "turn", mark: "startOfTurn", text }, heard];
+        return [
+          { kind: "speechStarted" },
+          { kind: "turn", mark: "startOfTurn", text },
+          ...(text === "" ? [] : [heard]),
+        ];
       case "Update":
-        return text === "" ? [] : [heard];
+        return text === "" ? [{ kind: "wordless" }] : [heard];
       case "EagerEndOfTurn":
         return [heard, { kind: "turn", mark: "eagerEndOfTurn", text }];
       case "TurnResumed":

@@ -114,8 +114,8 @@ class NovaReader implements MessageReader {
     const { text, isFinal, speechFinal, lastWordEndSec, settledSec } = message;
     this.#guess = isFinal || text === "" ? undefined : message;
     const settled: Heard[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
-    // A silence that is still going on says nothing; the end of one may end a turn.
-    if (text === "" && !isFinal) return settled;
+    // A silence that is still going on changes nothing; the end of one may end a turn.
+    if (text === "" && !isFinal) return [{ kind: "wordless" }];
     const words = { kind: "words", text, isFinal, speechFinal } as const;
     return [...settled, { ...words, lastWordEndSec }];
   }

@@ -14,13 +14,18 @@ import type { FeedRules } from "./recognizer-dialect.js";
 
 /** The caller's last words, should the connection break while they are being understood. */
 const RING_MS = 2_000;
+/** What the caller says while there is no connection: for as long as one is tried for, and what was not settled before it. */
+export const OUTAGE_MS = 12_000;
 
 /**
  * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
  * what is left of the silence along at once.
  */
 export const QUIET_PIECE_MS = 200;
-/** Silence that follows speech goes out as it comes for this long beyond the endpointing: it ends the caller's turn. */
+/**
+ * Silence that follows speech goes out as it comes for this long beyond the endpointing, or until the vendor has told of the
+ * end: it ends the caller's turn.
+ */
 const AFTER_SPEECH_MS = 800;
 
 /** No vendor has to take a longer message: one refuses those of more than a second. */
@@ -46,15 +51,18 @@ export class AudioFeed {
   readonly #rules: FeedRules;
   readonly #format: HeardFormat;
   readonly #bytesPerMs: number;
+  readonly #ringBytes: number;
   readonly #ring: AudioRing;
   readonly #afterSpeechBytes: number;
   #socket: VendorSocket | undefined;
   #quietFromByte = 0;
+  #isQuietNow = true;
   #sentByte = 0;
   #settledByte = 0;
   #socketStartMs = 0;
   #lastSentMs = 0;
   #closing = false;
+  #isCatchingUp = false;
   #cancelReplay: CancelTimer | undefined;
   #replayedMs = 0;
   #cancelKeepAlive: CancelTimer | undefined;
@@ -66,7 +74,8 @@ export class AudioFeed {
     this.#format = format;
     this.#bytesPerMs = bytesPerMs(format);
     this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * this.#bytesPerMs;
-    this.#ring = new AudioRing(RING_MS * this.#bytesPerMs);
+    this.#ringBytes = RING_MS * this.#bytesPerMs;
+    this.#ring = new AudioRing(this.#ringBytes);
   }
 
   /** Stream time, in ms, of a socket's time in seconds. */
@@ -88,6 +97,16 @@ export class AudioFeed {
     this.#settledByte = Math.max(this.#settledByte, settledByte);
   }
 
+  /** The vendor has told of the end of speech: the silence that goes on ends nothing more. Sound is sent as before. */
+  speechEnded(): void {
+    if (this.#isQuietNow) this.#quietFromByte = this.#ring.endByte;
+  }
+
+  /** Whether audio of an outage is being sent that was longer than what is always kept. */
+  get isCatchingUp(): boolean {
+    return this.#isCatchingUp;
+  }
+
   /** Whether the vendor takes what it is sent. */
   get isCongested(): boolean {
     return this.#socket !== undefined && this.#socket.bufferedBytes > SEND_BUFFER_MAX_BYTES;
@@ -97,6 +116,7 @@ export class AudioFeed {
     this.#socket = socket;
     this.#sentByte = Math.max(this.#settledByte, this.#ring.startByte);
     this.#socketStartMs = this.#sentByte / this.#bytesPerMs;
+    this.#isCatchingUp = this.#ring.endByte - this.#sentByte > this.#ringBytes;
     this.#sendSilence(this.#rules.openingSilenceMs);
     this.#keepAliveIn(this.#rules.keepAliveMs);
     if (this.#sentByte < this.#ring.endByte) {
@@ -117,9 +137,11 @@ export class AudioFeed {
     const isNext =
       this.#sentByte === this.#ring.endByte &&
       audio.length <= bytesOfMs(this.#format, PIECE_MAX_MS);
+    if (!isLive) this.#makeRoom(audio.length);
     this.#ring.write(audio);
     const { endByte } = this.#ring;
-    if (!isQuiet(audio, this.#format)) this.#quietFromByte = endByte + this.#afterSpeechBytes;
+    this.#isQuietNow = isQuiet(audio, this.#format);
+    if (!this.#isQuietNow) this.#quietFromByte = endByte + this.#afterSpeechBytes;
     if (!isLive || this.#mayWait()) return;
     if (isNext) {
       this.#send(audio);
@@ -148,6 +170,15 @@ export class AudioFeed {
       this.#sentByte = endByte;
     } else this.#sendUntil(endByte);
     this.#socket.sendText(this.#rules.endMark);
+  }
+
+  /** For what is to be sent again; only an outage takes so much memory. */
+  #makeRoom(sizeBytes: number): void {
+    const { startByte, endByte, capacityBytes } = this.#ring;
+    const neededBytes = endByte + sizeBytes - Math.max(this.#settledByte, startByte);
+    const maxBytes = OUTAGE_MS * this.#bytesPerMs;
+    if (neededBytes <= capacityBytes || capacityBytes >= maxBytes) return;
+    this.#ring.resize(Math.min(maxBytes, Math.max(neededBytes, 2 * capacityBytes)));
   }
 
   get #pieceBytes(): number {
@@ -206,6 +237,8 @@ export class AudioFeed {
     if (endByte - fromByte >= this.#pieceBytes) this.#sendUntil(endByte);
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
+    this.#isCatchingUp = false;
+    if (this.#ring.capacityBytes > this.#ringBytes) this.#ring.resize(this.#ringBytes);
     if (this.#closing) this.#sendEnd();
   }
 

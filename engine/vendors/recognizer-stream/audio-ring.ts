@@ -1,6 +1,7 @@
 /** The newest bytes of a stream, addressed by their position in the whole stream. */
 export class AudioRing {
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
+  #oldestByte = 0;
   #endByte = 0;
 
   constructor(capacityBytes: number) {
@@ -14,7 +15,20 @@ export class AudioRing {
 
   /** The position of the oldest byte that is still held. */
   get startByte(): number {
-    return Math.max(0, this.#endByte - this.#bytes.length);
+    return Math.max(this.#oldestByte, this.#endByte - this.#bytes.length);
+  }
+
+  get capacityBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** Keeps of what is held the newest that finds room. */
+  resize(capacityBytes: number): void {
+    const kept = this.read(this.#endByte - capacityBytes, this.#endByte);
+    this.#bytes = new Uint8Array(capacityBytes);
+    this.#endByte -= kept.length;
+    this.#oldestByte = this.#endByte;
+    this.write(kept);
   }
 
   write(audio: Uint8Array): void {

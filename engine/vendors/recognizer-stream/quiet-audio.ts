@@ -16,9 +16,10 @@ export function isQuiet(audio: Uint8Array, { encoding }: HeardFormat): boolean {
   return encoding === "mulaw" ? isQuietMulaw(audio) : isQuietLinear(audio);
 }
 
+/** By place: every frame of every call is looked at, and an iterator takes three times as long. */
 function isQuietMulaw(audio: Uint8Array): boolean {
-  for (const code of audio) {
-    if ((~code & MULAW_MAGNITUDE) >= LOUD_MULAW_CODE) return false;
+  for (let at = 0; at < audio.length; at += 1) {
+    if ((~(audio[at] ?? 0) & MULAW_MAGNITUDE) >= LOUD_MULAW_CODE) return false;
   }
   return true;
 }

@@ -25,6 +25,8 @@ export type Heard =
     }
   /** The vendor will not come back to audio before this: it need not be sent again. */
   | { readonly kind: "settled"; readonly sec: number }
+  /** It has listened, and made no words of what it heard. */
+  | { readonly kind: "wordless" }
   | { readonly kind: "speechStarted" }
   | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
   | { readonly kind: "turn"; readonly mark: TurnMark; readonly text: string }

@@ -50,8 +50,6 @@ export class RecognizerStream implements SpeechStream {
   #lostMs: number | undefined;
   #tries = 0;
   #garbageCount = 0;
-  /** Something has come over this socket; the first may be a greeting, which is no sign that anything was heard. */
-  #isGreeted = false;
   #cancelTimer: CancelTimer = () => undefined;
   #finished: Promise<void> | undefined;
   #resolveFinished: () => void = () => undefined;
@@ -72,7 +70,8 @@ export class RecognizerStream implements SpeechStream {
     if (this.#phase !== "open" || audio.length === 0) return;
     this.#feed.write(audio);
     if (this.#feed.isCongested) this.#lose(this.#fault("unavailable", "does not read"));
-    if (this.#socket !== undefined) this.#compare(audio);
+    // What waits behind the audio of a long outage cannot be answered yet.
+    if (this.#socket !== undefined && !this.#feed.isCatchingUp) this.#compare(audio);
   }
 
   finish(): Promise<void> {
@@ -104,7 +103,6 @@ export class RecognizerStream implements SpeechStream {
     this.#socket = socket;
     this.#openedMs = this.#parts.clock.monotonicMs();
     this.#garbageCount = 0;
-    this.#isGreeted = false;
     this.#reader = this.#parts.dialect.newReader();
     socket.listen({
       onText: (text) => this.#take(text),
@@ -124,11 +122,7 @@ export class RecognizerStream implements SpeechStream {
     const heard = this.#reader.read(text);
     if (heard === undefined) this.#countGarbage();
     else {
-      const saysNothing = heard.length === 0 && this.#isGreeted;
-      this.#isGreeted = true;
-      if (saysNothing || heard.some(({ kind }) => kind !== "speechStarted")) {
-        this.#watch.understood();
-      }
+      if (heard.some(tellsOfHearing)) this.#watch.understood();
       this.#tell(heard);
     }
   }
@@ -146,6 +140,8 @@ export class RecognizerStream implements SpeechStream {
     switch (heard.kind) {
       case "words": {
         const { text, isFinal, speechFinal, lastWordEndSec: endSec } = heard;
+        // Without words it is none: some vendors tell of such in the middle of speech.
+        if (speechFinal && text !== "") this.#feed.speechEnded();
         const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
         const words = { text, isFinal, speechFinal, lastWordEndMs };
         const { decidesTurns, turnSilenceMaxMs } = dialect;
@@ -156,6 +152,8 @@ export class RecognizerStream implements SpeechStream {
       case "settled":
         this.#feed.settle(heard.sec);
         break;
+      case "wordless":
+        break;
       case "speechStarted":
         listener.onSpeechStarted();
         break;
@@ -163,6 +161,7 @@ export class RecognizerStream implements SpeechStream {
         listener.onUtteranceEnd(this.#feed.streamMs(heard.lastWordEndSec));
         break;
       case "turn":
+        if (heard.mark === "endOfTurn") this.#feed.speechEnded();
         listener.onTurn({ mark: heard.mark, text: heard.text });
         break;
       case "error":
@@ -253,4 +252,10 @@ export class RecognizerStream implements SpeechStream {
     this.#attach(socket);
     this.#parts.listener.onRecovered(deafMs);
   }
+}
+
+/** Somebody who is deaf can tell of a voice that starts, or of nothing. */
+function tellsOfHearing(heard: Heard): boolean {
+  if (heard.kind === "turn") return heard.mark !== "startOfTurn";
+  return heard.kind !== "speechStarted";
 }

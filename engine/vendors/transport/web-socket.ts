@@ -83,7 +83,7 @@ export class VendorSocket {
    * twice as long, and fifty frames a second are the largest part of what a call costs.
    */
   sendBinary(bytes: Uint8Array): void {
-    if (this.isOpen && !this.#connection.destroyed) this.#frames.write(bytes);
+    if (this.isOpen) this.#frames.write(bytes);
   }
 
   /** Breaks the connection at once; the listener hears nothing more. */

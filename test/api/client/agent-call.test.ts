@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
+import { OwnSound } from "../../../api/client/own-sound.js";
 import { connected, stand } from "./call-stand.js";
 import { ClientSocket } from "./client-socket.js";
 
@@ -57,6 +58,35 @@ test("words, turns and waits are told as a page wants to show them", async () =>
     told("turn").map(({ phase }) => phase),
     ["begun", "finished"],
   );
+});
+
+test("levels say how loud both are, to programs with a sound of their own too", async () => {
+  const { clock, sound, told } = await connected();
+  const levels = (change: () => void) => {
+    clock.advance(60);
+    change();
+    return told("levels").at(-1);
+  };
+  const loudest = { caller: 1, agent: 1 };
+  assert.deepEqual(
+    levels(() => sound.write(new Int16Array(320).fill(-32_768))),
+    { caller: 1, agent: 0 },
+  );
+  ClientSocket.last.say({
+    type: "audioStart",
+    turnId: 1,
+    encoding: "pcm24k",
+    sampleRateHz: 24_000,
+  });
+  assert.deepEqual(
+    levels(() => ClientSocket.last.sendAudio(2_400, -32_768)),
+    loudest,
+  );
+  // Meters are told 16 times a second, however often a level changes.
+  sound.write(new Int16Array(320));
+  assert.deepEqual(told("levels").at(-1), loudest);
+  const silent = levels(() => ClientSocket.last.say({ type: "audioEnd" }));
+  assert.deepEqual(silent, { caller: 0, agent: 0 });
 });
 
 test("after an interruption the words that nobody heard are told apart", async () => {
@@ -119,6 +149,29 @@ test("a line that comes back mends what was told of it", async () => {
   assert.deepEqual(told("mended"), ["connectionLost"]);
 });
 
+test("a network that the system says is gone is not waited for", async () => {
+  const { call, clock, told } = await connected();
+  call.networkLost();
+  assert.equal(call.state, "reconnecting");
+  clock.advance(1_000);
+  await Promise.resolve();
+  await Promise.resolve();
+  ClientSocket.last.accept();
+  assert.deepEqual(
+    told("connected").map(({ isAgain }) => isAgain),
+    [false, true],
+  );
+});
+
+test("the volume is between nothing and everything", () => {
+  const volumes: number[] = [];
+  const setVolume = (volume: number) => void volumes.push(volume);
+  const sound = Object.assign(new OwnSound({ onAudio: () => {} }), { setVolume });
+  const { call } = stand({ sound });
+  for (const volume of [-1, 0.5, 7]) call.setVolume(volume);
+  assert.deepEqual(volumes, [0, 0.5, 1]);
+});
+
 test("written words are sent while there is a connection, and only then", async () => {
   const { call, clock } = await connected();
   const socket = ClientSocket.last;
@@ -138,10 +191,32 @@ test("written words are sent while there is a connection, and only then", async 
 });
 
 test("a line that takes nothing for two seconds is broken off by the client", async () => {
-  const { call, sound } = await connected();
+  const { call, clock, sound } = await connected();
+  for (let sent = 0; sent < 100; sent += 1) {
+    ClientSocket.last.bufferedAmount = sent * 640;
+    sound.write(new Int16Array(320));
+    clock.advance(20);
+  }
   ClientSocket.last.bufferedAmount = 64_001;
+  assert.equal(call.state, "listening");
   sound.write(new Int16Array(320));
   assert.equal(call.state, "reconnecting");
+});
+
+test("a page that stood still sends two seconds at once, and keeps its line", async () => {
+  const { call, clock, sound } = await connected();
+  const { sent } = ClientSocket.last;
+  clock.advance(5_000);
+  for (let count = 0; count < 250; count += 1) {
+    ClientSocket.last.bufferedAmount = sent.length * 640;
+    sound.write(new Int16Array(320));
+  }
+  assert.equal(sent.length, 101);
+  ClientSocket.last.bufferedAmount = 0;
+  clock.advance(20);
+  sound.write(new Int16Array(320));
+  assert.equal(sent.length, 102);
+  assert.equal(call.state, "listening");
 });
 
 test("messages that a newer server may send, or nonsense, do no harm", async () => {

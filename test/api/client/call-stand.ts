@@ -4,7 +4,17 @@ import { OwnSound } from "../../../api/client/own-sound.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { ClientSocket } from "./client-socket.js";
 
-const NAMES = ["state", "connected", "words", "turn", "wait", "fault", "mended", "ended"] as const;
+const NAMES = [
+  "state",
+  "connected",
+  "words",
+  "turn",
+  "wait",
+  "levels",
+  "fault",
+  "mended",
+  "ended",
+] as const;
 
 export interface CallStand {
   readonly call: AgentCall;

@@ -57,8 +57,8 @@ export class ClientSocket implements CallSocket {
     this.say({ type: "transcript", payload: { role, text, isFinal } });
   }
 
-  sendAudio(samples: number): void {
-    this.onmessage?.({ data: new Int16Array(samples).buffer } as never);
+  sendAudio(samples: number, amplitude = 0): void {
+    this.onmessage?.({ data: new Int16Array(samples).fill(amplitude).buffer } as never);
   }
 
   breakOff(code = 1006, reason = ""): void {

@@ -6,9 +6,9 @@ import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
 import { type CallCommandOptions, callCommand } from "../../../api/commands/call/call-command.js";
 import { runCommand } from "../../../api/commands/command.js";
-import { recognizeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
-import { samplesOf } from "../../../engine/sandbox/telephone-audio.js";
-import { decodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { recognizeMp3 } from "../../../engine/sandbox/sound/mp3-decoder.js";
+import { samplesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
+import { decodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import { type Customer, TestServer } from "../../system/test-server.js";
 import { RecordingTerminal } from "./recording-terminal.js";
 

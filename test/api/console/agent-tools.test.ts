@@ -59,6 +59,7 @@ test("tools are read from JSON as far as they are tools", () => {
     { ...newTool("http"), headers: { a: "1" } },
     { type: "transfer", to: "" },
   ]);
-  const all = [newTool("http"), newTool("hangup"), newTool("sendDigits"), newTool("transfer")];
+  const types = ["http", "client", "hangup", "sendDigits", "transfer"] as const;
+  const all = types.map(newTool);
   assert.deepEqual(toolsOf(JSON.stringify(all)), all);
 });

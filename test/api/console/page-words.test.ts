@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { filtersOf } from "../../../api/console/model/call-filters.js";
 import { eventOf, serverEvents } from "../../../api/console/model/server-events.js";
 import { spanOf } from "../../../api/console/model/spans.js";
-import { sharesCsv, usageCsv } from "../../../api/console/model/usage-csv.js";
+import { sharesCsv, usageCsv, vendorsCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
 import {
   attentionWords,
@@ -11,7 +11,7 @@ import {
   endingWords,
   otherEndWords,
 } from "../../../api/console/words/call-words.js";
-import { providerState } from "../../../api/console/words/provider-words.js";
+import { keptFaultWords, providerState } from "../../../api/console/words/provider-words.js";
 
 test("an ending is told in words, also one that this console does not know yet", () => {
   const ended = { status: "completed", channel: "web" } as const;
@@ -108,15 +108,33 @@ test("events of a stream are read however they are cut", async () => {
 });
 
 test("a name in a table is a text, whatever it begins with", () => {
-  const share = { calls: 1, failed: 0, minutes: 2.5, llmTokens: 3, ttsChars: 4 };
+  const share = { calls: 1, failed: 0, failures: [], minutes: 2.5, llmTokens: 3, ttsChars: 4 };
   const csv = sharesCsv([
     { ...share, name: 'Front "desk", 2nd floor' },
-    { ...share, name: "=HYPERLINK(1)" },
+    { ...share, name: "=HYPERLINK(1)", failed: 1, failures: [{ endReason: "busy", calls: 1 }] },
   ]);
   assert.deepEqual(csv.split("\r\n").slice(1, 3), [
-    '"Front ""desk"", 2nd floor",1,0,2.5,3,4',
-    `"'=HYPERLINK(1)",1,0,2.5,3,4`,
+    '"Front ""desk"", 2nd floor",1,0,2.5,3,4,',
+    `"'=HYPERLINK(1)",1,1,2.5,3,4,"busy 1"`,
   ]);
+});
+
+test("the table of vendors leaves a fault out that never was", () => {
+  const groq = { vendor: "groq", category: "llm", answered: 3, failed: 0, lastFault: null };
+  const faults = [
+    { fault: "timeout", model: "fast", turns: 2 },
+    { fault: "refused", model: null, turns: 1 },
+  ];
+  const csv = vendorsCsv([
+    { ...groq, wastedMs: 0, faults: [] },
+    { ...groq, failed: 3, lastFault: "timeout", wastedMs: 900, faults },
+  ]);
+  assert.deepEqual(csv.split("\r\n").slice(1, 3), [
+    '"groq",llm,3,0,,0,',
+    '"groq",llm,3,3,timeout,900,"timeout of fast 2; refused 1"',
+  ]);
+  assert.equal(keptFaultWords("timeout"), "it did not answer in time");
+  assert.equal(keptFaultWords("newFault"), "newFault");
 });
 
 test("the reason why a call needs attention is told in a few words", () => {
@@ -126,6 +144,10 @@ test("the reason why a call needs attention is told in a few words", () => {
   assert.equal(
     attentionWords({ ...call, metadata: { deafForLong: true, deafMs: 8_240 } }),
     "the agent heard nothing for 8.2 s",
+  );
+  assert.equal(
+    attentionWords({ ...call, metadata: { waitedForLong: true, longestWaitMs: 9_040 } }),
+    "waited 9.0 s for one answer",
   );
   assert.equal(
     attentionWords({ ...call, metadata: { endReason: "callerIdle" } }),

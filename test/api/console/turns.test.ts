@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { percentile, recordsOf, saidTurns, waitOf } from "../../../api/console/model/turns.js";
+import { toolWords } from "../../../api/console/words/tool-words.js";
 
 const REPLY = {
   turn: 2,
@@ -51,21 +52,71 @@ test("each message of the agent stands beside the record of its turn", () => {
   ] as const;
   const records = [
     { turn: 1, kind: "greeting", outcome: "played" },
-    REPLY,
+    { ...REPLY, unheard: "Two. Three." },
     { ...REPLY, turn: 3, outcome: "superseded" },
     { ...REPLY, turn: 4, outcome: "played" },
   ];
   const turns = saidTurns(transcript, records, 500);
   assert.deepEqual(
-    turns.map(({ atSec, record, wasInterrupted }) => [atSec, record?.["turn"], wasInterrupted]),
+    turns.map(({ atSec, record, unheard }) => [atSec, record?.["turn"], unheard]),
     [
-      [0.5, 1, false],
-      [1.5, undefined, false],
-      [3, 2, true],
-      [3.5, undefined, false],
-      [4.5, 4, false],
+      [0.5, 1, ""],
+      [1.5, undefined, ""],
+      [3, 2, "Two. Three."],
+      [3.5, undefined, ""],
+      [4.5, 4, ""],
     ],
   );
+  assert.deepEqual(
+    turns.map(({ wasInterrupted }) => wasInterrupted),
+    [false, false, true, false, false],
+  );
+});
+
+test("what is said after a cough is not struck out before it", () => {
+  const transcript = [
+    { role: "assistant", text: "One", timestamp: 0 },
+    { role: "assistant", text: "Two.", timestamp: 900 },
+  ] as const;
+  const records = [
+    { kind: "greeting", outcome: "interrupted", unheard: "Two. Three." },
+    { kind: "resumed", outcome: "cutOff", unheard: "Three." },
+  ];
+  assert.deepEqual(
+    saidTurns(transcript, records, 0).map(({ unheard }) => unheard),
+    ["", "Three."],
+  );
+});
+
+test("what tools have done stands beside the words that came of it, whatever was given up before", () => {
+  const transcript = [
+    { role: "user", text: "Book a table.", timestamp: 0 },
+    { role: "assistant", text: "It is booked.", timestamp: 900 },
+    { role: "user", text: "And a taxi.", timestamp: 1_800 },
+  ] as const;
+  const booked = { name: "book", input: '{"guests":4}', output: "booked", ok: true, ms: 120.4 };
+  const stopped = { name: "call_taxi", input: "{}", ok: false, ms: 300 };
+  const records = [
+    { kind: "reply", outcome: "superseded", tools: [booked], moreTools: 2 },
+    { kind: "reply", outcome: "played" },
+    { kind: "reply", outcome: "cutOff", tools: [stopped, "no record"] },
+  ];
+  const [asked, answered, last] = saidTurns(transcript, records, 0);
+  assert.deepEqual(asked?.tools, []);
+  const input = '{\n  "guests": 4\n}';
+  const done = { name: "book", input, output: "booked", isDone: true, durationMs: 120.4 };
+  assert.deepEqual(answered?.tools, [done]);
+  assert.equal(answered?.moreTools, 2);
+  const order = '{"order":12345678901234567890}';
+  const [found] =
+    saidTurns(transcript, [{ kind: "reply", tools: [{ input: order }] }], 0)[1]?.tools ?? [];
+  assert.equal(found?.input, order, "nothing is rounded");
+  assert.equal(toolWords(done), "answered after 120 ms");
+  const [late, ...others] = last?.tools ?? [];
+  assert.ok(late);
+  assert.deepEqual(others, []);
+  assert.equal(toolWords(late), "was stopped after 300 ms");
+  assert.equal(toolWords({ ...late, output: "no" }), "failed after 300 ms");
 });
 
 test("a call without records of its turns shows what was said", () => {

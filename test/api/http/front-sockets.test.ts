@@ -66,6 +66,26 @@ testFronts("texts and bytes come and go as they are", doorOn, async ({ front, po
   assert.equal(socket.getBufferedAmount(), 0);
 });
 
+testFronts("a closed door answers 503, and opens again", doorOn, async ({ front, port }) => {
+  const door = doorOf(front);
+  door.isShut = true;
+  const turnedAway = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`);
+  turnedAway.on("error", () => undefined);
+  const answered = new Promise<string>((resolve) => {
+    turnedAway.once("unexpected-response", (_request, response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.once("end", () =>
+        resolve(`${response.statusCode} ${Buffer.concat(pieces).toString()}`),
+      );
+    });
+  });
+  assert.equal(await answered, '503 {"error":"this server takes no calls, and another one does"}');
+  door.isShut = false;
+  const { client } = await dial(front, port);
+  client.terminate();
+});
+
 testFronts("a door is told who asks, and a ping is answered", doorOn, async ({ front, port }) => {
   const { client, socket } = await dial(front, port);
   assert.equal(socket.getUserData().told, "ann at 7f000001");

@@ -19,11 +19,16 @@ export class RecordingDoor implements SocketDoor<Visitor> {
   /** Code and reason. */
   readonly closes: string[] = [];
   drainedCount = 0;
+  isShut = false;
   readonly #onChange = new Set<() => void>();
   #sockets: FrontSocket<Visitor>[] = [];
 
   constructor(messageBytesMax: number) {
     this.messageBytesMax = messageBytesMax;
+  }
+
+  isClosed(): boolean {
+    return this.isShut;
   }
 
   admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor {

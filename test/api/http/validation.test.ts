@@ -139,8 +139,8 @@ test("every kind of field says what was expected, whether it is wrong or missing
 test("a thing of several kinds says whether its kind is wrong, or it is no such thing", () => {
   const ids = { llmProviderId: "a", llmModelId: "a", ttsProviderId: "a", ttsModelId: "a" };
   const agent = (tool: unknown) => ({ name: "a", ...ids, sttProviderId: "a", tools: [tool] });
-  const type =
-    'tools.0.type: expected what the tool does, one of "hangup", "transfer", "sendDigits", "http"';
+  const types = '"hangup", "transfer", "sendDigits", "http", "client"';
+  const type = `tools.0.type: expected what the tool does, one of ${types}`;
   for (const [tool, message] of [
     [7, "tools.0: expected a tool with a name that no other one has, an object"],
     [{}, type],

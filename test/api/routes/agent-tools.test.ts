@@ -31,6 +31,13 @@ const LOOK_UP = {
   method: "POST",
 } as const;
 
+const SHOW = {
+  type: "client",
+  name: "show_order",
+  description: "Shows an order to the caller",
+  parameters: LOOK_UP.parameters,
+} as const;
+
 function create(...tools: readonly unknown[]) {
   return platform.client.post(AGENTS, { ...draft, tools }, tenancy.byKey);
 }
@@ -48,12 +55,19 @@ function toolsIn(answer: { readonly body: unknown; readonly text: string }) {
 test("an agent's tools are answered with their defaults, and with the names of their headers only", async () => {
   const headers = { Authorization: SECRET, "X-Region": "eu" };
   const transfer = { type: "transfer", to: "+15550100", description: "For complaints" };
-  const given = [{ type: "hangup" }, transfer, { type: "sendDigits" }, { ...LOOK_UP, headers }];
+  const given = [
+    { type: "hangup" },
+    transfer,
+    { type: "sendDigits" },
+    { ...LOOK_UP, headers },
+    SHOW,
+  ];
   const created = await create(...given);
   assert.equal(created.status, 201, created.text);
   const shown = [
     ...given.slice(0, 3),
     { ...LOOK_UP, headerNames: ["authorization", "x-region"], timeoutMs: 5_000, speak: false },
+    { ...SHOW, timeoutMs: 5_000 },
   ];
   assert.deepEqual(toolsIn(created), shown);
   const path = `${AGENTS}/${idIn(created.body)}`;
@@ -106,6 +120,9 @@ test("every field of a tool is checked and named", async () => {
     ["tools.0.timeoutMs", http({ timeoutMs: 99 })],
     ["tools.0.timeoutMs", http({ timeoutMs: 10_001 })],
     ["tools.0.speak", http({ speak: "yes" })],
+    ["tools.0.name", { ...SHOW, name: "transfer" }],
+    ["tools.0.parameters", { ...SHOW, parameters: { type: "string" } }],
+    ["tools.0.timeoutMs", { ...SHOW, timeoutMs: 10_001 }],
     ["tools.0.headers.x-key", http({ headers: { "x-key": 5 } })],
     ["tools.0.headers.x-key", http({ headers: { "x-key": `${SECRET}\r\nHost: b` } })],
     ["tools.0.headers.Host", http({ headers: { Host: "b" } })],
@@ -124,6 +141,7 @@ test("names are used once, and an agent has at most 16 tools", async () => {
   for (const tools of [
     [{ type: "hangup" }, { type: "hangup" }],
     [LOOK_UP, { ...LOOK_UP, description: "Another" }],
+    [LOOK_UP, { ...SHOW, name: LOOK_UP.name }],
     [
       { type: "transfer", to: "+15550100" },
       { type: "transfer", to: "+15550101" },

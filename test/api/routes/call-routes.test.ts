@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { Call, Calls } from "../../../api/contract/call.js";
-import { UsageShares } from "../../../api/contract/usage-shares.js";
+import { UsageShares, VendorShare } from "../../../api/contract/usage-shares.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
 import { callRecord } from "./call-drafts.js";
@@ -160,6 +160,16 @@ test("statistics sum up calls and agents", async () => {
   });
 });
 
+test("how vendors did is told of one's own calls, and to nobody else", async () => {
+  const path = "/api/dashboard/analytics/vendor-shares";
+  const own = await platform.client.get(path, tenancy.byKey);
+  assert.equal(own.status, 200, own.text);
+  v.parse(v.array(VendorShare), own.body);
+  const others = await platform.client.get(path, (await platform.newTenancy()).byKey);
+  assert.deepEqual(others.body, []);
+  assert.equal((await platform.client.get(path)).status, 401);
+});
+
 test("usage is told by agent and by key, and to nobody else", async () => {
   const path = "/api/dashboard/analytics/usage-shares";
   const own = await platform.client.get(path, tenancy.byKey);
@@ -167,7 +177,7 @@ test("usage is told by agent and by key, and to nobody else", async () => {
   const { calls, isWhole, agents, apiKeys } = v.parse(UsageShares, own.body);
   assert.deepEqual([calls, isWhole], [25, true]);
   assert.deepEqual(agents, [
-    { id: agentId, calls: 25, failed: 0, minutes: 2, llmTokens: 42, ttsChars: 80 },
+    { id: agentId, calls: 25, failed: 0, failures: [], minutes: 2, llmTokens: 42, ttsChars: 80 },
   ]);
   assert.deepEqual(
     apiKeys.map(({ id }) => id),

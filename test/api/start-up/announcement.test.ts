@@ -105,3 +105,10 @@ test("a developer with keys sees which vendors are used, and what is missing", (
   );
   assert.match(lines.at(-1) ?? "", /^ {2}missing {5}no speech recognizer is configured/);
 });
+
+test("a recognizer at home, which has no key, is one", () => {
+  const stt = { withKey: [], withoutKey: ["whisper"] };
+  const text = banner(SETTINGS, { ...SERVER, configured: { ...SERVER.configured, stt } });
+  assert.match(text, /listening: whisper;/);
+  assert.doesNotMatch(text, /missing/);
+});

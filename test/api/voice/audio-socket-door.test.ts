@@ -126,6 +126,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
       hear: () => {},
       pressKey: () => {},
       sentenceHeard: () => {},
+      soundLate: () => {},
       hangUp: () => {},
     });
     legs.push(leg);

@@ -41,7 +41,7 @@ test("what is wrong is told by its field, and never repeated", () => {
   const secret = "my password";
   assert.match(faultIn(bytesOf(secret)), /^message: expected a JSON object$/);
   assert.match(faultIn(Uint8Array.of(0xff, 0xfe)), /^message: /);
-  assert.match(faultIn(bytesOf(" ".repeat(8_193))), /^message: expected at most 8192 bytes$/);
+  assert.match(faultIn(bytesOf(" ".repeat(32_769))), /^message: expected at most 32768 bytes$/);
   for (const [field, value] of [
     ["type", secret],
     ["turnId", secret],
@@ -59,6 +59,35 @@ test("what is wrong is told by its field, and never repeated", () => {
   }
 });
 
+test("a client offers up to 64 tools by their names", () => {
+  const offer = (names: unknown) => bytesOf(JSON.stringify({ type: "tools", names }));
+  const names = Array.from({ length: 64 }, (_, n) => `tool${n}`);
+  assert.deepEqual(callerMessage(offer(names)), { type: "tools", names });
+  assert.deepEqual(callerMessage(offer([])), { type: "tools", names: [] });
+  for (const wrong of [[...names, "one_more"], ["x".repeat(65)], [""], [7], "tool1", undefined]) {
+    assert.match(
+      faultIn(offer(wrong)),
+      /^names(?:\.0)?: expected names of tools, a list of at most 64/,
+    );
+  }
+});
+
+test("a tool's result is any JSON, or none, or why there is none", () => {
+  const told = (fields: object) =>
+    bytesOf(JSON.stringify({ type: "toolResult", id: 1, ...fields }));
+  for (const fields of [{}, { result: null }, { result: [{ a: 1 }] }, { error: "no such order" }]) {
+    assert.deepEqual(callerMessage(told(fields)), { type: "toolResult", id: 1, ...fields });
+  }
+  for (const [field, value] of [
+    ["id", 0],
+    ["id", "1"],
+    ["error", 7],
+    ["error", "x".repeat(1_001)],
+  ] as const) {
+    assert.match(faultIn(told({ [field]: value })), new RegExp(`^${field}: expected `));
+  }
+});
+
 test("no message does anything else than be taken or told what is wrong with it", () => {
   const messages = fc.oneof(
     fc.uint8Array({ maxLength: 2_000 }),
@@ -66,7 +95,9 @@ test("no message does anything else than be taken or told what is wrong with it"
     fc
       .record(
         {
-          type: fc.constantFrom("played", "written", "audioStop"),
+          type: fc.constantFrom("played", "written", "tools", "toolResult", "audioStop"),
+          id: fc.jsonValue(),
+          names: fc.jsonValue(),
           turnId: fc.jsonValue(),
           ms: fc.jsonValue(),
           text: fc.jsonValue(),
@@ -80,6 +111,8 @@ test("no message does anything else than be taken or told what is wrong with it"
       try {
         const taken = callerMessage(message);
         if (taken.type === "written") return assert.match(taken.text, /^\S(?:[^]{0,998}\S)?$/);
+        if (taken.type === "tools") return assert.ok(taken.names.length <= 64);
+        if (taken.type === "toolResult") return assert.ok(Number.isSafeInteger(taken.id));
         assert.ok(Number.isSafeInteger(taken.turnId) && taken.turnId > 0);
         assert.ok(taken.ms >= 0 && Number.isFinite(taken.ms));
       } catch (error) {

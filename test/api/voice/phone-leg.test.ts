@@ -56,6 +56,7 @@ function recordingSession() {
     hangUp: () => {},
     pressKey: () => {},
     sentenceHeard: () => {},
+    soundLate: () => {},
   };
   return { endings, session };
 }
@@ -87,6 +88,19 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
   assert.deepEqual(faults, [error]);
   assert.deepEqual(socket.closes, [1011]);
   assert.equal(pacer.streamCount, 0);
+});
+
+test("the session is told when the server was too late with what it had to send", () => {
+  const { clock, leg } = openLeg();
+  const late: number[] = [];
+  const soundLate = (lateMs: number) => late.push(lateMs);
+  leg.connect({ ...recordingSession().session, soundLate });
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
+  clock.stall(500);
+  clock.advance(2_000);
+  assert.equal(late.length, 1);
+  assert.ok((late[0] ?? 0) > 300, `${late.join()} ms`);
+  leg.close(1000, "over");
 });
 
 test("nothing is sent once the leg is closed, and its pacer stands still", () => {
@@ -123,4 +137,9 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
     [1_000 - 2 * FRAME_MS],
   );
   leg.close(1000, "over");
+});
+
+test("a telephone has no page that could do anything, and says so at once", async () => {
+  const answer = await openLeg().leg.useTool();
+  assert.deepEqual(answer, { error: "the caller is on a telephone, which has no page" });
 });

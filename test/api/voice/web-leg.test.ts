@@ -49,7 +49,7 @@ function connected(encoding?: StreamEncoding) {
 
 test("messages and sentences go out as they come, with what was announced", () => {
   const { socket, leg } = connected();
-  leg.announce({ agentName: "Ada", historyKey: "key" });
+  leg.announce({ callId: "call", agentName: "Ada", historyKey: "key" });
   leg.send({ type: "connected" });
   leg.sendAudio(Uint8Array.of(1, 2), FIRST);
   leg.send({ type: "audioEnd" });
@@ -57,6 +57,15 @@ test("messages and sentences go out as they come, with what was announced", () =
     '{"type":"connected","agentName":"Ada","historyKey":"key"}',
     Uint8Array.of(1, 2),
     '{"type":"audioEnd"}',
+  ]);
+});
+
+test("a client that is streamed the voice is told its call's id", () => {
+  const { socket, leg } = connected("pcm24k");
+  leg.announce({ callId: "call", agentName: "Ada", historyKey: "key" });
+  leg.send({ type: "connected" });
+  assert.deepEqual(socket.sent, [
+    '{"type":"connected","agentName":"Ada","historyKey":"key","callId":"call"}',
   ]);
 });
 
@@ -193,6 +202,29 @@ test("what is written before the call has begun is refused, and does no harm", (
   leg.receiveText(Buffer.from('{"type":"written","text":"Hello"}'));
   assert.match(String(socket.sent), /written: expected after `connected`/);
   assert.ok(leg.isOpen);
+});
+
+test("a client that offers a tool is asked for it, and its result is the tool's", async () => {
+  const { socket, leg } = connected("mulaw");
+  const { signal } = new AbortController();
+  leg.receiveText(Buffer.from('{"type":"tools","names":["show"]}'));
+  const answer = leg.useTool({ name: "show", arguments: { page: 2 } }, signal);
+  leg.receiveText(Buffer.from('{"type":"toolResult","id":1,"result":"shown"}'));
+  assert.deepEqual(await answer, { result: "shown" });
+  leg.receiveText(Buffer.from('{"type":"toolResult","id":2}'));
+  assert.deepEqual(socket.sent, [
+    '{"type":"toolCall","id":1,"name":"show","arguments":{"page":2}}',
+    '{"type":"error","payload":{"message":"id: expected that of a `toolCall`"}}',
+  ]);
+});
+
+test("a client of whole sentences is asked for no tool, whatever it says", async () => {
+  const { socket, leg } = connected();
+  leg.receiveText(Buffer.from('{"type":"tools","names":["show"]}'));
+  const call = { name: "show", arguments: {} };
+  const answer = await leg.useTool(call, new AbortController().signal);
+  assert.deepEqual(answer, { error: "the caller's page does not offer this" });
+  assert.deepEqual(socket.sent, []);
 });
 
 test("an interruption passes what waits for a slow client, which never leaves", () => {

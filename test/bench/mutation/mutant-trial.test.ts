@@ -9,7 +9,7 @@ import { tryMutant } from "../../../bench/mutation/mutant-trial.js";
 import { changesOf } from "../../../bench/mutation/mutator.js";
 import { PlainRuns } from "../../../bench/mutation/plain-runs.js";
 import type { Mutant } from "../../../bench/mutation/sampled-mutants.js";
-import { TestChoice } from "../../../bench/mutation/test-choice.js";
+import { type Breadth, TestChoice } from "../../../bench/mutation/test-choice.js";
 import { runTests } from "../../../bench/mutation/test-process.js";
 
 const MODULE = `export const two = () => 1 + 1;
@@ -18,6 +18,7 @@ export const never = () => 4 - 4;
 `;
 const TWO = "test/engine/numbers.test.js";
 const SIX = "test/engine/later/six.test.js";
+const ZERO = "test/postgres-system/zero.test.js";
 const ENTRY = new URL("../../../bench/mutation/tests-in-turn.js", import.meta.url).href;
 const FILES = {
   "package.json": '{"type":"module"}',
@@ -25,6 +26,7 @@ const FILES = {
   "engine/numbers.js": MODULE,
   [TWO]: testOf("../../engine/numbers.js", "two", 2),
   [SIX]: testOf("../../../engine/numbers.js", "six", 6),
+  [ZERO]: testOf("../../engine/numbers.js", "never", 0),
   "test/engine/later/other.test.js": testOf("../../../engine/numbers.js", "two", 2),
 };
 
@@ -61,7 +63,7 @@ test("a mutant is tried with the tests that execute its place, and what they exe
       join(buildFolder, "kept"),
     );
   const runs = runsOf();
-  const choice = new TestChoice(new CompiledTree(buildFolder, ["engine", "test"]), runs);
+  const choice = new TestChoice(new CompiledTree(buildFolder, ["engine", "test"]), runs, false);
   const limits = { breadth: "parts", buildFolder, isTimeOver: () => false } as const;
   const fates: string[] = [];
   for (const mutant of mutants) {
@@ -75,6 +77,24 @@ test("a mutant is tried with the tests that execute its place, and what they exe
   assert.equal(later.known(SIX)?.reached.size, 1);
   writeFileSync(join(buildFolder, "engine/numbers.js"), `${MODULE}// another\n`);
   assert.equal(runsOf().known(SIX), undefined);
+});
+
+test("tests with PostgreSQL are asked where it is installed, among those that start much", async (context) => {
+  const buildFolder = smallBuild(context);
+  const mutants = mutantsOf();
+  const mutant = mutants.at(-1);
+  assert.ok(mutant);
+  const tree = new CompiledTree(buildFolder, ["engine", "test"]);
+  const runs = new PlainRuns(tree, mutants, join(buildFolder, "kept"));
+  const fateOf = async (breadth: Breadth, hasPostgres: boolean) => {
+    const choice = new TestChoice(tree, runs, hasPostgres);
+    const limits = { breadth, buildFolder, isTimeOver: () => false };
+    const trial = await tryMutant(mutant, { choice, ...limits });
+    return [trial?.fate, trial?.by];
+  };
+  assert.deepEqual(await fateOf("parts", true), ["unreached", undefined]);
+  assert.deepEqual(await fateOf("wholeServer", false), ["unreached", undefined]);
+  assert.deepEqual(await fateOf("wholeServer", true), ["killed", ZERO]);
 });
 
 test("files run one after the other, and the first that fails or hangs is named", async (context) => {

@@ -35,8 +35,9 @@ test("conditions are always true, never true, and negated ones are not", () => {
   assert.deepEqual(wrongForms("a ?? b;"), ["a && b;"]);
 });
 
-test("numbers grow by one, booleans flip, and single words change", () => {
-  assert.deepEqual(wrongForms("f(1_000, true);"), [";", "f(1001, true);", "f(1_000, false);"]);
+test("numbers grow by one, or double where one more is nothing, booleans flip, and single words change", () => {
+  assert.deepEqual(wrongForms("f(99, true);"), [";", "f(100, true);", "f(99, false);"]);
+  assert.deepEqual(wrongForms("f(1_000);"), [";", "f(2000);"]);
   assert.deepEqual(wrongForms('({ kind: "llm", text: "two words" });'), [
     '({ kind: "mutated", text: "two words" });',
   ]);

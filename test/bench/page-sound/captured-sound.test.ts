@@ -6,7 +6,7 @@ const RATE_HZ = 1_000;
 
 /** A sample a ms: 100 ms up to that moment, of which those from `from` to `to` sound. */
 function piece(endAtMs: number, from = 0, to = 0) {
-  const samples = Array.from({ length: 100 }, (_, n) => (n >= from && n < to ? 9 : 0));
+  const samples = Int16Array.from({ length: 100 }, (_, n) => (n >= from && n < to ? 9 : 0));
   return { endAtMs, rateHz: RATE_HZ, samples };
 }
 

@@ -3,10 +3,11 @@ import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { type AudioFault, AudioPool } from "../../../engine/audio/audio-pool.js";
+import { warmUp } from "../../../engine/audio/audio-worker.js";
 import { AudioPoolClosed } from "../../../engine/audio/conversion-queue.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
 import { encodePcm } from "../../../engine/audio/sample-coding.js";
-import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { DIE, HANG, THROW } from "./failing-audio-worker.js";
@@ -42,6 +43,10 @@ function sentence(pool: AudioPool, priority: "speech" | "background" = "speech")
   });
   return { conversion, told, heard: () => Buffer.concat(pieces) };
 }
+
+test("a thread is warm when it has decoded two seconds of MP3, which is silence", async () => {
+  assert.ok((await warmUp()) > 2 * MULAW_8K.sampleRateHz);
+});
 
 test("many sentences at once: each is its own, the same bits as without a pool", async (t) => {
   const { pool } = startPool(t);
@@ -110,13 +115,17 @@ test("a worker that hangs is replaced after its deadline", async (t) => {
 });
 
 test("a closed pool refuses sentences and fails those under way", async (t) => {
-  const { pool } = startPool(t);
+  const { pool, faults } = startPool(t);
+  const told: AudioFault[] = [];
+  faults.on("fault", (fault) => told.push(fault));
   const waiting = Array.from({ length: 5 }, () =>
     pool.convert(new Uint8Array(960), TO_MULAW, "speech"),
   );
   const rejected = Promise.all(waiting.map((each) => assert.rejects(each, AudioPoolClosed)));
   await pool.close();
   await rejected;
+  await pool.ready;
+  assert.deepEqual(told, [], "that a thread ends which was to end is no fault");
   await assert.rejects(pool.convert(new Uint8Array(960), TO_MULAW, "speech"), AudioPoolClosed);
 });
 
@@ -129,4 +138,15 @@ test("what the first sentence waits for while the thread starts is not held agai
   await new Promise(setImmediate);
   const { waitLastMs, waitP95Ms } = pool.stats;
   assert.deepEqual([waitLastMs, waitP95Ms], [0, 0]);
+});
+
+test("what a sentence waits for a thread that is ready counts", async (t) => {
+  const clock = new VirtualClock();
+  const { pool } = startPool(t, undefined, clock);
+  await pool.ready;
+  const said = pool.convert(new Uint8Array(960), TO_MULAW, "speech");
+  clock.advance(500);
+  await said;
+  const { waitLastMs, waitP95Ms } = pool.stats;
+  assert.deepEqual([waitLastMs, waitP95Ms], [500, 500]);
 });

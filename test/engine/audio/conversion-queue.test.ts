@@ -81,6 +81,32 @@ test("the background goes when no speech waits, a step at a time", async () => {
   assert.deepEqual(order, [[1], [4], [2], [3]]);
 });
 
+test("a sentence that has not sounded yet goes before the pieces of those that have", async () => {
+  const { open, echo, tasks } = trial();
+  const [playing, other] = [open(), open()];
+  playing.conversion.write(Uint8Array.of(1));
+  await echo();
+  other.conversion.write(Uint8Array.of(2));
+  playing.conversion.write(Uint8Array.of(3));
+  playing.conversion.write(Uint8Array.of(4));
+  const waiting = open();
+  waiting.conversion.write(Uint8Array.of(5));
+  waiting.conversion.write(Uint8Array.of(6));
+  await echo();
+  const order = tasks.map(({ batch }) => batch.steps.map(({ bytes }) => bytes[0]));
+  assert.deepEqual(order, [[1], [2], [5, 6, 3, 4]]);
+});
+
+test("a batch holds the thread for no longer with MP3 than with samples", async () => {
+  const { open, echo, sizes } = trial();
+  open().conversion.write(Uint8Array.of(0));
+  const piece = new Uint8Array(600);
+  for (let sentence = 0; sentence < 40; sentence += 1) open().conversion.write(piece);
+  await echo();
+  await echo();
+  assert.deepEqual(sizes().slice(0, 3), [1, 13, 13]);
+});
+
 test("much audio at once is taken in steps that hold the thread for a moment each", async () => {
   const { open, echo, tasks } = trial();
   open().conversion.write(new Uint8Array(200_000));

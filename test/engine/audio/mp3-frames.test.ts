@@ -145,6 +145,14 @@ test("garbage before, between and after frames is left out", () => {
   assert.equal(stream.durationMs, mp3DurationMs(SPEECH));
 });
 
+test("frames of another rate behind the first ones are garbage", async () => {
+  const other = await encoded(44_100, 1, 0.5, { bitrate: 128 });
+  const garbage = Buffer.alloc(8);
+  const stream = mp3Stream(Buffer.concat([SPEECH, garbage, other, garbage, SPEECH]));
+  assert.equal(stream.durationMs, 2 * mp3DurationMs(SPEECH));
+  assert.deepEqual(Buffer.from(stream.audio), Buffer.concat([SPEECH, SPEECH]));
+});
+
 test("a cut last frame is not counted", () => {
   const whole = mp3Stream(SPEECH);
   for (const missing of [1, 100, 141, 143]) {

@@ -12,15 +12,24 @@ export function speech(frames: number, value = 1): Uint8Array {
   return new Uint8Array(Math.round(frames * FORMAT.frameBytes)).fill(value);
 }
 
-/** What a telephone is sent, with the moment of each frame and mark. */
+/** What a telephone is sent, with the moment of each frame and mark, and how late sound was that waited. */
 export function telephone() {
   const clock = new VirtualClock(0);
   const pacer = new Pacer(clock);
   const sent: { atMs: number; what: string; bytes: Uint8Array }[] = [];
+  const late: number[] = [];
   const stream: PacedStream = pacer.open(FORMAT, {
     frame: (bytes) =>
       sent.push({ atMs: clock.monotonicMs(), what: "frame", bytes: Uint8Array.from(bytes) }),
     mark: (name) => sent.push({ atMs: clock.monotonicMs(), what: name, bytes: new Uint8Array() }),
+    late: (lateMs) => late.push(lateMs),
   });
-  return { clock, pacer, stream, sent, frames: () => sent.filter(({ what }) => what === "frame") };
+  return {
+    clock,
+    pacer,
+    stream,
+    sent,
+    late,
+    frames: () => sent.filter(({ what }) => what === "frame"),
+  };
 }

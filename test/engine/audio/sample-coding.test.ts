@@ -5,7 +5,12 @@ import {
   type RawEncoding,
   silenceByte,
 } from "../../../engine/audio/audio-format.js";
-import { decodePcm, decodeSamples, encodeSamples } from "../../../engine/audio/sample-coding.js";
+import {
+  decodePcm,
+  decodeSamples,
+  encodeSamples,
+  viewPcm,
+} from "../../../engine/audio/sample-coding.js";
 
 const ENCODINGS: readonly RawEncoding[] = ["mulaw", "alaw", "pcm16", "pcm16be"];
 
@@ -22,6 +27,14 @@ test("samples are read from where the bytes lie, and half a sample is left out",
   const bytes = Uint8Array.of(0, 1, 2, 3, 4, 5).subarray(1);
   assert.deepEqual(decodePcm(bytes, true), Int16Array.of(0x0201, 0x0403));
   assert.deepEqual(decodePcm(bytes, false), Int16Array.of(0x0102, 0x0304));
+});
+
+test("samples are looked at where they lie, and copied only where they lie between two", () => {
+  const bytes = Uint8Array.of(0, 1, 2, 3, 4, 5, 6);
+  assert.equal(viewPcm(bytes.subarray(2)).buffer, bytes.buffer);
+  for (const from of [0, 1, 2, 3]) {
+    assert.deepEqual(viewPcm(bytes.subarray(from)), decodePcm(bytes.subarray(from), true));
+  }
 });
 
 test("each law is written by its own tables, a byte a sample", () => {

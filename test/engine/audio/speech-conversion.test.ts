@@ -6,8 +6,8 @@ import { mp3Stream } from "../../../engine/audio/mp3-frames.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
 import { decodeSamples, encodePcm } from "../../../engine/audio/sample-coding.js";
 import { SpeechConversion } from "../../../engine/audio/speech-conversion.js";
-import { decodeMp3 } from "../../../engine/sandbox/mp3-decoder.js";
-import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { decodeMp3 } from "../../../engine/sandbox/sound/mp3-decoder.js";
+import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import { amplitudeAt, decibels, sine } from "./measured-sound.js";
 import { converted } from "./whole-audio.js";
 

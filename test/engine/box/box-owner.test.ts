@@ -132,6 +132,36 @@ test("what the vendor tells of a call that is just being handed over goes to who
   const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
   await one.ask("takeSlot", slotOf("a"));
   await other.ask("handOver", { callId: "a", orgId: ORG });
+  taken.push("the call");
+  assert.equal(await told.answer, true);
+  assert.deepEqual(taken, ["the call", "human"]);
+});
+
+test("of two hand-overs of one call, the end of the first leaves the second its reports", async () => {
+  const { join } = newBox();
+  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
+  const report = { status: "in-progress", answeredBy: "human" };
+  const taken: string[] = [];
+  const told: { answer?: Promise<boolean> } = {};
+  let refuse: () => void = nothing;
+  const refused = new Promise<undefined>((resolve) => {
+    refuse = () => resolve(undefined);
+  });
+  const answers = [
+    () => refused,
+    async () => {
+      refuse();
+      await settled();
+      told.answer = one.ask("report", { claims, report });
+      return { claims, callRef: "CA1", answeredBy: "" };
+    },
+  ];
+  const one = join(1, { handOver: () => answers.shift()?.() });
+  const first = join(2);
+  const second = join(3, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  await one.ask("takeSlot", slotOf("a"));
+  const call = { callId: "a", orgId: ORG };
+  await Promise.all([first.ask("handOver", call), second.ask("handOver", call)]);
   assert.equal(await told.answer, true);
   assert.deepEqual(taken, ["human"]);
 });
@@ -141,15 +171,20 @@ test("processes know which of them take calls, and how many calls the box has", 
   const states: BoxState[] = [];
   const one = join(1, { box: (state) => void states.push(state) });
   const other = join(2);
+  await settled();
+  assert.deepEqual(states, [
+    { callCount: 0, taking: [], isDrained: false, otherServersTake: false },
+  ]);
   one.tell("state", { isServing: true, isLate: false });
   other.tell("state", { isServing: true, isLate: false });
   await one.ask("takeSlot", slotOf("a"));
   clock.advance(250);
   await settled();
-  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2], isDrained: false });
+  const alone = { isDrained: false, otherServersTake: false };
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2], ...alone });
   other.tell("state", { isServing: true, isLate: true });
   await settled();
-  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], isDrained: false });
+  assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], ...alone });
 });
 
 test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {
@@ -217,6 +252,8 @@ test("a call is ended at whichever other process has it, and who asks learns whe
   const end = (callId: string) => ({ callId, ending: ORGANIZATION_ENDED });
   assert.equal(await other.ask("endCall", end("a")), true);
   assert.equal(await other.ask("endCall", end("nobody's")), false);
+  assert.equal(await other.ask("hasCall", "a"), true);
+  assert.equal(await other.ask("hasCall", "nobody's"), false);
   await settled();
   assert.deepEqual(endedIds, ["a"]);
 });

@@ -41,7 +41,8 @@ test("other servers are one more who watches and tells: asked for what the box w
   );
   assert.deepEqual(
     heard(() => desk.want(2, { topic: "org", isWanted: true })),
-    ["others: org?"],
+    ["1 newsWanted true", "2 newsWanted true", "others: org?"],
+    "who has the call tells one more what was said in it",
   );
   assert.deepEqual(others.watchedTopics(), ["org"]);
   assert.deepEqual(

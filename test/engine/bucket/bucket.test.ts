@@ -5,6 +5,8 @@ import { BucketFault, placeOf } from "../../../engine/bucket/bucket-fault.js";
 import type { BucketSettings } from "../../../engine/bucket/bucket-settings.js";
 import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 import { Changes } from "../../doubles/changes.js";
+import { httpService } from "../../doubles/http-service.js";
+import { passInUndici } from "../../doubles/undici-clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { objectStore } from "./object-store-stand.js";
 
@@ -104,9 +106,28 @@ test("a store in which nothing moves is given up", async (context) => {
   const sizeOf = bucket.sizeOf("call.wav");
   const refused = assert.rejects(sizeOf, fault("away", /nothing moved for 30 seconds/));
   await changes.until("the request", () => store.requests[0]);
+  passInUndici(3_600_000);
+  // Its connection would be gone by then.
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   clock.advance(STALL_MAX_MS);
   await refused;
   assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a download that pauses goes on, as long as the clock of the process allows it", async (context) => {
+  // More than the system keeps for the two ends: what is written has been read.
+  const first = Buffer.alloc(16_000_000, 1);
+  const rest = Buffer.alloc(1_000, 2);
+  const endpoint = await httpService(context, (_request, response) => {
+    response.writeHead(206, { "content-length": first.length + rest.length });
+    response.write(first, () => {
+      passInUndici(3_600_000);
+      response.end(rest);
+    });
+  });
+  const { bucket } = await stand(context, { endpoint });
+  const read = await bucket.read("call.wav", 0, first.length + rest.length);
+  assert.ok(read !== undefined && Buffer.concat([first, rest]).equals(read));
 });
 
 test("a store that is away, or says that it may be back, may be asked again", async (context) => {

@@ -9,19 +9,28 @@ import {
   WATCHERS_PER_ORGANIZATION_MAX,
   type Watched,
 } from "../../../engine/calls/call-feed.js";
-import { type CallNews, callsTopic, callTopic } from "../../../engine/calls/call-news.js";
+import {
+  type CallNews,
+  callsTopic,
+  callTopic,
+  type SaidWords,
+} from "../../../engine/calls/call-news.js";
+import { WATCHERS_PER_TURN } from "../../../engine/calls/topic-watchers.js";
 import { Failure } from "../../../engine/failure.js";
 import { NO_METRICS } from "../../../engine/session/effects.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
-const WORDS: CallNews = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true };
+const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 
 function watching(feed: CallFeed, watched: Watched) {
   const abort = new AbortController();
   const told: CallNews[] = [];
   const watch = { told, pulses: 0, isOver: false, stop: () => abort.abort() };
-  const watcher = { news: (news: CallNews) => told.push(news), pulse: () => (watch.pulses += 1) };
+  const watcher = {
+    news: (news: readonly CallNews[]) => told.push(...news),
+    pulse: () => (watch.pulses += 1),
+  };
   const over = feed.watch(watched, watcher, abort.signal).then(() => (watch.isOver = true));
   return Object.assign(watch, { over });
 }
@@ -89,15 +98,19 @@ test("where a box has other processes, they are asked for what is watched here, 
   const sent: [string, CallNews][] = [];
   const elsewhere = new Set<string>();
   let receive = (_topic: string, _news: CallNews) => {};
-  const feed = new CallFeed(new VirtualClock(), {
+  let wantedElsewhere = (_topic: string) => {};
+  const clock = new VirtualClock();
+  const feed = new CallFeed(clock, {
     isWanted: (topic) => elsewhere.has(topic),
     want: (topic, isWanted) => wants.push([topic, isWanted]),
     send: (topic, news) => sent.push([topic, news]),
     onNews: (given) => (receive = given),
+    onWanted: (given) => (wantedElsewhere = given),
   });
   const one = watching(feed, { orgId: "org" });
   const other = watching(feed, { orgId: "org" });
   receive(callsTopic("org"), TURN);
+  clock.advance(TOGETHER_MS);
   assert.deepEqual([one.told, other.told], [[TURN], [TURN]]);
   one.stop();
   other.stop();
@@ -110,14 +123,64 @@ test("where a box has other processes, they are asked for what is watched here, 
   elsewhere.add(callTopic("org", "a"));
   feed.tell("org", WORDS);
   assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
+  const words = [{ role: "user", text: "Hi.", isFinal: true }] as const;
+  const present: CallNews = { type: "present", callId: "a", words };
+  feed.callBegins("org", "a", () => words);
+  for (const callId of ["a", "b"]) wantedElsewhere(callTopic("org", callId));
+  assert.deepEqual(sent.slice(1), [[callTopic("org", "a"), present]]);
+  const late = watching(feed, { orgId: "org", callId: "b" });
+  const later = watching(feed, { orgId: "org", callId: "b" });
+  assert.deepEqual(wants.slice(2), [
+    [callTopic("org", "b"), true],
+    [callTopic("org", "b"), true],
+  ]);
+  receive(callTopic("org", "b"), { ...present, callId: "b" });
+  const news = [{ ...present, callId: "b" }];
+  assert.deepEqual([late.told, later.told], [news, news]);
 });
 
-test("news that come thick are told before their time, so that few of them wait", () => {
+test("who begins to watch a call is told what was said of turns that are not stored, and nobody else is", () => {
+  const feed = new CallFeed(new VirtualClock());
+  const said: SaidWords[] = [];
+  feed.callBegins("org", "a", () => [...said]);
+  const early = watching(feed, { orgId: "org", callId: "a" });
+  const { callId, type, ...words } = WORDS;
+  said.push(words);
+  feed.tell("org", WORDS);
+  const late = watching(feed, { orgId: "org", callId: "a" });
+  const others = watching(feed, { orgId: "other", callId: "a" });
+  const all = watching(feed, { orgId: "org" });
+  assert.deepEqual(early.told, [
+    { type: "present", callId, words: [] },
+    { type, callId, ...words },
+  ]);
+  assert.deepEqual(late.told, [{ type: "present", callId, words: [words] }]);
+  feed.callIsOver("org", "a");
+  const last = watching(feed, { orgId: "org", callId: "a" });
+  assert.deepEqual([...others.told, ...all.told, ...last.told], []);
+});
+
+test("words that wait for their round are not told again to one who has just been told them", () => {
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);
-  const all = watching(feed, { orgId: "org" });
-  for (let count = 0; count < 250; count += 1) feed.tell("org", TURN);
-  assert.equal(all.told.length, 200);
+  const said: SaidWords[] = [];
+  feed.callBegins("org", "a", () => [...said]);
+  const early = Array.from({ length: 2 * WATCHERS_PER_TURN }, () =>
+    watching(feed, { orgId: "org", callId: "a" }),
+  );
+  for (const text of ["One.", "Two."]) {
+    const words = { ...WORDS, text };
+    said.push(words);
+    feed.tell("org", words);
+  }
+  const late = watching(feed, { orgId: "org", callId: "a" });
   clock.advance(TOGETHER_MS);
-  assert.equal(all.told.length, 250);
+  assert.deepEqual(
+    early.map(({ told }) => told.length),
+    early.map(() => 3),
+  );
+  assert.deepEqual(
+    late.told.map((news) => (news.type === "present" ? news.words.length : news.type)),
+    [2],
+  );
 });

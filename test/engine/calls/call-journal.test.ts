@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { CallJournal } from "../../../engine/calls/call-journal.js";
+import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
 import { RETRY_MS } from "../../../engine/calls/unstored/call-writes.js";
 import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { StorageUnwritable } from "../../../storage/storage-failure.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
-import { temporaryJournal } from "./temporary-journal.js";
+import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 
-const START = {
-  callId: "call",
-  orgId: "org",
-  agentId: "agent",
-  sessionId: "session",
-  historyKey: "key",
-  channel: "web",
-} as const;
 const HISTORY = [
   { role: "user", content: "hi" },
   { role: "assistant", content: "hello" },
@@ -42,6 +35,8 @@ const SILENT_LLM = {
   maxTokens: 1,
 };
 
+const refuse = () => Promise.reject(new StorageUnwritable("PG_40P01", "deadlock detected"));
+
 async function journalFor(context: TestContext) {
   const parts = await temporaryJournal(context);
   async function stored(): Promise<CallRecord> {
@@ -54,30 +49,46 @@ async function journalFor(context: TestContext) {
 
 test("a call is stored as active before it begins", async (context) => {
   const { journal, stored } = await journalFor(context);
-  await journal.begin(START);
+  await journal.begin(CALL_START);
   const call = await stored();
   assert.equal(call.status, "active");
   assert.equal(call.startedAtMs, NOON_MS);
   assert.equal(call.endedAtMs, null);
 });
 
-test("a turn is stored with the times at which it was said, its stages and the conversation", async (context) => {
+test("a turn is stored with the times at which it was said, its stages, its tools and the conversation", async (context) => {
   const { database, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(START);
-  entry.turnSaved(TURN);
+  const entry = await journal.begin(CALL_START);
+  const tools = { tools: [{ name: "find", input: "{}", output: "found", ok: true, ms: 12.5 }] };
+  entry.turnSaved(TURN, {}, tools);
   const call = await stored();
   assert.deepEqual(call.transcript, [
     { role: "user", text: "hi", timestamp: NOON_MS + 1_000 },
     { role: "assistant", text: "hello", timestamp: NOON_MS + 1_500 },
   ]);
   assert.deepEqual(call.metrics, METRICS);
-  assert.deepEqual(call.metadata["turns"], [{ ...TURN.report }]);
+  assert.deepEqual(call.metadata["turns"], [{ ...TURN.report, ...tools }]);
   assert.deepEqual(await database.history.load("org", "key", 0), HISTORY);
+});
+
+test("what turns came to and what vendors failed with is counted", async (context) => {
+  const { journal, metrics } = await journalFor(context);
+  const entry = await journal.begin(CALL_START);
+  entry.turnSaved(TURN);
+  entry.turnSaved({ ...TURN, report: undefined });
+  entry.vendorFailed("llm", new VendorError("openai", "timeout", "openai: no answer in time"));
+  const lines = (await metrics.text()).split("\n");
+  for (const line of [
+    'parley_turns_total{kind="reply",outcome="played"} 1',
+    'parley_vendor_errors_total{category="llm",vendor="openai",fault="timeout"} 1',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
 });
 
 test("the end is stored with its reason, its length and the day's usage", async (context) => {
   const { database, clock, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   clock.advance(90_000);
   entry.attach(SILENT_LLM, () => 12_500, 300_000);
   entry.wasDeaf(1_200.6);
@@ -106,7 +117,7 @@ test("the end is stored with its reason, its length and the day's usage", async 
 
 test("only the first ending counts", async (context) => {
   const { database, journal, metrics, stored } = await journalFor(context);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   entry.ended(CALLER_LEFT, NOTHING);
   entry.ended(SPEECH_FAILED, NOTHING);
   await journal.stored();
@@ -121,7 +132,7 @@ test("only the first ending counts", async (context) => {
 test("a call that fails before its first word leaves the earlier conversation alone", async (context) => {
   const { database, journal } = await journalFor(context);
   await database.history.replace({ orgId: "org", key: "key" }, [], [...HISTORY], NOON_MS);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   entry.ended(SPEECH_FAILED, NOTHING);
   await journal.stored();
   assert.deepEqual(await database.history.load("org", "key", 0), HISTORY);
@@ -139,7 +150,7 @@ const CLOCK_STEPS: readonly (readonly [string, number])[] = [
 for (const [what, stepMs] of CLOCK_STEPS) {
   test(`${what} neither lengthens nor shortens a call`, async (context) => {
     const { database, clock, journal, stored } = await journalFor(context);
-    const entry = await journal.begin(START);
+    const entry = await journal.begin(CALL_START);
     clock.advance(60_000);
     clock.stepWallClock(stepMs);
     entry.turnSaved(TURN);
@@ -161,7 +172,7 @@ for (const [what, stepMs] of CLOCK_STEPS) {
 
 test("a call that its process slept through lasts no longer than it was allowed to", async (context) => {
   const { clock, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   const client = new ScriptedLanguageModel();
   const model = { vendor: "scripted", modelId: "small", systemPrompt: "", temperature: 1 };
   entry.attach({ ...model, client, maxTokens: 1 }, () => 0, 300_000);
@@ -174,7 +185,7 @@ test("a call that its process slept through lasts no longer than it was allowed 
 
 test("a write that fails is logged with the call's id, and breaks nothing", async (context) => {
   const { database, log, journal } = await journalFor(context);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   await database.close();
   entry.turnSaved(TURN);
   entry.ended(CALLER_LEFT, NOTHING);
@@ -186,12 +197,23 @@ test("a write that fails is logged with the call's id, and breaks nothing", asyn
   ]);
 });
 
+test("a call that was over before it began is begun once, however often its end is tried", async (context) => {
+  const { clock, database, journal, stored } = await journalFor(context);
+  context.mock.method(database.calls, "finish", refuse, { times: 1 });
+  journal.recordFailed(CALL_START, SPEECH_FAILED);
+  while (journal.keptCount === 0) await new Promise(setImmediate);
+  clock.advance(RETRY_MS);
+  await journal.stored();
+  const { status, metadata } = await stored();
+  assert.equal(status, "failed");
+  assert.equal(metadata["endReason"], SPEECH_FAILED.reason);
+});
+
 test("a summary is asked for once the end is stored", async (context) => {
   const { journal } = await journalFor(context);
-  const entry = await journal.begin(START);
+  const entry = await journal.begin(CALL_START);
   const client = new ScriptedLanguageModel();
-  const model = { vendor: "scripted", modelId: "small", systemPrompt: "", temperature: 1 };
-  entry.attach({ ...model, client, maxTokens: 1 }, () => 0, 60_000);
+  entry.attach({ ...SILENT_LLM, client }, () => 0, 60_000);
   entry.turnSaved(TURN);
   entry.ended(CALLER_LEFT, NOTHING);
   assert.equal(client.requests.length, 0);
@@ -201,20 +223,10 @@ test("a summary is asked for once the end is stored", async (context) => {
 });
 
 test("an end whose conversation is stored later is summed up once", async (context) => {
-  const { database, clock, log, metrics, summaries, feed } = await journalFor(context);
-  const { calls, history } = database;
-  let refusals = 1;
-  const refusing = {
-    load: history.load.bind(history),
-    replace: (...what: Parameters<typeof history.replace>) => {
-      refusals -= 1;
-      if (refusals < 0) return history.replace(...what);
-      return Promise.reject(new StorageUnwritable("PG_40P01", "deadlock detected"));
-    },
-  };
-  const around = { calls, history: refusing, summaries, metrics, feed, clock, log };
-  const journal = new CallJournal({ ...around, runId: "run" });
-  const entry = await journal.begin(START);
+  const { database, clock, journal, summaries } = await journalFor(context);
+  const { history } = database;
+  context.mock.method(history, "replace", refuse, { times: 1 });
+  const entry = await journal.begin(CALL_START);
   const client = new ScriptedLanguageModel();
   entry.attach({ ...SILENT_LLM, client }, () => 0, 60_000);
   entry.turnSaved({ ...TURN, added: [] });
@@ -231,13 +243,45 @@ test("an end whose conversation is stored later is summed up once", async (conte
 
 test("a call and the one that it goes on with name each other", async (context) => {
   const { database, journal, log, stored } = await journalFor(context);
-  await journal.begin(START);
-  await journal.begin({ ...START, callId: "later", sessionId: "later-session" });
-  journal.link("later", START.callId);
+  await journal.begin(CALL_START);
+  await journal.begin({ ...CALL_START, callId: "later", sessionId: "later-session" });
+  journal.link("later", CALL_START.callId);
   await journal.stored();
   const later = await database.calls.findById("org", "later");
   assert.equal((await stored()).metadata["continuedBy"], "later");
   assert.equal((await stored()).metadata["continues"], undefined);
   assert.equal(later?.metadata["continues"], "call");
   assert.deepEqual(log.lines, []);
+});
+
+test("who begins to watch is told what no stored turn has, also while a turn is being stored", async (context) => {
+  const { journal, feed } = await journalFor(context);
+  const entry = await journal.begin(CALL_START);
+  entry.attach(SILENT_LLM, () => 0, 60_000);
+  const told = (until: (news: CallNews) => boolean = () => true) =>
+    new Promise<CallNews>((resolve) => {
+      const news = (all: readonly CallNews[]) => {
+        for (const each of all) if (until(each)) resolve(each);
+      };
+      const watcher = { news, pulse: () => undefined };
+      void feed.watch({ orgId: "org", callId: "call" }, watcher, new AbortController().signal);
+    });
+  const present = (...words: readonly SaidWords[]) => ({ type: "present", callId: "call", words });
+  const asked = { role: "user", text: "hi", isFinal: true } as const;
+  const reply = { role: "assistant", text: "hello", isFinal: false } as const;
+  assert.deepEqual(await told(), present());
+  entry.said({ type: "transcript", ...asked });
+  entry.said({ type: "transcript", ...reply });
+  assert.deepEqual(await told(), present(asked, reply));
+  const isStored = told(({ type }) => type === "turn");
+  entry.turnSaved(TURN);
+  const next = { role: "user", text: "and", isFinal: false } as const;
+  entry.said({ type: "transcript", ...next });
+  assert.deepEqual(await told(), present(asked, reply, next));
+  await isStored;
+  assert.deepEqual(await told(), present(next));
+  entry.ended(CALLER_LEFT, NOTHING);
+  const late = told();
+  feed.close();
+  assert.equal(await Promise.race([late, Promise.resolve("nothing")]), "nothing");
 });

@@ -3,10 +3,13 @@ import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
-import { CallSlots } from "../../../engine/calls/call-slots.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
-import { OutboundCalls, type OutboundSurroundings } from "../../../engine/calls/outbound-calls.js";
-import { OutboundTelephony } from "../../../engine/calls/outbound-telephony.js";
+import { CallSlots } from "../../../engine/calls/opening/call-slots.js";
+import {
+  OutboundCalls,
+  type OutboundSurroundings,
+} from "../../../engine/calls/outbound/outbound-calls.js";
+import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { TwilioCalls } from "../../../engine/telephony/twilio/twilio-calls.js";
@@ -156,6 +159,22 @@ export async function outboundFor(
     endOf,
     left,
   };
+}
+
+/** A vendor that tells of a call before it has answered the order. */
+export async function slowOrder(context: TestContext) {
+  const parts = await outboundFor(context);
+  const { vendor, place } = parts;
+  const orders: ServerResponse[] = [];
+  vendor.answer = (response) => void orders.push(response);
+  const placing = place();
+  await vendor.request(1);
+  const accept = () => {
+    vendor.answer = (response) => vendor.take(response);
+    for (const order of orders) vendor.take(order);
+    return placing;
+  };
+  return { ...parts, accept };
 }
 
 /** What `left` says when every slot, call and timer was given back. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, PCM_8K } from "../../../engine/audio/audio-format.js";
 import { decodePcm } from "../../../engine/audio/sample-coding.js";
-import { type RecordedFormat, Recording } from "../../../engine/calls/recording.js";
+import { type RecordedFormat, Recording } from "../../../engine/calls/recording/recording.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const FORMAT: RecordedFormat = { heard: PCM_8K, speech: MP3, isPaced: false };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MULAW_8K, PCM_8K, PCM_16K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import type { ConversionListener } from "../../../engine/audio/conversion-queue.js";
 import { decodePcm } from "../../../engine/audio/sample-coding.js";
-import { type RecordedFormat, Recording } from "../../../engine/calls/recording.js";
+import { type RecordedFormat, Recording } from "../../../engine/calls/recording/recording.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 /** A browser's call, streamed at 24 kHz and recorded at 8, so that three samples become one. */

@@ -9,6 +9,16 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { insertOrganizations, NOON_MS } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 
+/** A call of that database's organization. */
+export const CALL_START = {
+  callId: "call",
+  orgId: "org",
+  agentId: "agent",
+  sessionId: "session",
+  historyKey: "key",
+  channel: "web",
+} as const;
+
 /** A journal on a database of the test's own, at noon, with everything that it leans on. */
 export async function temporaryJournal(context: TestContext) {
   const database = await temporaryDatabase(context);

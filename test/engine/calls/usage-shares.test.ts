@@ -32,25 +32,46 @@ function callOf(index: number, agentId: string, metadata: CallRecord["metadata"]
 test("calls are summed up by agent and by key, the largest first, and older ones are left out", async () => {
   const store = storeOf([
     callOf(1, "small", { apiKeyId: "key" }),
-    { ...callOf(2, "large"), status: "failed" },
+    { ...callOf(2, "large", { endReason: "listeningFailed" }), status: "failed" },
     callOf(3, "large", { apiKeyId: "key" }),
     callOf(5_000, "large"),
   ]);
   const shares = await usageShares(store, ORG, 9_000);
-  const one = { calls: 1, failed: 0, minutes: 1, llmTokens: 10, ttsChars: 5 };
-  const two = { calls: 2, failed: 0, minutes: 2, llmTokens: 20, ttsChars: 10 };
+  const one = { calls: 1, failed: 0, failures: [], minutes: 1, llmTokens: 10, ttsChars: 5 };
+  const two = { calls: 2, failed: 0, failures: [], minutes: 2, llmTokens: 20, ttsChars: 10 };
+  const failures = [{ endReason: "listeningFailed", calls: 1 }];
   assert.deepEqual(shares, {
     calls: 3,
     isWhole: true,
     agents: [
-      { ...two, id: "large", failed: 1 },
+      { ...two, id: "large", failed: 1, failures },
       { ...one, id: "small" },
     ],
     apiKeys: [
       { ...two, id: "key" },
-      { ...one, id: null, failed: 1 },
+      { ...one, id: null, failed: 1, failures },
     ],
   });
+});
+
+test("failed calls are told by the reason of their end, the most frequent first", async () => {
+  const failed = (index: number, metadata: CallRecord["metadata"]): CallRecord => ({
+    ...callOf(index, "agent", metadata),
+    status: "failed",
+  });
+  const store = storeOf([
+    failed(1, { endReason: "speechFailed" }),
+    failed(2, { endReason: "internalError" }),
+    callOf(3, "agent", { endReason: "callerLeft" }),
+    failed(4, {}),
+    failed(5, { endReason: "internalError" }),
+  ]);
+  const { agents } = await usageShares(store, ORG, 0);
+  assert.deepEqual(agents[0]?.failures, [
+    { endReason: "internalError", calls: 2 },
+    { endReason: "speechFailed", calls: 1 },
+    { endReason: "unknown", calls: 1 },
+  ]);
 });
 
 test("of more calls than are looked at, it says that they are the latest alone", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dailyWaits, WAITS_CALLS_MAX } from "../../../engine/calls/wait-reports.js";
+import { TURNS_CALLS_MAX } from "../../../engine/calls/latest-turns.js";
+import { dailyWaits } from "../../../engine/calls/wait-reports.js";
 
 const NOON_MS = Date.parse("2026-03-02T12:00:00Z");
 const DATES = ["2026-03-01", "2026-03-02"];
@@ -11,6 +12,7 @@ function storeOf(totalsMs: readonly number[]) {
     turnsSince: (_orgId: string, { skipCalls, calls }: { skipCalls: number; calls: number }) =>
       Promise.resolve(
         totalsMs.slice(skipCalls, skipCalls + calls).map((totalMs) => ({
+          callId: "a",
           startedAtMs: NOON_MS,
           turn: { sttMs: totalMs - 10, ttsRestMs: 10, totalMs },
         })),
@@ -27,6 +29,7 @@ test("a day has the median and the 95th percentile of its replies, and another o
     p50Ms: null,
     p95Ms: null,
     parts: null,
+    p95Parts: null,
   });
   assert.deepEqual(today, {
     date: "2026-03-02",
@@ -34,6 +37,13 @@ test("a day has the median and the 95th percentile of its replies, and another o
     p50Ms: 500,
     p95Ms: 950,
     parts: { sttMs: 490, llmFirstTokenMs: 0, llmSentenceMs: 0, ttsFirstByteMs: 0, ttsRestMs: 10 },
+    p95Parts: {
+      sttMs: 940,
+      llmFirstTokenMs: 0,
+      llmSentenceMs: 0,
+      ttsFirstByteMs: 0,
+      ttsRestMs: 10,
+    },
   });
 });
 
@@ -41,7 +51,7 @@ test("turns that were not measured do not count", async () => {
   const store = {
     turnsSince: (_orgId: string, { skipCalls }: { skipCalls: number }) =>
       Promise.resolve(
-        skipCalls === 0 ? [{ startedAtMs: NOON_MS, turn: { kind: "greeting" } }] : [],
+        skipCalls === 0 ? [{ callId: "a", startedAtMs: NOON_MS, turn: { kind: "greeting" } }] : [],
       ),
   };
   const [, today] = await dailyWaits(store, "org", DATES);
@@ -50,9 +60,9 @@ test("turns that were not measured do not count", async () => {
 
 test("of a busy organization only the latest calls are read", async () => {
   const [, today] = await dailyWaits(
-    storeOf(Array<number>(WAITS_CALLS_MAX + 500).fill(700)),
+    storeOf(Array<number>(TURNS_CALLS_MAX + 500).fill(700)),
     "org",
     DATES,
   );
-  assert.equal(today?.turns, WAITS_CALLS_MAX);
+  assert.equal(today?.turns, TURNS_CALLS_MAX);
 });

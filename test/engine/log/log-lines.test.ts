@@ -14,6 +14,7 @@ const LOG = new URL("../../../engine/log.js", import.meta.url).href;
 
 /** A process that logs when it is told to, and says on standard error what it did. */
 const SPEAKER = `
+import { closeSync, fstat, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 const { newLogger } = await import(${JSON.stringify(LOG)});
 const log = newLogger("info");
@@ -21,6 +22,12 @@ for await (const order of createInterface({ input: process.stdin })) {
   const [verb, count] = order.split(" ");
   for (let line = 0; line < Number(count); line += 1) log.info({ line, filling: "x".repeat(200) }, verb);
   if (verb === "exit") process.exit(7);
+  // With one thread, what was asked for before has been answered by then.
+  if (verb === "settle") for (let n = 0; n < 8; n += 1) await new Promise((done) => fstat(0, done));
+  if (verb === "reopen") {
+    closeSync(1);
+    openSync(count, "a");
+  }
   setImmediate(() => process.stderr.write("logged\\n"));
 }`;
 interface Speaker {
@@ -31,7 +38,8 @@ interface Speaker {
 
 function speaker(output: "pipe" | number): Speaker {
   const args = ["--input-type=module", "--eval", SPEAKER];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", output, "pipe"] });
+  const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
+  const child = spawn(process.execPath, args, { env, stdio: ["pipe", output, "pipe"] });
   const { stdin, stderr } = child;
   assert.ok(stdin !== null && stderr !== null);
   return { child, stdin, stderr };
@@ -92,6 +100,26 @@ test("a full disk loses lines and nothing else", async () => {
   await order(child, "lost 10");
   await order(child, "lost 10");
   assert.equal(await exitCode(child, 0), 7);
+});
+
+test("a disk that has room again is told how many lines it has not taken", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-log-"));
+  context.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, "log");
+  const full = openSync("/dev/full", "w");
+  const child = speaker(full);
+  closeSync(full);
+  for (const verb of ["first", "second"]) await order(child, `${verb} 10`);
+  await order(child, "settle 0");
+  await order(child, `reopen ${path}`);
+  await order(child, "third 10");
+  assert.equal(await exitCode(child, 0), 7);
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  const isLoss = (line: string) => line.includes("lines of this log were lost");
+  const loss = lines.find(isLoss) ?? "{}";
+  const { lostLines, reason } = JSON.parse(loss);
+  assert.match(reason, /ENOSPC/);
+  assert.equal(lostLines + lines.filter((line) => !isLoss(line)).length, 30);
 });
 
 test("a reader that does not read costs a bounded number of lines, and the log says how many", async () => {

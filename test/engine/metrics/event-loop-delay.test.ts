@@ -59,6 +59,19 @@ test("a loop that is blocked is late, and the time in which nobody watched is no
   assert.equal(delay.takeWorst().maxMs, 0, "once");
 });
 
+test("the worst of each figure is kept, of whichever take it is", async (t) => {
+  const { delay } = loop();
+  t.after(() => delay.close());
+  delay.watch();
+  for (let times = 0; times < 4; times += 1) await blocked(60);
+  delay.take(true);
+  await blocked(PERIOD_MS);
+  await blocked(PERIOD_MS);
+  delay.take(false);
+  const { p50Ms, p90Ms } = delay.takeWorst();
+  assert.ok(p50Ms >= 40 && p90Ms >= p50Ms, `${p50Ms} ms, ${p90Ms} ms`);
+});
+
 /** The loop does nothing else, then comes round once: the monitor measures from one of its timers to the next. */
 async function blocked(durationMs: number): Promise<void> {
   const endMs = performance.now() + durationMs;

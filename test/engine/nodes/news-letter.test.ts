@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallNews, CallWords } from "../../../engine/calls/call-news.js";
+import type { CallNews } from "../../../engine/calls/call-news.js";
 import {
   newsLetters,
   readNews,
@@ -10,7 +10,7 @@ import {
 import { NO_METRICS } from "../../../engine/session/effects.js";
 import { MAIL_BYTES_MAX } from "../../../storage/mail.js";
 
-const WORDS: CallWords = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true };
+const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 
 function assertAllFit(letters: readonly string[]): void {
   for (const letter of letters) assert.ok(Buffer.byteLength(letter) <= MAIL_BYTES_MAX);
@@ -20,6 +20,11 @@ test("what is written is read again, in order, in as few letters as hold it", ()
   const all: readonly CallNews[] = [
     { type: "began", callId: "a", agentId: "b", channel: "phone", startedAtMs: 12 },
     WORDS,
+    {
+      type: "present",
+      callId: "a",
+      words: [{ role: "assistant", text: "Good day.", isFinal: false }],
+    },
     { type: "turn", callId: "a", metrics: NO_METRICS },
     { type: "ended", callId: "a", status: "failed", endReason: "speechFailed" },
   ];

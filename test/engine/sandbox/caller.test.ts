@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Caller } from "../../../engine/sandbox/caller.js";
-import { speak } from "../../../engine/sandbox/simulated-voice.js";
+import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { BareVoiceService } from "./voice-service.js";
 
 let service: BareVoiceService;

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { startSandboxThread } from "../../../engine/sandbox/start-sandbox-thread.js";
-import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import { Changes } from "../../doubles/changes.js";
 import { giveUpOnceTaken, post, textIn, userSays } from "./chat-client.js";
 import { RawDeepgramClient } from "./deepgram/deepgram-client.js";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type WebSocket, WebSocketServer } from "ws";
-import { samplesOf } from "../../../engine/sandbox/telephone-audio.js";
-import { ToneDecoder } from "../../../engine/sandbox/tone-code.js";
+import { samplesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
+import { ToneDecoder } from "../../../engine/sandbox/telephone/tone-code.js";
 
 /** The server's side of `/ws/voice`, as bare as can be: it accepts, notes what it hears, and says what it is told. */
 export class BareVoiceService {

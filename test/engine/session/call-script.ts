@@ -23,6 +23,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     turn-guess WORDS                     as `turn-words`, without a time, as Deepgram Flux does
  *     turn-ending | turn-resumed           it thinks that the turn is ending, or takes that back
  *     turn-over WORDS                      the turn ends in these words
+ *     turn-decided WORDS                   the same, without a time
  *     early-refused                        a reply that was begun early may not be
  *     utterance-end                        the recognizer heard no word for a while
  *     token TEXT                           the model goes on; a vertical bar stands for a space at the end
@@ -32,6 +33,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     spoken INDEX MS [WORD=MS ...]        a sentence is whole
  *     mute INDEX | mute-for-good INDEX     it could not be
  *     heard INDEX                          the telephone says that this sentence was heard
+ *     late MS                              the server sent so late what it had that the telephone was silent
  *     played MS                            the client says how much of the turn it has played
  *     ready MS TEXT [WORD=MS ...]          a phrase of the agent's stock can be played at once
  *     key KEY                              the caller presses a key
@@ -124,6 +126,11 @@ function perform(call: RecordedCall, command: string): void {
     case "turn-over":
       hear(true, false, { decidesTurns: true });
       return call.send({ type: "callerTurnEnded" });
+    case "turn-decided": {
+      const said = { text, isFinal: true, speechFinal: false, lastWordEndMs: undefined } as const;
+      call.send({ type: "transcript", ...said, endedAgoMs: 0, decidesTurns: true });
+      return call.send({ type: "callerTurnEnded" });
+    }
     case "turn-over-without-words":
       return call.send({ type: "callerTurnEnded" });
     case "utterance-end": {
@@ -155,6 +162,8 @@ function perform(call: RecordedCall, command: string): void {
       return call.send({ type: "sentenceFailed", turnId, index, retryable: false });
     case "heard":
       return call.send({ type: "sentenceHeard", turnId, index });
+    case "late":
+      return call.send({ type: "soundLate", lateMs: index });
     case "played":
       return call.send({ type: "played", turnId, playedMs: index });
     case "ready": {

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
-import { speak } from "../../../engine/sandbox/simulated-voice.js";
+import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { EffectRunner } from "../../../engine/session/effect-runner.js";
 import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import type { SessionEvent } from "../../../engine/session/events.js";
-import { WEB_AUDIO } from "../../../engine/session/leg-audio.js";
-import { PhraseKeeper } from "../../../engine/session/phrase-keeper.js";
-import { PlayoutDelays } from "../../../engine/session/playout-delay.js";
-import { SpeechCache } from "../../../engine/session/speech-cache.js";
-import { EMPTY_TOOLBOX } from "../../../engine/session/toolbox.js";
+import { WEB_AUDIO } from "../../../engine/session/playback/leg-audio.js";
+import { PhraseKeeper } from "../../../engine/session/playback/phrase-keeper.js";
+import { PlayoutDelays } from "../../../engine/session/playback/playout-delay.js";
+import { SpeechCache } from "../../../engine/session/playback/speech-cache.js";
+import { VoicePaces } from "../../../engine/session/playback/voice-paces.js";
+import { EMPTY_TOOLBOX } from "../../../engine/session/tool-use/toolbox.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -23,6 +24,7 @@ const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
 class Trial {
+  readonly paces = new VoicePaces();
   readonly clock = new VirtualClock(5_000);
   readonly model = new ScriptedLanguageModel();
   readonly client = new ScriptedVoice();
@@ -65,7 +67,7 @@ class Trial {
     const toolbox = EMPTY_TOOLBOX;
     const playoutDelays = new PlayoutDelays();
     const phrases = new PhraseKeeper(clock);
-    const voice = { tts, cache, playoutDelays, phrases };
+    const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
     const earlyReplies = new EarlyReplyBudget(100, clock).of("org");
     const around = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
     this.runner = new EffectRunner(around, clock.monotonicMs());
@@ -163,6 +165,22 @@ test("a sentence is spoken, kept until it is played, and played once", async () 
   trial.perform(play);
   assert.equal(trial.caller.sounds.length, 1);
   assert.throws(() => trial.perform(play), /no audio/);
+});
+
+test("how long a voice takes for a character is learnt from what it has said whole, for all calls", async () => {
+  const trial = new Trial();
+  const text = "Good morning, everybody.";
+  const durationsMs: number[] = [];
+  for (const index of [0, 1]) {
+    trial.perform({ type: "synthesize", turnId: 1, index, text });
+    const spoken = trial.next();
+    trial.client.syntheses[index]?.give(await speak(text, MP3));
+    trial.client.syntheses[index]?.finish();
+    const whole = await spoken;
+    assert.ok(whole.type === "sentenceWhole");
+    durationsMs.push(whole.durationMs);
+  }
+  assert.equal(trial.paces.of("voice"), Math.round((durationsMs[0] ?? 0) / text.length));
 });
 
 test("a phrase that was said beforehand is ready with the times of its words, and plays with them", async () => {

@@ -1,5 +1,5 @@
 import { Recognizer, type RecognizerMessage } from "../../../engine/sandbox/deepgram/recognizer.js";
-import { encodeSpeech, type HeardWord } from "../../../engine/sandbox/tone-code.js";
+import { encodeSpeech, type HeardWord } from "../../../engine/sandbox/telephone/tone-code.js";
 import { TurnModel } from "../../../engine/sandbox/turn-model.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import type { Utterance } from "./paused-utterances.js";

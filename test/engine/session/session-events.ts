@@ -150,6 +150,7 @@ const GENERATORS: Generators = {
       words: timedWords,
     }),
   },
+  soundLate: { weight: 1, arbitrary: fc.record({ lateMs: ms }) },
   sentenceHeard: { weight: 3, arbitrary: fc.record({ turnId, index }) },
 };
 

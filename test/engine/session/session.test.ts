@@ -38,3 +38,11 @@ test("a call that is over is not ended again, and its recognizer is let go once"
   session.release();
   assert.deepEqual(told, ["opened", "endRequested", "disposed", "finished", "disposed"]);
 });
+
+test("what a recognizer finds out about turns reaches the call, but for their beginnings", () => {
+  const { session, told } = sessionWith();
+  for (const mark of ["startOfTurn", "eagerEndOfTurn", "turnResumed", "endOfTurn"] as const) {
+    session.onTurn({ mark, text: "" });
+  }
+  assert.deepEqual(told, ["callerTurnEnding", "callerTurnResumed", "callerTurnEnded"]);
+});

@@ -9,7 +9,7 @@ import {
   type RawFormat,
 } from "../../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../../engine/audio/audio-pool.js";
-import { webStreamAudio } from "../../../engine/session/leg-audio.js";
+import { webStreamAudio } from "../../../engine/session/playback/leg-audio.js";
 import type { SpeechFormat } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 

@@ -25,6 +25,12 @@ test("a first sentence goes with its last token when its mark can be nothing els
     ["Das", " geht", " leider", " nicht", "."],
     ["It ends in one token."],
     ["That is a self-made", " cake", "."],
+    ["Selbst", "verständlich", "."],
+    ["I", " can", "'t", "."],
+    ["We", " don’t", "."],
+    ["هل", " أنت", " هنا", "؟"],
+    ["यह", " ठीक", " है", "।"],
+    ["Այո", "։"],
   ]) {
     assert.deepEqual(given(...tokens), [tokens.join("")]);
   }

@@ -109,7 +109,68 @@ const DICTATED: Readonly<Record<string, readonly [question: string, pauses: read
     ["my order number is 4 5", "account number 77"],
   ],
   "an e-mail nobody asked for": ["How can I help?", ["my e-mail is jane at example"]],
-  "Japanese digits": ["電話番号をお願いします。", ["〇九〇", "090"]],
+  "Japanese digits": ["電話番号をお願いします。", ["〇九〇", "090", "私の番号は090", "ゼロ九ゼロ"]],
+  "Chinese digits": ["电话号码是多少？", ["幺三八", "我的号码是一三八"]],
+  "a number in pairs, in German": [
+    "Wie lautet Ihre Telefonnummer?",
+    [
+      "null eins sieben",
+      "dreiundvierzig zwölf",
+      "ja, dreizehn fünfzehn",
+      "plus neunundvierzig",
+      "zweihundert",
+    ],
+  ],
+  "a number in pairs, in French": [
+    "Quel est votre numéro de téléphone ?",
+    [
+      "zéro six douze",
+      "zéro six quarante-deux",
+      "oui, zéro six, trente",
+      "vingt et un",
+      "quatre-vingt-trois",
+    ],
+  ],
+  "a number in pairs, in Spanish": [
+    "¿Cuál es su número de teléfono?",
+    ["seis cuarenta y dos", "noventa y uno quinientos", "veintiuno", "seiscientos doce"],
+  ],
+  "a number in pairs, in Italian": [
+    "Qual è il suo numero di telefono?",
+    ["tre quattro sette dodici", "trentatré", "venti trenta"],
+  ],
+  "a number in pairs, in Portuguese": [
+    "Qual é o seu número de telefone?",
+    ["noventa e um", "nove doze"],
+  ],
+  "a number in pairs, in Dutch": [
+    "Wat is uw telefoonnummer?",
+    ["nul zes twaalf", "zes drieëntwintig", "vijfenzeventig"],
+  ],
+  "a number in hundreds, in Polish": ["Jaki jest pana numer?", ["sześćset dwa", "pięćset jeden"]],
+  "a number in hundreds, in Turkish": ["Telefon numaranız nedir?", ["sıfır beş yüz", "elli beş"]],
+  "a number in Hindi": ["आपका फ़ोन नंबर क्या है?", ["नौ आठ सात", "पंद्रह"]],
+  "one letter of a code": ["What is the code?", ["it's A", "yes, capital S"]],
+  "an e-mail's name": [
+    "What's your e-mail address?",
+    ["my e-mail address is jane dot doe", "yes it's jane dot doe", "that would be jane.doe"],
+  ],
+  "an e-mail's name, in German": [
+    "Wie ist Ihre E-Mail-Adresse?",
+    ["meine Adresse ist anna punkt müller", "anna unterstrich"],
+  ],
+  "where something is to be brought": [
+    "Where should we deliver it?",
+    ["12 Main Street", "twelve Baker Street"],
+  ],
+  "the day of an appointment": [
+    "Which date would you like?",
+    ["the fifth", "on Tuesday the twelfth", "on the fifth of", "March", "the 5th"],
+  ],
+  "the day of an appointment, in German": [
+    "Wann möchten Sie kommen?",
+    ["am fünften", "am 5.", "den zwölften"],
+  ],
 };
 
 for (const [what, [question, pauses]] of Object.entries(DICTATED)) {
@@ -126,6 +187,12 @@ test("a date of birth is over with its year, an e-mail address with its last par
     ["I'd rather not say", "What is your address?"],
     ["why do you need that", "What is your address?"],
     ["the payment is due", "What is your account number?"],
+    ["the fifth of March", "Which date would you like?"],
+    ["next Tuesday", "When would you like to come?"],
+    ["as soon as possible", "What day works for you?"],
+    ["am fünften März", "Wann möchten Sie kommen?"],
+    ["please send me an e-mail", "How can I help you?"],
+    ["the same one", "What number should I call?"],
   ] as const) {
     assert.ok(!isDictating(heard, question), heard);
   }

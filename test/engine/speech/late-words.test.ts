@@ -63,3 +63,14 @@ test("a turn whose end is never told adds only new words, however often it is gu
   const third = withoutLateWords(second.late, { ...guess, text: "I am coming with five" }, 13_500);
   assert.equal(third.transcript.text, "five");
 });
+
+test("without times a final result counts again when its words were guessed anew", () => {
+  const guess = { text: "Yes.", isFinal: false, speechFinal: false, lastWordEndMs: undefined };
+  const first = heard(NO_LATE_WORDS, "Yes.", undefined, 1_000);
+  assert.equal(heard(first.late, "yes", undefined, 1_100).text, "");
+  const guessed = withoutLateWords(first.late, guess, 2_500);
+  assert.equal(guessed.transcript.text, "Yes.");
+  const second = heard(guessed.late, "Yes.", undefined, 2_900);
+  assert.equal(second.text, "Yes.");
+  assert.equal(heard(second.late, "Yes.", undefined, 3_000).text, "");
+});

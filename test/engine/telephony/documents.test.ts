@@ -4,16 +4,28 @@ import * as fc from "fast-check";
 import twilio from "twilio";
 import {
   jambonzConnect,
+  jambonzHangUp,
+  jambonzPauseAndAsk,
   jambonzSayAndHangUp,
 } from "../../../engine/telephony/jambonz/jambonz-verbs.js";
-import { plivoConnect, plivoSayAndHangUp } from "../../../engine/telephony/plivo/plivo-xml.js";
 import {
+  plivoConnect,
+  plivoSayAndHangUp,
+  plivoWaitAndAsk,
+} from "../../../engine/telephony/plivo/plivo-xml.js";
+import {
+  pauseAndAsk,
   sayAndHangUp,
   signalwireConnect,
   telnyxConnect,
   twilioConnect,
 } from "../../../engine/telephony/twilio/twiml.js";
-import { vonageConnect, vonageSayAndHangUp } from "../../../engine/telephony/vonage/vonage-ncco.js";
+import {
+  isVonageWaiting,
+  vonageConnect,
+  vonageHangUp,
+  vonageSayAndHangUp,
+} from "../../../engine/telephony/vonage/vonage-ncco.js";
 
 const URL_OF_STREAM = "wss://voice.example.com/ws/telephony/stream";
 const TARGET = { url: URL_OF_STREAM, parameters: { token: "0a1b", agentId: "ag1" } };
@@ -98,6 +110,29 @@ test("SignalWire and Telnyx are asked for the codec that they are to send", () =
   assert.match(telnyxConnect(TARGET), /<\/Connect><Hangup\/><\/Response>$/);
 });
 
+const CONTINUE_URL = "https://voice.example.com/api/telephony/continue?token=a.b-c_d";
+
+test("a vendor that runs on behind its stream is sent to ask what comes next, and hangs up where nothing does", () => {
+  const redirect = `<Redirect method="POST">${CONTINUE_URL}</Redirect></Response>`;
+  for (const connect of [plivoConnect, telnyxConnect]) {
+    const document = connect({ ...TARGET, continueUrl: CONTINUE_URL });
+    assert.ok(document.endsWith(`>${redirect}`), document);
+    assert.doesNotMatch(document, /action=|<Hangup/);
+    assert.ok(connect(TARGET).endsWith("><Hangup/></Response>"));
+  }
+});
+
+test("a vendor that is to wait asks again after it, in its own words", () => {
+  const wait = { url: CONTINUE_URL, pauseSec: 9 };
+  const redirect = `<Redirect method="POST">${CONTINUE_URL}</Redirect></Response>`;
+  assert.equal(pauseAndAsk(wait), `${HEAD}<Response><Pause length="9"/>${redirect}`);
+  assert.equal(plivoWaitAndAsk(wait), `${HEAD}<Response><Wait length="9"/>${redirect}`);
+  assert.deepEqual(JSON.parse(jambonzPauseAndAsk(wait)), [
+    { verb: "pause", length: 9 },
+    { verb: "redirect", actionHook: `${CONTINUE_URL}#rc=5&rp=ct,rt,5xx` },
+  ]);
+});
+
 test("Plivo gets the address as the element's text, and parameters that it does not spoil", () => {
   assert.equal(
     plivoConnect(TARGET),
@@ -133,6 +168,21 @@ test("Vonage gets a call control object", () => {
   ]);
 });
 
+test("Vonage asks what comes next at the end of its stream, and of all else only tells", () => {
+  const target = { ...TARGET, continueUrl: CONTINUE_URL, statusUrl: "https://a.example/s" };
+  const [connect, ...others] = JSON.parse(vonageConnect(target));
+  assert.deepEqual(
+    [connect.eventType, connect.eventUrl, others],
+    ["synchronous", [CONTINUE_URL], []],
+  );
+  const waiting = ["disconnected", "failed", "unanswered", "rejected", "busy", "timeout"];
+  const telling = ["started", "ringing", "answered", "completed", "cancelled", "human", ""];
+  const isWaiting = (status: string) => isVonageWaiting(JSON.stringify({ status }));
+  assert.deepEqual([...waiting, ...telling].filter(isWaiting), waiting);
+  assert.equal(isVonageWaiting(""), false);
+  assert.equal(vonageHangUp(), "", "no document: the one before has nothing behind the stream");
+});
+
 test("what just fits is passed on", () => {
   const longest = { a: "b".repeat(510) };
   assert.match(plivoConnect({ ...TARGET, parameters: longest }), /extraHeaders="a=b{510}"/);
@@ -166,6 +216,13 @@ test("Jambonz listens to the caller alone, is told of keys, and talks at 8 kHz u
     { verb: "say", text: "Bye" },
     { verb: "hangup" },
   ]);
+});
+
+test("Jambonz asks the hook of its stream what comes next, and again while nobody answers", () => {
+  const [listen, ...others] = JSON.parse(jambonzConnect({ ...TARGET, continueUrl: CONTINUE_URL }));
+  assert.equal(listen.actionHook, `${CONTINUE_URL}#rc=5&rp=ct,rt,5xx`);
+  assert.deepEqual(others, [{ verb: "hangup" }]);
+  assert.deepEqual(JSON.parse(jambonzHangUp()), [{ verb: "hangup" }]);
 });
 
 test("Jambonz gets verbs, and streams both ways", () => {

@@ -30,6 +30,11 @@ test("each vendor's webhook is read and answered in its own way", () => {
   assert.deepEqual(Object.fromEntries(found), WEBHOOKS);
 });
 
+test("only dialplans ask to be told what to ask behind their stream", () => {
+  const onRequest = PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.namesNextOnRequest);
+  assert.deepEqual(onRequest, ["asterisk", "audiosocket"]);
+});
+
 test("only Vonage has to be told the call's id, and only Asterisk's address may have a token", () => {
   const having = (trait: "passesCallId" | "hasTokenInAddress") =>
     PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.[trait] === true);

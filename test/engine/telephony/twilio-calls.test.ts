@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
 import twilio from "twilio";
 import { Exchange } from "../../../engine/sandbox/exchange.js";
-import { TwilioSimulator } from "../../../engine/sandbox/twilio-simulator.js";
+import { TwilioSimulator } from "../../../engine/sandbox/telephone/twilio-simulator.js";
 import { TwilioCalls } from "../../../engine/telephony/twilio/twilio-calls.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";

@@ -87,6 +87,17 @@ test("what the plan allows is judged by the plan of who calls now", async (conte
   const smaller = { ...tenant, plan: { ...tenant.plan, limits: { ...limits, maxAgents: 0 } } };
   await assert.rejects(platform.agents.forCall(smaller, agent.id), isUnavailable);
   assert.ok(await platform.agents.forCall(tenant, agent.id));
+  const statuses = [];
+  for (const asker of [tenant, smaller, tenant]) {
+    const [listed] = await platform.agents.list(asker);
+    const read = await platform.agents.get(asker, agent.id);
+    statuses.push([listed?.status, read.status]);
+  }
+  assert.deepEqual(statuses, [
+    ["active", "active"],
+    ["paused_plan", "paused_plan"],
+    ["active", "active"],
+  ]);
 });
 
 test("another organization's agent stays out of reach", async (context) => {

@@ -149,6 +149,7 @@ test("an agent that is no longer public is out of reach of pages at once", async
   const reads = context.mock.method(database.agents, "findPublic");
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
+  assert.equal(await access.byOrigin(id, ""), undefined, "what is no page has no origin");
   assert.equal(reads.mock.callCount(), 1);
   await platform.agents.update(tenant, id, { publicOrigins: [] });
   assert.equal(await access.byOrigin(id, origin), undefined);

@@ -111,6 +111,31 @@ test("an organization has 200 members and no more", async () => {
   assert.equal((await members.list(organization.id)).length, 200);
 });
 
+test("a new password ends every session but the one it was changed in", async () => {
+  const { platform, user, email, known } = await team();
+  const { accounts } = platform;
+  const elsewhere = await accounts.signIn({ email, password: PASSWORD });
+  const change = { password: PASSWORD, newPassword: NEW_PASSWORD };
+  const token = await accounts.changePassword(user, change);
+  assert.equal(await known(), undefined);
+  assert.equal(await accounts.authenticateUser(elsewhere.token), undefined);
+  assert.equal((await accounts.authenticateUser(token))?.user.id, user.id);
+  const again = await accounts.signIn({ email, password: NEW_PASSWORD });
+  assert.equal((await accounts.authenticateUser(again.token))?.user.id, user.id);
+});
+
+test("a token of another program with the secret knows no password, and is good whatever it is", async () => {
+  const { platform, user } = await team();
+  const token = await platform.tokens.issue({
+    userId: user.id,
+    orgId: user.orgId,
+    email: user.email,
+  });
+  const change = { password: PASSWORD, newPassword: NEW_PASSWORD };
+  await platform.accounts.changePassword(user, change);
+  assert.equal((await platform.accounts.authenticateUser(token))?.user.id, user.id);
+});
+
 test("who knows the password changes it, and of two at once one does", async () => {
   const { platform, user, email, trail } = await team();
   const { accounts } = platform;

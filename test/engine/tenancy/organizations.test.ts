@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Category } from "../../../storage/records.js";
 import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
@@ -109,6 +110,20 @@ test("initial set-up is complete with an active organization and a provider of e
     hasOrganization: true,
     providers: { llm: 1, tts: 2, stt: 1 },
   });
+
+  const { providers } = platform.database;
+  const all = await providers.listVisible("");
+  const setActive = async (category: Category, active: boolean) => {
+    for (const { id } of all.filter((each) => each.category === category)) {
+      await providers.update(id, null, { active }, platform.clock.epochMs());
+    }
+  };
+  for (const category of ["llm", "tts", "stt"] as const) {
+    await setActive(category, false);
+    const without = await platform.organizations.setupStatus();
+    assert.deepEqual([without.setupComplete, without.providers[category]], [false, 0]);
+    await setActive(category, true);
+  }
 
   await platform.organizations.suspend(organization.ownerEmail);
   const { setupComplete, hasOrganization } = await platform.organizations.setupStatus();

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, PCM_16K } from "../../../engine/audio/audio-format.js";
 import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
-import { ALL_SCOPES, type Tenant } from "../../../engine/tenancy/tenant.js";
 import {
   type ListenOptions,
   type SpeechListener,
@@ -13,15 +12,9 @@ import type { Category } from "../../../storage/records.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { organizationRecord, planRecord, providerRecord } from "../../storage/sample-records.js";
+import { providerRecord } from "../../storage/sample-records.js";
+import { TENANT } from "./sample-tenant.js";
 
-const TENANT: Tenant = {
-  organization: organizationRecord({ status: "active" }),
-  plan: planRecord(),
-  userId: "user",
-  apiKeyId: undefined,
-  scopes: ALL_SCOPES,
-};
 const NOT_ABORTED = new AbortController().signal;
 const DONE = { finishReason: "stop", promptTokens: 1, completionTokens: 1 } as const;
 

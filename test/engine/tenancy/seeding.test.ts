@@ -86,6 +86,11 @@ test("the registry lists the catalog once, however often it is seeded", async (t
   );
 });
 
+test("whoever speaks OpenAI's protocol at a public address is the platform's once its key is set", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: { mistral: "m-real" }, sandbox: false });
+  assert.ok((await namesOf(platform)).includes("llm/mistral"));
+});
+
 test("a vendor at home is the platform's where the operator says where it is, and nowhere else", async (t) => {
   const vendorUrls = { whisper: "http://127.0.0.1:8000/v1" };
   const platform = await openPlatform(t, { ...NO_KEYS, vendorUrls });
@@ -167,9 +172,11 @@ test("a real key takes the place of the sandbox's", async (t) => {
 test("without sandbox and key a provider of the sandbox is switched off, and on again with the sandbox", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   await platform.seed(NO_KEYS);
-  assert.equal((await deepgramOf(platform)).active, false);
+  const switchedOff = await deepgramOf(platform);
+  assert.equal(switchedOff.active, false);
+  platform.clock.advance(1_000);
   await platform.seed(NO_KEYS);
-  assert.equal((await deepgramOf(platform)).active, false);
+  assert.deepEqual(await deepgramOf(platform), switchedOff, "the second start changes nothing");
   await platform.seed(SANDBOX);
   assert.equal((await deepgramOf(platform)).active, true);
 });

@@ -14,16 +14,25 @@ const LOOK_UP = {
   speak: false,
 } as const;
 
+const SHOW = {
+  type: "client",
+  name: "show_order",
+  description: "Shows an order",
+  parameters: LOOK_UP.parameters,
+  timeoutMs: 5_000,
+} as const;
+
 test("the model is told every tool by its name, with a schema of an object", () => {
   const definitions = toolDefinitions([
     { type: "hangup" },
     { type: "transfer", to: "+15550100" },
     { type: "sendDigits" },
     LOOK_UP,
+    SHOW,
   ]);
   assert.deepEqual(
     definitions.map(({ name }) => name),
-    ["hangup", "transfer", "sendDigits", "look_up"],
+    ["hangup", "transfer", "sendDigits", "look_up", "show_order"],
   );
   for (const { description, parameters } of definitions) {
     assert.ok(description.length > 10);

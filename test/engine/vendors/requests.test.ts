@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { MP3 } from "../../../engine/audio/audio-format.js";
+import { MP3, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { languageModel, speechToText, textToSpeech } from "../../../engine/vendors/registry.js";
@@ -39,10 +39,16 @@ describe("what a vendor is asked", () => {
     return JSON.parse(server.requests.at(-1)?.body ?? "");
   }
 
-  async function bodyOfSpeech(vendor: string, modelId: string, speed: number, settings = {}) {
+  async function bodyOfSpeech(
+    vendor: string,
+    modelId: string,
+    speed: number,
+    settings = {},
+    format: typeof MP3 | typeof PCM_24K = MP3,
+  ) {
     server.answer = (response) => response.end("audio");
     const speech = textToSpeech(vendor, given(settings), context);
-    const request = { text: "Hi.", modelId, speed, language: "de-DE", format: MP3 } as const;
+    const request = { text: "Hi.", modelId, speed, language: "de-DE", format } as const;
     await speech.synthesize(request, () => undefined, never());
     return JSON.parse(server.requests.at(-1)?.body ?? "");
   }
@@ -120,6 +126,17 @@ describe("what a vendor is asked", () => {
     });
     assert.equal(directed.instructions, "Whisper.");
     assert.equal(directed.voice, "coral");
+  });
+
+  it("voices that can give PCM say so, and are asked for it by their vendor's name of it", async () => {
+    for (const vendor of ["openai", "elevenlabs"]) {
+      const { formats } = textToSpeech(vendor, given(), context);
+      assert.ok(formats.includes(PCM_24K), vendor);
+    }
+    const { response_format } = await bodyOfSpeech("openai", "tts-1", 1, {}, PCM_24K);
+    assert.equal(response_format, "pcm");
+    await bodyOfSpeech("elevenlabs", "eleven_flash_v2_5", 1, {}, PCM_24K);
+    assert.match(server.requests.at(-1)?.url ?? "", /output_format=pcm_24000/);
   });
 
   it("ElevenLabs: a language only where the model takes one, a speed within its range", async () => {

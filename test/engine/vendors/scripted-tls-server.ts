@@ -19,6 +19,8 @@ export class ScriptedTlsServer {
   readonly connections: Socket[] = [];
   /** Those whose handshake is done. */
   readonly secured: TLSSocket[] = [];
+  /** Which connections resumed a session, in the order of `secured`; a socket that is gone does not tell it any more. */
+  readonly resumed: boolean[] = [];
   readonly heard: string[] = [];
   /** By default every request is answered with `hello`. */
   onRequest: RequestListener = (_request, response) => response.end("hello");
@@ -38,6 +40,7 @@ export class ScriptedTlsServer {
     });
     this.#server.on("secureConnection", (socket) => {
       this.secured.push(socket);
+      this.resumed.push(socket.isSessionReused());
       socket.on("error", () => undefined);
     });
     this.#server.on("request", (request, response) => this.onRequest(request, response));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../engine/sandbox/faults.js";
-import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone-audio.js";
-import { decodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
+import { decodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import {
   type SpeechRequest,
   type SpokenWord,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { MULAW_8K, PCM_16K } from "../../../engine/audio/audio-format.js";
 import type { DeepgramFault } from "../../../engine/sandbox/faults.js";
-import { encodeSpeech } from "../../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import {
   type ListenOptions,
   type SpeechStream,

@@ -42,6 +42,20 @@ test("Ollama's tokens are its own count", async (context) => {
   assert.deepEqual([promptTokens, completionTokens], [70, 30]);
 });
 
+test("what a vendor does not count is estimated of all that it said, tools and all", async (context) => {
+  const tool = '{"function":{"name":"find_order","arguments":{"order":12}}}';
+  const body = `{"message":{"content":"One moment.","tool_calls":[${tool}]},"done":true}\n`;
+  const { completionTokens } = await replyOf(context, "ollama", body);
+  const chars = 'One moment.find_order{"order":12}'.length;
+  assert.equal(completionTokens, Math.ceil(chars / 4));
+});
+
+test("an answer is whole though nothing comes behind its end mark", async (context) => {
+  const body = 'data: {"choices":[{"delta":{"content":"Hello."}}]}\n\ndata: [DONE]';
+  const { completionTokens } = await replyOf(context, "openai", body);
+  assert.equal(completionTokens, 2);
+});
+
 test("ElevenLabs says what does not fit, without the text that was sent", async (context) => {
   const detail = [{ msg: "field required", input: "Hi." }, {}, { msg: "too long" }];
   const body = JSON.stringify({ detail });

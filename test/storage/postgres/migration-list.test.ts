@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
 import { postgresMigrations } from "../../../storage/postgres/migration-list.js";
 import { migrations } from "../../../storage/sqlite/migration-list.js";
 
@@ -8,10 +15,37 @@ const BEFORE = { sqlite: 7, postgres: 2 };
 /** What only connections to a server and several servers of one database need; SQLite has neither. */
 const POSTGRES_ALONE = ["010-nodes", "012-commit-marks"];
 
+/** A new column has a default, or may be empty: the release before writes none. */
+const TAKES_AWAY =
+  /\b(?:drop (?!constraint\b)|rename\b|truncate\b|alter column\b|add column (?![^]*(?:default|collate "C"$)))/i;
+
 test("every migration since then is there for both databases, by the same name", () => {
   const sinceThen = Object.keys(postgresMigrations).slice(BEFORE.postgres);
   assert.deepEqual(
     sinceThen,
     [...Object.keys(migrations).slice(BEFORE.sqlite), ...POSTGRES_ALONE].toSorted(),
   );
+});
+
+test("a migration takes nothing away that servers of the release before still use", async () => {
+  const statements: string[] = [];
+  const db = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: ({ query }) => void statements.push(query.sql),
+  });
+  for (const migration of Object.values(postgresMigrations)) await migration.up(db);
+  assert.ok(statements.length > 30, `${statements.length} statements`);
+  for (const statement of statements) {
+    assert.doesNotMatch(statement, TAKES_AWAY);
+    // A rule may be made wider, by another of the same name that follows.
+    const [, rule] = /drop constraint "(\w+)"/.exec(statement) ?? [];
+    if (rule === undefined) continue;
+    const next = statements[statements.indexOf(statement) + 1] ?? "";
+    assert.ok(next.includes(`add constraint "${rule}"`), statement);
+  }
 });

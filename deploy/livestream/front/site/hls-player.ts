@@ -1,4 +1,5 @@
 import HlsLoader, { type ErrorData, ErrorTypes, Events, type Level } from "hls.js";
+import { FrameWatch } from "./frame-watch.js";
 import type { CancelTimer, PageClock } from "./page-clock.js";
 
 /**
@@ -34,6 +35,8 @@ const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
 /** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
 const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
+/** What has fallen behind is played faster by so much, until it is where it should be. */
+const CATCH_UP_RATE_MAX = 1.1;
 /** Two decoding faults within this time are no accident. */
 const REPAIR_PERIOD_MS = 10_000;
 
@@ -51,6 +54,7 @@ export class HlsPlayer {
   #hls: HlsLoader | undefined;
   #retries = 0;
   #cancelRetry: CancelTimer | undefined;
+  readonly #frames = new FrameWatch();
   #repairedMs = 0;
   #seenTime = -1;
   #movedMs = 0;
@@ -67,7 +71,10 @@ export class HlsPlayer {
     video.addEventListener("error", () => {
       if (this.#hls === undefined && this.#path !== undefined) this.#retry();
     });
-    clock.every(WATCH_PERIOD_MS, () => this.#watch());
+    clock.every(WATCH_PERIOD_MS, () => {
+      this.#watch();
+      this.#pace();
+    });
   }
 
   play(path: string): void {
@@ -115,10 +122,11 @@ export class HlsPlayer {
       return;
     }
     const hls = new HlsLoader({
-      workerPath: "/hls.worker.js",
+      // 3 ms a second of this thread for 720p; a worker is another script to wait for before anything plays.
+      enableWorker: false,
       liveSyncDurationCount: 2,
       liveMaxLatencyDurationCount: 8,
-      maxLiveSyncPlaybackRate: 1.1,
+      maxLiveSyncPlaybackRate: CATCH_UP_RATE_MAX,
       backBufferLength: 20,
       maxBufferLength: 20,
       xhrSetup(request, url) {
@@ -200,6 +208,14 @@ export class HlsPlayer {
       return;
     }
     if (nowMs - this.#movedMs > STANDSTILL_MAX_MS) this.#retry();
+  }
+
+  /** Who drops frames would drop more of them, and fall further behind, if they came faster. */
+  #pace(): void {
+    if (this.#hls === undefined) return;
+    const doesKeepUp = this.#frames.keepsUp(this.#video);
+    this.#hls.config.maxLiveSyncPlaybackRate = doesKeepUp ? CATCH_UP_RATE_MAX : 1;
+    if (!doesKeepUp) this.#video.playbackRate = 1;
   }
 
   #unload(): void {

@@ -78,6 +78,8 @@ test("what the store refuses is kept and tried again until it is stored, in orde
   clock.advance(RETRY_MS);
   await writes.settled();
   assert.deepEqual(store.taken, ["a turn one", "a end two", "b end three"]);
+  const [told] = log.ofLevel("info");
+  assert.deepEqual([told?.fields["count"], told?.fields["afterMs"]], [1, 101 * RETRY_MS]);
   assert.equal(writes.keptCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(

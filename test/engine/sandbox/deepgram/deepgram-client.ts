@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { WebSocket } from "ws";
-import { bytesOf } from "../../../../engine/sandbox/telephone-audio.js";
+import { bytesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
 
 const Message = v.looseObject({
   type: v.string(),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { join, silence } from "../sound.js";
 import { ALL_ON, RawDeepgramClient, refusedUpgrade, storyOf } from "./deepgram-client.js";
 

@@ -3,8 +3,8 @@ import { after, beforeEach, test } from "node:test";
 import { WebSocket } from "ws";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
-import { encodeMuLaw } from "../../../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { encodeMuLaw } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { humanVoice, join, silence } from "../sound.js";
 import {
   ALL_ON,

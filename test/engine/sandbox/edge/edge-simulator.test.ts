@@ -5,8 +5,8 @@ import {
   edgeToken,
 } from "../../../../engine/sandbox/edge/edge-token.js";
 import { type EdgeFault, noFaults } from "../../../../engine/sandbox/faults.js";
-import { mp3DurationMs, recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { mp3DurationMs, recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
 import { refusedUpgrade } from "../deepgram/deepgram-client.js";
 import {
   configFrame,

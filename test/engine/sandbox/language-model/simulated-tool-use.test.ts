@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { replyTo } from "../../../../engine/sandbox/language-model/simulated-language-model.js";
-import { toolUse } from "../../../../engine/sandbox/language-model/simulated-tool-use.js";
+import {
+  aboutToolResults,
+  toolUse,
+} from "../../../../engine/sandbox/language-model/simulated-tool-use.js";
 import { toolConversationFault } from "../../../../engine/sandbox/language-model/tool-offer.js";
 import { userSays } from "../chat-client.js";
 
@@ -95,6 +98,17 @@ test("what the tools say is told, and none is used again by that", () => {
     replyTo(messages),
     'The tool says: {"order":"12"}. The tool failed: timed out. The tool failed: status 503. The tool says: keys pressed.',
   );
+});
+
+test("what a caller's page has done is told as a service's answer is", () => {
+  for (const [result, told] of [
+    ["shown", "The tool says: shown."],
+    [{ items: 2 }, 'The tool says: {"items":2}.'],
+    [undefined, "The tool says: ."],
+  ] as const) {
+    const content = JSON.stringify({ ok: true, result });
+    assert.equal(aboutToolResults([{ role: "tool", content }]), told);
+  }
 });
 
 test("a conversation with tools wants every result, right behind its call", () => {

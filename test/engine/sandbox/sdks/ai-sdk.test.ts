@@ -18,8 +18,8 @@ import {
   experimental_transcribe as transcribe,
 } from "ai";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
-import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
 import { addressOf, wavOf } from "./sdk-inputs.js";
 
 const sandbox = await startSandbox({ apiKey: "good" });

@@ -3,8 +3,8 @@ import { after, beforeEach, test } from "node:test";
 import { AuthenticationError, Cartesia } from "@cartesia/cartesia-js";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
-import { samplesOf } from "../../../../engine/sandbox/telephone-audio.js";
-import { decodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { samplesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { decodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 
 const sandbox = await startSandbox({ apiKey: "good" });
 const { faults, urls } = sandbox;

@@ -3,8 +3,8 @@ import { after, beforeEach, test } from "node:test";
 import { Communicate, EdgeTTS, listVoices } from "edge-tts-universal/browser";
 import { WebSocket } from "ws";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
-import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
 import { addressOf, voicesUrlOf } from "./sdk-inputs.js";
 
 const sandbox = await startSandbox();

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { ElevenLabs, ElevenLabsClient, ElevenLabsError } from "@elevenlabs/elevenlabs-js";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
-import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
-import { decodeMuLaw, samplesOf } from "../../../../engine/sandbox/telephone-audio.js";
-import { decodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
+import { decodeMuLaw, samplesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { decodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { wavOf } from "./sdk-inputs.js";
 
 const sandbox = await startSandbox({ apiKey: "good" });

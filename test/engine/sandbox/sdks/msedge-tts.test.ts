@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { MsEdgeTTS, OUTPUT_FORMAT } from "msedge-tts";
 import { noFaults } from "../../../../engine/sandbox/faults.js";
-import { recognizeMp3 } from "../../../../engine/sandbox/mp3-decoder.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
+import { recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
 import { voicesUrlOf } from "./sdk-inputs.js";
 
 const sandbox = await startSandbox();

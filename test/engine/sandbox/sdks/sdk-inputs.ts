@@ -1,7 +1,7 @@
 import { EDGE_TRUSTED_CLIENT_TOKEN } from "../../../../engine/sandbox/edge/edge-token.js";
-import { bytesOf } from "../../../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
-import { wavHeader } from "../../../../engine/sandbox/wav-header.js";
+import { wavHeader } from "../../../../engine/sandbox/sound/wav-header.js";
+import { bytesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 
 const WAV_RATE_HZ = 16_000;
 

@@ -7,8 +7,8 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Sandbox, startSandbox } from "../../../../engine/sandbox/sandbox.js";
-import { samplesOf } from "../../../../engine/sandbox/telephone-audio.js";
-import { decodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { samplesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { decodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 
 const VISIT = fileURLToPath(new URL("./secure-visit.js", import.meta.url));
 const run = promisify(execFile);

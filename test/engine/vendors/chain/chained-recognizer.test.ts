@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import type { DeepgramFault } from "../../../../engine/sandbox/faults.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { ChainedRecognizer } from "../../../../engine/vendors/chain/chained-recognizer.js";
 import { type SpeechStream, VendorError } from "../../../../engine/vendors/contracts.js";
@@ -137,11 +137,15 @@ describe("recognizers, one behind the other", () => {
       write(stream, spoken("book a table"), quiet(600));
       await hears("book a table");
       write(stream, spoken("for two"));
+      const { clock } = vendors.context;
+      const beforeMs = clock.monotonicMs();
       await breaks(stream, fault, "unauthorized");
       write(stream, spoken("please"), quiet(1_500));
       await hears("book a table for two please");
       stream.close();
-      assert.equal(answers.take().stt?.vendor, "assemblyai");
+      const { stt } = answers.take();
+      assert.equal(stt?.vendor, "assemblyai");
+      assert.ok((stt.wastedMs ?? 0) <= clock.monotonicMs() - beforeMs, `${stt.wastedMs} ms`);
       assert.equal(listener.failed.length, 0);
     });
 

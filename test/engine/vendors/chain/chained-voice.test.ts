@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { MP3, MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
@@ -9,6 +10,7 @@ import {
   type SpeechFormat,
   type SpeechRequest,
   type SpokenWord,
+  type TextToSpeech,
   VendorError,
 } from "../../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../../engine/vendors/registry.js";
@@ -63,6 +65,26 @@ describe("voices, one behind the other", () => {
     return { vendor, modelId, client };
   }
 
+  it("takes nothing for MP3 whose first four bytes are none", async () => {
+    const saying = (vendor: string, bytes: Uint8Array) => {
+      const synthesize: TextToSpeech["synthesize"] = (_request, onChunk) => {
+        onChunk(bytes);
+        return Promise.resolve();
+      };
+      return { vendor, modelId: "m", client: { formats: [MP3], synthesize, warm: () => {} } };
+    };
+    const header = Uint8Array.of(0xff, 0xf3, 0x64, 0xc4);
+    const links = [saying("first", Buffer.from("oops")), saying("second", header)] as const;
+    voice = new ChainedVoice(chainOf<TextToSpeech>("tts", clock, answers, links), {
+      patienceMs: PATIENCE_MS,
+      times,
+    });
+    const chunks: Uint8Array[] = [];
+    await speak(chunks);
+    assert.deepEqual(Buffer.concat(chunks), Buffer.from(header));
+    assert.equal(answers.take().tts?.firstVendor, "first");
+  });
+
   async function speak(
     chunks: Uint8Array[],
     format: SpeechFormat = MP3,
@@ -84,12 +106,14 @@ describe("voices, one behind the other", () => {
       .map(({ vendor }) => vendor);
   }
 
-  it("asks nobody but the first while all is well, and keeps no timer", async () => {
+  it("asks nobody but the first while all is well, and keeps neither a timer nor the sentence", async () => {
     const timers = clock.pendingTimerCount;
     const before = asked().length;
-    await speak([]);
+    const { signal } = new AbortController();
+    await speak([], MP3, undefined, signal);
     assert.deepEqual(asked().slice(before), ["elevenlabs"]);
     assert.equal(clock.pendingTimerCount, timers);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
   for (const fault of BEFORE_AUDIO) {

@@ -84,6 +84,31 @@ describe("how long a model is waited for that has another behind it", () => {
     assert.equal(await firstWordMs(), 2_000, "who is behind it has failed in this call");
   });
 
+  it("what a refusal took says nothing about how long an answer takes", async () => {
+    await usualReplies(19);
+    first.outcome = "fails";
+    assert.equal(await firstWordMs(), 2 * USUAL_MS);
+    clock.advance(GRUDGE_MS);
+    [first.outcome, first.delayMs] = ["speaks", HUNG_MS];
+    assert.equal(await firstWordMs(), PATIENCE.firstTokenMs + USUAL_MS);
+  });
+
+  it("one that begins and then says no more has begun once", async () => {
+    await usualReplies(18);
+    first.outcome = "stalls";
+    assert.equal(await firstWordMs(), USUAL_MS);
+    clock.advance(GRUDGE_MS);
+    [first.outcome, first.delayMs] = ["speaks", HUNG_MS];
+    assert.equal(await firstWordMs(), PATIENCE.firstTokenMs + USUAL_MS);
+  });
+
+  it("one that speaks after it was given up is not heard", async () => {
+    await usualReplies(20);
+    [first.delayMs, second.delayMs] = [1_000, 1_500];
+    first.isOverheard = true;
+    assert.equal(await firstWordMs(), 800 + 1_500);
+  });
+
   /** Asks the first one each time, as calls do that know of no failure, and returns how often it was left for the other. */
   async function leftShare(replies: number, delayMs: () => number): Promise<number> {
     let left = 0;

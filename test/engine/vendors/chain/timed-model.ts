@@ -8,12 +8,14 @@ import {
 
 const USAGE = { finishReason: "stop", promptTokens: 100, completionTokens: 20 } as const;
 
-/** Says a word after its delay and another at once, or fails then, or begins to use a tool. */
+/** Says a word after its delay and another at once, or fails then, or begins to use a tool, or says no more. */
 export class TimedModel implements LanguageModel {
   readonly vendor: string;
   readonly #clock: Clock;
   delayMs = 400;
-  outcome: "speaks" | "fails" | "usesTool" | "breaksOff" = "speaks";
+  outcome: "speaks" | "fails" | "usesTool" | "breaksOff" | "stalls" = "speaks";
+  /** Its words still come when it was told that nobody waits for them. */
+  isOverheard = false;
   asked = 0;
   aborted = 0;
 
@@ -31,6 +33,7 @@ export class TimedModel implements LanguageModel {
     const { vendor } = this;
     return new Promise((resolve, reject) => {
       const answer = () => {
+        if (this.outcome === "stalls") return onToken(`${vendor} `);
         signal.removeEventListener("abort", abort);
         const refuse = () => reject(new VendorError(vendor, "unavailable", "it is down"));
         if (this.outcome === "fails") return refuse();
@@ -46,7 +49,7 @@ export class TimedModel implements LanguageModel {
       };
       const cancel = this.#clock.after(this.delayMs, answer);
       const abort = () => {
-        cancel();
+        if (!this.isOverheard) cancel();
         this.aborted += 1;
         reject(new VendorError(vendor, "aborted", "nobody waits"));
       };

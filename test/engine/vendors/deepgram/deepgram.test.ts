@@ -50,10 +50,13 @@ describe("Deepgram's stream", () => {
     const stream = await scripted.open({ ...LISTENING, format: MULAW_8K });
     stream.write(new Uint8Array(0));
     stream.write(Uint8Array.of(1, 2, 3));
+    stream.write(new Uint8Array(0));
+    stream.write(Uint8Array.of(4));
     const peer = await server.peer(0);
-    await scripted.changes.until("two frames", () => peer.binaries.length === 2);
+    await scripted.changes.until("three frames", () => peer.binaries.length === 3);
     assert.deepEqual([...(peer.binaries[0] ?? [])], Array(800).fill(0xff));
     assert.deepEqual([...(peer.binaries[1] ?? [])], [1, 2, 3]);
+    assert.deepEqual([...(peer.binaries[2] ?? [])], [4]);
     stream.close();
   });
 
@@ -76,13 +79,14 @@ describe("Deepgram's stream", () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(3)) stream.write(frame);
     const finished = stream.finish();
+    stream.write(new Uint8Array(FRAME_BYTES).fill(9));
     const peer = await server.peer(0);
     await scripted.changes.until("the end mark", () => peer.texts.length === 1);
     assert.deepEqual(peer.texts, ['{"type":"CloseStream"}']);
-    assert.equal(bytesOf(peer), OPENING_BYTES + 3 * FRAME_BYTES);
     clock.advance(2_000);
     await finished;
     await scripted.changes.until("the close", () => peer.isClosed);
+    assert.equal(bytesOf(peer), OPENING_BYTES + 3 * FRAME_BYTES, "nothing is sent behind the end");
     assert.equal(clock.pendingTimerCount, 0);
   });
 

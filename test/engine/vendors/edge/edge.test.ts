@@ -79,7 +79,9 @@ describe("Edge", () => {
   });
 
   it("says a text of any length, in pieces, on one connection", async () => {
-    const bytes = await speak(speech(), "seven & ".repeat(1_000));
+    vendors.sandbox.faults.edge = { realTimeFactor: 0 };
+    // Long once it is escaped, and soon said.
+    const bytes = await speak(speech(), "seven &&&&&&&& ".repeat(200));
     const pieces = vendors.sandbox.journal.filter(({ kind }) => kind === "request");
     assert.ok(pieces.length > 2 && bytes > 100_000);
     assert.equal(vendors.sandbox.openConnections, 1);

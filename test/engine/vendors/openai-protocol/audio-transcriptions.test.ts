@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import type { ListenOptions, SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { speechToText } from "../../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import { decodeSpeech, encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { decodeSpeech, encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/utterance-cutter.js";
 
 const RATE_HZ = PCM_16K.sampleRateHz;

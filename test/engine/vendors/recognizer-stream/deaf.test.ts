@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { VOICE_UNHEARD_MAX_MS } from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
-import { FRAME_BYTES, finalResults, ScriptedDeepgram } from "../deepgram/scripted-deepgram.js";
+import {
+  FRAME_BYTES,
+  finalResults,
+  interimResults,
+  ScriptedDeepgram,
+} from "../deepgram/scripted-deepgram.js";
 
 const FRAME_MS = 20;
 const SYLLABLE_FRAMES = 9;
@@ -21,6 +26,9 @@ function voice(durationMs: number): Uint8Array[] {
 
 /** Half of speech like this is loud for long enough to be taken for a voice. */
 const DEAF_AFTER_MS = 2 * VOICE_UNHEARD_MAX_MS;
+
+/** All that was said until a connection was there again has been sent to it. */
+const CAUGHT_UP_MS = 4_000;
 
 describe("a Deepgram that does not hear", () => {
   let scripted: ScriptedDeepgram;
@@ -51,7 +59,7 @@ describe("a Deepgram that does not hear", () => {
       clock.advance(100);
       const peer = await server.peer(time);
       await changes.until("the recovery", () => listener.deafMs.length === time);
-      clock.advance(1_000);
+      clock.advance(CAUGHT_UP_MS);
       await changes.until("what it is given again", () => peer.binaries.length > 10);
     }
     speak(DEAF_AFTER_MS);
@@ -71,7 +79,9 @@ describe("a Deepgram that does not hear", () => {
       await changes.until("the greeting", () => listener.events.at(-1) === "speechStarted");
       speak(DEAF_AFTER_MS);
       clock.advance(100);
-      if (time < 3) await changes.until("the recovery", () => listener.deafMs.length === time);
+      if (time === 3) break;
+      await changes.until("the recovery", () => listener.deafMs.length === time);
+      clock.advance(CAUGHT_UP_MS);
     }
     assert.deepEqual(
       listener.failed.map(({ fault }) => fault),
@@ -121,6 +131,31 @@ describe("a Deepgram that does not hear", () => {
       }
     }
     assert.equal(listener.lost.length, 1);
+  });
+
+  it("is not believed for messages that tell nothing", async () => {
+    const { listener, changes, server } = scripted;
+    const peer = await server.peer(0);
+    for (const time of [1, 2, 3]) {
+      speak(DEAF_AFTER_MS / 3 + 200);
+      if (time === 3) break;
+      for (const type of ["Metadata", "KeepAlive"]) peer.socket.send(JSON.stringify({ type }));
+      peer.socket.send(JSON.stringify({ type: "SpeechStarted", channel: [0, 1], timestamp: 1 }));
+      await changes.until("what comes behind them", () => listener.events.length === time);
+    }
+    assert.equal(listener.lost.length, 1);
+  });
+
+  it("is left alone while it guesses that there is no word yet", async () => {
+    const { listener, changes, server } = scripted;
+    const peer = await server.peer(0);
+    for (const time of [1, 2, 3, 4]) {
+      speak(VOICE_UNHEARD_MAX_MS / 2);
+      peer.socket.send(interimResults());
+      peer.socket.send(JSON.stringify({ type: "SpeechStarted", channel: [0, 1], timestamp: 1 }));
+      await changes.until("what comes behind it", () => listener.events.length === time);
+    }
+    assert.deepEqual(listener.lost, []);
   });
 
   it("is not suspected while nobody speaks", () => {

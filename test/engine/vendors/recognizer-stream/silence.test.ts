@@ -66,6 +66,28 @@ describe("a silent caller at Deepgram", () => {
     assert.deepEqual(await messages(FRAMES_AFTER_SPEECH + 2), all);
   });
 
+  it("is sent in pieces as soon as the vendor has told of the end of speech, and no sooner", async () => {
+    const told = async (text: string) => {
+      const count = scripted.listener.transcripts.length + 1;
+      peer.socket.send(
+        JSON.stringify({ ...JSON.parse(finalResults(text, 0, 0.1)), speech_final: true }),
+      );
+      await scripted.changes.until("words", () => scripted.listener.transcripts.length === count);
+    };
+    write(1, silent);
+    write(1, loud);
+    await told("before");
+    write(2, silent);
+    await told("");
+    write(2, silent);
+    await told("word");
+    write(PIECE_FRAMES + 1, silent);
+    write(2, loud);
+    const single = [2, 1, 1, 1, 1].map((frames) => frames * FRAME_BYTES);
+    const rest = [PIECE_FRAMES, 2, 1].map((frames) => frames * FRAME_BYTES);
+    assert.deepEqual(await messages(8), [...single, ...rest]);
+  });
+
   it("is sent to its last byte before the end mark", async () => {
     write(2, silent);
     const finished = stream.finish();

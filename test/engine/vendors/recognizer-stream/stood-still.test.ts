@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { bytesOf } from "../../../../engine/sandbox/telephone-audio.js";
-import { encodeSpeech } from "../../../../engine/sandbox/tone-code.js";
+import { bytesOf } from "../../../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { speechToText } from "../../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

@@ -1,0 +1,33 @@
+import { useState } from "react";
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, where there are several. */
+  readonly what?: string;
+}
+
+export function CopyButton({ text, what = "" }: CopyButtonProps) {
+  const [state, setState] = useState("Copy");
+  const copy = async () =>
+    setState((await isCopied(text)) ? "Copied" : "Mark it, and copy it by hand");
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-label={what === "" ? state : `${state}: ${what}`}
+      onClick={() => void copy()}
+    >
+      {state}
+    </button>
+  );
+}
+
+/** A browser refuses it where the page did not come by `https:`, and where somebody has forbidden it. */
+async function isCopied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+import type { CallDocuments } from "../../engine/telephony/call-documents.js";
+import type { Answer } from "../http/answer.js";
+import type { IncomingRequest } from "../http/endpoint.js";
+import { documentAnswer } from "./phone-document.js";
+import { httpBase } from "./stream-address.js";
+
+/** Counts in the address for how many steps the caller was held, as deploy/nginx.conf does while no server is there. */
+const HELD = "held";
+const STEP_SEC = 3;
+const STEPS_MAX = 10;
+/** A server that has ended its calls is back by then: who asked sooner might meet nobody, and lose the call. */
+const STEPS_AT_ONCE = 3;
+/** The count is written anew, and the hash of its body a vendor adds itself to each address. */
+const ADDED = /^(?:held|bodySHA256)=/;
+
+/**
+ * Has the vendor wait, and ask the same again at this address of this server; 30 s in all. Undefined where the vendor cannot do
+ * that, or has done it for so long.
+ */
+export function heldAnswer(
+  request: IncomingRequest,
+  path: string,
+  documents: CallDocuments,
+  publicBaseUrl: string | undefined,
+): Answer | undefined {
+  const held = stepsIn(new URLSearchParams(request.queryString).getAll(HELD));
+  if (documents.hold === undefined || held >= STEPS_MAX) return undefined;
+  const steps = Math.min(STEPS_AT_ONCE, STEPS_MAX - held);
+  const own = request.queryString.split("&").filter((part) => part !== "" && !ADDED.test(part));
+  const query = [...own, `${HELD}=${held + steps}`].join("&");
+  const url = `${httpBase(request, publicBaseUrl)}${path}?${query}`;
+  return documentAnswer(documents, documents.hold({ url, pauseSec: steps * STEP_SEC }));
+}
+
+/** What neither this nor nginx has written counts as held for long enough. */
+function stepsIn(held: readonly string[]): number {
+  if (held.length === 0) return 0;
+  const [text = "", ...others] = held;
+  return others.length === 0 && /^[1-9]$/.test(text) ? Number(text) : STEPS_MAX;
+}

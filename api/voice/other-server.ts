@@ -1,0 +1,26 @@
+import type { Elsewhere } from "../../engine/box/box-questions.js";
+import type { OpenRefusal, RefusalReason } from "../../engine/calls/opening/open-refusal.js";
+import { Failure } from "../../engine/failure.js";
+import type { Soon } from "../../engine/time/soon.js";
+import { CLOSED_DOOR_MESSAGE } from "../http/front.js";
+
+/** Another server of the same database that takes callers; undefined when there is none. */
+export type OtherServer = () => Soon<Elsewhere | undefined>;
+
+/** What lies in this server alone: the caller is welcome at another one. */
+const OF_THIS_SERVER: ReadonlySet<RefusalReason> = new Set(["serverStopping", "overloaded"]);
+const RETRY_AFTER_SEC = 1;
+
+/**
+ * Where a caller who is refused here is taken; undefined when nowhere. Throws the Failure `unavailable` where the other server
+ * has no address of its own: the proxy in front of both asks it then.
+ */
+export async function addressElsewhere(
+  { reason }: OpenRefusal,
+  elsewhere: OtherServer,
+): Promise<string | undefined> {
+  if (!OF_THIS_SERVER.has(reason)) return undefined;
+  const other = await elsewhere();
+  if (other === undefined || other.address !== undefined) return other?.address;
+  throw new Failure("unavailable", CLOSED_DOOR_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
+}

@@ -1,0 +1,39 @@
+import { isAbandoned } from "../../storage/abandoned-calls.js";
+import type { CallRecord } from "../../storage/records.js";
+import { isBreak } from "../session/ending.js";
+import type { Clock } from "../time/clock.js";
+import { within } from "../time/deadline.js";
+import type { CallJournal } from "./call-journal.js";
+
+/** The end of a call is stored within milliseconds; a store that takes longer lets the caller go on. */
+const END_STORED_MAX_MS = 1_000;
+/** How often is looked whether another process has stored it. */
+const END_LOOK_MS = 100;
+
+/** Whether nobody ended the call: its record says that it broke, or still that it goes on. */
+export function isBrokenOff({ status, metadata }: CallRecord): boolean {
+  const reason = metadata["endReason"];
+  if (status === "active") return true;
+  return typeof reason === "string" && (isBreak({ reason }) || isAbandoned(reason));
+}
+
+/**
+ * What `find` finds once it is not active any more, after a second at most: its end may be on its way to the store, here or in
+ * another process, and its process may have died.
+ */
+export async function onceEnded(
+  find: () => Promise<CallRecord | undefined>,
+  journal: Pick<CallJournal, "stored">,
+  clock: Clock,
+): Promise<CallRecord | undefined> {
+  const untilMs = clock.monotonicMs() + END_STORED_MAX_MS;
+  await within(clock, END_STORED_MAX_MS, journal.stored());
+  let call = await find();
+  while (call?.status === "active" && clock.monotonicMs() < untilMs) {
+    await new Promise<void>((resolve) => {
+      clock.after(END_LOOK_MS, resolve);
+    });
+    call = await find();
+  }
+  return call;
+}

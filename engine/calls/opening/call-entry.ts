@@ -1,0 +1,242 @@
+import type { CallEnd } from "../../../storage/call-store.js";
+import type { JsonObject, TranscriptMessage, UsageRecord } from "../../../storage/records.js";
+import { UniqueViolation } from "../../../storage/unique-violation.js";
+import type { AgentLlm, CallRecorder } from "../../session/effect-surroundings.js";
+import { type ClientMessage, NOTHING_SAID, type TurnSave } from "../../session/effects.js";
+import type { Ending } from "../../session/ending.js";
+import { utcDate } from "../../time/utc-date.js";
+import type { TurnTools } from "../../tools/tool-log.js";
+import type { TurnAnswers } from "../../vendors/chain/answer-log.js";
+import type { VendorError } from "../../vendors/contracts.js";
+import type { JournalSurroundings } from "../call-journal.js";
+import { PresentWords } from "../present-words.js";
+import { SharedHistory } from "../shared-history.js";
+import type { CallWrite, CallWrites } from "../unstored/call-writes.js";
+import { afterLosses, charsOf, charsOfTools } from "../unstored/kept-words.js";
+import { untilDone } from "../unstored/until-done.js";
+import type { CallStart } from "./call-start.js";
+
+/** Stands in the metadata of a call whose caller noticed that nobody heard. */
+export const DEAF_FOR_LONG = "deafForLong";
+const DEAF_FOR_LONG_MS = 5_000;
+/** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
+export const WAITED_FOR_LONG = "waitedForLong";
+const WAITED_FOR_LONG_MS = 5_000;
+
+/** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
+export interface Moment {
+  readonly atMs: number;
+  readonly monotonicMs: number;
+}
+
+/** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
+export class CallEntry implements CallRecorder {
+  readonly #around: JournalSurroundings;
+  readonly #writes: CallWrites;
+  readonly #start: CallStart;
+  readonly #began: Moment;
+  #llm: AgentLlm | undefined;
+  #heardMs: () => number = () => 0;
+  #durationMaxMs = Number.POSITIVE_INFINITY;
+  #deafMs = 0;
+  #longestWaitMs = 0;
+  readonly #history: SharedHistory;
+  readonly #present = new PresentWords();
+  #isEnded = false;
+
+  constructor(around: JournalSurroundings, writes: CallWrites, start: CallStart, began: Moment) {
+    this.#around = around;
+    this.#writes = writes;
+    this.#start = start;
+    this.#began = began;
+    const { orgId, historyKey: key, earlier = [] } = start;
+    this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
+  }
+
+  /**
+   * Who writes the summary later, how much audio the recognizer was given, and how long the call may last: a process that
+   * was stopped for a while ends it late, and its caller does not pay for that.
+   */
+  attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
+    this.#llm = llm;
+    this.#heardMs = heardMs;
+    this.#durationMaxMs = durationMaxMs;
+    const { orgId, callId } = this.#start;
+    this.#around.feed.callBegins(orgId, callId, () => this.#present.all);
+  }
+
+  said(message: ClientMessage): void {
+    if (message.type !== "transcript") return;
+    const { callId, orgId } = this.#start;
+    const { role, text, isFinal } = message;
+    const words = { role, text, isFinal };
+    this.#present.add(words);
+    this.#around.feed.tell(orgId, { ...words, type: "words", callId });
+  }
+
+  /** `answers` are who has spoken, thought and heard in the turn, and `tools` what was done for it. */
+  turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
+    const { calls, metrics, feed } = this.#around;
+    if (save.report !== undefined) metrics.turnEnded(save.report);
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
+    if (answers.llm?.hedges !== undefined) metrics.hedged(answers.llm.hedges);
+    const { callId, orgId } = this.#start;
+    const turn = {
+      messages: this.#messages(save),
+      metrics: save.metrics,
+      turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...tools },
+      atMs: this.#began.atMs + this.#durationMs(),
+    };
+    const added = this.#history.add(save.added);
+    const saveTurn = untilDone(() => calls.saveTurn(callId, turn));
+    const isStored = this.#present.settle();
+    void this.#writes.add({
+      callId,
+      kind: "turn",
+      chars: charsOf(save) + charsOfTools(tools),
+      store: async () => {
+        await together(saveTurn(), this.#history.storeUntil(added, turn.atMs));
+        isStored();
+        feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
+      },
+      lossMessage: "a turn could not be stored",
+    });
+  }
+
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
+    this.#around.metrics.vendorFailed(category, error);
+    const { vendor, fault, status, requestId } = error;
+    const fields = { callId: this.#start.callId, category, vendor, fault, status, requestId };
+    this.#around.log.warn({ ...fields, reason: error.message }, "vendor request failed");
+  }
+
+  wasDeaf(durationMs: number): void {
+    this.#deafMs += durationMs;
+    this.#around.metrics.listenerWasDeaf(durationMs);
+  }
+
+  /** The first ending counts: a call that breaks while it is being ended is not ended twice. */
+  ended(ending: Ending, save: TurnSave): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { orgId, callId } = this.#start;
+    this.#around.feed.callIsOver(orgId, callId);
+    const callEnd = this.#callEnd(ending, save);
+    this.#tell(ending, callEnd);
+    const added = this.#history.add(save.added);
+    const storeEnd = untilDone((lostTurns: number, withWords: boolean) =>
+      this.#store(afterLosses(callEnd, lostTurns, withWords)),
+    );
+    this.#writeEnd(save, async (lostTurns, withWords) => {
+      if (!withWords) return storeEnd(lostTurns, withWords);
+      // Who finds the call ended goes on with its conversation, which is whole then; what cannot be stored of it keeps no end back.
+      const words = this.#history.storeUntil(added, callEnd.endedAtMs);
+      const end = words.catch(() => undefined).then(() => storeEnd(lostTurns, withWords));
+      await together(words, end);
+    });
+  }
+
+  /** As `ended`, of a call that `begin` stores first; rejects with UniqueViolation, it has its record already. */
+  endedBeforeItBegan(ending: Ending, begin: () => Promise<void>): void {
+    this.#isEnded = true;
+    const callEnd = this.#callEnd(ending, NOTHING_SAID);
+    this.#writeEnd(NOTHING_SAID, async () => {
+      try {
+        await begin();
+      } catch (error) {
+        if (error instanceof UniqueViolation) return;
+        throw error;
+      }
+      await this.#store(callEnd);
+      this.#tell(ending, callEnd);
+    });
+  }
+
+  #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
+    const { callId } = this.#start;
+    const lossMessage = "the end of a call could not be stored";
+    void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
+  }
+
+  async #store(callEnd: CallEnd): Promise<void> {
+    const { calls, summaries, feed } = this.#around;
+    const { callId, orgId } = this.#start;
+    await calls.finish(callId, callEnd);
+    const { status, metadata } = callEnd;
+    feed.tell(orgId, { type: "ended", callId, status, endReason: String(metadata["endReason"]) });
+    if (this.#llm !== undefined) summaries.add({ orgId, callId, llm: this.#llm });
+  }
+
+  #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
+    const { callId, channel, orgId } = this.#start;
+    this.#around.metrics.callEnded(channel, ending);
+    this.#around.log.info(
+      { callId, orgId, channel, reason: ending.reason, durationSec, ...metrics },
+      "call ended",
+    );
+  }
+
+  #callEnd(ending: Ending, save: TurnSave): CallEnd {
+    const durationMs = this.#durationMs();
+    const endedAtMs = this.#began.atMs + durationMs;
+    const durationSec = Math.round(durationMs / 100) / 10;
+    return {
+      status: ending.status,
+      endedAtMs,
+      durationSec,
+      metrics: save.metrics,
+      metadata: {
+        endReason: ending.reason,
+        endMessage: ending.message,
+        ...this.#deafness(),
+        ...this.#longWait(),
+      },
+      messages: this.#messages(save),
+      usage: this.#usage(save, endedAtMs, durationSec),
+    };
+  }
+
+  /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
+  #durationMs(): number {
+    const passedMs = this.#around.clock.monotonicMs() - this.#began.monotonicMs;
+    return Math.round(Math.min(passedMs, this.#durationMaxMs));
+  }
+
+  #messages(save: TurnSave): TranscriptMessage[] {
+    return save.messages.map(({ role, text, atMs }) => ({
+      role,
+      text,
+      timestamp: Math.round(this.#began.atMs + atMs),
+    }));
+  }
+
+  #usage(save: TurnSave, endedAtMs: number, durationSec: number): UsageRecord {
+    return {
+      orgId: this.#start.orgId,
+      date: utcDate(endedAtMs),
+      calls: 1,
+      minutes: durationSec / 60,
+      ttsChars: save.metrics.ttsChars,
+      llmTokens: save.metrics.totalTokens,
+      sttSeconds: this.#heardMs() / 1_000,
+    };
+  }
+
+  #deafness(): JsonObject {
+    if (this.#deafMs === 0) return {};
+    const deafMs = Math.round(this.#deafMs);
+    return this.#deafMs < DEAF_FOR_LONG_MS ? { deafMs } : { deafMs, [DEAF_FOR_LONG]: true };
+  }
+
+  #longWait(): JsonObject {
+    if (this.#longestWaitMs < WAITED_FOR_LONG_MS) return {};
+    return { longestWaitMs: Math.round(this.#longestWaitMs), [WAITED_FOR_LONG]: true };
+  }
+}
+
+/** What is asked for at once takes effect together. Rejects when both are over, if one has failed. */
+async function together(...work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === "rejected") throw result.reason;
+  }
+}

@@ -1,0 +1,298 @@
+import type { Database } from "../../../storage/database.js";
+import type { CallChannel } from "../../../storage/records.js";
+import { isWorthRepeating } from "../../../storage/storage-failure.js";
+import type { Metrics } from "../../metrics/metrics.js";
+import type { CallAudioTap } from "../../session/call-audio-tap.js";
+import { NOTHING_SAID } from "../../session/effects.js";
+import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../../session/ending.js";
+import type { CallerChannel } from "../../session/playback/caller-channel.js";
+import type { LegAudio } from "../../session/playback/leg-audio.js";
+import type { LostCategory, Session } from "../../session/session.js";
+import { type AgentForCall, AgentUnavailable } from "../../tenancy/agent-for-call.js";
+import type { Agents } from "../../tenancy/agents.js";
+import type { DialTargets } from "../../tenancy/dial-targets.js";
+import type { Tenant } from "../../tenancy/tenant.js";
+import { withTransfers } from "../../tools/agent-toolbox.js";
+import { type SpeechStream, VendorError } from "../../vendors/contracts.js";
+import type { CallJournal } from "../call-journal.js";
+import type { PhoneConversation } from "../continuations.js";
+import { type Conversation, Conversations } from "../conversations.js";
+import type { Recordings } from "../recording/recordings.js";
+import type { StoreWatch } from "../unstored/store-watch.js";
+import type { Admission } from "./admission.js";
+import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import type { CallEntry } from "./call-entry.js";
+import { type CallTerms, withTerms } from "./call-terms.js";
+import { type MinutesStores, MonthlyMinutes } from "./monthly-minutes.js";
+import {
+  agentRefused,
+  cannotBeStored,
+  OpenRefusal,
+  serverStops,
+  tooManyCalls,
+} from "./open-refusal.js";
+import { type AssemblySurroundings, assembleSession } from "./session-assembly.js";
+import { sessionSettings } from "./session-settings.js";
+
+export interface OpenRequest {
+  readonly tenant: Tenant;
+  readonly agentId: string | undefined;
+  /** The `historyKey` of an earlier session, to be continued. */
+  readonly historyKey: string | undefined;
+  /** That of a telephone call, in place of a `historyKey`; it may be the first of its sessions, or a later one. */
+  readonly conversation?: PhoneConversation;
+  readonly channel: CallChannel;
+  readonly audio: LegAudio;
+  /** Somebody can hand the caller on to another number; left out, nobody can. */
+  readonly canTransfer?: boolean;
+  /** The id of a call that was placed from here, which holds its slot already. */
+  readonly placedCallId?: string | undefined;
+  readonly terms?: CallTerms | undefined;
+}
+
+type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
+
+interface Opening {
+  readonly admitted: AgentForCall;
+  readonly callId: string;
+  readonly conversation: Conversation;
+}
+
+/** What the caller's client is told when the session is ready. */
+export interface OpenedCall {
+  /** Its record's id. */
+  readonly callId: string;
+  readonly agentName: string;
+  readonly historyKey: string;
+  /** To be told what the agent says; absent when the call is not recorded. */
+  readonly tap?: CallAudioTap | undefined;
+}
+
+export interface OpenerSurroundings extends AssemblySurroundings {
+  readonly database: Pick<Database, "history" | "calls"> & MinutesStores;
+  readonly agents: Agents;
+  readonly vendors: AgentVendorsOptions;
+  readonly journal: CallJournal;
+  readonly recordings: Pick<Recordings, "begin">;
+  readonly metrics: Metrics;
+  /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly admission: Pick<Admission, "refusal">;
+  readonly storeWatch: Pick<StoreWatch, "refusal">;
+  /** As in `ConversationSurroundings`. */
+  readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly newId: () => string;
+}
+
+/** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
+export class CallOpener {
+  readonly #around: OpenerSurroundings;
+  readonly #conversations: Conversations;
+  readonly #minutes: MonthlyMinutes;
+  #stopping = false;
+
+  constructor(around: OpenerSurroundings) {
+    this.#around = around;
+    const { database, clock } = around;
+    this.#conversations = new Conversations(around);
+    this.#minutes = new MonthlyMinutes(database, clock);
+  }
+
+  /** From now on every new call is refused. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Forgets the conversations that can no longer be continued. */
+  purgeHistory(): Promise<number> {
+    return this.#conversations.purge();
+  }
+
+  /**
+   * Rejects with an OpenRefusal. `announce` is called with what the caller's client is to be told when it is connected;
+   * `signal` says that the caller has gone meanwhile.
+   */
+  async open(
+    request: OpenRequest,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const beganAtMs = this.#around.clock.monotonicMs();
+    try {
+      const session = await this.#open(request, caller, announce, signal);
+      this.#around.metrics.callReady(this.#around.clock.monotonicMs() - beganAtMs);
+      return session;
+    } catch (error) {
+      if (error instanceof OpenRefusal) this.#around.metrics.callRefused(error.reason);
+      throw error;
+    }
+  }
+
+  /** Why a call would be refused right now; undefined when it would be taken. Rejects as `open` does otherwise. */
+  async refusal(request: Admitted): Promise<OpenRefusal | undefined> {
+    try {
+      await this.#admit(request);
+      const { organization, plan } = request.tenant;
+      const { maxConcurrentCalls } = plan.limits;
+      const count = await this.#around.slots.countOf(organization.id);
+      if (count < maxConcurrentCalls) return undefined;
+      return tooManyCalls(maxConcurrentCalls);
+    } catch (error) {
+      if (error instanceof OpenRefusal) return error;
+      throw error;
+    }
+  }
+
+  async #admit(request: Admitted): Promise<AgentForCall> {
+    if (this.#stopping) throw serverStops();
+    const overload = request.placedCallId ? undefined : this.#around.admission.refusal;
+    if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
+    const { refusal } = this.#around.storeWatch;
+    if (refusal !== undefined) throw cannotBeStored(refusal);
+    const agent = await this.#agentFor(request);
+    await this.#minutes.demand(request.tenant);
+    return agent;
+  }
+
+  async #open(
+    request: OpenRequest,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const { slots, liveCalls } = this.#around;
+    const { organization, plan } = request.tenant;
+    const { maxConcurrentCalls } = plan.limits;
+    const { placedCallId } = request;
+    const callId = placedCallId ?? this.#around.newId();
+    try {
+      const agent = await this.#admit(request);
+      const orgId = organization.id;
+      const conversation = await this.#conversations.find(orgId, agent.agent.id, request);
+      if (!placedCallId) {
+        const { replaces } = conversation;
+        if (!(await slots.acquire(orgId, callId, maxConcurrentCalls, replaces))) {
+          throw tooManyCalls(maxConcurrentCalls);
+        }
+        // One that has stopped meanwhile did not wait for a call that it had not heard of.
+        if (this.#stopping) throw serverStops();
+      }
+      // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
+      let told: Ending | undefined;
+      liveCalls.add({ callId, end: (ending) => (told = ending) });
+      const opening = { admitted: agent, callId, conversation };
+      const session = await this.#connect(request, opening, caller, announce, signal);
+      if (told !== undefined) session.end(told);
+      return session;
+    } catch (error) {
+      liveCalls.remove(callId);
+      slots.release(callId);
+      throw isWorthRepeating(error) ? cannotBeStored("it could not be stored", error) : error;
+    }
+  }
+
+  async #agentFor({ tenant, agentId }: Admitted): Promise<AgentForCall> {
+    try {
+      return await this.#around.agents.forCall(tenant, agentId);
+    } catch (error) {
+      if (!(error instanceof AgentUnavailable)) throw error;
+      throw agentRefused(error);
+    }
+  }
+
+  async #connect(
+    request: OpenRequest,
+    { admitted, callId, conversation }: Opening,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const { audio, channel, tenant } = request;
+    const orgId = tenant.organization.id;
+    const mayReach = (to: string) => this.#around.dialTargets?.mayReach(orgId, to) ?? true;
+    const own = withTerms(admitted.agent, request.terms);
+    const agent = await withTransfers(own, request.canTransfer === true, mayReach);
+    const forCall = { ...admitted, agent };
+    const vendors = agentVendors(forCall, audio, this.#around.vendors);
+    vendors.llm.client.warm();
+    vendors.tts.client.warm();
+    const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
+    const { sessionId, spareSessionId } = conversation;
+    const entry = await this.#around.journal.begin({
+      callId,
+      orgId,
+      agentId: agent.id,
+      sessionId: request.placedCallId ?? sessionId,
+      spareSessionId,
+      historyKey,
+      earlier: history,
+      channel,
+      apiKeyId: tenant.apiKeyId,
+    });
+    if (before !== undefined) this.#around.journal.link(callId, before);
+    const promptChars = vendors.llm.systemPrompt.length;
+    const { isPaced } = audio;
+    const isStreamed = audio.speech.encoding !== "mp3";
+    const settings = sessionSettings(agent, tenant.plan, {
+      promptChars,
+      isPaced,
+      isStreamed,
+      wasBroken,
+    });
+    const tap = this.#around.recordings.begin({ callId, orgId }, agent, audio);
+    const parts = {
+      callId,
+      orgId,
+      settings,
+      history,
+      vendors,
+      caller,
+      entry,
+      heard: audio.heard,
+      tap,
+    };
+    const session = assembleSession(parts, this.#around);
+    this.#around.liveCalls.add(session);
+    const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
+    announce({ callId, agentName: agent.name, historyKey, tap });
+    this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    if ("error" in listening) session.beginWithout(listening);
+    else session.begin(listening, conversation.resumed);
+    return session;
+  }
+
+  /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */
+  async #listen(
+    request: OpenRequest,
+    { agent, sttModelId }: AgentForCall,
+    { stt, lost }: AgentVendors,
+    session: Session,
+    entry: CallEntry,
+    signal: AbortSignal,
+  ): Promise<SpeechStream | LostCategory> {
+    if (lost !== undefined) return lost;
+    const { heard: format } = request.audio;
+    const language = agent.persona.language;
+    const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
+    const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
+    try {
+      return await stt.open(options, session, signal);
+    } catch (error) {
+      if (error instanceof VendorError && !signal.aborted) return { category: "stt", error };
+      session.release();
+      if (signal.aborted) {
+        entry.ended(CALLER_LEFT, NOTHING_SAID);
+        throw new OpenRefusal("callerLeft", "the caller left before the call began", {
+          cause: error,
+        });
+      }
+      entry.ended(LISTENING_FAILED, NOTHING_SAID);
+      throw error;
+    }
+  }
+}

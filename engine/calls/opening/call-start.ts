@@ -1,0 +1,39 @@
+import type { CallChannel, CallRecord, HistoryMessage } from "../../../storage/records.js";
+import { NO_METRICS } from "../../session/effects.js";
+
+export interface CallStart {
+  readonly callId: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  /** Stands in where another call has begun as that session; left out, this one is refused then. */
+  readonly spareSessionId?: string | undefined;
+  readonly historyKey: string;
+  /** What was kept under it when the call began. */
+  readonly earlier?: readonly HistoryMessage[];
+  readonly channel: CallChannel;
+  /** The key that the call came with; left out where it came without one. */
+  readonly apiKeyId?: string | undefined;
+}
+
+/** The record of a call that has only begun. */
+export function newCall(start: CallStart, atMs: number): CallRecord {
+  const { callId, orgId, agentId, sessionId, channel, apiKeyId } = start;
+  return {
+    id: callId,
+    orgId,
+    agentId,
+    sessionId,
+    channel,
+    status: "active",
+    startedAtMs: atMs,
+    endedAtMs: null,
+    durationSec: null,
+    metrics: NO_METRICS,
+    summary: null,
+    sentiment: null,
+    transcript: [],
+    metadata: apiKeyId === undefined ? {} : { apiKeyId },
+    createdAtMs: atMs,
+  };
+}

@@ -1,0 +1,53 @@
+import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
+import type { SessionSettings } from "../../session/state.js";
+import { stockPhrases } from "../../speech/stock-phrases.js";
+import { sessionTools } from "../../tools/agent-toolbox.js";
+
+/** On the telephone a caller who says nothing may have put the receiver aside. */
+const CALLER_SILENCE_ON_TELEPHONE_MS = 10_000;
+
+export interface CallCircumstances {
+  readonly promptChars: number;
+  readonly isPaced: boolean;
+  readonly isStreamed: boolean;
+  /** The caller talked to the agent a moment ago, and was cut off. */
+  readonly wasBroken: boolean;
+}
+
+/** How one call behaves, from the agent and what its plan allows. */
+export function sessionSettings(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  { promptChars, isPaced, isStreamed, wasBroken }: CallCircumstances,
+): SessionSettings {
+  const { thresholds, persona } = agent;
+  const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
+  const stock = stockPhrases(language);
+  const { waitingWordMs } = thresholds;
+  const callerSilenceMs =
+    thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
+  const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
+  return {
+    greeting: wasBroken ? stock.interrupted : persona.greeting,
+    apology: stock.apology,
+    cannotTransfer: stock.cannotTransfer,
+    suspended: stock.suspended,
+    mustEnd: stock.mustEnd,
+    phrases: waitingWordMs === 0 && callerSilenceMs === 0 ? undefined : stock,
+    waitingWordMs,
+    callerSilenceMs,
+    sensitivity: thresholds.interruptionSensitivity,
+    language,
+    agreementWords: thresholds.agreementWords,
+    earlyReply: thresholds.earlyReply,
+    onVendorsLost: thresholds.onVendorsLost,
+    silenceTimeoutMs: thresholds.silenceTimeoutMs,
+    patienceMs: thresholds.patienceMs,
+    keypadDigits: thresholds.keypadDigits,
+    durationMaxMs: durationSec * 1_000,
+    isPaced,
+    isStreamed,
+    tools: sessionTools(agent),
+    systemPromptChars: promptChars,
+  };
+}

@@ -1,0 +1,300 @@
+import { Failure } from "../../failure.js";
+import type { Logger } from "../../log.js";
+import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
+import type { Ending } from "../../session/ending.js";
+import type { DialTargets } from "../../tenancy/dial-targets.js";
+import type { PhoneNumbers } from "../../tenancy/phone-numbers.js";
+import type { Tenant } from "../../tenancy/tenant.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import type { CallJournal } from "../call-journal.js";
+import type { LiveCall, LiveCalls } from "../live-calls.js";
+import type { CallOpener } from "../opening/call-opener.js";
+import type { Slots } from "../opening/call-slots.js";
+import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
+import { placingFailed, placingRefused } from "./outbound-refusal.js";
+import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
+import type { HandedOver, PlacedCalls } from "./placed-calls.js";
+
+/** The vendor's own default: some ten rings. */
+const RING_TIMEOUT_SEC = 60;
+/** A call that waits in the vendor's queue, rings, and is answered tells so by then. */
+export const OUTCOME_MAX_MS = 5 * 60 * 1_000;
+
+/** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
+const ANSWERED_BY = /^[a-z_]{1,32}$/;
+
+export interface QueuedCall {
+  /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly status: "queued";
+}
+
+export interface OutboundSurroundings {
+  /** Absent: `missing` says which settings calls cannot be placed without. */
+  readonly telephony: OutboundTelephony | undefined;
+  readonly missing: readonly string[];
+  readonly tokens: OutboundTokens;
+  readonly opener: Pick<CallOpener, "refusal">;
+  /** Undefined: from any number, where the vendor is not real. */
+  readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
+  /** Undefined: to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly slots: Slots;
+  readonly liveCalls: LiveCalls;
+  readonly journal: CallJournal;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+/** A call that has not reached its agent yet. There are never more than the plans' slots. */
+interface Ringing {
+  readonly claims: OutboundClaims;
+  readonly cancelTimer: CancelTimer;
+  /** The vendor's id of the call, once it has told it. */
+  callRef: string | undefined;
+  /** It went to another session process. */
+  isHandedOver: boolean;
+}
+
+/** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
+export class OutboundCalls implements PlacedCalls {
+  readonly #around: OutboundSurroundings;
+  readonly #ringing = new Map<string, Ringing>();
+  /** Calls whose session is being opened, with how each is to end as soon as it is. */
+  readonly #connecting = new Map<string, Ending | undefined>();
+  /** Who answered, of calls that have no record yet. */
+  readonly #answeredBy = new Map<string, string>();
+
+  constructor(around: OutboundSurroundings) {
+    this.#around = around;
+  }
+
+  get ringingCount(): number {
+    return this.#ringing.size;
+  }
+
+  /** Takes the call's slot while it rings. Rejects with a Failure: limits, agent, settings, the vendor's refusal. */
+  async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
+    const { telephony, missing, opener, newId, log } = this.#around;
+    if (telephony === undefined) {
+      const settings = missing.join(", ");
+      throw new Failure(
+        "unavailable",
+        `calls cannot be placed before the platform sets ${settings}`,
+      );
+    }
+    const { agentId } = order;
+    const refusal = await opener.refusal({ tenant, agentId });
+    if (refusal !== undefined) throw placingRefused(refusal);
+    const orgId = tenant.organization.id;
+    await this.#demandNumber(orgId, order.from);
+    await this.#demandTarget(orgId, order.to);
+    const claims = { callId: newId(), orgId, agentId };
+    const ringing = await this.#reserve(tenant, claims);
+    try {
+      const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {
+        ringTimeoutSec: RING_TIMEOUT_SEC,
+      });
+      this.#placed(ringing, callRef);
+    } catch (error) {
+      const failure = placingFailed(error, log);
+      // Else the vendor has called all the same: the call is answered by now, or recorded as over.
+      if (this.#ringing.has(claims.callId)) {
+        this.#release(claims.callId);
+        throw failure;
+      }
+    }
+    log.info({ callId: claims.callId, orgId, agentId }, "a call was placed");
+    return { id: claims.callId, agentId, status: "queued" };
+  }
+
+  /** Whether the call waits for its answer here. */
+  isRinging(callId: string): boolean {
+    return this.#ringing.has(callId);
+  }
+
+  /** Whether what the vendor tells of the call concerns this process. */
+  holds(callId: string): boolean {
+    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
+    return isOnItsWay || this.#around.liveCalls.has(callId);
+  }
+
+  /** The placed call that an answer with this token is for, as long as the call waits for one. */
+  answering(token: string): OutboundClaims | undefined {
+    const claims = this.#around.tokens.verify(token);
+    return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
+  }
+
+  /** Gives the call to another session process of the box, with its slot; undefined when it does not wait here. */
+  handOver(callId: string, orgId: string): HandedOver | undefined {
+    const ringing = this.#ringing.get(callId);
+    if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
+    ringing.cancelTimer();
+    ringing.isHandedOver = true;
+    this.#ringing.delete(callId);
+    const answeredBy = this.#takeAnswer(callId);
+    this.#around.liveCalls.remove(callId);
+    return { claims: ringing.claims, callRef: ringing.callRef, answeredBy };
+  }
+
+  /** Takes a call that another session process of the box has handed over, with its slot. */
+  adopt({ claims, callRef, answeredBy }: HandedOver): void {
+    this.#wait(claims, callRef);
+    if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);
+  }
+
+  /**
+   * The call's media stream is there: `open` makes its session, in the slot that the call holds. Undefined when no such
+   * call waits; rejects as `open` does, and the call is then recorded as failed.
+   */
+  async connect<Session extends LiveCall>(
+    callId: string,
+    orgId: string,
+    open: () => Promise<Session>,
+  ): Promise<Session | undefined> {
+    const ringing = this.#ringing.get(callId);
+    if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
+    this.#ringing.delete(callId);
+    ringing.cancelTimer();
+    this.#connecting.set(callId, undefined);
+    try {
+      const session = await open();
+      const ending = this.#connecting.get(callId);
+      if (ending !== undefined) session.end(ending);
+      this.#noteAnswer(callId, this.#takeAnswer(callId));
+      return session;
+    } catch (error) {
+      this.#fail(ringing.claims, NOT_CONNECTED);
+      throw error;
+    } finally {
+      this.#connecting.delete(callId);
+    }
+  }
+
+  /** What the vendor tells of a call, any number of times and in any order. False for a token that is not good. */
+  async report(token: string, report: OutboundReport): Promise<boolean> {
+    const claims = this.#around.tokens.verify(token);
+    if (claims !== undefined) this.take(claims, report);
+    return claims !== undefined;
+  }
+
+  /** As `report`, once the token is known to be good. */
+  take(claims: OutboundClaims, report: OutboundReport): void {
+    const ending = endingOf(report);
+    if (ending !== undefined) this.#end(claims, ending);
+    const { callId } = claims;
+    const { answeredBy } = report;
+    if (!ANSWERED_BY.test(answeredBy)) return;
+    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
+    if (isOnItsWay) this.#answeredBy.set(callId, answeredBy);
+    else this.#noteAnswer(callId, answeredBy);
+  }
+
+  #end(claims: OutboundClaims, ending: Ending): void {
+    const { callId } = claims;
+    const ringing = this.#ringing.get(callId);
+    if (ringing !== undefined) {
+      if (ending.reason === "machine") this.#hangUp(ringing);
+      this.#fail(claims, ending);
+    } else if (this.#connecting.has(callId)) {
+      if (ending.reason === "machine") this.#connecting.set(callId, ending);
+    } else if (this.#around.liveCalls.has(callId)) {
+      if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
+    } else if (ending !== NOT_CONNECTED) this.#record(claims, ending);
+  }
+
+  #takeAnswer(callId: string): string {
+    const answeredBy = this.#answeredBy.get(callId) ?? "";
+    this.#answeredBy.delete(callId);
+    return answeredBy;
+  }
+
+  /** A person or a machine, as the vendor says: also of a call that goes on. */
+  #noteAnswer(callId: string, answeredBy: string): void {
+    if (answeredBy !== "") this.#around.journal.annotate(callId, { answeredBy });
+  }
+
+  async #demandNumber(orgId: string, number: string): Promise<void> {
+    const { phoneNumbers } = this.#around;
+    if (phoneNumbers === undefined || (await phoneNumbers.isAllowed(orgId, number))) return;
+    const message =
+      "from: expected a number that the platform's administrator has allowed this organization to call from";
+    throw new Failure("forbidden", message);
+  }
+
+  async #demandTarget(orgId: string, number: string): Promise<void> {
+    const { dialTargets } = this.#around;
+    if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
+    const message =
+      "to: expected a number that the platform's administrator has allowed this organization to call";
+    throw new Failure("forbidden", message);
+  }
+
+  async #reserve({ organization, plan }: Tenant, claims: OutboundClaims): Promise<Ringing> {
+    const { maxConcurrentCalls } = plan.limits;
+    if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
+      const message = `the plan allows ${maxConcurrentCalls} calls at the same time`;
+      throw new Failure("rateLimited", message);
+    }
+    return this.#wait(claims, undefined);
+  }
+
+  #wait(claims: OutboundClaims, callRef: string | undefined): Ringing {
+    const { liveCalls, clock } = this.#around;
+    const { callId } = claims;
+    const giveUp = (ending: Ending) => {
+      const ringing = this.#ringing.get(callId);
+      if (ringing === undefined) return;
+      this.#hangUp(ringing);
+      this.#fail(claims, ending);
+    };
+    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
+    const call: Ringing = { claims, cancelTimer, callRef, isHandedOver: false };
+    this.#ringing.set(callId, call);
+    // It counts as a call from here on: a server that stops waits for it, and then hangs up.
+    liveCalls.add({ callId, end: giveUp });
+    return call;
+  }
+
+  #placed(ringing: Ringing, callRef: string): void {
+    const { callId } = ringing.claims;
+    ringing.callRef = callRef;
+    const isWaitedFor = ringing.isHandedOver || this.#around.liveCalls.has(callId);
+    if (!isWaitedFor) this.#cancel(callId, callRef);
+  }
+
+  #hangUp({ claims, callRef }: Ringing): void {
+    if (callRef !== undefined) this.#cancel(claims.callId, callRef);
+  }
+
+  #cancel(callId: string, callRef: string): void {
+    this.#around.telephony?.hangUp(callRef).catch((error: unknown) => {
+      this.#around.log.error({ callId, error }, "a placed call could not be hung up");
+    });
+  }
+
+  #fail(claims: OutboundClaims, ending: Ending): void {
+    const answeredBy = this.#takeAnswer(claims.callId);
+    this.#release(claims.callId);
+    this.#record(claims, ending);
+    this.#noteAnswer(claims.callId, answeredBy);
+  }
+
+  #release(callId: string): void {
+    this.#ringing.get(callId)?.cancelTimer();
+    this.#ringing.delete(callId);
+    this.#answeredBy.delete(callId);
+    this.#around.liveCalls.remove(callId);
+    this.#around.slots.release(callId);
+  }
+
+  /** Nothing, when the call has its record already: a report that came twice, or after a session. */
+  #record(claims: OutboundClaims, ending: Ending): void {
+    const { journal, newId } = this.#around;
+    const { callId } = claims;
+    const call = { ...claims, sessionId: callId, historyKey: newId(), channel: "phone" } as const;
+    journal.recordFailed(call, ending);
+  }
+}

@@ -1,0 +1,23 @@
+import type { OutboundClaims } from "../../security/outbound-token.js";
+import type { Soon } from "../../time/soon.js";
+import type { LiveCall } from "../live-calls.js";
+import type { OutboundReport } from "./outbound-ending.js";
+
+/** The placed calls as the vendor's requests reach them, in whichever session process of the box they are. */
+export interface PlacedCalls {
+  answering(token: string): Soon<OutboundClaims | undefined>;
+  connect<Session extends LiveCall>(
+    callId: string,
+    orgId: string,
+    open: () => Promise<Session>,
+  ): Promise<Session | undefined>;
+  report(token: string, report: OutboundReport): Promise<boolean>;
+}
+
+/** A call that waits for its answer, on its way from one session process to another. */
+export interface HandedOver {
+  readonly claims: OutboundClaims;
+  readonly callRef: string | undefined;
+  /** Empty while the vendor has not told. */
+  readonly answeredBy: string;
+}

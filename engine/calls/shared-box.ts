@@ -1,0 +1,18 @@
+import type { BreakerExchange } from "../vendors/chain/breaker-news.js";
+import type { NewsExchange } from "./call-news.js";
+import type { Slots } from "./opening/call-slots.js";
+
+/** The box that this process shares with others; they have calls of their own. */
+export interface SharedBox {
+  readonly slots: Slots;
+  /** The calls of all processes. */
+  readonly callCount: number;
+  readonly news: NewsExchange;
+  readonly breakers: BreakerExchange;
+  /** Whether another process takes calls. */
+  readonly othersTake: boolean;
+  /** An operator wants no new calls on this box. */
+  readonly isDrained: boolean;
+  /** Whether another process, of this box or of another server, has the call; false where that one does not answer. */
+  hasCall(callId: string): Promise<boolean>;
+}

@@ -1,0 +1,112 @@
+import type { CancelTimer, Clock } from "../time/clock.js";
+import type { CallNews } from "./call-news.js";
+
+/** So many are written to in one turn of the event loop, and then calls have theirs. */
+export const WATCHERS_PER_TURN = 4;
+/** From one of these turns to the next: all that an organization may have are told within a quarter of a second. */
+export const TURN_EVERY_MS = 10;
+/** News that may wait for their round; when there are so many, it begins before its time. */
+export const NEWS_WAITING_MAX = 100;
+
+export interface Watcher {
+  /** In order. All who watch a topic are given the same array, so that what is made of it can be made once. */
+  readonly news: (news: readonly CallNews[]) => void;
+  /** Nothing has happened for a while. */
+  readonly pulse: () => void;
+}
+
+export interface Watch {
+  readonly watcher: Watcher;
+  readonly end: () => void;
+}
+
+/** Those who watch one topic: told in rounds, one after the other, a few in each turn of the event loop. */
+export class TopicWatchers {
+  readonly #clock: Clock;
+  readonly #togetherMs: number;
+  readonly #watches = new Set<Watch>();
+  #waiting: CallNews[] = [];
+  /** What the round in progress tells, and to whom it is still to be told. */
+  #told: readonly CallNews[] = [];
+  #left: Watch[] = [];
+  /** The next round begins when this one is over. */
+  #isDue = false;
+  #cancelRound: CancelTimer = () => undefined;
+  #cancelTurn: CancelTimer = () => undefined;
+
+  /** What comes within `togetherMs` of each other is told together: each telling costs every watcher a write. */
+  constructor(clock: Clock, togetherMs: number) {
+    this.#clock = clock;
+    this.#togetherMs = togetherMs;
+  }
+
+  get isEmpty(): boolean {
+    return this.#watches.size === 0;
+  }
+
+  /** What was to be told in the next round of who watched before is told now: it is no news to one that comes after it. */
+  add(watch: Watch): void {
+    if (this.#isDue) this.#hurry();
+    this.#watches.add(watch);
+  }
+
+  /** False where it had gone before. One that goes in the middle of a round is told no more. */
+  remove(watch: Watch): boolean {
+    const wasThere = this.#watches.delete(watch);
+    if (this.isEmpty) this.#stop();
+    return wasThere;
+  }
+
+  tell(news: CallNews): void {
+    this.#waiting.push(news);
+    if (this.#waiting.length >= NEWS_WAITING_MAX) this.#hurry();
+    else if (this.#waiting.length > 1) return;
+    else if (this.#togetherMs === 0) this.#comeDue();
+    else this.#cancelRound = this.#clock.after(this.#togetherMs, () => this.#comeDue());
+  }
+
+  endAll(): void {
+    for (const { end } of this.#watches) end();
+  }
+
+  #comeDue(): void {
+    this.#isDue = true;
+    if (this.#left.length === 0) this.#beginRound();
+  }
+
+  /** Who is left of the round in progress is told at once, so that there is never more than one. */
+  #hurry(): void {
+    this.#cancelTurn();
+    this.#tellNext(this.#left.length);
+    this.#beginRound();
+  }
+
+  #beginRound(): void {
+    this.#cancelRound();
+    this.#isDue = false;
+    this.#told = this.#waiting;
+    this.#waiting = [];
+    this.#left = [...this.#watches];
+    this.#takeTurn();
+  }
+
+  #takeTurn(): void {
+    this.#tellNext(WATCHERS_PER_TURN);
+    if (this.#left.length > 0) {
+      this.#cancelTurn = this.#clock.after(TURN_EVERY_MS, () => this.#takeTurn());
+    } else if (this.#isDue) this.#beginRound();
+  }
+
+  #tellNext(count: number): void {
+    for (const watch of this.#left.splice(0, count)) {
+      if (this.#watches.has(watch)) watch.watcher.news(this.#told);
+    }
+  }
+
+  #stop(): void {
+    this.#cancelRound();
+    this.#cancelTurn();
+    this.#waiting = [];
+    this.#left = [];
+  }
+}

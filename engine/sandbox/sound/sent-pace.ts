@@ -1,0 +1,47 @@
+/** How the audio of one sentence came to somebody who begins to play with its first chunk. */
+interface Pace {
+  readonly durationMs: number;
+  /** From the first chunk to the last. */
+  readonly elapsedMs: number;
+  /** The least that was left to play when another chunk came; negative where something was missing, null with one chunk alone. */
+  readonly leastLeftMs: number | null;
+}
+
+/** When the chunks of one sentence were to leave, and when they left: a busy machine is not to pass for an uneven voice. */
+export class SentPace {
+  #durationMs = 0;
+  readonly #planned = new ChunkTimes();
+  readonly #sent = new ChunkTimes();
+
+  /** The next chunk leaves now; times are of any one clock. */
+  chunk(chunkMs: number, plannedMs: number, sentMs: number): void {
+    this.#planned.add(plannedMs, this.#durationMs);
+    this.#sent.add(sentMs, this.#durationMs);
+    this.#durationMs += chunkMs;
+  }
+
+  /** For the journal: JSON. */
+  get text(): string {
+    const paceOf = (times: ChunkTimes): Pace => ({ durationMs: this.#durationMs, ...times.pace });
+    return JSON.stringify({ planned: paceOf(this.#planned), sent: paceOf(this.#sent) });
+  }
+}
+
+class ChunkTimes {
+  #firstMs: number | undefined;
+  #lastMs = 0;
+  #leastLeftMs: number | null = null;
+
+  get pace(): Omit<Pace, "durationMs"> {
+    return { elapsedMs: this.#lastMs - (this.#firstMs ?? 0), leastLeftMs: this.#leastLeftMs };
+  }
+
+  add(atMs: number, durationBeforeMs: number): void {
+    this.#lastMs = atMs;
+    if (this.#firstMs === undefined) this.#firstMs = atMs;
+    else {
+      const leftMs = durationBeforeMs - (atMs - this.#firstMs);
+      this.#leastLeftMs = Math.min(this.#leastLeftMs ?? leftMs, leftMs);
+    }
+  }
+}

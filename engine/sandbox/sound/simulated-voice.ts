@@ -1,0 +1,69 @@
+import { LRUCache } from "lru-cache";
+import { createMp3Encoder } from "wasm-media-encoders";
+import { bytesOf, encodeMuLaw } from "../telephone/telephone-audio.js";
+import { encodeSpeech } from "../telephone/tone-code.js";
+
+export interface VoiceFormat {
+  readonly codec: "mp3" | "pcm" | "mulaw";
+  readonly sampleRateHz: number;
+  /** The bit rate of MP3, in kbit/s. */
+  readonly kbps?: 32 | 48 | 64 | 96 | 128 | 192;
+  /** Below 1 slower; above 1 sounds as 1. */
+  readonly speed?: number;
+}
+
+/** What 200 callers of a load test are told in three minutes, as MP3: making it under load would hold up the others. */
+export const MP3_KEPT_BYTES_MAX = 96 * 1024 * 1024;
+/** A text longer than this is not kept. */
+const ENTRY_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Other sound is made in no time, and would only push the MP3 out. */
+const mp3Kept = new LRUCache<string, Uint8Array>({
+  maxSize: MP3_KEPT_BYTES_MAX,
+  maxEntrySize: ENTRY_BYTES_MAX,
+  sizeCalculation: (audio, key) => audio.byteLength + key.length * 2 + 64,
+});
+let encoder: ReturnType<typeof createMp3Encoder> | undefined;
+
+/** How much audio a second of speech is. */
+export function bytesPerSecondOf({ codec, sampleRateHz, kbps = 48 }: VoiceFormat): number {
+  if (codec === "mp3") return (kbps * 1_000) / 8;
+  return codec === "pcm" ? sampleRateHz * 2 : sampleRateHz;
+}
+
+/** Text without a letter or a digit is silent, as with the real voices. */
+export function isSpeakable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/** The text in the tone code, in the format asked for. The bytes are shared: do not write into them. */
+export async function speak(text: string, format: VoiceFormat): Promise<Uint8Array> {
+  const { codec, sampleRateHz, speed = 1 } = format;
+  if (codec === "pcm") return bytesOf(encodeSpeech(text, sampleRateHz, speed));
+  if (codec === "mulaw") return encodeMuLaw(encodeSpeech(text, sampleRateHz, speed));
+  const { kbps = 48 } = format;
+  const key = `${sampleRateHz}/${kbps}/${speed}/${text}`;
+  const known = mp3Kept.get(key);
+  if (known !== undefined) return known;
+  const mp3Encoder = await (encoder ??= createMp3Encoder());
+  mp3Encoder.configure({
+    sampleRate: sampleRateHz,
+    channels: 1,
+    bitrate: kbps,
+    outputSampleRate: rateOfMp3(sampleRateHz),
+  });
+  const pcm = encodeSpeech(text, sampleRateHz, speed);
+  // Both views are of the encoder's own memory, which the next call overwrites.
+  const body = Buffer.from(mp3Encoder.encode([Float32Array.from(pcm, (sample) => sample / 32768)]));
+  const audio = Buffer.concat([body, mp3Encoder.finalize()]);
+  mp3Kept.set(key, audio);
+  return audio;
+}
+
+const MP3_RATES_HZ = [22_050, 24_000, 44_100] as const;
+
+function rateOfMp3(sampleRateHz: number): (typeof MP3_RATES_HZ)[number] {
+  const rate = MP3_RATES_HZ.find((known) => known === sampleRateHz);
+  if (rate === undefined) throw new RangeError(`no MP3 voice at ${sampleRateHz} Hz`);
+  return rate;
+}

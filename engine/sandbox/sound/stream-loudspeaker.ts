@@ -1,0 +1,77 @@
+import { PhoneEarpiece, wholeWords } from "../telephone/phone-earpiece.js";
+import type { HeardReply } from "./loudspeaker.js";
+import { STREAMED_FORMATS, type StreamedFormat } from "./raw-sound.js";
+
+interface PlayedTurn {
+  readonly turnId: number;
+  readonly earpiece: PhoneEarpiece;
+  readonly arrivedNs: bigint;
+}
+
+export interface PlayedPart {
+  readonly turnId: number;
+  readonly ms: number;
+  /** Whether that is all that has come until now. */
+  readonly isAll: boolean;
+}
+
+/** A long call's worth; the oldest are forgotten first. */
+const TURNS_MAX = 500;
+
+/** Plays the pieces of one turn after another in real time, on paper, and tells how much of the newest it has played. */
+export class StreamLoudspeaker {
+  readonly #keepsAudio: boolean;
+  readonly #bufferNs: number;
+  readonly #turns: PlayedTurn[] = [];
+  #endNs: number | undefined;
+
+  /** What comes after a silence is held back for `bufferMs`, as browsers do against gaps. */
+  constructor(keepsAudio: boolean, bufferMs = 0) {
+    this.#keepsAudio = keepsAudio;
+    this.#bufferNs = bufferMs * 1e6;
+  }
+
+  /** The pieces that follow are of this turn. */
+  begin(turnId: number, format: StreamedFormat, atNs: bigint): void {
+    const earpiece = new PhoneEarpiece(this.#keepsAudio, STREAMED_FORMATS[format]);
+    this.#turns.push({ turnId, earpiece, arrivedNs: atNs });
+    if (this.#turns.length > TURNS_MAX) this.#turns.shift();
+  }
+
+  play(piece: Uint8Array, atNs: bigint): void {
+    const earpiece = this.#turns.at(-1)?.earpiece;
+    if (earpiece === undefined) return;
+    const isSilent = (this.#endNs ?? 0) <= Number(atNs);
+    earpiece.play(piece, isSilent ? Number(atNs) + this.#bufferNs : (this.#endNs ?? 0));
+    this.#endNs = earpiece.endNs;
+  }
+
+  /** Silence at once; what waited is thrown away. */
+  stop(atNs: bigint): void {
+    for (const { earpiece } of this.#turns) earpiece.clear(Number(atNs));
+    if (this.#endNs !== undefined) this.#endNs = Math.min(this.#endNs, Number(atNs));
+  }
+
+  /** When what has come until now will have been played; undefined when nothing has come. */
+  get endsNs(): bigint | undefined {
+    return this.#endNs === undefined ? undefined : BigInt(Math.round(this.#endNs));
+  }
+
+  /** The turn that came last, and how much of it has been played, in whole milliseconds. */
+  played(atNs: bigint): PlayedPart | undefined {
+    const newest = this.#turns.at(-1);
+    if (newest === undefined) return undefined;
+    const { turnId, earpiece } = newest;
+    const ms = Math.floor(earpiece.playedNs(Number(atNs)) / 1e6);
+    return { turnId, ms, isAll: earpiece.endNs <= Number(atNs) };
+  }
+
+  /** A reply for each turn. */
+  heard(atNs: bigint): Promise<readonly HeardReply[]> {
+    const replies = this.#turns.map(({ earpiece, arrivedNs }) => {
+      const text = earpiece.said();
+      return { text, heardText: wholeWords(earpiece.heard(Number(atNs)), text), arrivedNs };
+    });
+    return Promise.resolve(replies);
+  }
+}

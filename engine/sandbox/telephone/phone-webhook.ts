@@ -1,0 +1,179 @@
+import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The vendor's own limit. */
+const WEBHOOK_MAX_MS = 15_000;
+/** A document that sends the vendor on to itself must come to an end. */
+const REDIRECTS_MAX = 20;
+
+/** What a phone call is about when it reaches the webhook. */
+export interface RingingCall {
+  readonly callSid: string;
+  readonly accountSid: string;
+  readonly from: string;
+  readonly to: string;
+  /** Signs the request as the vendor does. */
+  readonly authToken: string | undefined;
+}
+
+export interface StreamInstruction {
+  readonly url: string;
+  /** Asked what comes next when the stream has ended. */
+  readonly action?: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The webhook answered with another status than 200. */
+export class WebhookRefusal extends Error {
+  override readonly name = "WebhookRefusal";
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super(`the webhook answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** The document has words for the caller, and no stream. */
+export class CallTurnedAway extends Error {
+  override readonly name = "CallTurnedAway";
+  readonly words: string;
+
+  constructor(words: string) {
+    super(`refused: "${words}"`);
+    this.words = words;
+  }
+}
+
+/**
+ * Asks the webhook what to do with a call, as Twilio would, and goes where it is sent on to; `pause` waits so many seconds.
+ * Rejects with a WebhookRefusal or with CallTurnedAway.
+ */
+export async function askWebhook(
+  url: string,
+  call: RingingCall,
+  callStatus = "ringing",
+  pause: (lengthSec: number) => Promise<void> = (lengthSec) => sleep(lengthSec * 1_000),
+): Promise<StreamInstruction> {
+  let from = url;
+  for (let times = 0; times <= REDIRECTS_MAX; times += 1) {
+    const document = await documentOf(from, call, callStatus);
+    const sentOn = redirectIn(document);
+    if (sentOn === undefined) return readDocument(document);
+    await pause(sentOn.pauseSec);
+    from = new URL(sentOn.url, from).href;
+  }
+  throw new Error("sent on and on");
+}
+
+async function documentOf(url: string, call: RingingCall, callStatus: string): Promise<string> {
+  const fields = {
+    CallSid: call.callSid,
+    AccountSid: call.accountSid,
+    From: call.from,
+    To: call.to,
+    Called: call.to,
+    Caller: call.from,
+    CallStatus: callStatus,
+    Direction: "inbound",
+    ApiVersion: "2010-04-01",
+  };
+  const response = await askedTwice(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
+      ...signatureHeader(url, fields, call.authToken),
+    },
+    body: new URLSearchParams(fields).toString(),
+    signal: AbortSignal.timeout(WEBHOOK_MAX_MS),
+  });
+  const document = await response.text();
+  if (response.status !== 200) throw new WebhookRefusal(response.status, document);
+  return document;
+}
+
+/** Where the document has the vendor ask next, and after how long; undefined for one that has it do something else. */
+function redirectIn(
+  document: string,
+): { readonly url: string; readonly pauseSec: number } | undefined {
+  const [, lengthSec = "0", url] =
+    /<Response>(?:<Pause length="(\d+)"\/>)?<Redirect\b[^>]*>([^<]+)<\/Redirect>/.exec(document) ??
+    [];
+  return url === undefined ? undefined : { url: unescapeXml(url), pauseSec: Number(lengthSec) };
+}
+
+/** Where no connection could be made, the vendor tries once more unless its account says otherwise. */
+function askedTwice(url: string, question: RequestInit): Promise<Response> {
+  return fetch(url, question).catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const isUnconnected =
+      cause instanceof Error && "syscall" in cause && cause.syscall === "connect";
+    if (!isUnconnected) throw error;
+    return fetch(url, question);
+  });
+}
+
+export function signatureHeader(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  authToken: string | undefined,
+): Readonly<Record<string, string>> {
+  if (authToken === undefined) return {};
+  const signed = Object.entries(fields)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flat();
+  const hmac = createHmac("sha1", authToken).update([url, ...signed].join(""));
+  return { "x-twilio-signature": hmac.digest("base64") };
+}
+
+/** Attributes may hold anything but their quote. */
+const STREAM =
+  /<Connect\b((?:[^>"]|"[^"]*")*)>\s*<Stream\b((?:[^>"]|"[^"]*")*?)(?:\/>|>((?:[^<"]|"[^"]*"|<(?!\/Stream))*)<\/Stream>)/;
+const PARAMETER = /<Parameter\b((?:[^>"]|"[^"]*")*?)\/?>/g;
+
+/** Reads the few elements of TwiML that a call with an agent is made of. */
+export function readDocument(document: string): StreamInstruction {
+  const stream = STREAM.exec(document);
+  if (stream === null) {
+    const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
+    if (words !== undefined) throw new CallTurnedAway(unescapeXml(words));
+    throw new Error(/<Hangup\b/.test(document) ? "hung up" : "not TwiML");
+  }
+  const [, connect = "", attributes = "", content = ""] = stream;
+  const parameters: Record<string, string> = {};
+  for (const [, inner = ""] of content.matchAll(PARAMETER)) {
+    parameters[attribute(inner, "name")] = attribute(inner, "value");
+  }
+  const url = attribute(attributes, "url");
+  if (url.includes("?")) throw new Error("31920: a stream's url must not have a query");
+  const action = attribute(connect, "action");
+  return { url, parameters, ...(action !== "" && { action }) };
+}
+
+/** The number, or the SIP address, that a document hands the call on to; undefined when it does something else. */
+export function dialledIn(document: string): string | undefined {
+  const target = /<Dial\b[^>]*>\s*<(Number|Sip)\b[^>]*>([^<]+)<\/\1>/.exec(document)?.[2];
+  return target === undefined ? undefined : unescapeXml(target.trim());
+}
+
+function attribute(text: string, name: string): string {
+  return unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? "");
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["lt", "<"],
+  ["gt", ">"],
+  ["amp", "&"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(String(hex), 16));
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    return ENTITIES.get(String(name)) ?? String(whole);
+  });
+}

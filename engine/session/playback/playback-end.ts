@@ -1,0 +1,108 @@
+import { pendingText } from "../../speech/turn-detector.js";
+import type { SessionEffect } from "../effects.js";
+import { isRevocable, SPEECH_FAILED } from "../ending.js";
+import { beginReply, FAILED_TURNS_MAX } from "../replying.js";
+import { settleTurn } from "../settlement.js";
+import { beginScripted } from "../speaking.js";
+import type { SessionState } from "../state.js";
+import { endAfterWords, lostEnding } from "../tool-use/transferring.js";
+import { answersSent, type Turn } from "../turn.js";
+import { watchCaller } from "../turn-taking/caller-silence.js";
+
+/** A voice becomes words within this time, or it was none. */
+const FAREWELL_GRACE_MS = 1_000;
+/** So long ago a voice may have begun that is not answered yet, and may be going on. */
+const VOICE_BEGAN_MAX_MS = 10_000;
+/** Some recognizers tell the words only when the voice has ended. */
+const WORDS_AFTER_VOICE_MS = 1_500;
+/** No noise like a voice keeps a call open for longer. */
+const VOICE_WITHOUT_WORDS_MAX_MS = 6_000;
+
+/** The last sentence was heard. Words that came meanwhile and did not interrupt are answered now. */
+export function onPlaybackEnd(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+  voiceAgoMs?: number,
+): SessionState {
+  const turn = state.turn;
+  if (turn === undefined) return state;
+  const graceMs = farewellGraceMs(state, turn, atMs, voiceAgoMs);
+  if (graceMs > 0) {
+    out.push({ type: "startTimer", timer: "playback", delayMs: graceMs });
+    return state;
+  }
+  // A timer may fire a fraction early; what it was set for has been heard all the same.
+  const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
+  const settled = settleTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
+  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
+  if (turn.ending !== undefined) return endAfterWords(settled, turn.id, turn.ending, atMs, out);
+  const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
+  if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
+    return endForWantOfVoice(counted, turn, atMs, out);
+  }
+  const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, counted.settings.apology);
+  if (isOwed && counted.unanswered === "" && isReady(counted, counted.settings.apology)) {
+    return beginScripted(counted, "apology", [counted.settings.apology], atMs, out);
+  }
+  // Until now the caller was listening, not waiting.
+  if (counted.unanswered !== "") {
+    return beginReply({ ...counted, callerEndedAtMs: atMs }, atMs, out);
+  }
+  watchCaller(counted, out);
+  return counted;
+}
+
+/** The apology was made ready while the voice spoke. */
+function endForWantOfVoice(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { apology } = state.settings;
+  const ending = lostEnding(state, SPEECH_FAILED);
+  if (!isReady(state, apology)) return endAfterWords(state, turn.id, ending, atMs, out);
+  return beginScripted(state, "apology", [apology], atMs, out, ending);
+}
+
+/** The caller has heard nothing of the reply, or was told last that more of it comes, or waits for what tools do. */
+function lacksEnd(turn: Turn, apology: string): boolean {
+  if (turn.toolsWaiting.length > 0) return true;
+  const last = turn.ledger.sent.at(-1);
+  if (last?.isWaitingWord === true && last.text === apology) return false;
+  return answersSent(turn) === 0 || last?.isWaitingWord === true;
+}
+
+function isReady({ readyPhrases }: SessionState, phrase: string): boolean {
+  return readyPhrases.some(({ text }) => text === phrase);
+}
+
+/** A call is not closed under a caller who has begun to say something: so much longer its end waits for the words. */
+function farewellGraceMs(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  voiceAgoMs = Number.POSITIVE_INFINITY,
+): number {
+  if (turn.ending === undefined || !isRevocable(turn.ending)) return 0;
+  const isVoiced = state.voicedAtMs > atMs - VOICE_BEGAN_MAX_MS;
+  if (!isVoiced && pendingText(state.hearing) === "") return 0;
+  const { endsAtMs } = turn.ledger;
+  const voiceLeftMs = Math.min(
+    WORDS_AFTER_VOICE_MS - voiceAgoMs,
+    endsAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs,
+  );
+  return Math.max(endsAtMs + FAREWELL_GRACE_MS - atMs, voiceLeftMs);
+}
+
+function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): SessionState {
+  const message =
+    answersSent(turn) === 0 ? "the reply could not be spoken" : "the reply was cut short";
+  out.push({ type: "send", message: { type: "error", message } });
+  return { ...state, failedTurns: state.failedTurns + 1 };
+}
+
+function withoutFailures(state: SessionState, turn: Turn): SessionState {
+  return turn.kind === "reply" ? { ...state, failedTurns: 0 } : state;
+}

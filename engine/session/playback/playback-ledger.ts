@@ -1,0 +1,212 @@
+import { heardPart, wholeWords } from "../../speech/heard-text.js";
+import { charsSaid, type WordMark } from "../../speech/word-marks.js";
+
+/** One sentence that is being sent or was sent to the caller, on the call's own clock. */
+export interface SentSentence {
+  readonly text: string;
+  readonly startsAtMs: number;
+  /** The audio that has come so far; all of it once the sentence is whole. */
+  readonly durationMs: number;
+  /** How long the sentence will be: an estimate until it is whole, and never less than what has come. */
+  readonly expectedMs: number;
+  readonly isWhole: boolean;
+  /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
+  readonly marks?: readonly WordMark[];
+  /** It only said that the agent is at work. */
+  readonly isWaitingWord?: boolean;
+}
+
+/**
+ * What one turn of the assistant put into the caller's ear, and when. Sentences are played in order, without a pause: one
+ * starts when its first audio is sent or when the one before it ends, whichever is later. Only the last may still be growing.
+ * Transcript and history are written from here alone: what was generated but not heard never reaches them.
+ */
+export interface PlaybackLedger {
+  readonly sent: readonly SentSentence[];
+  /** When the last audio that has come ends; before anything was sent, minus infinity. */
+  readonly endsAtMs: number;
+}
+
+export const EMPTY_LEDGER: PlaybackLedger = { sent: [], endsAtMs: Number.NEGATIVE_INFINITY };
+
+/** The last word of a sentence that is not whole has not been heard, whatever the estimate says. */
+const OPEN_FRACTION_MAX = 0.999;
+
+/** A shorter gap is hidden by what the telephone or the browser has buffered. */
+const GAP_MIN_MS = 20;
+
+/** Moments are sums of fractions: where one ends another begins, give or take less than this. */
+const ROUNDING_MS = 0.001;
+
+/** In the middle of what is said the caller hears a silence of that length as one. */
+export function isGap(silenceMs: number): boolean {
+  return silenceMs > GAP_MIN_MS;
+}
+
+export function recordSent(
+  ledger: PlaybackLedger,
+  sentence: Omit<SentSentence, "startsAtMs">,
+  atMs: number,
+): PlaybackLedger {
+  const startsAtMs = Math.max(atMs, ledger.endsAtMs);
+  return ledgerOf([...ledger.sent, { ...sentence, startsAtMs }]);
+}
+
+/** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
+export function recordGrowth(
+  ledger: PlaybackLedger,
+  grown: Omit<SentSentence, "startsAtMs" | "isWaitingWord">,
+  atMs: number,
+): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined || last.isWhole) return ledger;
+  const hasMore = grown.durationMs > last.durationMs;
+  const gapMs = hasMore ? Math.max(0, atMs - ledger.endsAtMs) : 0;
+  return ledgerOf([
+    ...ledger.sent.slice(0, -1),
+    { ...last, ...grown, startsAtMs: last.startsAtMs + gapMs },
+  ]);
+}
+
+/** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
+export function heardText(ledger: PlaybackLedger, atMs: number): string {
+  const parts: string[] = [];
+  for (const sentence of ledger.sent) {
+    const part = heardOf(sentence, atMs);
+    if (part !== "") parts.push(part);
+    if (part !== sentence.text) break;
+  }
+  return parts.join(" ");
+}
+
+/** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
+export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
+  const sent = ledger.sent.filter((sentence) => sentence.isWaitingWord !== true);
+  return sent.length === ledger.sent.length
+    ? heardText(ledger, atMs)
+    : heardText({ ...ledger, sent }, atMs);
+}
+
+/** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
+export function answerEndsAtMs(ledger: PlaybackLedger): number {
+  const last = ledger.sent.findLast((sentence) => sentence.isWaitingWord !== true);
+  return last === undefined ? Number.NEGATIVE_INFINITY : endOf(last);
+}
+
+/** How many sentences, from the first, were heard to their end by `atMs`. */
+export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
+  let count = 0;
+  for (const sentence of ledger.sent) {
+    if (!isOver(sentence, atMs)) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** The ledger as if everything had ended at `atMs`, in the sentence with this index; of that sentence the part that was heard, if any. */
+export function heldBack(
+  ledger: PlaybackLedger,
+  atMs: number,
+): {
+  readonly ledger: PlaybackLedger;
+  readonly index: number;
+  readonly heard: SentSentence | undefined;
+} {
+  const index = sentencesHeard(ledger, atMs);
+  const before = ledger.sent.slice(0, index);
+  const cut = ledger.sent[index];
+  const text = cut === undefined ? "" : heardOf(cut, atMs);
+  if (cut === undefined || text === "") {
+    return { ledger: ledgerOf(before), index, heard: undefined };
+  }
+  const durationMs = atMs - cut.startsAtMs;
+  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true, marks: [] };
+  return { ledger: ledgerOf([...before, heard]), index, heard };
+}
+
+/** The part of a sentence that has come, when its voice fails: at most whole words. */
+export function cameOf({ text, durationMs, expectedMs }: SentSentence): string {
+  return heardPart(text, Math.min(OPEN_FRACTION_MAX, durationMs / Math.max(expectedMs, 1)));
+}
+
+/** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
+export function delayPlayback(
+  ledger: PlaybackLedger,
+  fromMs: number,
+  byMs: number,
+): PlaybackLedger {
+  const sent = ledger.sent.map((sentence) =>
+    isOver(sentence, fromMs) ? sentence : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
+  );
+  return ledgerOf(sent);
+}
+
+/** A sentence is known to have ended at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
+export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
+  const heard = ledger.sent[index];
+  if (heard === undefined) return ledger;
+  let beforeEndedAtMs = endOf(heard);
+  let byMs = atMs - beforeEndedAtMs;
+  const sent = ledger.sent.map((sentence, at) => {
+    if (at < index) return sentence;
+    // What was sent after a pause began when it was sent, unless what was before it took until later.
+    const pauseMs = Math.max(0, sentence.startsAtMs - beforeEndedAtMs);
+    if (at > index && pauseMs > ROUNDING_MS) byMs = Math.max(0, byMs - pauseMs);
+    beforeEndedAtMs = endOf(sentence);
+    return { ...sentence, startsAtMs: sentence.startsAtMs + byMs };
+  });
+  return ledgerOf(sent);
+}
+
+/**
+ * By `atMs` the caller has heard so much of all that was sent, counted from its beginning: what is heard later follows from
+ * there. Sentences are heard one after another, so that one that was counted too early moves all that come after it.
+ */
+export function alignPlayed(
+  ledger: PlaybackLedger,
+  playedMs: number,
+  atMs: number,
+): PlaybackLedger {
+  let leftMs = playedMs;
+  let index = 0;
+  for (const { durationMs } of ledger.sent.slice(0, -1)) {
+    if (leftMs <= durationMs) break;
+    leftMs -= durationMs;
+    index += 1;
+  }
+  const playing = ledger.sent[index];
+  if (playing === undefined) return ledger;
+  const startsAtMs = atMs - Math.min(leftMs, playing.durationMs);
+  const earlierMs = Math.min(0, startsAtMs - playing.startsAtMs);
+  const sent: SentSentence[] = [];
+  for (const [at, sentence] of ledger.sent.entries()) {
+    const before = sent.at(-1);
+    if (at < index) sent.push({ ...sentence, startsAtMs: sentence.startsAtMs + earlierMs });
+    else if (at === index) sent.push({ ...sentence, startsAtMs });
+    else if (before !== undefined) sent.push({ ...sentence, startsAtMs: endOf(before) });
+  }
+  return ledgerOf(sent);
+}
+
+function ledgerOf(sent: readonly SentSentence[]): PlaybackLedger {
+  const last = sent.at(-1);
+  return last === undefined ? EMPTY_LEDGER : { sent, endsAtMs: endOf(last) };
+}
+
+function endOf({ startsAtMs, durationMs }: SentSentence): number {
+  return startsAtMs + durationMs;
+}
+
+/** All of it has been heard. */
+function isOver(sentence: SentSentence, atMs: number): boolean {
+  return sentence.isWhole && atMs > endOf(sentence) - ROUNDING_MS;
+}
+
+function heardOf(sentence: SentSentence, atMs: number): string {
+  const { text, startsAtMs, durationMs, expectedMs, marks = [] } = sentence;
+  const playedMs = Math.min(atMs - startsAtMs, durationMs);
+  if (playedMs <= 0) return "";
+  if (isOver(sentence, atMs)) return text;
+  const chars = charsSaid(text, marks, playedMs, expectedMs);
+  return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
+}

@@ -1,0 +1,31 @@
+import { type OutputUnit, Validator } from "@cfworker/json-schema";
+import * as v from "valibot";
+import { isJsonObject, type JsonObject } from "../../../storage/records.js";
+
+const ArgumentsText = v.pipe(v.string(), v.parseJson(), v.custom<JsonObject>(isJsonObject));
+
+export type ToolArguments =
+  | { readonly ok: true; readonly arguments: JsonObject }
+  /** `error` is for the model, which may try again. */
+  | { readonly ok: false; readonly error: string };
+
+/** Reads what a model gave as arguments and checks it by the tool's JSON schema (draft 2020-12). Never throws. */
+export function toolArguments(argumentsJson: string, parameters: JsonObject): ToolArguments {
+  const parsed = v.safeParse(ArgumentsText, argumentsJson);
+  if (!parsed.success) return { ok: false, error: "the arguments are not a JSON object" };
+  try {
+    const { valid, errors } = new Validator(parameters, "2020-12").validate(parsed.output);
+    if (valid) return { ok: true, arguments: parsed.output };
+    return { ok: false, error: `the arguments do not fit: ${explanation(errors)}` };
+  } catch {
+    // For example a reference that leads nowhere.
+    return { ok: false, error: "the tool's own JSON schema cannot be used" };
+  }
+}
+
+/** The last is about the value itself, those before it about what is around. */
+function explanation(errors: readonly OutputUnit[]): string {
+  const innermost = errors.at(-1);
+  if (innermost === undefined) return "they are not valid";
+  return `${innermost.instanceLocation.replace(/^#\/?/, "") || "object"}: ${innermost.error}`;
+}

@@ -1,0 +1,193 @@
+import { guessGivenOut, withoutLateWords } from "../../speech/late-words.js";
+import * as detector from "../../speech/turn-detector.js";
+import type { SessionEffect } from "../effects.js";
+import type {
+  DigitEvent,
+  SpeechStartedEvent,
+  TimerFiredEvent,
+  TranscriptEvent,
+  UtteranceEndEvent,
+  WrittenEvent,
+} from "../events.js";
+import { keypadText } from "../settlement.js";
+import type { SessionState } from "../state.js";
+import { answersSent } from "../turn.js";
+import { watchForEarly } from "./early-reply.js";
+import { answerCaller, answerDoubtful, callerSaid, takeFloor } from "./floor.js";
+import { hold } from "./holding.js";
+import { interrupt, onPhantom, PHANTOM_MAX_MS } from "./interruption.js";
+import { waitForWords } from "./onset.js";
+import { isStillSpeaking, isTooEarly, pauseMs, withPatience } from "./patience.js";
+import { isRepeated, isUndecided, undecidedLeftMs, undecidedMaxMs } from "./undecided.js";
+
+/** After words that may still change, or a voice without words, the vendor has this long to settle them. */
+const UNSETTLED_MAX_MS = 3_000;
+/** Longer than any card or account number. */
+const DIGITS_MAX = 32;
+/** Where it is not known how many keys make an answer. */
+const DIGITS_PAUSE_MS = 1_200;
+/** No finger ends two numbers closer together: of a flood of pound keys not every one is a turn. */
+const DIGITS_APART_MIN_MS = 500;
+
+export function onSpeechStarted(
+  state: SessionState,
+  event: SpeechStartedEvent,
+  out: SessionEffect[],
+): SessionState {
+  if (detector.pendingText(state.hearing) !== "" && !isUndecided(state)) {
+    out.push({ type: "startTimer", timer: "silence", delayMs: UNSETTLED_MAX_MS });
+  }
+  const voiced = { ...state, voicedAtMs: event.atMs };
+  const { turn } = voiced;
+  if (turn === undefined) return voiced;
+  const isBefore = answersSent(turn) === 0 && event.atMs >= turn.ledger.endsAtMs;
+  if (isBefore) return waitForWords(voiced, turn, event, out);
+  return hold(voiced, turn, event.atMs, out);
+}
+
+export function onTranscript(
+  before: SessionState,
+  told: TranscriptEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { late, transcript: event } = withoutLateWords(before.late, told, told.atMs);
+  const state = late === before.late ? before : { ...before, late };
+  const heard = detector.onTranscript(state.hearing, withPatience(state, event));
+  const text = detector.pendingText(heard.state);
+  if ((event.text === "" || text === "") && heard.turnText === undefined) {
+    return answerDoubtful({ ...state, hearing: heard.state }, event.atMs, out);
+  }
+  const noted = noteWords(state, event, heard.state);
+  const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
+  const floor = takeFloor(noted, said, event.atMs, out);
+  if (floor.phase === "ended") return floor;
+  if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
+  out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
+  // A guess that is told again is no sign that the caller goes on.
+  if (!isRepeated(state, event)) {
+    out.push({ type: "startTimer", timer: "silence", delayMs: silenceMs(noted, event, text) });
+  }
+  return watchForEarly(floor, event, out);
+}
+
+export function onUtteranceEnd(
+  state: SessionState,
+  event: UtteranceEndEvent,
+  out: SessionEffect[],
+): SessionState {
+  const heard = detector.onUtteranceEnd(state.hearing, event.lastWordEndMs);
+  if (heard.turnText !== undefined && isTooEarly(state, event, out)) return state;
+  return turnEnded(state, heard, event.atMs, out);
+}
+
+/** The vendor never said that the caller was done: the local timer does. */
+export function onSilence(
+  state: SessionState,
+  event: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  if (isStillSpeaking(state, event, out)) return state;
+  return onTurnDecided(state, event.atMs, out);
+}
+
+/** A vendor that decides turns says that the caller is done. */
+export function onTurnDecided(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  return turnEnded(state, detector.onSilenceTimeout(state.hearing), atMs, out);
+}
+
+/** A turn that ended without the recognizer's word may hold guesses, whose final version is still to come. */
+function turnEnded(
+  state: SessionState,
+  heard: detector.TurnStep,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (heard.turnText === undefined) return { ...state, hearing: heard.state };
+  const { interim, interimEndMs } = state.hearing;
+  const endMs = interimEndMs < 0 ? undefined : interimEndMs;
+  const late = interim === "" ? state.late : guessGivenOut(state.late, interim, endMs, atMs);
+  return callerSaid({ ...state, late, hearing: heard.state }, heard.turnText, atMs, out);
+}
+
+/** An interruption that no words followed; words that are still on their way get more time. */
+export function onPhantomTimer(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (detector.pendingText(state.hearing) === "") return onPhantom(state, atMs, out);
+  out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });
+  return state;
+}
+
+/** Keys are collected until a pause or the pound key, and then taken as one thing that was said. */
+export function onDigit(
+  state: SessionState,
+  event: DigitEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn, settings } = state;
+  const isApart = event.atMs - state.digitsTakenAtMs >= DIGITS_APART_MIN_MS;
+  // People press the pound key after the last digit all the same, though that was enough.
+  const isClosing = event.digit === "#" && state.digits === "" && !isApart;
+  if (settings.keypadDigits > 0 && isClosing) return state;
+  const digits = `${state.digits}${event.digit}`.slice(0, DIGITS_MAX);
+  const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
+  const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
+  if (floor.phase === "ended") return floor;
+  const isWhole = settings.keypadDigits > 0 && digits.length >= settings.keypadDigits;
+  if ((isWhole || event.digit === "#") && isApart) return onDigitsTimer(floor, event.atMs, out);
+  out.push({ type: "startTimer", timer: "digits", delayMs: DIGITS_PAUSE_MS });
+  return floor;
+}
+
+export function onDigitsTimer(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (state.digits === "") return state;
+  out.push({ type: "cancelTimer", timer: "digits" });
+  const text = keypadText(state.digits);
+  const taken = { ...state, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
+  return callerSaid(taken, text, atMs, out);
+}
+
+/** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
+export function onWritten(
+  state: SessionState,
+  { text, atMs }: WrittenEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const floor = turn === undefined ? state : interrupt(state, turn, atMs, out);
+  return answerCaller({ ...floor, callerEndedAtMs: atMs }, text, atMs, out);
+}
+
+function noteWords(
+  state: SessionState,
+  event: TranscriptEvent,
+  hearing: detector.HearingState,
+): SessionState {
+  const endedAtMs = event.atMs - event.endedAgoMs;
+  const isOld = event.text === "" || isRepeated(state, event);
+  return {
+    ...state,
+    hearing,
+    undecidedMaxMs: undecidedMaxMs(event),
+    utteranceBeganAtMs: state.utteranceBeganAtMs ?? Math.min(endedAtMs, event.atMs),
+    callerEndedAtMs: isOld ? state.callerEndedAtMs : endedAtMs,
+  };
+}
+
+function silenceMs(state: SessionState, event: TranscriptEvent, text: string): number {
+  const { undecidedMaxMs: maxMs } = state;
+  if (maxMs !== undefined) return undecidedLeftMs(event, maxMs);
+  return event.isFinal
+    ? pauseMs(state, text)
+    : Math.max(UNSETTLED_MAX_MS, state.settings.silenceTimeoutMs);
+}

@@ -1,0 +1,97 @@
+import { beginsAgreement, isAgreement } from "../../speech/agreement-words.js";
+import { isQuestion } from "../../speech/question.js";
+import type { SaidMessage, SessionEffect } from "../effects.js";
+import type { SentSentence } from "../playback/playback-ledger.js";
+import type { SessionState } from "../state.js";
+import { isAllSent } from "../turn.js";
+
+/** Words that end so soon after the agent's were begun while it spoke. */
+const RIGHT_AFTER_MS = 700;
+/** A short word begins this long before it ends. */
+const SHORT_WORD_MS = 400;
+/** Before a question has been heard so far, "yes" is no answer to it. */
+const ASKED_SHARE_MIN = 0.5;
+/** The agent asked and speaks on: so long "yes" still stops it. */
+const ASKED_BEFORE_MAX_MS = 1_500;
+/** So long it stops nothing any more, and is answered when the agent has spoken. */
+const MAY_ANSWER_MAX_MS = 6_000;
+
+/** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
+export function isListening(state: SessionState, text: string, atMs: number): boolean {
+  return isAgreement(text, state.settings.language) && mayListen(state, atMs);
+}
+
+/** Whether words that may still change can become such with the next one. */
+export function mayShowListening(state: SessionState, text: string, atMs: number): boolean {
+  return beginsAgreement(text, state.settings.language) && mayListen(state, atMs);
+}
+
+function mayListen(state: SessionState, atMs: number): boolean {
+  const { turn, spokenBefore, callerEndedAtMs } = state;
+  const isSpeaking = turn !== undefined && turn.sentCount > 0;
+  const endedAtMs = isSpeaking ? atMs : spokenBefore.untilMs;
+  const hasSpoken = isSpeaking || spokenBefore.ledger.sent.length > 0;
+  if (!hasSpoken || callerEndedAtMs > endedAtMs + RIGHT_AFTER_MS) return false;
+  return !wasAsked(state, callerEndedAtMs - SHORT_WORD_MS);
+}
+
+/** "Yes" to what the agent asks, or has just asked. */
+export function isAnsweringYes(state: SessionState, text: string): boolean {
+  if (!isAgreement(text, state.settings.language)) return false;
+  return wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS);
+}
+
+/** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
+export function isOnlyListening(state: SessionState, text: string, atMs: number): boolean {
+  if (!isListening(state, text, atMs)) return false;
+  return !wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
+}
+
+/** The agent has said all but the end of its question: "yes" is answered when it is over, which is soon. */
+export function waitsForQuestion(state: SessionState, text: string): boolean {
+  const { turn } = state;
+  const last = turn?.ledger.sent.at(-1);
+  if (turn === undefined || last === undefined || !isQuestion(last.text)) return false;
+  return isAllSent(turn) && isAnsweringYes(state, text);
+}
+
+/** They stand in the transcript, and get no reply. */
+export function noteAgreement(
+  state: SessionState,
+  said: SaidMessage,
+  out: SessionEffect[],
+): SessionState {
+  const { text } = said;
+  out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
+  out.push({ type: "cancelTimer", timer: "silence" });
+  out.push({ type: "cancelTimer", timer: "phantom" });
+  return {
+    ...state,
+    utteranceBeganAtMs: undefined,
+    unsaved: [...state.unsaved, said],
+    reminders: 0,
+  };
+}
+
+/** Whether what was played when the caller began, or so shortly before, is a question. */
+function wasAsked(
+  { turn, spokenBefore }: SessionState,
+  beganAtMs: number,
+  withinMs = ASKED_BEFORE_MAX_MS,
+): boolean {
+  const before = spokenBefore.ledger.sent.filter((sent) => sent.startsAtMs < spokenBefore.untilMs);
+  const played = [...before, ...(turn?.ledger.sent ?? [])].filter(
+    (sent) => sent.startsAtMs <= beganAtMs,
+  );
+  const last = played.at(-1);
+  if (last === undefined) return false;
+  const isHeard = beganAtMs >= last.startsAtMs + last.expectedMs * ASKED_SHARE_MIN;
+  if (isHeard && isQuestion(last.text)) return true;
+  return played
+    .slice(0, -1)
+    .some((sent) => endOf(sent) >= beganAtMs - withinMs && isQuestion(sent.text));
+}
+
+function endOf(sent: SentSentence): number {
+  return sent.startsAtMs + sent.expectedMs;
+}

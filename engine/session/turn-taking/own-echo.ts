@@ -1,0 +1,75 @@
+import { type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
+import { spokenWords } from "../../speech/spoken-words.js";
+import {
+  EMPTY_LEDGER,
+  type PlaybackLedger,
+  type SentSentence,
+} from "../playback/playback-ledger.js";
+import type { SessionState } from "../state.js";
+
+/** What was played longer ago does not come back any more. */
+const ECHO_MAX_MS = 20_000;
+/** Where playing stood still is known a little less exactly than where it began. */
+const CUT_TOLERANCE_MS = 500;
+
+/** What a turn that is over has played, and until when. */
+export interface SpokenBefore {
+  readonly ledger: PlaybackLedger;
+  readonly untilMs: number;
+}
+
+/** Words that may be an echo, from the moment on that the first of them began. */
+export interface DoubtfulWords {
+  readonly text: string;
+  readonly beganAtMs: number;
+}
+
+export const NOTHING_SPOKEN: SpokenBefore = { ledger: EMPTY_LEDGER, untilMs: 0 };
+
+/** Whether the newest words are the agent's own, of the turn that plays or of the one before. */
+export function ownEcho(state: SessionState, text: string): Echo {
+  const { turn, spokenBefore, callerEndedAtMs, heldAtMs } = state;
+  const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
+  const untilMs = heldAtMs ?? Number.POSITIVE_INFINITY;
+  const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
+  return echoOf(text, callerEndedAtMs, [...before, ...now], heldAtMs !== undefined);
+}
+
+/** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */
+function playedWords(ledger: PlaybackLedger, untilMs: number, atMs: number): readonly PlayedWord[] {
+  const words: PlayedWord[] = [];
+  for (const sentence of ledger.sent) {
+    if (sentence.startsAtMs + sentence.expectedMs < atMs - ECHO_MAX_MS) continue;
+    if (sentence.startsAtMs > untilMs) break;
+    for (const word of wordsOfSentence(sentence)) {
+      if (word.endsAtMs <= untilMs + CUT_TOLERANCE_MS) words.push(word);
+    }
+  }
+  return words;
+}
+
+/** A sentence's words are asked for with every guess at what the caller says; a sentence that has changed is another object. */
+const wordsBySentence = new WeakMap<SentSentence, readonly PlayedWord[]>();
+
+function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
+  const known = wordsBySentence.get(sentence);
+  if (known !== undefined) return known;
+  const words = playedWordsOf(sentence);
+  wordsBySentence.set(sentence, words);
+  return words;
+}
+
+/** As if every character took as long as every other. */
+function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
+  const words = spokenWords(sentence.text);
+  return words.map(({ word, end }, index) => {
+    const isLast = index === words.length - 1;
+    const fraction = isLast ? 1 : end / sentence.text.length;
+    return {
+      word,
+      endsAtMs: sentence.startsAtMs + sentence.expectedMs * fraction,
+      beginsSentence: index === 0,
+      endsSentence: isLast,
+    };
+  });
+}

@@ -1,0 +1,72 @@
+import { isDictating } from "../../speech/dictation.js";
+import { isOpenEnded } from "../../speech/open-ending.js";
+import * as detector from "../../speech/turn-detector.js";
+import type { SessionEffect } from "../effects.js";
+import type { TimerFiredEvent, TranscriptEvent, UtteranceEndEvent } from "../events.js";
+import { joinWords } from "../kept-conversation.js";
+import type { SessionState } from "../state.js";
+import { ownEcho } from "./own-echo.js";
+
+/** A noise that sounds like a voice keeps a turn open for so long after its last words, and no longer. */
+const VOICE_WITHOUT_WORDS_MAX_MS = 8_000;
+/** So long after a voice the recognizer may tell its words; some are asked only when it has ended. */
+const WORDS_AFTER_VOICE_MAX_MS = 3_000;
+
+/** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
+export function pauseMs(state: SessionState, text: string): number {
+  const { silenceTimeoutMs, patienceMs } = state.settings;
+  return isMoreExpected(state, text) ? Math.max(patienceMs, silenceTimeoutMs) : silenceTimeoutMs;
+}
+
+/** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
+export function withPatience(state: SessionState, event: TranscriptEvent): TranscriptEvent {
+  if (!event.speechFinal) return event;
+  // The newest guess stands in the event's own words.
+  const text = joinWords(state.hearing.finals, event.text);
+  const said = { ...state, callerEndedAtMs: event.atMs - event.endedAgoMs };
+  if (text === "" || !isMoreExpected(said, text)) return event;
+  return { ...event, isFinal: true, speechFinal: false };
+}
+
+/** Whether the recognizer's other mark, that it heard no word for a while, comes before the caller can be done. */
+export function isTooEarly(
+  state: SessionState,
+  event: UtteranceEndEvent,
+  out: SessionEffect[],
+): boolean {
+  const text = detector.pendingText(state.hearing);
+  if (text === "" || !isMoreExpected(state, text)) return false;
+  const leftMs = pauseMs(state, text) - event.endedAgoMs;
+  if (leftMs <= 0) return false;
+  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  return true;
+}
+
+/** The server hears a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
+export function isStillSpeaking(
+  state: SessionState,
+  { atMs, voiceAgoMs }: TimerFiredEvent,
+  out: SessionEffect[],
+): boolean {
+  const text = detector.pendingText(state.hearing);
+  if (text === "" || voiceAgoMs === undefined) return false;
+  const openMs = state.callerEndedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
+  const isUntold = state.voicedAtMs > state.callerEndedAtMs;
+  const silenceMs = Math.max(pauseMs(state, text), isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0);
+  const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
+  const leftMs = Math.min(quietMs, openMs);
+  if (leftMs < 1) return false;
+  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  return true;
+}
+
+/** The agent's own words, coming back, are no sentence that the caller has left open. */
+export function isMoreExpected(state: SessionState, text: string): boolean {
+  const isOpen =
+    isDictating(text, lastSaidByAssistant(state)) || isOpenEnded(text, state.settings.language);
+  return isOpen && ownEcho(state, text) === "none";
+}
+
+function lastSaidByAssistant(state: SessionState): string {
+  return state.history.findLast((message) => message.role === "assistant")?.content ?? "";
+}

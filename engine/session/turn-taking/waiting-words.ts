@@ -1,0 +1,107 @@
+import * as detector from "../../speech/turn-detector.js";
+import { markWords } from "../../speech/word-marks.js";
+import type { SessionEffect } from "../effects.js";
+import type { PhraseReadyEvent, TimerFiredEvent } from "../events.js";
+import { recordSent } from "../playback/playback-ledger.js";
+import { withPace } from "../playback/voice-pace.js";
+import { sayWhatIsSent } from "../speaking.js";
+import type { ReadyPhrase, SessionState } from "../state.js";
+import { isAllSent, isGrowing, type Turn, WAITING_SLOT_FIRST } from "../turn.js";
+import { quietUntilMs, watchSilence } from "./silence-watch.js";
+
+/** Then nobody believes them any more, and the watchdogs have long given the reply up. */
+const WAITING_WORDS_MAX = 6;
+/** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
+const LOOK_AGAIN_MS = 500;
+/** A voice that was heard so lately may still be going on. */
+const VOICE_RECENT_MS = 300;
+
+export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
+  const { text, durationMs, words = [] } = event;
+  const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
+  if (isKnown || !preparedPhrases(state).includes(text)) return state;
+  const phrase = { text, durationMs, marks: markWords(text, [], words) };
+  const ready = { ...state, readyPhrases: [...state.readyPhrases, phrase] };
+  return withPace(ready, text, durationMs);
+}
+
+/** What this call may have to say when its voice or its model does not answer. */
+export function preparedPhrases({ settings }: SessionState): readonly string[] {
+  const { phrases, apology, cannotTransfer, callerSilenceMs, tools } = settings;
+  if (phrases === undefined) return [];
+  const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
+  const idle = callerSilenceMs > 0 ? [stillThere, nobodyThere] : [];
+  const canTransfer = tools.some(({ kind }) => kind === "transfer");
+  const onTransfer = canTransfer ? [cannotTransfer] : [];
+  return [...waiting, apology, ...idle, cannotHear, timeIsUp, ...onTransfer];
+}
+
+/** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
+export function onWaitingTimer(
+  state: SessionState,
+  event: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const { atMs, voiceAgoMs } = event;
+  if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
+  if (turn.waitingWords >= WAITING_WORDS_MAX) return state;
+  const leftMs = quietUntilMs(state, turn) - atMs;
+  const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
+  const phrase = nextPhrase(state, turn);
+  if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn)) {
+    out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(leftMs, LOOK_AGAIN_MS) });
+    return state;
+  }
+  return { ...state, turn: sayPhrase(state, turn, phrase, atMs, out) };
+}
+
+/** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
+export function isCallerHeard({ hearing }: SessionState, turn: Turn, voiceAgoMs?: number): boolean {
+  const isVoiced = voiceAgoMs !== undefined && voiceAgoMs < VOICE_RECENT_MS;
+  return detector.pendingText(hearing) !== "" || turn.onsetAtMs !== undefined || isVoiced;
+}
+
+function isHindered(state: SessionState, turn: Turn): boolean {
+  return state.heldAtMs !== undefined || isGrowing(turn);
+}
+
+/** The words that say next that the agent is at work; undefined where none are ready. */
+export function nextPhrase(
+  { settings, readyPhrases }: SessionState,
+  turn: Turn,
+): ReadyPhrase | undefined {
+  const waiting = settings.phrases?.waiting ?? [];
+  const wanted = waiting[turn.waitingWords % Math.max(1, waiting.length)];
+  return (
+    readyPhrases.find(({ text }) => text === wanted) ??
+    readyPhrases.find(({ text }) => waiting.includes(text))
+  );
+}
+
+/** The turn with the phrase between what was sent and what is still to come, whose numbers stay as they are. */
+export function sayPhrase(
+  state: SessionState,
+  turn: Turn,
+  { text, durationMs, marks }: ReadyPhrase,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
+  const { sentCount } = turn;
+  const slot = WAITING_SLOT_FIRST + turn.waitingWords;
+  const whole = { text, durationMs, isWhole: true, marks };
+  const sentence = { ...whole, slot, attempt: 1, grewAtMs: atMs, came: undefined };
+  const sent = { ...whole, expectedMs: durationMs, isWaitingWord: true };
+  const said: Turn = {
+    ...turn,
+    sentences: turn.sentences.toSpliced(sentCount, 0, sentence),
+    askedCount: turn.askedCount + 1,
+    sentCount: sentCount + 1,
+    waitingWords: turn.waitingWords + 1,
+    ledger: recordSent(turn.ledger, sent, atMs),
+  };
+  out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
+  sayWhatIsSent(said.ledger, out);
+  watchSilence(state, said, atMs, out);
+  return said;
+}

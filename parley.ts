@@ -1,0 +1,257 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { boxLimits } from "./api/box/box-limits.js";
+import { joinNodes, loneMember } from "./api/box/box-nodes.js";
+import { aloneOnBox } from "./api/box/box-side.js";
+import { SessionProcesses } from "./api/box/session-processes.js";
+import { type SessionSettings, startSessionServer } from "./api/box/session-server.js";
+import { freePort } from "./api/http/free-port.js";
+import { localUrl } from "./api/start-up/local-url.js";
+import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
+import { type Config, DATABASE_FILE } from "./config.js";
+import { BoxOwner } from "./engine/box/box-owner.js";
+import type { CallCenter } from "./engine/calls/call-center.js";
+import { refuseBesideOther } from "./engine/calls/unstored/other-server.js";
+import type { Logger } from "./engine/log.js";
+import { processMetrics } from "./engine/metrics/box-metrics.js";
+import { removeSandboxNote, writeSandboxNote } from "./engine/sandbox/sandbox-note.js";
+import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
+import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/telephone/sandbox-telephony.js";
+import { AccessTokens } from "./engine/security/access-token.js";
+import { CredentialCipher } from "./engine/security/credential-cipher.js";
+import { developmentKeys } from "./engine/security/development-keys.js";
+import type { Demo } from "./engine/tenancy/demo-file.js";
+import { ensureDemo } from "./engine/tenancy/demo-organization.js";
+import { seedPlatform } from "./engine/tenancy/seeding.js";
+import { newTenancy } from "./engine/tenancy/tenancy.js";
+import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
+import { type Clock, SystemClock } from "./engine/time/clock.js";
+import { type Database, openDatabase } from "./storage/database.js";
+
+/** Sees what no organization owns. */
+const PLATFORM = "";
+
+export interface Server {
+  readonly port: number;
+  readonly usesSandbox: boolean;
+  /** Where the sandbox's faults and journal are. */
+  readonly sandboxUrl: string | undefined;
+  readonly configured: ConfiguredVendors;
+  readonly demo: Demo | undefined;
+  readonly demoToken: string | undefined;
+  readonly database: Database;
+  /** Tells every call in progress to end. */
+  endAll(): void;
+  /** Drains, then takes the parts down in reverse; further calls wait for the first. */
+  stop(drainTimeoutMs?: number): Promise<void>;
+}
+
+/** All of it in one process. */
+export interface Parley extends Server {
+  readonly calls: CallCenter;
+}
+
+/** Processes that carry calls, and this one, which has what must be one for all of them. */
+export interface Box extends Server {
+  /** The ids of the processes that carry calls. */
+  readonly pids: () => readonly number[];
+}
+
+/** Builds every part in order and starts it. Rejects when one of them cannot start. */
+export async function startParley(
+  config: Config,
+  log: Logger,
+  clock: Clock = new SystemClock(),
+): Promise<Parley> {
+  const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    // Where there are no others, nothing may come before the drain, whose deadline begins with the stop.
+    if (lone !== undefined) await lone.owner.stopTaking();
+    await server.stop(drainTimeoutMs);
+    lone?.close();
+    await installation.close();
+  });
+  const installation = await openInstallation(config, log, clock, () => void stop(0));
+  const { settings, database, cipher, tenancy, nodes } = installation;
+  const lone = nodes && loneMember({ settings, database, nodes, clock, log });
+  const box = lone?.member ?? aloneOnBox(settings.jwtSecret, clock);
+  const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
+  const runId = randomUUID();
+  await nodes?.addRun(runId);
+  const server = await startSessionServer({ ...about, isFirst: true, runId });
+  if (lone !== undefined) {
+    lone.member.began(server);
+    await nodes?.serve(lone.owner.asNode);
+  }
+  const { port, calls } = server;
+  await installation.listensOn(port);
+  return { ...installation, port, calls, endAll: () => calls.endAll(), stop };
+}
+
+/** As `startParley`, with processes that carry the calls. */
+export async function startBox(
+  config: Config,
+  log: Logger,
+  clock: Clock = new SystemClock(),
+): Promise<Box> {
+  const port = await freePort(config.host, config.port);
+  const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
+    if (nodes !== undefined) await owner.stopTaking();
+    await processes.stop(drainTimeoutMs);
+    owner.close();
+    await installation.close();
+  });
+  const installation = await openInstallation(config, log, clock, () => void stop(0));
+  const { settings, keys, database, nodes } = installation;
+  const limits = boxLimits(settings, clock, () => nodes?.liveCount ?? 1);
+  const owner = new BoxOwner({ limits, database, nodes, metrics: processMetrics(), clock, log });
+  database.recordChanges.tellOthersBy(() => owner.recordsChanged());
+  const { workers: count, logLevel } = config;
+  const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
+  const orders = { settings, keys, writers: database.writers, logLevel };
+  const processes = await SessionProcesses.start(
+    { count, orders, owner, addRun, database, clock, log },
+    port,
+  );
+  await nodes?.serve(owner.asNode);
+  await installation.listensOn(port);
+  const endAll = () => processes.endAll();
+  return { ...installation, port, pids: () => processes.pids, endAll, stop };
+}
+
+/** What a box has once, whatever carries its calls. */
+async function openInstallation(config: Config, log: Logger, clock: Clock, onLost: () => void) {
+  const newId = randomUUID;
+  const { dataDir } = config;
+  await mkdir(dataDir, { recursive: true });
+  await refuseWrongBucket(config, clock, log);
+  const keys = await installationKeys(config, log);
+  const sandbox = wantsSandbox(config)
+    ? await startSandboxThread({ tls: config.sandbox === "tls" })
+    : undefined;
+
+  const filePath = join(dataDir, DATABASE_FILE);
+  const database = await openDatabase({
+    filePath,
+    url: config.databaseUrl,
+    connectionsMax: config.databaseConnections,
+    onFailure: onStorageFailure,
+    isServer: true,
+    nodeName: config.nodeName,
+    mustExist: config.databaseStart !== "any",
+  });
+  const isOneServers = database.mail === undefined;
+  if (isOneServers && !database.isSoleServer && config.databaseStart !== "restored") {
+    await refuseBesideOther({ calls: database.calls, clock, log }).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
+  }
+  const nodes = await joinNodes({ ...config, database, onLost: onTakenForDead, clock, log });
+  const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
+  const { vendorKeys, vendorUrls, jwtExpiresIn: expiresIn } = config;
+  const usesSandbox = sandbox !== undefined;
+  const platform = { database, cipher, clock, newId, vendorKeys, vendorUrls };
+  await seedPlatform({ ...platform, sandbox: usesSandbox });
+
+  const { jwtSecret: secret } = keys;
+  const oldSecrets = config.jwtSecretsOld;
+  const tokens = new AccessTokens({ secret, oldSecrets, expiresIn, clock });
+  const allowPrivateAddresses = config.allowPrivateProviders;
+  const parts = { database, cipher, tokens, clock, newId, allowPrivateAddresses, log };
+  const tenancy = newTenancy(parts);
+  const demo = config.isProduction
+    ? undefined
+    : await ensureDemo({ database, ...tenancy, dataDir, log });
+  const demoToken = demo && (await tenancy.accounts.signIn(demo).catch(() => undefined))?.token;
+  const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
+  const stopPurging = tenancy.auditTrail.startPurging(log);
+
+  const telephony = sandbox === undefined ? config : twilioInSandbox(config, sandbox.urls);
+  const settings: SessionSettings = {
+    ...telephony,
+    takesTokensInAddress: demo !== undefined,
+    jwtSecret: secret,
+    authorities: [config.vendorCa, sandbox?.caCertificate].filter((pem) => pem !== undefined),
+    platformUrls: { ...(sandbox?.urls ?? vendorUrls) },
+    isSandboxed: usesSandbox,
+    isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
+  };
+
+  async function listensOn(port: number): Promise<void> {
+    if (sandbox === undefined) return;
+    const { telephones: twilioUrl, desk: deskUrl } = sandbox.urls;
+    const serverUrl = localUrl(config.host, port);
+    await writeSandboxNote(dataDir, { serverUrl, twilioUrl, deskUrl });
+  }
+
+  async function close(): Promise<void> {
+    stopPurging();
+    await nodes?.leave();
+    await database.close();
+    await sandbox?.close();
+    if (usesSandbox) await removeSandboxNote(dataDir);
+    log.info({}, "stopped");
+  }
+
+  function onStorageFailure(error: Error): void {
+    log.error({ error }, "storage failed; the server stops");
+    process.exitCode = 1;
+    onLost();
+  }
+
+  function onTakenForDead(): void {
+    log.error({}, "other servers have taken this one for dead and closed its calls; it stops");
+    process.exitCode = 1;
+    onLost();
+  }
+
+  const { encryptionKey } = keys;
+  const { encryptionKeysOld, jwtSecretsOld, jwtExpiresIn } = config;
+  return {
+    settings,
+    keys: { encryptionKey, encryptionKeysOld, jwtSecretsOld, jwtExpiresIn },
+    database,
+    nodes,
+    cipher,
+    tenancy,
+    usesSandbox,
+    sandboxUrl: sandbox?.urls.desk,
+    configured,
+    demo,
+    demoToken,
+    listensOn,
+    close,
+  };
+}
+
+/** Every further call gets what the first one got. */
+function once<Result>(work: (limit?: number) => Promise<Result>) {
+  let begun: Promise<Result> | undefined;
+  return (limit?: number) => {
+    begun ??= work(limit);
+    return begun;
+  };
+}
+
+function wantsSandbox({ sandbox, vendorKeys, isProduction }: Config): boolean {
+  if (isProduction || sandbox === "off") return false;
+  return (
+    sandbox === "on" ||
+    sandbox === "tls" ||
+    Object.values(vendorKeys).every((key) => key === undefined)
+  );
+}
+
+async function installationKeys({ jwtSecret, encryptionKey, dataDir }: Config, log: Logger) {
+  if (jwtSecret !== undefined && encryptionKey !== undefined) return { jwtSecret, encryptionKey };
+  const made = await developmentKeys(dataDir);
+  log.warn(
+    { dataDir },
+    "JWT_SECRET or ENCRYPTION_KEY is not set: using keys made for this data folder",
+  );
+  return {
+    jwtSecret: jwtSecret ?? made.jwtSecret,
+    encryptionKey: encryptionKey ?? made.encryptionKey,
+  };
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ladderArguments } from "../../../../api/livestream/transcoder/ladder-arguments.js";
+import { ladderPlans } from "../../../../api/livestream/transcoder/ladder-plan.js";
+import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
+
+const CONFIG = parseTranscoderConfig({});
+
+/** ffmpeg's arguments for the plan at `place`, from the whole ladder down; -1 is the least. */
+function argumentsAt(place: number, audioCodec: string): string {
+  const tracks = { video: { codec: "h264", width: 1280, height: 720 }, audioCodec };
+  const plan = ladderPlans(tracks, CONFIG).at(place);
+  assert.ok(plan !== undefined);
+  const folder = { folder: "/hls/demo", firstNumber: 1, isResumed: false };
+  const order = { ...CONFIG, ...folder, plan, tracks, sourceUrl: "rtmp://127.0.0.1/live/demo" };
+  return ladderArguments(order).join(" ");
+}
+
+test("what is passed on for want of room is encoded in no part: neither its picture nor the rung of sound", () => {
+  const passedOn = argumentsAt(-1, "aac");
+  assert.match(passedOn, / -c:v:0 copy .* -c:a:0 copy .* -c:a:1 copy -b:a:1 128k /);
+  assert.doesNotMatch(passedOn, / (?:libx264|aac) /);
+  assert.match(passedOn, / v:0,a:0,name:720p a:1,name:audio /);
+});
+
+test("the rung of sound is encoded beside pictures that are, and where HLS cannot hold what came", () => {
+  assert.match(argumentsAt(0, "aac"), / -c:a:3 aac -b:a:3 64k /);
+  assert.match(argumentsAt(-1, "opus"), / -c:a:0 aac .* -c:a:1 aac -b:a:1 64k /);
+});
+
+test("what is passed on for want of room has segments of two seconds, what is encoded of one", () => {
+  assert.match(argumentsAt(-1, "aac"), / -hls_time 1\.9 /);
+  assert.match(argumentsAt(0, "aac"), / -hls_time 0\.75 /);
+});

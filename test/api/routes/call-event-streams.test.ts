@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventStreamAnswer } from "../../../api/http/event-stream-answer.js";
+import { CallEventStreams } from "../../../api/routes/call-event-streams.js";
+import type { CallNews } from "../../../engine/calls/call-news.js";
+import type { Watcher } from "../../../engine/calls/topic-watchers.js";
+import { NO_METRICS } from "../../../engine/session/effects.js";
+
+const PAGES = 50;
+
+/** Pages that watch, and what each of them is sent. */
+async function watching(count: number) {
+  const streams = new CallEventStreams();
+  const watchers: Watcher[] = [];
+  const sent: string[] = [];
+  for (let page = 0; page < count; page += 1) {
+    sent.push("");
+    const run = (watcher: Watcher) => {
+      watchers.push(watcher);
+      return Promise.resolve();
+    };
+    const { produce } = eventStreamAnswer(200, streams.of({ run }));
+    await produce((text) => (sent[page] += text), new AbortController().signal);
+  }
+  return { watchers, sent };
+}
+
+test("what is told to many is put into words once, and each is sent all of it", async () => {
+  const { watchers, sent } = await watching(PAGES);
+  let madeCount = 0;
+  const metrics = {
+    ...NO_METRICS,
+    turnCount: 7,
+    toJSON: () => {
+      madeCount += 1;
+      return { turnCount: 7 };
+    },
+  };
+  const news: readonly CallNews[] = [
+    { type: "turn", callId: "a", metrics },
+    { type: "ended", callId: "a", status: "completed", endReason: "callerLeft" },
+  ];
+  for (const watcher of watchers) watcher.news(news);
+  assert.equal(madeCount, 1);
+  const text = [
+    "event: watching\ndata: {}\n\n",
+    'event: turn\ndata: {"callId":"a","metrics":{"turnCount":7}}\n\n',
+    'event: ended\ndata: {"callId":"a","status":"completed","endReason":"callerLeft"}\n\n',
+  ].join("");
+  assert.deepEqual(new Set(sent), new Set([text]));
+});
+
+test("each kind of news has its event, and a pulse says that there was none", async () => {
+  const { watchers, sent } = await watching(1);
+  const [watcher = assert.fail()] = watchers;
+  watcher.news([
+    { type: "began", callId: "a", agentId: "b", channel: "phone", startedAtMs: 0 },
+    { type: "words", callId: "a", role: "user", text: "Two\nlines.", isFinal: true },
+  ]);
+  watcher.pulse();
+  assert.equal(
+    sent[0],
+    [
+      "event: watching\ndata: {}\n\n",
+      'event: began\ndata: {"callId":"a","agentId":"b","channel":"phone","startedAt":"1970-01-01T00:00:00.000Z"}\n\n',
+      'event: words\ndata: {"callId":"a","role":"user","text":"Two\\nlines.","isFinal":true}\n\n',
+      "event: pulse\ndata: {}\n\n",
+    ].join(""),
+  );
+});

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addressElsewhere } from "../../../api/voice/other-server.js";
+import { OpenRefusal, type RefusalReason } from "../../../engine/calls/opening/open-refusal.js";
+import { Failure } from "../../../engine/failure.js";
+
+const refused = (reason: RefusalReason) => new OpenRefusal(reason, "no");
+
+test("who is refused for what lies in this server alone is led to another, by its address or by the proxy", async () => {
+  for (const reason of ["serverStopping", "overloaded"] as const) {
+    const address = "wss://other.example.com";
+    assert.equal(await addressElsewhere(refused(reason), () => ({ address })), address);
+    assert.equal(await addressElsewhere(refused(reason), () => undefined), undefined);
+    await assert.rejects(
+      addressElsewhere(refused(reason), () => ({ address: undefined })),
+      (error: unknown) => error instanceof Failure && error.kind === "unavailable",
+    );
+  }
+});
+
+test("what another server would refuse, too, is refused here", async () => {
+  const reasons: readonly RefusalReason[] = ["limitReached", "agentNotFound", "storeFailing"];
+  for (const reason of reasons) {
+    const asked = () => assert.fail("nobody else is asked");
+    assert.equal(await addressElsewhere(refused(reason), asked), undefined);
+  }
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
+import { NOW_IN_SIGHT, visitConsole } from "./console-visit.js";
+import { seedToldCall } from "./seeded-calls.js";
+
+const { server, browser } = await standOfFile();
+
+const LINES = 60;
+const STARTED_AT_MS = Date.UTC(2026, 0, 31);
+
+/** Both sides in turn, a second each; a tool has done something for the second line. */
+const CALL = {
+  transcript: Array.from({ length: LINES }, (_, index) => ({
+    role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+    text: `Line ${index} <b>&</b>`,
+    timestamp: STARTED_AT_MS + index * 1_000,
+  })),
+  turns: [
+    {
+      turn: 1,
+      kind: "reply",
+      outcome: "played",
+      tools: [
+        {
+          name: "book_table",
+          input: '{"guests":4}',
+          output: '{"ok":true,"status":200,"body":"<i>booked</i>"}',
+          ok: true,
+          ms: 120.4,
+        },
+      ],
+    },
+  ],
+  metadata: { deafMs: 6_400 },
+  summary: { summary: "A table for four was booked.", sentiment: "positive" },
+} as const;
+
+test("a call's page tells what it was about, what tools were given, and what they answered", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const callId = await seedToldCall(server.database, customer, agent.id, CALL);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/calls/${callId}`);
+  await page.getByText("A table for four was booked.").first().waitFor();
+  await page.getByText("positive", { exact: true }).waitFor();
+  await page.getByText("For 6.4 s of this call the recognizer understood nothing.").waitFor();
+  const given = page.getByText('"guests": 4');
+  assert.equal(await given.isVisible(), false, "it is folded");
+  await page.getByText("book_table answered after 120 ms").click();
+  await given.waitFor();
+  await page.getByText('"body": "<i>booked</i>"').waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a link to a moment shows its turn in sight, and a click on another moment that one", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const callId = await seedToldCall(server.database, customer, agent.id, CALL);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/calls/${callId}?t=41.2`);
+  const now = page.locator(".turn[aria-current=true]");
+  await now.getByText("Line 41 <b>").waitFor();
+  await page.waitForFunction(NOW_IN_SIGHT);
+  await page.getByRole("button", { name: "Go to 0:03" }).click();
+  await now.getByText("Line 3 <b>").waitFor();
+  await page.waitForFunction(NOW_IN_SIGHT);
+  assert.match(page.url(), /[?&]t=3\.0/);
+  assert.deepEqual(viewer.faults, []);
+});

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { consoleEndpoints } from "../../api/http/console-endpoints.js";
+import { hashPassword } from "../../engine/security/password.js";
+import { EdgeOnLoopback } from "../api/http/edge-on-loopback.js";
+import type { Customer } from "../system/test-server.js";
+import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
+import { openWithToken, visitConsole } from "./console-visit.js";
+
+const PASSWORD = "first password";
+const NEW_PASSWORD = "second password";
+const TYPED = "Typed before the session was over.";
+
+const { server, browser } = await standOfFile();
+
+/** A session of the owner, and what ends it: a new password that is given elsewhere. */
+async function session({ email }: Customer) {
+  const user = await server.database.users.findByEmail(email);
+  assert.ok(user);
+  await server.database.users.replacePassword(user, await hashPassword(PASSWORD));
+  const { accounts } = server.tenancy;
+  const signedIn = await accounts.signIn({ email, password: PASSWORD });
+  const change = { password: PASSWORD, newPassword: NEW_PASSWORD };
+  return { token: signedIn.token, end: () => accounts.changePassword(signedIn.user, change) };
+}
+
+test("a session that ends leaves what was typed, and goes on once the password is given again", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const { token, end } = await session(customer);
+  const viewer = await openWithToken(browser, `${server.url}/console/agents/${id}`, token);
+  const { page } = viewer;
+  await page.getByLabel("First sentence").fill(TYPED);
+  await end();
+  await page.getByRole("button", { name: "Save" }).click();
+  const refused = page.getByRole("alert").filter({ hasText: "Sign in again: what you typed" });
+  await refused.waitFor();
+  const isInSight = "document.querySelector('.savebar .fault').getBoundingClientRect().bottom";
+  assert.ok(Number(await page.evaluate(isInSight)) <= 720, "it is told where one has clicked");
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Sign in again" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.getByLabel("Password").fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("The e-mail or the password is wrong.").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await dialog.getByLabel("Password").fill(NEW_PASSWORD);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("You are signed in again: try again.").waitFor();
+  assert.equal(await page.getByText("Your session is over.").count(), 0);
+  assert.equal(await page.getByLabel("First sentence").inputValue(), TYPED);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("All is saved.").waitFor();
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("somebody else who signs in after a session sees their own pages", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { name: "Of the first" });
+  const other = await server.customer();
+  await session(other);
+  const { token, end } = await session(customer);
+  const viewer = await openWithToken(browser, `${server.url}/console/agents`, token);
+  const { page } = viewer;
+  await page.getByRole("link", { name: "Of the first" }).waitFor();
+  await end();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Sign in again" }).click();
+  await page.getByRole("button", { name: "Somebody else signs in" }).click();
+  await page.getByLabel("E-mail").fill(other.email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+  await page.getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("heading", { name: "No agent yet" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Of the first" }).count(), 0);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a server that does not answer is told above every page, until it does", async () => {
+  const viewer = await visitConsole(browser, server, await server.customer());
+  const { page } = viewer;
+  await page.route("**/api/**", (route) => route.abort());
+  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByText("It does not answer").waitFor();
+  const notice = page.getByRole("status").filter({ hasText: "The server does not answer." });
+  await notice.waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.unroute("**/api/**");
+  await notice.waitFor({ state: "detached" });
+  await page.getByText("Up, and takes calls").waitFor();
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("who is offline is told so, and what was typed is kept", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.context().setOffline(true);
+  await page.getByText("Not known while you are offline").waitFor();
+  await page.context().setOffline(false);
+  await page.getByText("Up, and takes calls").waitFor();
+  await page.goto(`${server.url}/console/agents/${agent.id}`);
+  await page.getByLabel("First sentence").fill("Typed before the line broke.");
+  await page.context().setOffline(true);
+  await page.getByText("You are offline.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
+  await page.context().setOffline(false);
+  await page.getByText("You are offline.").waitFor({ state: "detached" });
+  assert.equal(
+    await page.getByLabel("First sentence").inputValue(),
+    "Typed before the line broke.",
+  );
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("All is saved.").waitFor();
+});
+
+test("a token that is refused leads to the sign-in, and back to where one was", async () => {
+  const viewer = await openWithToken(browser, `${server.url}/console/usage`, "wrong");
+  await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await viewer.page.getByText("Your session is over.").waitFor();
+  assert.match(viewer.page.url(), /\/console\/usage$/);
+});
+
+test("a token behind the address signs in where the demo is alone: anybody could send such a link", async (t) => {
+  const kept: (string | null)[] = [];
+  for (const takesTokens of [false, true]) {
+    const edge = await EdgeOnLoopback.start(consoleEndpoints(takesTokens));
+    t.after(() => edge.close());
+    const { page } = await browser.open(`http://127.0.0.1:${edge.port}/console#token=theirs`);
+    await page.locator("#root > *").first().waitFor({ state: "attached" });
+    kept.push(await page.evaluate('localStorage.getItem("parley.token")'));
+  }
+  assert.deepEqual(kept, [null, "theirs"]);
+});

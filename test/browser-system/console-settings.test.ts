@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { SERVER_ACTOR } from "../../engine/tenancy/audit-entry.js";
+import { type Customer, VENDOR_KEY } from "../system/test-server.js";
+import { TwilioStand } from "../system/twilio-stand.js";
+import { userToken } from "../system/user-token.js";
+import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
+import { openWithToken } from "./console-visit.js";
+
+/** The line of such a number is busy at the simulated telephone company. */
+const BUSY = "+15550100001";
+const FROM = "+15550407777";
+const NAME = "مكتب <b>Engines</b> & Co 🛎";
+
+const stand = await TwilioStand.start();
+const { server, browser } = await standOfFile({ environment: stand.environment });
+after(() => stand.close());
+stand.leadTo(server.parley.port);
+
+/** A page of the console, seen by whoever has this e-mail. */
+async function visit(path: string, { email }: Pick<Customer, "email">) {
+  const token = await userToken(server.database, email);
+  return openWithToken(browser, `${server.url}/console${path}`, token);
+}
+
+async function statusWith(apiKey: string): Promise<number> {
+  const headers = { "x-api-key": apiKey };
+  return (await fetch(`${server.url}/api/dashboard/agents`, { headers })).status;
+}
+
+test("a key is made and shown once, opens what it was made for, and nothing once it is revoked", async () => {
+  const viewer = await visit("/settings", await server.customer());
+  const { page } = viewer;
+  await page.getByRole("button", { name: "New key" }).click();
+  const form = page.getByRole("dialog", { name: "New key" });
+  await form.getByLabel("Name").fill(NAME);
+  await form.getByLabel("voice", { exact: true }).uncheck();
+  const make = form.getByRole("button", { name: "Make the key" });
+  assert.equal(await make.isDisabled(), true, "a key that opens nothing is none");
+  await form.getByLabel("dashboard", { exact: true }).check();
+  await make.click();
+  const shown = page.getByRole("dialog", { name: "The new key" });
+  const rawKey = (await shown.locator("code").textContent()) ?? "";
+  assert.deepEqual(await barriers(viewer), []);
+  assert.equal(await statusWith(rawKey), 200);
+  await shown.getByRole("button", { name: "I have it" }).click();
+  const row = page.getByRole("row").filter({ hasText: NAME });
+  await row.getByText("opens dashboard").waitFor();
+  assert.ok(!(await page.content()).includes(rawKey), "it is shown once");
+
+  const revoke = row.getByRole("button", { name: "Revoke" });
+  await revoke.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).click();
+  assert.equal(await statusWith(rawKey), 200);
+  await revoke.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await row.getByText("revoked").waitFor();
+  assert.equal(await statusWith(rawKey), 401);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("an organization is renamed, and every page says so at once", async () => {
+  const customer = await server.customer();
+  const { page, faults } = await visit("/settings/organization", customer);
+  await page.getByLabel("Name of the organization").fill(NAME);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("banner").getByText(NAME, { exact: true }).waitFor();
+  const { id } = customer.tenant.organization;
+  assert.equal((await server.database.organizations.findById(id))?.name, NAME);
+  assert.deepEqual(faults, []);
+});
+
+test("an agent is deleted by who means it, and an empty list says what comes next", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer, { name: NAME });
+  const viewer = await visit(`/agents/${id}`, customer);
+  const { page } = viewer;
+  await page.getByRole("heading", { level: 1, name: NAME }).waitFor();
+  const agents = () => server.database.agents.list(customer.tenant.organization.id);
+  const remove = page.getByRole("button", { name: "Delete", exact: true });
+  await remove.click();
+  const asking = page.getByRole("dialog", { name: `Delete ${NAME}?` });
+  await asking.getByRole("button", { name: "Keep it" }).click();
+  assert.equal((await agents()).length, 1);
+  await remove.click();
+  await asking.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "No agent yet" }).waitFor();
+  assert.deepEqual(await agents(), []);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a member who is no admin sees who belongs to the organization, and changes nothing of it", async () => {
+  const owner = await server.customer();
+  const { id } = owner.tenant.organization;
+  const email = `mia-${id}@example.com`;
+  const mia = { email, name: NAME, password: "long enough for this", role: "member" } as const;
+  await server.tenancy.members.add(id, mia, SERVER_ACTOR);
+  const { page, faults } = await visit("/settings/members", { email });
+  const own = page.getByRole("row").filter({ hasText: `${email}, you` });
+  await own.getByRole("cell", { name: "Member", exact: true }).waitFor();
+  await page.getByRole("cell", { name: "Owner", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Change my password" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "New member" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0);
+  assert.equal(await page.getByRole("combobox").count(), 0);
+  assert.deepEqual(faults, []);
+});
+
+test("an account of one's own at a vendor is added with a key that can be one, which is sealed", async () => {
+  const customer = await server.customer();
+  const { page, faults } = await visit("/providers", customer);
+  await page.getByRole("button", { name: "Own account" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Vendor", { exact: true }).selectOption({ label: "Groq (thinks)" });
+  await form.getByLabel("Name", { exact: true }).fill(NAME);
+  const key = form.getByLabel("The vendor’s API key");
+  await key.fill("no key has spaces");
+  await form.getByRole("button", { name: "Add the provider" }).click();
+  await key.and(page.locator("[aria-invalid]")).waitFor();
+  await key.fill(VENDOR_KEY);
+  await form.getByRole("button", { name: "Add the provider" }).click();
+  const card = page.getByRole("article").filter({ hasText: NAME });
+  await card.getByText("Your own, groq").waitFor();
+  const [own] = await server.database.providers.listOwned(customer.tenant.organization.id);
+  assert.equal(own?.name, NAME);
+  assert.ok(own.sealedCredentials && !own.sealedCredentials.includes(VENDOR_KEY));
+  assert.deepEqual(faults, []);
+});
+
+test("a vendor is tested, and the page says in words how it went", async () => {
+  const { page, faults } = await visit("/providers", await server.customer());
+  const id = await server.providerId("llm", "openai");
+  const card = page.getByRole("article").filter({ hasText: id });
+  const ask = card.getByRole("button", { name: /^Test/ });
+  await ask.click();
+  await card.getByRole("status").getByText("It answered in").waitFor();
+  server.sandbox.faults.openai = { fault: "unauthorized" };
+  await ask.click();
+  await card.getByRole("status").getByText("openai does not accept the credentials").waitFor();
+  server.sandbox.faults.openai = {};
+  assert.deepEqual(faults, []);
+});
+
+test("a call is placed where it may be, and stands under Calls with what became of it", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const { page, faults } = await visit("/numbers", customer);
+  await page.getByLabel("Calls", { exact: true }).fill(BUSY);
+  await page.getByLabel("From", { exact: true }).fill(FROM);
+  const place = page.getByRole("button", { name: "Place the call" });
+  await place.click();
+  await page.getByRole("alert").waitFor();
+  assert.deepEqual(await server.calls(customer), []);
+  await server.tenancy.phoneNumbers.allow(customer.email, FROM);
+  await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  await place.click();
+  await page.getByText("It rings in a moment").waitFor();
+  assert.equal((await server.endedCall(customer)).metadata["endReason"], "busy");
+  await page.getByRole("link", { name: "Calls", exact: true }).click();
+  await page.getByRole("link").filter({ hasText: "the line was busy" }).first().waitFor();
+  assert.deepEqual(faults, []);
+});

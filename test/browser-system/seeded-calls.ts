@@ -1,0 +1,123 @@
+import type { CallSummary } from "../../storage/call-store.js";
+import type { Database } from "../../storage/database.js";
+import type { CallRecord, JsonObject } from "../../storage/records.js";
+import { callRecord } from "../api/routes/call-drafts.js";
+import type { Customer } from "../system/test-server.js";
+
+const CALLS_AT_ONCE = 500;
+const NO_USAGE = { calls: 0, minutes: 0, ttsChars: 0, llmTokens: 0, sttSeconds: 0 };
+
+/** Calls of an agent that are over, one a second back from now, named for the customer's key and how far back they are. */
+export async function seedCalls(
+  { calls }: Pick<Database, "calls">,
+  customer: Customer,
+  agentId: string,
+  count: number,
+): Promise<void> {
+  const orgId = customer.tenant.organization.id;
+  const metrics = {
+    ttfbMs: 800,
+    avgLatencyMs: 900,
+    totalTokens: 5,
+    ttsChars: 6,
+    interruptions: 0,
+    turnCount: 2,
+  };
+  const now = Date.now();
+  for (let first = 0; first < count; first += CALLS_AT_ONCE) {
+    const some = Array.from({ length: Math.min(CALLS_AT_ONCE, count - first) }, (_, index) => {
+      const id = `${customer.apiKeyId}-${first + index}`;
+      const startedAtMs = now - (first + index) * 1_000;
+      return calls.start(
+        {
+          id,
+          orgId,
+          agentId,
+          sessionId: id,
+          channel: "web",
+          status: "completed",
+          startedAtMs,
+          endedAtMs: startedAtMs + 500,
+          durationSec: 0.5,
+          metrics,
+          summary: null,
+          sentiment: null,
+          transcript: [{ role: "assistant", text: `Hello from ${id}`, timestamp: startedAtMs }],
+          metadata: { endReason: "callerLeft" },
+          createdAtMs: startedAtMs,
+        },
+        "run",
+      );
+    });
+    await Promise.all(some);
+  }
+}
+
+/** A call of a minute ago that failed: its recognizer was lost, with nobody to stand in. Answers its id. */
+export async function seedFailedCall(
+  { calls }: Pick<Database, "calls">,
+  customer: Customer,
+  agentId: string,
+): Promise<string> {
+  const orgId = customer.tenant.organization.id;
+  const startedAtMs = Date.now() - 60_000;
+  const call = callRecord({ id: `${orgId}-failed`, orgId, agentId, startedAtMs });
+  const { id: callId, metrics } = call;
+  await calls.start(call, "run");
+  const lost = { firstVendor: "deepgram", firstModel: "nova-3", firstFault: "disconnected" };
+  const turn = { stt: { vendor: "", model: "", attempts: 1, ...lost, wastedMs: 1_200 } };
+  await calls.saveTurn(callId, { messages: [], metrics, turn, atMs: startedAtMs });
+  await calls.finish(callId, {
+    status: "failed",
+    endedAtMs: startedAtMs,
+    durationSec: 0,
+    metrics,
+    metadata: { endReason: "listeningFailed" },
+    messages: [],
+    usage: {
+      orgId,
+      date: new Date(startedAtMs).toISOString().slice(0, 10),
+      ...NO_USAGE,
+      calls: 1,
+    },
+  });
+  return callId;
+}
+
+/** What is kept of a call that is over. */
+export interface ToldCall {
+  readonly transcript: CallRecord["transcript"];
+  /** As the call's turns are kept. */
+  readonly turns: readonly JsonObject[];
+  readonly metadata: JsonObject;
+  readonly summary: Required<CallSummary>;
+}
+
+/** A call that the caller has left, named for the customer's key. Answers its id. */
+export async function seedToldCall(
+  { calls }: Pick<Database, "calls">,
+  customer: Customer,
+  agentId: string,
+  { transcript, turns, metadata, summary }: ToldCall,
+): Promise<string> {
+  const orgId = customer.tenant.organization.id;
+  const startedAtMs = transcript[0]?.timestamp ?? 0;
+  const endedAtMs = transcript.at(-1)?.timestamp ?? 0;
+  const call = callRecord({ id: `${customer.apiKeyId}-told`, orgId, agentId, startedAtMs });
+  const { id: callId, metrics } = call;
+  await calls.start({ ...call, transcript }, "run");
+  for (const turn of turns) {
+    await calls.saveTurn(callId, { messages: [], metrics, turn, atMs: endedAtMs });
+  }
+  await calls.finish(callId, {
+    status: "completed",
+    endedAtMs,
+    durationSec: (endedAtMs - startedAtMs) / 1_000,
+    metrics,
+    metadata: { endReason: "callerLeft", ...metadata },
+    messages: [],
+    usage: { orgId, date: "2026-01-31", ...NO_USAGE, calls: 1 },
+  });
+  await calls.saveSummary(callId, summary);
+  return callId;
+}

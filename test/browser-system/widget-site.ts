@@ -1,0 +1,82 @@
+import * as v from "valibot";
+import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import type { Customer, TestServer } from "../system/test-server.js";
+import { PageSite } from "./page-site.js";
+
+const PAGE_PATH = "/shop";
+const TOKEN_PATH = "/token";
+/** Longer than any test. */
+const TOKEN_SEC = 600;
+
+/** Another site than the server's, as careful as it can be with a widget on its page. */
+export class WidgetSite {
+  readonly #server: TestServer;
+  readonly #site: PageSite;
+
+  static async start(server: TestServer): Promise<WidgetSite> {
+    const { host } = new URL(server.url);
+    const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
+    return new WidgetSite(server, await PageSite.start(server.url, {}, policy));
+  }
+
+  private constructor(server: TestServer, site: PageSite) {
+    this.#server = server;
+    this.#site = site;
+  }
+
+  get origin(): string {
+    return this.#site.origin;
+  }
+
+  /** What a widget needs that gets its token from the site, and calls by it. */
+  get tokenAttributes(): string {
+    return `token-url="${TOKEN_PATH}" server="${this.origin}"`;
+  }
+
+  /** The site's page, whose widget has these attributes. */
+  async open(browser: ViewerBrowser, attributes: string, scriptBefore = ""): Promise<ViewerPage> {
+    const body = `<!doctype html><html lang="en"><title>Shop</title>
+      <script src="${this.#server.url}/widget.js" defer></script><a href="#top">First</a>
+      <parley-agent ${attributes}></parley-agent></html>`;
+    this.#site.put(PAGE_PATH, { contentType: "text/html", body });
+    const viewer = await browser.prepare();
+    await viewer.page.addInitScript(scriptBefore);
+    await viewer.page.goto(`${this.origin}${PAGE_PATH}`);
+    return viewer;
+  }
+
+  /** A token of the server for calls with the agent by pages of that origin. */
+  async tokenFor(
+    { apiKey }: Customer,
+    agentId: string,
+    origin: string = this.origin,
+  ): Promise<string> {
+    const answer = await fetch(`${this.#server.url}/api/dashboard/client-tokens`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ agentId, ttlSec: TOKEN_SEC, origin }),
+    });
+    return v.parse(v.object({ token: v.string() }), await answer.json()).token;
+  }
+
+  /** The widget gets this token from now on. */
+  giveOut(token: string): void {
+    this.#site.put(TOKEN_PATH, { contentType: "text/plain", body: token });
+  }
+
+  leadTo(target: string): void {
+    this.#site.leadTo(target);
+  }
+
+  cut(): void {
+    this.#site.cut();
+  }
+
+  mend(): void {
+    this.#site.mend();
+  }
+
+  close(): void {
+    this.#site.close();
+  }
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Conversations } from "../../../engine/calls/conversations.js";
+import { temporaryJournal } from "./temporary-journal.js";
+
+const KEY = "8e2a5c3e-4f1d-4c51-9d0b-7c0a3e9a4f11";
+const BY_KEY = { historyKey: KEY };
+const HISTORY = [{ role: "user", content: "My name is Ada." }] as const;
+
+async function stand(context: TestContext) {
+  const { database, journal, clock } = await temporaryJournal(context);
+  let ids = 0;
+  const newId = () => `id ${++ids}`;
+  const liveCalls = { has: (callId: string) => callId === "live" };
+  const others = { hasElsewhere: (_callId: string) => Promise.resolve(false) };
+  const hasElsewhere = (callId: string) => others.hasElsewhere(callId);
+  const around = { database, journal, clock, newId, liveCalls, hasElsewhere };
+  const conversations = new Conversations(around);
+  await database.history.replace({ orgId: "org", key: KEY }, [], HISTORY, clock.epochMs());
+  const find = () => conversations.find("org", "agent", BY_KEY);
+  const store = async (id: string) => {
+    const { sessionId, spareSessionId } = await find();
+    const start = { callId: id, orgId: "org", agentId: "agent", historyKey: KEY } as const;
+    await journal.begin({ ...start, sessionId, spareSessionId, channel: "web" });
+  };
+  return { database, journal, clock, conversations, others, find, store };
+}
+
+for (const [who, hasElsewhere] of [
+  ["nobody has", () => Promise.resolve(false)],
+  ["somebody should have who does not answer", () => new Promise<boolean>(() => {})],
+] as const) {
+  test(`a call that goes on a second later and that ${who} is taken for broken`, (context) =>
+    takenForBroken(context, hasElsewhere));
+}
+
+async function takenForBroken(context: TestContext, hasElsewhere: () => Promise<boolean>) {
+  const { clock, others, find, store } = await stand(context);
+  await store("elsewhere");
+  others.hasElsewhere = hasElsewhere;
+  const look = { isOver: false };
+  const finding = find().finally(() => {
+    look.isOver = true;
+  });
+  let waitedMs = 0;
+  while (!look.isOver) {
+    await new Promise(setImmediate);
+    if (clock.pendingTimerCount === 0) continue;
+    clock.advance(50);
+    waitedMs += 50;
+  }
+  const { before, wasBroken, resumed, messages } = await finding;
+  assert.deepEqual([before, wasBroken, resumed], ["elsewhere", true, false]);
+  assert.deepEqual(messages, HISTORY);
+  assert.ok(waitedMs >= 1_000 && waitedMs < 2_000, `${waitedMs} ms`);
+}
+
+test("a call that broke before a turn of it was over goes on for a day, and its key too", async (context) => {
+  const { database, clock, find, store } = await stand(context);
+  await store("broken");
+  await database.history.purge(clock.epochMs() + 1);
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  const dayMs = 24 * 60 * 60 * 1_000;
+  clock.advance(dayMs);
+  const { key, before, resumed, messages } = await find();
+  assert.deepEqual([key, before, resumed, messages], [KEY, "broken", false, []]);
+  clock.advance(1);
+  const late = await find();
+  assert.notEqual(late.key, KEY);
+  assert.deepEqual([late.before, late.wasBroken, late.resumed], [undefined, undefined, false]);
+});
+
+test("who comes back ten minutes after a call broke is told of it, later he goes on or is greeted", async (context) => {
+  const { database, clock, find, store } = await stand(context);
+  await store("broken");
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  const found = async () => {
+    const { before, wasBroken, resumed } = await find();
+    return { before, wasBroken, resumed };
+  };
+  clock.advance(10 * 60 * 1_000);
+  assert.deepEqual(await found(), { before: "broken", wasBroken: true, resumed: false });
+  clock.advance(1);
+  assert.deepEqual(await found(), { before: "broken", wasBroken: false, resumed: true });
+  await database.history.purge(clock.epochMs() + 1);
+  assert.deepEqual(await found(), { before: "broken", wasBroken: false, resumed: false });
+});
+
+test("a second client of a call that lives here goes on beside it, at once and without a word", async (context) => {
+  const { find, store } = await stand(context);
+  await store("live");
+  const { before, wasBroken, resumed, replaces } = await find();
+  assert.deepEqual([before, wasBroken, resumed, replaces], ["live", false, true, undefined]);
+});
+
+test("so does one of a call that another process has, and whose end nobody waits for then", async (context) => {
+  const { clock, others, find, store } = await stand(context);
+  await store("elsewhere");
+  others.hasElsewhere = (callId) => Promise.resolve(callId === "elsewhere");
+  const { before, wasBroken, resumed, replaces } = await find();
+  assert.deepEqual([before, wasBroken, resumed, replaces], ["elsewhere", false, true, undefined]);
+  clock.advance(2_000);
+});
+
+test("two clients that come back in the same moment both get a session", async (context) => {
+  const { database, journal, find } = await stand(context);
+  const both = await Promise.all([find(), find()]);
+  const [first, second] = both;
+  assert.equal(first.sessionId, second.sessionId);
+  for (const [index, { sessionId, spareSessionId }] of both.entries()) {
+    const ids = { callId: `call ${index}`, orgId: "org", agentId: "agent", historyKey: KEY };
+    await journal.begin({ ...ids, sessionId, spareSessionId, channel: "web" });
+  }
+  const stored = await database.calls.findBySession("org", second.spareSessionId ?? "");
+  assert.equal(stored?.id, "call 1");
+});
+
+test("who comes back to a hundred sessions goes on with them, and is told of none", async (context) => {
+  const { database, find, store } = await stand(context);
+  for (let n = 1; n <= 101; n += 1) {
+    await store(`call ${n}`);
+    await database.calls.closeAbandoned("another run", 0);
+  }
+  const { before, messages, resumed, sessionId, spareSessionId } = await find();
+  assert.deepEqual([before, messages, resumed], [undefined, HISTORY, true]);
+  assert.equal(sessionId, spareSessionId);
+});

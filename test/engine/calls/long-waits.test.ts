@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { TurnSave } from "../../../engine/session/effects.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { NO_METRICS } from "../../storage/sample-records.js";
+import { CALL_START, temporaryJournal } from "./temporary-journal.js";
+
+const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
+
+/** What the record of a call tells whose turns had the caller wait for so long. */
+async function toldOf(context: TestContext, ...waitsMs: readonly number[]) {
+  const { database, journal } = await temporaryJournal(context);
+  const entry = await journal.begin(CALL_START);
+  for (const totalMs of waitsMs) {
+    const report = { turn: 1, kind: "reply", outcome: "played", totalMs } as const;
+    entry.turnSaved({ ...NOTHING, report });
+  }
+  entry.ended(CALLER_LEFT, NOTHING);
+  await journal.stored();
+  const call = await database.calls.findById("org", "call");
+  return [call?.metadata["longestWaitMs"], call?.metadata["waitedForLong"]];
+}
+
+test("one wait that a caller takes for a dead line is told of its call, whatever the others were", async (context) => {
+  assert.deepEqual(await toldOf(context, 300, 5_000.4, 200), [5_000, true]);
+});
+
+test("waits that callers put up with are not told", async (context) => {
+  assert.deepEqual(await toldOf(context, 4_999, 4_999), [undefined, undefined]);
+});

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AudioTrack } from "../../../../engine/calls/recording/audio-track.js";
+
+/** So many moments from there on, of both channels. */
+function taken(track: AudioTrack, from: number, moments: number, channel = 0): readonly number[] {
+  const block = new Int16Array(moments * 2);
+  track.take(from, block, channel);
+  return [...block];
+}
+
+test("sound stands where it was placed, on its own channel, with silence around it", () => {
+  const track = new AudioTrack();
+  track.place(2, Int16Array.of(1, 2));
+  track.place(5, new Int16Array(0));
+  assert.equal(track.heldSamples, 2);
+  assert.deepEqual(taken(track, 0, 5, 1), [0, 0, 0, 0, 0, 1, 0, 2, 0, 0]);
+});
+
+test("a piece that reaches over the end of a block goes on in the next, and is then forgotten", () => {
+  const track = new AudioTrack();
+  track.place(1, Int16Array.of(1, 2, 3, 4));
+  assert.deepEqual(taken(track, 0, 3), [0, 0, 1, 0, 2, 0]);
+  assert.equal(track.heldSamples, 4);
+  assert.deepEqual(taken(track, 3, 2), [3, 0, 4, 0]);
+  assert.equal(track.heldSamples, 0);
+});
+
+test("of what overlaps, the one that came later is heard", () => {
+  const track = new AudioTrack();
+  track.place(1, Int16Array.of(5, 5, 5));
+  track.place(0, Int16Array.of(7, 7));
+  assert.deepEqual(taken(track, 0, 4), [7, 0, 7, 0, 5, 0, 5, 0]);
+});
+
+test("what is cut off is not heard, from the middle of a piece on", () => {
+  const track = new AudioTrack();
+  track.place(0, Int16Array.of(1, 2, 3));
+  track.place(3, Int16Array.of(4));
+  track.place(2, Int16Array.of(6, 6));
+  track.cutFrom(2);
+  assert.equal(track.heldSamples, 2);
+  assert.deepEqual(taken(track, 0, 4), [1, 0, 2, 0, 0, 0, 0, 0]);
+});

@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MULAW_8K, PCM_8K } from "../../../../engine/audio/audio-format.js";
+import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
+import {
+  type RecordedFormat,
+  Recording,
+  type RecordingSurroundings,
+} from "../../../../engine/calls/recording/recording.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+
+const RATE_HZ = 8_000;
+const FRAME = 160;
+const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
+const MINUTE_MS = 60_000;
+
+/** Keeps where each channel was loud, not the hours of it. */
+class ListeningSink {
+  /** Positions at which a channel became loud. */
+  readonly onsets: readonly [number[], number[]] = [[], []];
+  readonly loudSamples: [number, number] = [0, 0];
+  samples = 0;
+  largestBlock = 0;
+  takes = true;
+  readonly #wasLoud: [boolean, boolean] = [false, false];
+
+  write(block: Uint8Array): boolean {
+    if (!this.takes) return false;
+    const pcm = new Int16Array(block.buffer, block.byteOffset, block.byteLength / 2);
+    this.largestBlock = Math.max(this.largestBlock, block.byteLength);
+    for (let index = 0; index < pcm.length; index += 1) {
+      const side = index % 2 === 0 ? 0 : 1;
+      const isLoud = pcm[index] !== 0;
+      if (isLoud) this.loudSamples[side] += 1;
+      if (isLoud && !this.#wasLoud[side]) this.onsets[side].push(this.samples + (index >> 1));
+      this.#wasLoud[side] = isLoud;
+    }
+    this.samples += pcm.length / 2;
+    return true;
+  }
+}
+
+function newRecording(changes: Partial<RecordingSurroundings> = {}, format = FORMAT) {
+  const clock = new VirtualClock();
+  const sink = new ListeningSink();
+  const story: string[] = [];
+  const recording = new Recording(format, sink, {
+    clock,
+    decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
+    openConversion: () => {
+      throw new Error("nothing here has another rate");
+    },
+    onBroken: (reason) => story.push(`broken: ${reason}`),
+    onSentenceLost: () => story.push("lost"),
+    onWhole: () => story.push("whole"),
+    ...changes,
+  });
+  return { clock, sink, story, recording };
+}
+
+function sound(samples: number, value = 1_000): Uint8Array {
+  return new Uint8Array(new Int16Array(samples).fill(value).buffer);
+}
+
+const near = (actual: number | undefined, expectedMs: number, withinMs = 0.2) => {
+  const actualMs = ((actual ?? Number.NaN) / RATE_HZ) * 1_000;
+  assert.ok(Math.abs(actualMs - expectedMs) <= withinMs, `${actualMs} ms is not ${expectedMs} ms`);
+};
+
+test("each side stands where it was in the call: the caller up to its arrival, the agent from its leaving on", () => {
+  const { clock, sink, story, recording } = newRecording();
+  clock.advance(500);
+  recording.caller(sound(FRAME));
+  clock.advance(300);
+  recording.agent(sound(FRAME));
+  recording.agent(sound(FRAME));
+  clock.advance(5_000);
+  recording.caller(sound(FRAME));
+  clock.advance(20);
+  recording.end();
+  assert.deepEqual(story, ["whole"]);
+  assert.equal(sink.samples, 5_820 * 8);
+  near(sink.onsets[0][0], 480);
+  near(sink.onsets[0][1], 5_780);
+  near(sink.onsets[1][0], 800);
+  assert.deepEqual(sink.loudSamples, [2 * FRAME, 2 * FRAME]);
+});
+
+test("what the agent has said ahead is cut where it is interrupted, and where the call ends", () => {
+  const { clock, sink, recording } = newRecording();
+  recording.agent(sound(RATE_HZ * 4));
+  clock.advance(1_500);
+  recording.agentCut();
+  clock.advance(1_000);
+  recording.agent(sound(RATE_HZ * 4));
+  clock.advance(2_000);
+  recording.end();
+  assert.deepEqual(sink.onsets[1], [0, 2_500 * 8]);
+  assert.equal(sink.loudSamples[1], 3_500 * 8);
+  assert.equal(sink.samples, 4_500 * 8);
+});
+
+test("frames that come unevenly are one sound without a gap", () => {
+  const { clock, sink, recording } = newRecording();
+  const jitterMs = [0, 31, 4, 55, 12, 0, 48, 7];
+  for (let index = 0; index < 500; index += 1) {
+    const jitter = jitterMs[index % jitterMs.length] ?? 0;
+    clock.after(100 + index * 20 + jitter, () => recording.caller(sound(FRAME)));
+  }
+  clock.advance(12_000);
+  recording.end();
+  assert.equal(sink.onsets[0].length, 1);
+  near(sink.onsets[0][0], 80);
+  assert.ok(Math.abs(sink.loudSamples[0] - 500 * FRAME) <= 8);
+});
+
+test("audio that the network held back for two seconds finds its place; a real silence stays one", () => {
+  const { clock, sink, recording } = newRecording();
+  const frames = (count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      recording.caller(sound(FRAME));
+      clock.advance(20);
+    }
+  };
+  clock.advance(20);
+  frames(50);
+  clock.advance(1_980);
+  for (let index = 0; index < 100; index += 1) recording.caller(sound(FRAME));
+  frames(50);
+  assert.equal(sink.onsets[0].length, 1);
+  clock.advance(700);
+  frames(200);
+  recording.end();
+  assert.equal(sink.onsets[0].length, 2);
+  assert.ok(Math.abs(sink.loudSamples[0] - 400 * FRAME) <= 2 * FRAME);
+});
+
+for (const [stallMs, lostMs, saidFirstMs] of [
+  [9_000, 0, 5_000],
+  [10_000, 0, 5_020],
+  [30_000, 20_000, 5_000],
+] as const) {
+  test(`what the network held back for ${stallMs / 1_000} s and gives at once is where it was said; ${lostMs / 1_000} s of it are lost`, () => {
+    const { clock, sink, story, recording } = newRecording();
+    const startMs = clock.monotonicMs();
+    const sayUntil = (endMs: number) => {
+      while (clock.monotonicMs() - startMs < endMs) {
+        clock.advance(20);
+        recording.caller(sound(FRAME));
+      }
+    };
+    sayUntil(saidFirstMs);
+    clock.advance(1_000);
+    recording.agent(sound(RATE_HZ));
+    clock.advance(stallMs - 1_000);
+    for (let late = 0; late < stallMs; late += 20) recording.caller(sound(FRAME));
+    sayUntil(saidFirstMs + stallMs + 20_000);
+    recording.end();
+    const saidMs = saidFirstMs + 20_000 + stallMs - lostMs;
+    const offByMs = Math.abs(sink.loudSamples[0] / 8 - saidMs);
+    assert.ok(offByMs <= 2_000 && (lostMs > 0 || offByMs < 1), `off by ${offByMs} ms`);
+    assert.equal(sink.onsets[0].length, lostMs > 0 ? 2 : 1);
+    near(sink.onsets[0][0], 0);
+    near(sink.onsets[1][0], saidFirstMs + 1_000);
+    assert.equal(sink.samples, (saidFirstMs + 20_000 + stallMs) * 8);
+    assert.ok(sink.largestBlock <= 2 * RATE_HZ * 4);
+    assert.deepEqual(story, ["whole"]);
+  });
+}
+
+test("words from before the call was ready, given all at once, end where the call was then", () => {
+  const { clock, sink, recording } = newRecording();
+  clock.advance(1_000);
+  for (let index = 0; index < 20; index += 1) recording.caller(sound(FRAME));
+  clock.advance(5_000);
+  recording.end();
+  near(sink.onsets[0][0], 600);
+  assert.equal(sink.onsets[0].length, 1);
+});
+
+for (const [name, frameMs] of [
+  ["a caller's clock that is exact", 20],
+  ["one that is fast by 100 parts in a million", 20 / 1.0001],
+  ["one that is slow by 100 parts in a million", 20 * 1.0001],
+] as const) {
+  test(`after an hour both sides stand within 20 ms of the call: ${name}`, () => {
+    const { clock, sink, recording } = newRecording();
+    const startMs = clock.monotonicMs();
+    let heldSamplesMax = 0;
+    const count = Math.floor((60 * MINUTE_MS) / frameMs);
+    for (let index = 1; index <= count; index += 1) {
+      clock.advance(startMs + index * frameMs + ((index * 7) % 5) - clock.monotonicMs());
+      // A quiet frame after each minute, to be found again.
+      const isMark = index % 3_000 === 0;
+      recording.caller(sound(FRAME, isMark ? 0 : 1_000));
+      if (isMark) recording.agent(sound(FRAME));
+      heldSamplesMax = Math.max(heldSamplesMax, recording.heldSamples);
+    }
+    clock.advance(1_000);
+    recording.end();
+    const [caller, agent] = sink.onsets;
+    const minutes = Math.floor(count / 3_000);
+    assert.equal(agent.length, minutes);
+    for (let minute = 1; minute < minutes; minute += 1) {
+      // The caller is loud again after the quiet frame, which had arrived whole when the agent spoke.
+      const leadMs =
+        (((caller[minute] ?? Number.NaN) - (agent[minute - 1] ?? 0)) / RATE_HZ) * 1_000;
+      assert.ok(Math.abs(leadMs) < 20, `minute ${minute}: ${leadMs} ms`);
+    }
+    assert.ok(heldSamplesMax <= 5 * RATE_HZ, `${heldSamplesMax} samples were held`);
+    assert.ok(sink.largestBlock <= 2 * RATE_HZ * 4);
+  });
+}
+
+test("a leg that floods fills neither memory nor file", () => {
+  const { clock, sink, recording } = newRecording();
+  for (let second = 0; second < 10; second += 1) {
+    for (let frame = 0; frame < 5_000; frame += 1) recording.caller(sound(FRAME));
+    clock.advance(1_000);
+    assert.ok(recording.heldSamples < 20 * RATE_HZ, String(recording.heldSamples));
+  }
+  recording.end();
+  assert.equal(sink.samples, 10 * RATE_HZ);
+});
+
+test("audio in the smallest pieces fills no memory while they wait", () => {
+  const { clock, sink, recording } = newRecording();
+  clock.advance(9_000);
+  for (let sample = 0; sample < 9_000 * 8; sample += 1) recording.caller(sound(1));
+  clock.advance(5_000);
+  assert.ok(recording.heldSamples <= 4_000);
+  recording.end();
+  assert.ok(sink.loudSamples[0] <= 4_000);
+});
+
+test("a recording whose disk is too slow ends with the reason, once", () => {
+  const { clock, sink, story, recording } = newRecording();
+  clock.advance(10_000);
+  sink.takes = false;
+  clock.advance(10_000);
+  recording.caller(sound(FRAME));
+  recording.agent(sound(FRAME));
+  recording.end();
+  assert.equal(story.length, 1);
+  assert.match(story[0] ?? "", /^broken: .*disk/);
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.equal(recording.heldSamples, 0);
+});
+
+test("more of the agent's speech than a call can have ahead ends the recording", () => {
+  const { story, recording } = newRecording();
+  for (let second = 0; second < 200; second += 1) recording.agent(sound(RATE_HZ));
+  assert.equal(story.length, 1);
+  assert.match(story[0] ?? "", /^broken: .*ahead/);
+  assert.equal(recording.heldSamples, 0);
+});
+
+test("µ-law of the caller is recorded as the sound that it is", () => {
+  const { clock, sink, recording } = newRecording({}, { ...FORMAT, heard: MULAW_8K });
+  clock.advance(100);
+  recording.caller(encodeMulaw(new Int16Array(FRAME).fill(1_000)));
+  recording.end();
+  assert.equal(sink.loudSamples[0], FRAME);
+});

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX } from "../../../engine/calls/call-feed.js";
+import type { CallNews } from "../../../engine/calls/call-news.js";
+import {
+  NEWS_WAITING_MAX,
+  TopicWatchers,
+  TURN_EVERY_MS,
+  WATCHERS_PER_TURN,
+  type Watch,
+} from "../../../engine/calls/topic-watchers.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+interface Page extends Watch {
+  /** What it was told, as often as it was told. */
+  readonly told: (readonly CallNews[])[];
+}
+
+function words(text: string): CallNews {
+  return { type: "words", callId: "a", role: "assistant", text, isFinal: false };
+}
+
+function textsOf({ told }: Page): readonly string[] {
+  return told.flat().map((news) => (news.type === "words" ? news.text : news.type));
+}
+
+function watched(togetherMs: number, count: number) {
+  const clock = new VirtualClock();
+  const watchers = new TopicWatchers(clock, togetherMs);
+  const pages = Array.from({ length: count }, (): Page => {
+    const told: (readonly CallNews[])[] = [];
+    return { told, watcher: { news: (news) => told.push(news), pulse: () => {} }, end: () => {} };
+  });
+  for (const page of pages) watchers.add(page);
+  return { clock, watchers, pages };
+}
+
+const toldCount = (pages: readonly Page[]) => pages.filter(({ told }) => told.length > 0).length;
+
+test("a few are told in each turn of the event loop, all of them the same array", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, 50);
+  watchers.tell(words("one"));
+  watchers.tell(words("one two"));
+  clock.advance(TOGETHER_MS - 1);
+  assert.equal(toldCount(pages), 0);
+  clock.advance(1);
+  for (let turn = 1; toldCount(pages) < pages.length; turn += 1) {
+    assert.equal(toldCount(pages), Math.min(turn * WATCHERS_PER_TURN, pages.length));
+    clock.advance(TURN_EVERY_MS);
+  }
+  const [first] = pages[0]?.told ?? [];
+  assert.deepEqual(first, [words("one"), words("one two")]);
+  assert.ok(pages.every(({ told }) => told.length === 1 && told[0] === first));
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("as many as an organization may have are told before their next round", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX);
+  for (let round = 1; round <= 5; round += 1) {
+    watchers.tell(words(`${round}`));
+    clock.advance(TOGETHER_MS);
+  }
+  assert.deepEqual(textsOf(pages[0] ?? assert.fail()), ["1", "2", "3", "4", "5"]);
+  assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), ["1", "2", "3", "4"]);
+});
+
+test("what comes in the middle of a round is told in the next, to everybody in the same order", () => {
+  const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
+  watchers.tell(words("one"));
+  assert.equal(toldCount(pages), WATCHERS_PER_TURN, "the first of them at once");
+  watchers.tell(words("two"));
+  clock.advance(TURN_EVERY_MS);
+  watchers.tell(words("three"));
+  clock.advance(10 * TURN_EVERY_MS);
+  for (const page of pages) {
+    assert.deepEqual(textsOf(page), ["one", "two", "three"]);
+    assert.equal(page.told.length, 2);
+  }
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("who goes in the middle of a round is told no more, and everybody else is", () => {
+  const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
+  watchers.tell(words("one"));
+  const [first, last] = [pages[0] ?? assert.fail(), pages.at(-1) ?? assert.fail()];
+  assert.deepEqual([watchers.remove(first), watchers.remove(last)], [true, true]);
+  assert.equal(watchers.remove(last), false);
+  watchers.tell(words("two"));
+  clock.advance(10 * TURN_EVERY_MS);
+  assert.deepEqual([textsOf(first), textsOf(last)], [["one"], []]);
+  for (const page of pages.slice(1, -1)) assert.deepEqual(textsOf(page), ["one", "two"]);
+});
+
+test("news that come thick are told before their time, and few of them wait", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
+  const texts = Array.from({ length: 2.5 * NEWS_WAITING_MAX }, (_, index) => String(index));
+  for (const text of texts) watchers.tell(words(text));
+  assert.equal(textsOf(pages[0] ?? assert.fail()).length, 2 * NEWS_WAITING_MAX);
+  assert.equal(textsOf(pages.at(-1) ?? assert.fail()).length, NEWS_WAITING_MAX);
+  clock.advance(2 * TOGETHER_MS);
+  for (const page of pages) assert.deepEqual(textsOf(page), texts);
+});
+
+test("once everybody has gone nothing is left to be told", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
+  watchers.tell(words("one"));
+  clock.advance(TOGETHER_MS);
+  watchers.tell(words("two"));
+  for (const page of pages) watchers.remove(page);
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), []);
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TURNS_CALLS_MAX } from "../../../engine/calls/latest-turns.js";
+import { FAULTS_MAX, vendorShares } from "../../../engine/calls/vendor-shares.js";
+import type { JsonObject } from "../../../storage/records.js";
+
+/** A store with one turn a call, the newest first. */
+function storeOf(turns: readonly JsonObject[]) {
+  return {
+    turnsSince: (_orgId: string, { skipCalls, calls }: { skipCalls: number; calls: number }) =>
+      Promise.resolve(
+        turns.slice(skipCalls, skipCalls + calls).map((turn, index) => ({
+          callId: `call-${skipCalls + index}`,
+          startedAtMs: 1_000 - index,
+          turn,
+        })),
+      ),
+  };
+}
+
+const FAILED = { attempts: 2, firstVendor: "openai", firstFault: "timeout", wastedMs: 900.4 };
+
+test("vendors are told by the turns in which they answered and failed, the worst first", async () => {
+  const shares = await vendorShares(
+    storeOf([
+      { llm: { vendor: "groq", model: "fast", ...FAILED }, tts: { vendor: "openai" } },
+      { llm: { vendor: "groq", model: "fast", ...FAILED, firstFault: "unauthorized" } },
+      { llm: { vendor: "openai", model: "large" } },
+      { kind: "greeting" },
+    ]),
+    "org",
+    0,
+  );
+  const none = { failed: 0, lastFault: null, wastedMs: 0, faults: [] };
+  const one = { model: null, turns: 1 };
+  assert.deepEqual(shares, [
+    {
+      category: "llm",
+      vendor: "openai",
+      answered: 1,
+      failed: 2,
+      lastFault: "timeout",
+      wastedMs: 1_800,
+      faults: [
+        { ...one, fault: "timeout", lastCallId: "call-0", lastCallAtMs: 1_000 },
+        { ...one, fault: "unauthorized", lastCallId: "call-1", lastCallAtMs: 999 },
+      ],
+    },
+    { ...none, category: "llm", vendor: "groq", answered: 2 },
+    { ...none, category: "tts", vendor: "openai", answered: 1 },
+  ]);
+});
+
+test("faults are told by reason and model, the most frequent first, each with its newest call; few of them", async () => {
+  const failed = (firstFault: string, firstModel: string) => ({
+    stt: { ...FAILED, vendor: "", firstFault, firstModel },
+  });
+  const rare = Array.from({ length: FAULTS_MAX }, (_, index) => failed("refused", `${index}`));
+  const turns = [failed("timeout", "nova"), ...rare, failed("timeout", "nova")];
+  const [share] = await vendorShares(storeOf(turns), "org", 0);
+  assert.equal(share?.failed, turns.length);
+  assert.equal(share.faults.length, FAULTS_MAX);
+  assert.deepEqual(share.faults.slice(0, 2), [
+    { fault: "timeout", model: "nova", turns: 2, lastCallId: "call-0", lastCallAtMs: 1_000 },
+    { fault: "refused", model: "0", turns: 1, lastCallId: "call-1", lastCallAtMs: 999 },
+  ]);
+});
+
+test("a vendor that failed and had nobody stand in has failed, and nobody has answered", async () => {
+  const shares = await vendorShares(
+    storeOf([{ llm: { vendor: "", model: "", ...FAILED } }]),
+    "org",
+    0,
+  );
+  assert.deepEqual(
+    shares.map(({ vendor, answered, failed }) => [vendor, answered, failed]),
+    [["openai", 0, 1]],
+  );
+});
+
+test("of a busy organization only the latest calls are counted", async () => {
+  const calls = TURNS_CALLS_MAX + 500;
+  const turns = Array.from({ length: calls }, () => ({ stt: { vendor: "deepgram" } }));
+  const [share] = await vendorShares(storeOf(turns), "org", 0);
+  assert.equal(share?.answered, TURNS_CALLS_MAX);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import {
+  alignEnd,
+  alignPlayed,
+  EMPTY_LEDGER,
+  heardText,
+  type PlaybackLedger,
+  recordSent,
+  sentencesHeard,
+} from "../../../../engine/session/playback/playback-ledger.js";
+
+interface Given {
+  readonly durationMs: number;
+  /** Sent so long after the sentence before it. */
+  readonly afterMs: number;
+}
+
+function ledgerOf(sentences: readonly Given[], isLastWhole = true): PlaybackLedger {
+  let ledger = EMPTY_LEDGER;
+  let atMs = 0;
+  for (const [index, { durationMs, afterMs }] of sentences.entries()) {
+    atMs += afterMs;
+    const isWhole = isLastWhole || index < sentences.length - 1;
+    const expectedMs = isWhole ? durationMs : durationMs * 2;
+    const sentence = { text: `word${index} `.repeat(10).trim(), durationMs, expectedMs, isWhole };
+    ledger = recordSent(ledger, sentence, atMs);
+  }
+  return ledger;
+}
+
+const given = fc.array(
+  fc.record({
+    durationMs: fc.integer({ min: 100, max: 4_000 }),
+    afterMs: fc.integer({ min: 0, max: 3_000 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** What a client that plays one sentence after another has heard when it has played so much. */
+function heardOf(ledger: PlaybackLedger, playedMs: number): string {
+  const contiguous = ledger.sent.map((sentence, index) => {
+    const startsAtMs = ledger.sent.slice(0, index).reduce((sum, each) => sum + each.durationMs, 0);
+    return { ...sentence, startsAtMs };
+  });
+  return heardText({ sent: contiguous, endsAtMs: 0 }, playedMs);
+}
+
+test("after a report the ledger has what was played, whatever was sent when", () => {
+  fc.assert(
+    fc.property(
+      given,
+      fc.boolean(),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.nat(20_000),
+      (sentences, isLastWhole, share, lateMs) => {
+        const ledger = ledgerOf(sentences, isLastWhole);
+        const sentMs = sentences.reduce((sum, { durationMs }) => sum + durationMs, 0);
+        const playedMs = Math.floor(sentMs * share);
+        const lastSentAtMs = sentences.reduce((sum, { afterMs }) => sum + afterMs, 0);
+        const atMs = lastSentAtMs + lateMs;
+        const aligned = alignPlayed(ledger, playedMs, atMs);
+        assert.equal(heardText(aligned, atMs), heardOf(ledger, playedMs));
+        const remainingMs = sentMs - playedMs;
+        assert.ok(Math.abs(aligned.endsAtMs - (atMs + remainingMs)) < 1e-6);
+      },
+    ),
+  );
+});
+
+test("between two reports the clock goes on from the first", () => {
+  const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 200, 5_000);
+  assert.equal(heardText(ledger, 5_000), "word0 word0");
+  assert.equal(heardText(ledger, 5_300), "word0 word0 word0 word0 word0");
+  assert.equal(ledger.endsAtMs, 5_800);
+});
+
+test("more than was sent is all that was sent", () => {
+  const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 90_000, 5_000);
+  assert.equal(ledger.endsAtMs, 5_000);
+  assert.deepEqual(alignPlayed(EMPTY_LEDGER, 10, 5_000), EMPTY_LEDGER);
+});
+
+test("at the end of the last sentence all has been heard, whatever fractions its moments are", () => {
+  const moment = fc.double({ min: 0, max: 3_600_000, noNaN: true });
+  const duration = fc.double({ min: 1, max: 60_000, noNaN: true });
+  const isLastWordHeard = (startsAtMs: number, durationMs: number) => {
+    const sentence = { text: "There is more to tell.", durationMs, expectedMs: durationMs };
+    const ledger = recordSent(EMPTY_LEDGER, { ...sentence, isWhole: true }, startsAtMs);
+    assert.equal(heardText(ledger, ledger.endsAtMs), sentence.text);
+    // A mark of the telephone says when, and the interruption comes in the same moment.
+    const aligned = alignEnd(ledger, 0, startsAtMs / 3);
+    assert.equal(heardText(aligned, startsAtMs / 3), sentence.text);
+    assert.equal(sentencesHeard(aligned, startsAtMs / 3), 1);
+  };
+  fc.assert(fc.property(moment, duration, isLastWordHeard), {
+    // The sum is rounded down, so that less than the sentence's length lies between its beginning and its end.
+    examples: [[3_160.7963768096947, 1_464]],
+  });
+});
+
+test("a mark that tells late of an end moves what followed in the same breath, and not what was sent after a pause", () => {
+  const given = [
+    { durationMs: 1_000, afterMs: 0 },
+    { durationMs: 500, afterMs: 0 },
+    { durationMs: 700, afterMs: 2_500 },
+    { durationMs: 300, afterMs: 0 },
+  ];
+  const startsOf = (index: number, atMs: number) =>
+    alignEnd(ledgerOf(given), index, atMs).sent.map(({ startsAtMs }) => startsAtMs);
+  assert.deepEqual(startsOf(0, 1_200), [200, 1_200, 2_500, 3_200]);
+  assert.deepEqual(startsOf(1, 2_400), [0, 1_900, 2_500, 3_200]);
+  assert.deepEqual(startsOf(1, 2_900), [0, 2_400, 2_900, 3_600]);
+  assert.deepEqual(startsOf(1, 1_400), [0, 900, 2_500, 3_200]);
+  assert.deepEqual(startsOf(2, 3_000), [0, 1_000, 2_300, 3_000]);
+});

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PlayoutDelay } from "../../../../engine/session/playback/playout-delay.js";
+import { SentenceDelivery } from "../../../../engine/session/playback/sentence-delivery.js";
+import { RecordingCaller } from "../../../doubles/recording-caller.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { SeededRandom } from "../../../simulation/seeded-random.js";
+
+const CHUNK = new Uint8Array(800);
+const CHUNK_MS = 100;
+
+function trial({ isStreamed = true } = {}) {
+  const clock = new VirtualClock(1_000);
+  const caller = new RecordingCaller();
+  const playoutDelay = new PlayoutDelay();
+  const told: string[] = [];
+  const words: number[] = [];
+  const beganMs = clock.monotonicMs();
+  const at = () => clock.monotonicMs() - beganMs;
+  const delivery = new SentenceDelivery({
+    id: { turnId: 1, index: 0 },
+    caller,
+    playoutDelay: isStreamed ? playoutDelay : undefined,
+    expectedMs: 2_000,
+    clock,
+    report: ({ type, durationMs, firstByteAtMs, words: more = [] }) => {
+      const what = type === "sentenceGrew" ? "grew" : "whole";
+      told.push(`${at()}: ${what} ${durationMs} of ${firstByteAtMs - beganMs}`);
+      words.push(more.length);
+    },
+  });
+  const sent = () =>
+    caller.sounds.map(({ audio, isLast }) => `${audio.length}${isLast ? "!" : ""}`);
+  return { clock, delivery, playoutDelay, told, words, sent };
+}
+
+test("the first audio is held back for the voice's delay, and what comes later passes at once", () => {
+  const { clock, delivery, told, sent } = trial();
+  delivery.firstByte();
+  clock.advance(10);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(25);
+  delivery.add(CHUNK, CHUNK_MS);
+  assert.deepEqual(told, []);
+  clock.advance(15);
+  assert.deepEqual(told, ["50: grew 200 of 0"]);
+  assert.deepEqual(sent(), []);
+  delivery.play();
+  assert.deepEqual(sent(), ["800", "800"]);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.deepEqual(sent(), ["800", "800", "800", "0!"]);
+  assert.deepEqual(told, ["50: grew 200 of 0", "50: grew 300 of 0", "50: whole 300 of 0"]);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("words are told once, with the next audio or the end, and no more than 500 wait", () => {
+  const { clock, delivery, words } = trial();
+  const word = { text: "one", endMs: 100 };
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(50);
+  delivery.timed([word]);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.timed(Array.from({ length: 600 }, () => word));
+  delivery.timed([word]);
+  delivery.finish();
+  delivery.timed([word]);
+  assert.deepEqual(words, [0, 1, 500]);
+});
+
+test("a sentence that is whole before its delay is over does not wait for it", () => {
+  const { clock, delivery, told, sent } = trial();
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.deepEqual(told, ["0: whole 100 of 0"]);
+  assert.equal(clock.pendingTimerCount, 0);
+  delivery.play();
+  assert.deepEqual(sent(), ["800!"]);
+});
+
+test("where only whole sentences are sent, nothing is told before the end", () => {
+  const { clock, delivery, told } = trial({ isStreamed: false });
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(500);
+  assert.deepEqual(told, []);
+  delivery.finish();
+  assert.deepEqual(told, ["500: whole 100 of 0"]);
+});
+
+test("the voice's delay is learnt from how late its audio would have been", () => {
+  const { clock, delivery, playoutDelay } = trial();
+  delivery.firstByte();
+  clock.advance(70);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(130);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(20);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.equal(playoutDelay.of(2_000), 50, "30 late, and a frame to spare");
+});
+
+/**
+ * Three seconds at one and a half times real time, each piece up to 50 ms late, and so many of them later than that: what
+ * its longest gap was, and how long its first audio waited.
+ */
+function hearUnevenVoice(
+  clock: VirtualClock,
+  playoutDelay: PlayoutDelay,
+  random: SeededRandom,
+  laterShare: number,
+) {
+  const dueMs = clock.monotonicMs();
+  let firstAtMs: number | undefined;
+  let endsAtMs: number | undefined;
+  let waitMs = 0;
+  let gapMs = 0;
+  const delivery = new SentenceDelivery({
+    id: { turnId: 1, index: 0 },
+    caller: new RecordingCaller(),
+    playoutDelay,
+    expectedMs: 3_000,
+    clock,
+    report: ({ durationMs }) => {
+      const nowMs = clock.monotonicMs();
+      if (endsAtMs === undefined) waitMs = nowMs - (firstAtMs ?? nowMs);
+      else gapMs = Math.max(gapMs, nowMs - endsAtMs);
+      endsAtMs = endsAtMs === undefined ? nowMs + durationMs : Math.max(endsAtMs, nowMs) + CHUNK_MS;
+    },
+  });
+  for (let piece = 0; piece < 30; piece += 1) {
+    const laterMs = random.chance(laterShare) ? random.fraction() * 30 : 0;
+    const lateMs = random.fraction() * 50 + laterMs;
+    clock.advance(Math.max(0, dueMs + (piece * CHUNK_MS) / 1.5 + lateMs - clock.monotonicMs()));
+    firstAtMs ??= clock.monotonicMs();
+    delivery.add(CHUNK, CHUNK_MS);
+  }
+  delivery.finish();
+  return { gapMs, waitMs };
+}
+
+test("a voice at one and a half times real time with 50 ms of jitter has no gap that is heard, from its first sentence on", () => {
+  const waitsMs: number[] = [];
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const clock = new VirtualClock(1_000);
+    const playoutDelay = new PlayoutDelay();
+    const random = new SeededRandom(seed);
+    for (let sentence = 0; sentence < 40; sentence += 1) {
+      const { gapMs, waitMs } = hearUnevenVoice(clock, playoutDelay, random, 0);
+      assert.ok(gapMs < 20, `sentence ${sentence} of seed ${seed}: ${gapMs} ms`);
+      waitsMs.push(waitMs);
+    }
+  }
+  assert.ok(Math.max(...waitsMs) <= 40, "and nobody waits longer than for an unknown voice");
+});
+
+test("nor has one whose pieces are later than that now and then", () => {
+  const clock = new VirtualClock(1_000);
+  const playoutDelay = new PlayoutDelay();
+  const random = new SeededRandom(3);
+  const heard = Array.from({ length: 400 }, () =>
+    hearUnevenVoice(clock, playoutDelay, random, 0.05),
+  );
+  assert.ok(Math.max(...heard.map(({ gapMs }) => gapMs)) < 20, "a frame is in the telephone");
+  assert.ok(Math.max(...heard.map(({ waitMs }) => waitMs)) < 60, "and its wait stays short");
+});
+
+test("nothing of a sentence that was dropped or cut off leaves after it", () => {
+  const dropped = trial();
+  dropped.delivery.add(CHUNK, CHUNK_MS);
+  dropped.delivery.play();
+  dropped.delivery.drop();
+  dropped.delivery.add(CHUNK, CHUNK_MS);
+  dropped.delivery.finish();
+  assert.deepEqual(dropped.sent(), ["800"]);
+  const cut = trial();
+  cut.delivery.add(CHUNK, CHUNK_MS);
+  cut.delivery.play();
+  cut.delivery.cut();
+  cut.delivery.add(CHUNK, CHUNK_MS);
+  cut.delivery.cut();
+  assert.deepEqual(cut.sent(), ["800", "0!"]);
+  assert.deepEqual(cut.told, []);
+  assert.equal(cut.clock.pendingTimerCount, 0);
+});

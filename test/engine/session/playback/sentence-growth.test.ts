@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PLAIN_SETTINGS, RecordedCall } from "../../../doubles/recorded-call.js";
+
+test("a failure that is told of a sentence that is whole, or of one that was never asked for, changes nothing", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "what time is it" });
+  const turnId = call.actor.state.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "It is ten." });
+  call.send({ type: "replyDone", turnId, tokens: 5 });
+  const firstByteAtMs = call.clock.monotonicMs();
+  call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
+  const before = call.actor.state;
+  call.takeLines();
+  for (const index of [0, 1]) {
+    for (const retryable of [true, false]) {
+      call.send({ type: "sentenceFailed", turnId, index, retryable });
+    }
+  }
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.actor.state.turn, before.turn);
+  assert.deepEqual(call.crashes, []);
+});

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EMPTY_LEDGER, recordSent } from "../../../engine/session/playback/playback-ledger.js";
+import { settleTurn } from "../../../engine/session/settlement.js";
+import { newSession } from "../../../engine/session/state.js";
+import { newTurn } from "../../../engine/session/turn.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+const SENTENCE = { text: "One moment.", durationMs: 900, expectedMs: 900, isWhole: true };
+
+test("a turn that nothing was sent of leaves what was spoken before it, whose echo may still come", () => {
+  const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 0);
+  const spokenBefore = { ledger, untilMs: 900 };
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
+  assert.equal(settleTurn(state, turn, "interrupted", 1_500, []).spokenBefore, spokenBefore);
+
+  const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
+  const sent = { ...turn, ledger: later, sentCount: 1 };
+  const settled = settleTurn(state, sent, "interrupted", 1_500, []);
+  assert.deepEqual(settled.spokenBefore, { ledger: later, untilMs: 1_500 });
+});

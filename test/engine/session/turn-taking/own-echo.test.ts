@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EMPTY_LEDGER, recordSent } from "../../../../engine/session/playback/playback-ledger.js";
+import { newSession } from "../../../../engine/session/state.js";
+import { ownEcho } from "../../../../engine/session/turn-taking/own-echo.js";
+import { PLAIN_SETTINGS } from "../../../doubles/recorded-call.js";
+
+/** What was said in 3,000 ms, from the beginning of the call on. */
+const SENTENCE = {
+  text: "We have three rooms with a view of the lake.",
+  durationMs: 3_000,
+  expectedMs: 3_000,
+  isWhole: true,
+};
+
+function echoHeardAt(callerEndedAtMs: number, text: string, sentence = SENTENCE) {
+  const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
+  const spokenBefore = { ledger, untilMs: SENTENCE.durationMs };
+  return ownEcho({ ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs }, text);
+}
+
+test("two words are an echo for certain where they end with the agent's sentence, and nowhere else", () => {
+  assert.equal(echoHeardAt(3_200, "the lake"), "certain");
+  assert.equal(echoHeardAt(3_200, "of the"), "possible");
+  assert.equal(echoHeardAt(3_200, "the garden"), "none");
+});
+
+test("what was played longer ago than twenty seconds comes back no more", () => {
+  assert.equal(echoHeardAt(3_400, "the lake"), "certain");
+  assert.equal(echoHeardAt(3_000 + 20_001, "the lake"), "none");
+});
+
+test("words of a sentence that is still growing are where its expected length puts them", () => {
+  const growing = { ...SENTENCE, durationMs: 1_000, isWhole: false };
+  assert.equal(echoHeardAt(3_400, "the lake", growing), "certain");
+  // In one second that is whole they were said two seconds before, which an echo seldom takes.
+  const short = { ...growing, expectedMs: 1_000, isWhole: true };
+  assert.equal(echoHeardAt(3_400, "the lake", short), "possible");
+});

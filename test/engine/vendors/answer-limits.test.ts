@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { MP3 } from "../../../engine/audio/audio-format.js";
+import { languageModel, textToSpeech } from "../../../engine/vendors/registry.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
+import { Changes } from "../../doubles/changes.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { never } from "./sandboxed-vendors.js";
+import { ScriptedWebServer } from "./scripted-web-server.js";
+
+const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
+
+/** Asks the vendor, and tells of each piece of its answer. */
+type Ask = (given: VendorSettings, context: VendorContext, onPiece: () => void) => Promise<unknown>;
+
+function completionOf(vendor: string): Ask {
+  const messages = [{ role: "user", content: "Hello?" }] as const;
+  const request = { modelId: "m", messages, temperature: 0, maxTokens: 9 };
+  return (given, context, onPiece) =>
+    languageModel(vendor, given, context).complete(request, onPiece, never());
+}
+
+const speech: Ask = (given, context, onPiece) => {
+  const request = { text: "Hi.", modelId: "m", speed: 1, language: "en-US", format: MP3 } as const;
+  return textToSpeech("openai", given, context).synthesize(request, onPiece, never());
+};
+
+const KINDS = [
+  {
+    what: "a chat completion",
+    ask: completionOf("openai"),
+    limits: { firstByteMs: 20_000, betweenBytesMs: 10_000, totalMs: 180_000 },
+    piece: 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n',
+    skipped: ":",
+    end: "data: [DONE]\n\n",
+    lineMaxChars: 256 * 1024,
+  },
+  {
+    what: "an answer of Ollama",
+    ask: completionOf("ollama"),
+    limits: { firstByteMs: 180_000, betweenBytesMs: 30_000, totalMs: 600_000 },
+    piece: '{"message":{"content":"a"}}\n',
+    skipped: " ",
+    end: '{"done":true}\n',
+    lineMaxChars: 1024 * 1024,
+  },
+  {
+    what: "speech",
+    ask: speech,
+    limits: { firstByteMs: 10_000, betweenBytesMs: 5_000, totalMs: 60_000 },
+    piece: "a",
+    skipped: "a",
+    end: "",
+    lineMaxChars: undefined,
+  },
+];
+
+for (const { what, ask, limits, piece, skipped, end, lineMaxChars } of KINDS) {
+  describe(`how long and how large ${what} may be`, () => {
+    let clock: VirtualClock;
+    let server: ScriptedWebServer;
+    let connections: Connections;
+    let pieces: number;
+    let changes: Changes;
+
+    beforeEach(async () => {
+      clock = new VirtualClock();
+      server = new ScriptedWebServer();
+      await server.start();
+      connections = new Connections({ clock, allowPrivateAddresses: false });
+      pieces = 0;
+      changes = new Changes();
+    });
+
+    afterEach(async () => {
+      await connections.close();
+      await server.close();
+    });
+
+    function answer(): Promise<unknown> {
+      const given = { baseUrl: server.url, apiKey: "key", settings: {}, clientOwned: false };
+      const answered = ask(given, { clock, connections }, () => {
+        pieces += 1;
+        changes.tell();
+      });
+      answered.catch(() => undefined);
+      return answered;
+    }
+
+    /** The answer of a vendor that says only what it is told to, with its first `count` pieces. */
+    async function slowAnswer() {
+      let response: ServerResponse | undefined;
+      server.answer = (given) => {
+        response = given;
+      };
+      const answered = answer();
+      await server.changes.until("the request", () => response);
+      const say = async () => {
+        const before = pieces;
+        response?.write(piece);
+        await changes.until("the piece", () => pieces > before);
+      };
+      return { answered, say };
+    }
+
+    /** It is waited for until so much time has passed, and no longer. */
+    async function endsAfter(timeMs: number, answered: Promise<unknown>): Promise<void> {
+      clock.advance(timeMs - 1);
+      assert.ok(clock.pendingTimerCount > 0, "it was given up too soon");
+      clock.advance(1);
+      assert.equal(clock.pendingTimerCount, 0, "it is waited for too long");
+      await assert.rejects(answered, { fault: "timeout" });
+    }
+
+    it("its first byte is waited for so long", async () => {
+      const { answered } = await slowAnswer();
+      await endsAfter(limits.firstByteMs, answered);
+    });
+
+    it("the next byte is waited for so long", async () => {
+      const { answered, say } = await slowAnswer();
+      clock.advance(limits.firstByteMs - 1);
+      await say();
+      await endsAfter(limits.betweenBytesMs, answered);
+    });
+
+    it("the whole is waited for so long, though there is always something", async () => {
+      const { answered, say } = await slowAnswer();
+      const stepMs = limits.betweenBytesMs - 1;
+      let leftMs = limits.totalMs;
+      for (await say(); leftMs > stepMs; leftMs -= stepMs) {
+        clock.advance(stepMs);
+        await say();
+      }
+      await endsAfter(leftMs, answered);
+    });
+
+    /** An answer of which everything but the end says nothing. */
+    function padded(sizeBytes: number): string {
+      const line = `${skipped.repeat(1_023)}\n`;
+      const padding = line.repeat(sizeBytes / line.length + 1);
+      return padding.slice(padding.length - (sizeBytes - end.length)) + end;
+    }
+
+    it("it is cut when it is larger than 8 MiB", async () => {
+      server.answer = (response) => response.end(padded(ANSWER_MAX_BYTES));
+      await answer();
+      server.answer = (response) => response.end(padded(ANSWER_MAX_BYTES + 1));
+      await assert.rejects(answer(), { fault: "badAnswer", message: /too large/ });
+    });
+
+    if (lineMaxChars === undefined) return;
+
+    it("it is cut when a line of it is too long", async () => {
+      const line = (length: number) => `${skipped.repeat(length)}\n${end}`;
+      server.answer = (response) => response.end(line(lineMaxChars));
+      await answer();
+      server.answer = (response) => response.end(line(lineMaxChars + 1));
+      await assert.rejects(answer(), { fault: "badAnswer" });
+    });
+  });
+}

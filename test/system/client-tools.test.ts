@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { WebSocket } from "ws";
+import { AgentCall } from "../../api/client/agent-call.js";
+import type { CallEvents } from "../../api/client/call-events.js";
+import { OwnSound } from "../../api/client/own-sound.js";
+import type { ToolHandler } from "../../api/client/page-tools.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const TIMEOUT_MS = 5_000;
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+const showOrder = (timeoutMs = TIMEOUT_MS) =>
+  ({
+    type: "client",
+    name: "show_order",
+    description: "Shows an order to the caller.",
+    parameters: {
+      type: "object",
+      properties: { order: { type: "string" } },
+      required: ["order"],
+    },
+    timeoutMs,
+  }) as const;
+
+/** A page in a call with an agent that has the tool, and writes in place of speaking. */
+class Page {
+  readonly customer: Customer;
+  readonly call: AgentCall;
+
+  static async begun(handler?: ToolHandler, timeoutMs?: number): Promise<Page> {
+    const customer = await server.customer();
+    await server.agent(customer, { tools: [showOrder(timeoutMs)] });
+    const page = new Page(customer);
+    if (handler !== undefined) page.call.tool("show_order", handler);
+    const connected = page.next("connected");
+    await page.call.start();
+    await connected;
+    return page;
+  }
+
+  constructor(customer: Customer) {
+    this.customer = customer;
+    const sound = new OwnSound({ onAudio: () => {} });
+    const { apiKey } = customer;
+    this.call = new AgentCall({ server: server.url, sound, apiKey, WebSocket });
+  }
+
+  /** The first such event that comes. */
+  next<Name extends keyof CallEvents>(
+    name: Name,
+    isIt: (event: CallEvents[Name]) => boolean = () => true,
+  ): Promise<CallEvents[Name]> {
+    return new Promise((resolve) => {
+      const forget = this.call.on(name, (event) => {
+        if (!isIt(event)) return;
+        forget();
+        resolve(event);
+      });
+    });
+  }
+
+  /** What the agent answers to words that were written. What is said after it waits until it is `heard`. */
+  async answerTo(words: string, isIt: "said" | "heard" = "said"): Promise<string> {
+    const answer = this.next("words", ({ speaker, kind }) => speaker === "agent" && kind === isIt);
+    assert.ok(this.call.write(words));
+    return (await answer).text;
+  }
+
+  async hangUp(): Promise<void> {
+    const ended = this.next("ended");
+    this.call.hangUp();
+    await ended;
+    await server.endedCalls(this.customer, 1);
+  }
+}
+
+const ASK = 'use show_order with {"order":"12"}';
+
+test("the page does what the model asks for, and the agent goes on with what came of it", async () => {
+  const given: object[] = [];
+  const page = await Page.begun((wanted) => {
+    given.push(wanted);
+    return `order ${String(wanted["order"])} has two items`;
+  });
+  assert.equal(await page.answerTo(ASK), "The tool says: order 12 has two items.");
+  assert.deepEqual(given, [{ order: "12" }]);
+  await page.hangUp();
+});
+
+test("what a handler throws is what the agent knows of it, and the call goes on", async () => {
+  const page = await Page.begun(() => {
+    throw new Error("no such order");
+  });
+  assert.equal(await page.answerTo(ASK, "heard"), "The tool failed: no such order.");
+  assert.equal(await page.answerTo("say yes"), "yes");
+  await page.hangUp();
+});
+
+test("a page that never answers is given up after the tool's own time", async () => {
+  const page = await Page.begun(() => new Promise(() => {}), 100);
+  assert.match(await page.answerTo(ASK), /^The tool failed: .*did not answer in time/);
+  await page.hangUp();
+});
+
+test("a page that does not offer the tool fails at once, and one that is offered later is used", async () => {
+  const page = await Page.begun();
+  const failed = "The tool failed: the caller's page does not offer this.";
+  assert.equal(await page.answerTo(ASK, "heard"), failed);
+  const withdraw = page.call.tool("show_order", () => "shown");
+  assert.equal(await page.answerTo(ASK, "heard"), "The tool says: shown.");
+  withdraw();
+  assert.equal(await page.answerTo(ASK), failed);
+  await page.hangUp();
+});
+
+test("a line that is lost while the page is at work loses that alone: the tool works on the next", async () => {
+  let count = 0;
+  const page = await Page.begun(() => {
+    count += 1;
+    if (count > 1) return "shown";
+    page.call.networkLost();
+    return "never told";
+  });
+  const again = page.next("connected", ({ isAgain }) => isAgain);
+  assert.ok(page.call.write(ASK));
+  await again;
+  assert.equal(await page.answerTo(ASK), "The tool says: shown.");
+  const ended = page.next("ended");
+  page.call.hangUp();
+  await ended;
+  await server.endedCalls(page.customer, 2);
+});
