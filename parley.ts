@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { boxLimits } from "./api/box/box-limits.js";
 import { joinNodes, loneMember } from "./api/box/box-nodes.js";
@@ -27,6 +26,7 @@ import { seedPlatform } from "./engine/tenancy/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
 import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
+import { makeDataFolder } from "./storage/data-folder.js";
 import { type Database, openDatabase } from "./storage/database.js";
 
 /** Sees what no organization owns. */
@@ -123,7 +123,7 @@ export async function startBox(
 async function openInstallation(config: Config, log: Logger, clock: Clock, onLost: () => void) {
   const newId = randomUUID;
   const { dataDir } = config;
-  await mkdir(dataDir, { recursive: true });
+  makeDataFolder(dataDir);
   await refuseWrongBucket(config, clock, log);
   const keys = await installationKeys(config, log);
   const sandbox = wantsSandbox(config)

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeDataFolder } from "../data-folder.js";
 import { StorageUnavailable } from "../storage-failure.js";
 import { FileIdentity } from "./watch/file-identity.js";
 import { type HeldFile, holdFile } from "./watch/held-file.js";
@@ -18,7 +19,7 @@ export class ServerClaim {
 
   /** Throws `StorageUnavailable` when another server has the database. */
   static take(databasePath: string): ServerClaim {
-    mkdirSync(dirname(databasePath), { recursive: true });
+    makeDataFolder(dirname(databasePath));
     const lockWasThere = existsSync(lockPathOf(databasePath));
     return new ServerClaim(databasePath, hold(databasePath), lockWasThere);
   }

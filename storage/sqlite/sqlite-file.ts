@@ -1,6 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
+import { makeDataFolder } from "../data-folder.js";
 import { Sqlite } from "./sqlite-library.js";
 
 export type SqliteFile = BetterSqlite3.Database;
@@ -34,7 +35,7 @@ export async function openSqliteFile(
   filePath: string,
   claim?: () => { close(): void },
 ): Promise<SqliteFile> {
-  mkdirSync(dirname(filePath), { recursive: true });
+  makeDataFolder(dirname(filePath));
   createFile(filePath);
   const file = new Sqlite(filePath, { timeout: BUSY_TIMEOUT_MS });
   try {

@@ -162,6 +162,13 @@ test("what the account may not read or write is named", async () => {
   assert.match(ofSideFile, refusal);
 });
 
+test("a folder that the system makes nowhere is named at once", async () => {
+  assert.equal(
+    await failedStart("/proc/parley"),
+    "the folder /proc/parley is not there and cannot be made: make it, or set DATA_DIR",
+  );
+});
+
 test("a database of a newer version is refused in words, and left as it is", async () => {
   const { dataDir, filePath } = await dataFolder("newer");
   const file = new Sqlite(filePath);
