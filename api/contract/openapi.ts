@@ -47,14 +47,6 @@ const SECURITY: Readonly<Record<Route["auth"], Operation["security"]>> = {
   operator: [{ bearer: [] }],
 };
 
-let written: Buffer | undefined;
-
-/** The document as JSON; the servers of one process share it. */
-export function openApiJson(): Buffer {
-  written ??= Buffer.from(JSON.stringify(openApiDocument()));
-  return written;
-}
-
 /** The OpenAPI 3.1 document of the route table, from the very schemas that validate requests. */
 export function openApiDocument(): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};

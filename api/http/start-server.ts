@@ -1,7 +1,7 @@
 import type { Logger } from "../../engine/log.js";
 import type { FrontChoice } from "../../engine/settings.js";
 import type { Clock } from "../../engine/time/clock.js";
-import { openApiJson } from "../contract/openapi.js";
+import { openApiJson } from "../contract/openapi-json.js";
 import { ROUTES, type RouteId } from "../contract/route-table.js";
 import { type ApiServices, allRoutes } from "../routes/all-routes.js";
 import { type Answer, JSON_TYPE } from "./answer.js";

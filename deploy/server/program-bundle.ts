@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 
 /** What is started by its path: processes, and threads of them. Paths are relative to the folder of the build. */
@@ -32,6 +33,8 @@ const LEFT_WHERE_THEY_ARE = [
   "piscina",
   "uWebSockets.js",
 ];
+
+const WRITES_DOCUMENT = join("api", "contract", "openapi-json.js");
 
 /** CommonJS packages ask for Node's own modules with `require`, which a module does not have. */
 const REQUIRE =
@@ -69,12 +72,32 @@ async function bundled(
     target: "node20",
     minifyWhitespace: true,
     external: LEFT_WHERE_THEY_ARE,
-    plugins: [compiledAddresses(dist)],
+    plugins: [writtenDocument(dist), compiledAddresses(dist)],
     sourcemap: true,
     sourcesContent: false,
     banner: { js: REQUIRE },
     logLevel: "warning",
   });
+}
+
+interface DocumentWriter {
+  readonly openApiJson: () => Buffer;
+}
+
+/** What a server says of its API is the same at every start: the bundle has the text, and not what writes it. */
+function writtenDocument(dist: string): Plugin {
+  return {
+    name: "written document",
+    setup(builds) {
+      builds.onLoad({ filter: /\/openapi-json\.js$/ }, async ({ path }) => {
+        if (path !== join(dist, WRITES_DOCUMENT)) return undefined;
+        const { openApiJson }: DocumentWriter = await import(pathToFileURL(path).href);
+        const text = JSON.stringify(openApiJson().toString());
+        const contents = `const written = Buffer.from(${text});\nexport const openApiJson = () => written;\n`;
+        return { contents, loader: "js" };
+      });
+    },
+  };
 }
 
 /** All bundles lie in one folder of the build, so that one relative address leads from each of them to a compiled module. */

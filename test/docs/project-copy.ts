@@ -1,19 +1,16 @@
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./pages.js";
 
-const NOT_COPIED = new Set(["test", "bench"].map((name) => join(ROOT, "dist", name)));
+/** Nothing that a page says writes there; copying the build took a second of CPU for each page. */
+const NOT_WRITTEN = ["dist", "node_modules"];
 
 /** A folder in which the commands of package.json work as in a fresh clone: no data, no `.env`. */
 export async function copyProject(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-docs-"));
-  await cp(join(ROOT, "package.json"), join(folder, "package.json"));
-  await cp(join(ROOT, "dist"), join(folder, "dist"), {
-    recursive: true,
-    filter: (source) => !NOT_COPIED.has(source),
-  });
-  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  await copyFile(join(ROOT, "package.json"), join(folder, "package.json"));
+  for (const name of NOT_WRITTEN) await symlink(join(ROOT, name), join(folder, name));
   return folder;
 }
 
