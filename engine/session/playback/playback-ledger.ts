@@ -14,6 +14,8 @@ export interface SentSentence {
   readonly marks?: readonly WordMark[];
   /** It only said that the agent is at work. */
   readonly isWaitingWord?: boolean;
+  /** So long after its sound had ended it was known, or made, to be whole: its mark was sent no sooner. */
+  readonly markLateMs?: number;
 }
 
 /**
@@ -61,11 +63,10 @@ export function recordGrowth(
   const last = ledger.sent.at(-1);
   if (last === undefined || last.isWhole) return ledger;
   const hasMore = grown.durationMs > last.durationMs;
-  const gapMs = hasMore ? Math.max(0, atMs - ledger.endsAtMs) : 0;
-  return ledgerOf([
-    ...ledger.sent.slice(0, -1),
-    { ...last, ...grown, startsAtMs: last.startsAtMs + gapMs },
-  ]);
+  const silentMs = Math.max(0, atMs - ledger.endsAtMs);
+  const startsAtMs = hasMore ? last.startsAtMs + silentMs : last.startsAtMs;
+  const markLateMs = grown.isWhole && !hasMore ? silentMs : 0;
+  return ledgerOf([...ledger.sent.slice(0, -1), { ...last, ...grown, startsAtMs, markLateMs }]);
 }
 
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
@@ -141,18 +142,23 @@ export function delayPlayback(
   return ledgerOf(sent);
 }
 
-/** A sentence is known to have ended at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
+/** When the sound of a sentence had ended whose mark came at `atMs`. */
+export function markedEndMs({ sent }: PlaybackLedger, index: number, atMs: number): number {
+  return atMs - (sent[index]?.markLateMs ?? 0);
+}
+
+/** The mark of a sentence came at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
 export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
   const heard = ledger.sent[index];
   if (heard === undefined) return ledger;
-  let beforeEndedAtMs = endOf(heard);
-  let byMs = atMs - beforeEndedAtMs;
+  let beforeMarkedAtMs = markedAt(heard);
+  let byMs = atMs - beforeMarkedAtMs;
   const sent = ledger.sent.map((sentence, at) => {
     if (at < index) return sentence;
     // What was sent after a pause began when it was sent, unless what was before it took until later.
-    const pauseMs = Math.max(0, sentence.startsAtMs - beforeEndedAtMs);
+    const pauseMs = Math.max(0, sentence.startsAtMs - beforeMarkedAtMs);
     if (at > index && pauseMs > ROUNDING_MS) byMs = Math.max(0, byMs - pauseMs);
-    beforeEndedAtMs = endOf(sentence);
+    beforeMarkedAtMs = markedAt(sentence);
     return { ...sentence, startsAtMs: sentence.startsAtMs + byMs };
   });
   return ledgerOf(sent);
@@ -195,6 +201,11 @@ function ledgerOf(sent: readonly SentSentence[]): PlaybackLedger {
 
 function endOf({ startsAtMs, durationMs }: SentSentence): number {
   return startsAtMs + durationMs;
+}
+
+/** When its mark was, or will be, sent behind it. */
+function markedAt(sentence: SentSentence): number {
+  return endOf(sentence) + (sentence.markLateMs ?? 0);
 }
 
 /** All of it has been heard. */

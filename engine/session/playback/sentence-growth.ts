@@ -134,7 +134,8 @@ function goOnAfterFailure(
     out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, holeInMs) });
     return asked;
   }
-  return apologizeForRest(state, cutSentence(turn, out), atMs, out);
+  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  return apologizeForRest(state, cutSentence(turn, playedAtMs, out), atMs, out);
 }
 
 /** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
@@ -167,7 +168,7 @@ function bridgeHole(
   if (came === undefined || came.durationMs !== sentence.durationMs || phrase === undefined) return;
   if (atMs < turn.ledger.endsAtMs + HOLE_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;
-  const cut = cutSentence(turn, out);
+  const cut = cutSentence(turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
   const said = sayPhrase(state, cut, phrase, atMs, out);
   const rest = { ...newSentence(restOf(sentence), slot + 1), attempt: SYNTHESIS_ATTEMPTS_MAX };
@@ -184,8 +185,8 @@ function restOf({ text, came }: Sentence): string {
   return text.slice(came?.text.length ?? 0).trimStart();
 }
 
-/** The sentence that is being sent ends with what has come of it. */
-export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
+/** The sentence that is being sent ends at `atMs` with what has come of it. */
+export function cutSentence(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   const index = turn.sentCount - 1;
   const sentence = turn.sentences[index];
   const sent = turn.ledger.sent.at(-1);
@@ -195,7 +196,7 @@ export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
   const { came } = sentence;
   const text = came?.durationMs === sent.durationMs ? came.text : cameOf(sent);
   const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };
-  const ledger = recordGrowth(turn.ledger, asSent(cut, 0), turn.ledger.endsAtMs);
+  const ledger = recordGrowth(turn.ledger, asSent(cut, 0), atMs);
   return { ...turn, sentences: turn.sentences.with(index, cut), ledger };
 }
 
