@@ -1,4 +1,4 @@
-import { heardPart } from "../../engine/speech/heard-text.js";
+import { wholeWords } from "../../engine/speech/heard-text.js";
 import { spokenWords } from "../../engine/speech/spoken-words.js";
 import { MS_PER_CHARACTER } from "./simulated-voice.js";
 
@@ -8,13 +8,13 @@ export interface Truth {
   readonly told: number;
 }
 
-type HeardMs = (index: number) => number;
+type HeardChars = (index: number) => number;
 type Sentences = ReadonlyMap<number, string>;
 
 /** By the pace of the simulated voice, which is the same for every character. */
-export function truthOf(sentences: Sentences, heardMs: HeardMs, told: string): Truth {
+export function truthOf(sentences: Sentences, heardChars: HeardChars, told: string): Truth {
   const said = [...sentences].flatMap(([index, text]) =>
-    wordsOf(text.slice(0, Math.round(heardMs(index) / MS_PER_CHARACTER))),
+    wordsOf(text.slice(0, Math.round(heardChars(index)))),
   );
   return { heard: said.length, told: wordsOf(told).length };
 }
@@ -36,10 +36,8 @@ export function secondTryOf(sentence: string, cameMs: number, rest: string): Sec
 }
 
 /** The words heard of the newest sentence of which any was, in the order they were said. */
-export function heardWords(sentences: Sentences, heardMs: HeardMs): readonly string[] {
-  const played = [...sentences].map(([index, text]) =>
-    heardPart(text, heardMs(index) / (text.length * MS_PER_CHARACTER)),
-  );
+export function heardWords(sentences: Sentences, heardChars: HeardChars): readonly string[] {
+  const played = [...sentences].map(([index, text]) => wholeWords(text, heardChars(index)));
   return spokenWords(played.findLast((text) => text !== "") ?? "").map(({ word }) => word);
 }
 

@@ -4,7 +4,7 @@ import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speak
 import { SessionActor } from "../../engine/session/session-actor.js";
 import { newSession, type SessionSettings } from "../../engine/session/state.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { AudioCome } from "./audio-come.js";
+import { AudioCome, charsHeard } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";
 import * as loudspeaker from "./loudspeaker-truth.js";
 import { NumberedWords } from "./numbered-words.js";
@@ -148,8 +148,7 @@ export class SimulatedWorld {
     const { turn } = this.actor.state;
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return [];
-    const heardMs = (index: number) => this.telephone?.heardMs(turn.id, index) ?? 0;
-    return loudspeaker.heardWords(sentences, heardMs);
+    return loudspeaker.heardWords(sentences, (index) => this.#heardChars(turn.id, index));
   }
 
   /** Half of the browsers tell what they have played. */
@@ -164,12 +163,16 @@ export class SimulatedWorld {
   #noteTruth({ report, messages }: TurnSave): void {
     if (this.telephone === undefined || report === undefined) return;
     this.telephone.endTurn(report);
-    const { telephone } = this;
     const told = messages.findLast(({ role }) => role === "assistant")?.text ?? "";
     const sentences = this.asked.get(report.turn) ?? new Map<number, string>();
-    const heardMs = (index: number) => telephone.heardMs(report.turn, index);
+    const heardChars = (index: number) => this.#heardChars(report.turn, index);
     const hadSecondTry = this.#secondTries.has(report.turn);
-    this.truths.push({ ...loudspeaker.truthOf(sentences, heardMs, told), hadSecondTry });
+    this.truths.push({ ...loudspeaker.truthOf(sentences, heardChars, told), hadSecondTry });
+  }
+
+  #heardChars(turnId: number, index: number): number {
+    const heardMs = this.telephone?.heardMs(turnId, index) ?? 0;
+    return charsHeard(this.#comeOf(turnId, index), heardMs);
   }
 
   #play(turnId: number, index: number): void {
@@ -229,10 +232,13 @@ export class SimulatedWorld {
     const before = sentences.get(index);
     if (before?.endsWith(text) === true) {
       this.#secondTries.add(turnId);
-      const { ms, isPlayed } = this.#comeOf(turnId, index);
+      const come = this.#comeOf(turnId, index);
       // What came of it before it was played is thrown away.
-      if (!isPlayed) this.#come.forget(turnId, index);
-      else this.secondTries.push(loudspeaker.secondTryOf(before, ms, text));
+      if (!come.isPlayed) this.#come.forget(turnId, index);
+      else {
+        come.again = { cameMs: come.ms, fromChars: before.length - text.length };
+        this.secondTries.push(loudspeaker.secondTryOf(before, come.ms, text));
+      }
     }
     if (!sentences.get(index)?.endsWith(text)) sentences.set(index, text);
     this.asked.set(turnId, sentences);

@@ -1,5 +1,5 @@
-import { heardPart, wholeWords } from "../../speech/heard-text.js";
-import { charsSaid, type WordMark } from "../../speech/word-marks.js";
+import { wholeWords } from "../../speech/heard-text.js";
+import { charsSaid, saidAfterMs, type WordMark } from "../../speech/word-marks.js";
 
 /** One sentence that is being sent or was sent to the caller, on the call's own clock. */
 export interface SentSentence {
@@ -7,7 +7,7 @@ export interface SentSentence {
   readonly startsAtMs: number;
   /** The audio that has come so far; all of it once the sentence is whole. */
   readonly durationMs: number;
-  /** How long the sentence will be: an estimate until it is whole, and never less than what has come. */
+  /** How long its text takes: an estimate until it is whole, and less than what has come only where it was cut. */
   readonly expectedMs: number;
   readonly isWhole: boolean;
   /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
@@ -69,6 +69,22 @@ export function recordGrowth(
   return ledgerOf([...ledger.sent.slice(0, -1), { ...last, ...grown, startsAtMs, markLateMs }]);
 }
 
+/** No more of the last sentence comes: at `atMs` it ends in these of its words, and whatever sound of the next there is. */
+export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined) return ledger;
+  const { durationMs, expectedMs, marks = [] } = last;
+  const saidMs = saidAfterMs(last.text, marks, text.length, expectedMs);
+  const cut = {
+    text,
+    durationMs,
+    expectedMs: Math.min(durationMs, saidMs),
+    isWhole: true,
+    marks: marks.filter(({ end }) => end <= text.length),
+  };
+  return recordGrowth(ledger, cut, atMs);
+}
+
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
 export function heardText(ledger: PlaybackLedger, atMs: number): string {
   const parts: string[] = [];
@@ -126,8 +142,8 @@ export function heldBack(
 }
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */
-export function cameOf({ text, durationMs, expectedMs }: SentSentence): string {
-  return heardPart(text, Math.min(OPEN_FRACTION_MAX, durationMs / Math.max(expectedMs, 1)));
+export function cameOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
+  return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
 }
 
 /** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
@@ -218,6 +234,9 @@ function heardOf(sentence: SentSentence, atMs: number): string {
   const playedMs = Math.min(atMs - startsAtMs, durationMs);
   if (playedMs <= 0) return "";
   if (isOver(sentence, atMs)) return text;
-  const chars = charsSaid(text, marks, playedMs, expectedMs);
+  return openPart(text, charsSaid(text, marks, playedMs, expectedMs));
+}
+
+function openPart(text: string, chars: number): string {
   return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
 }

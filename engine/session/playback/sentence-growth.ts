@@ -19,7 +19,7 @@ import {
 import { type SessionState, withTurnInState } from "../state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "../turn.js";
 import { isCallerHeard, nextPhrase, sayPhrase } from "../turn-taking/waiting-words.js";
-import { cameOf, isGap, recordGrowth } from "./playback-ledger.js";
+import { cameOf, cutGrowth, isGap, recordGrowth } from "./playback-ledger.js";
 import { withPace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
@@ -37,8 +37,10 @@ export function onSentenceAudio(
   if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
   const { slot, text, attempt, came } = sentence;
-  // The times of a second try begin with its own audio, which is not the sentence's.
-  const marks = came === undefined ? markWords(text, sentence.marks, words) : [];
+  // The times of a second try begin with its own audio, which follows that of the first.
+  const earlierMs = came?.durationMs ?? 0;
+  const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
+  const marks = markWords(text, sentence.marks, timed);
   const hasMore = durationMs > (sentence.durationMs ?? 0);
   const grewAtMs = hasMore ? atMs : sentence.grewAtMs;
   const grown: Sentence = { slot, text, attempt, durationMs, grewAtMs, isWhole, marks, came };
@@ -77,7 +79,8 @@ export function onSentenceFailed(
     return giveUpRest(state, { ...turn, hopeless }, index, atMs, out);
   }
   // Nothing of it was played, so that it is said from its first word.
-  return askAgain(state, turn, index, { ...sentence, durationMs: undefined }, sentence.text, out);
+  const again = { ...sentence, durationMs: undefined, marks: [] };
+  return askAgain(state, turn, index, again, sentence.text, out);
 }
 
 /** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
@@ -125,7 +128,8 @@ function goOnAfterFailure(
   // Its pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
   const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
-  const again = { ...sentence, came };
+  const marks = sentence.marks.filter(({ end }) => end <= came.text.length);
+  const again = { ...sentence, came, marks };
   const rest = restOf(again);
   if (mayRetry && rest !== "") {
     const asked = askAgain(state, turn, index, again, rest, out);
@@ -196,7 +200,7 @@ export function cutSentence(turn: Turn, atMs: number, out: SessionEffect[]): Tur
   const { came } = sentence;
   const text = came?.durationMs === sent.durationMs ? came.text : cameOf(sent);
   const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };
-  const ledger = recordGrowth(turn.ledger, asSent(cut, 0), atMs);
+  const ledger = cutGrowth(turn.ledger, text, atMs);
   return { ...turn, sentences: turn.sentences.with(index, cut), ledger };
 }
 
@@ -208,7 +212,7 @@ function askAgain(
   text: string,
   out: SessionEffect[],
 ): SessionState {
-  const again = { ...sentence, attempt: sentence.attempt + 1, marks: [] };
+  const again = { ...sentence, attempt: sentence.attempt + 1 };
   out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
   return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };

@@ -26,13 +26,14 @@ export interface DoubtfulWords {
 
 export const NOTHING_SPOKEN: SpokenBefore = { ledger: EMPTY_LEDGER, untilMs: 0 };
 
-/** Whether the newest words are the agent's own, of the turn that plays or of the one before. */
-export function ownEcho(state: SessionState, text: string): Echo {
+/** Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. */
+export function ownEcho(state: SessionState, text: string, newestText = text): Echo {
   const { turn, spokenBefore, callerEndedAtMs, heldAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
   const untilMs = heldAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
-  return echoOf(text, callerEndedAtMs, [...before, ...now], heldAtMs !== undefined);
+  const standsStill = heldAtMs !== undefined;
+  return echoOf(text, callerEndedAtMs, [...before, ...now], { standsStill, newestText });
 }
 
 /** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */
