@@ -104,6 +104,11 @@ export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
     : heardText({ ...ledger, sent }, atMs);
 }
 
+/** How long all audio is that has come, whenever it was heard. */
+export function lengthMsOf({ sent }: PlaybackLedger): number {
+  return sent.reduce((sumMs, { durationMs }) => sumMs + durationMs, 0);
+}
+
 /** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
 export function answerEndsAtMs(ledger: PlaybackLedger): number {
   const last = ledger.sent.findLast((sentence) => sentence.isWaitingWord !== true);
