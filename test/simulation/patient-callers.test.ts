@@ -60,7 +60,7 @@ for (const [weather, faults] of Object.entries({ hang: HANGING, "are well": HEAL
       world.send({ type: "opened", resumed: true });
       world.clock.advance(20_000);
       askQuestions(world, random);
-      const longestMs = Math.max(0, ...(world.telephone?.holesMs ?? []));
+      const { longestMs } = world.loudspeaker.holes;
       assert.ok(longestMs <= HOLE_MAX_MS, `a hole of ${longestMs} ms`);
       assertNoWordTwice(world);
       const needless = faults.speech === 0 ? world.secondTries.length : 0;

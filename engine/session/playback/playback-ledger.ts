@@ -151,6 +151,15 @@ export function cameOf({ text, durationMs, expectedMs, marks = [] }: SentSentenc
   return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
 }
 
+/** The marks of a sentence whose rest behind `text` another try says: a word that was not whole is said once more. */
+export function marksBeforeRest(sent: SentSentence, text: string): readonly WordMark[] {
+  const { durationMs, expectedMs, marks = [] } = sent;
+  const end = text.length;
+  const saidMs = Math.min(durationMs, saidAfterMs(sent.text, marks, end, expectedMs));
+  const before = marks.filter((mark) => mark.end <= end);
+  return [...before, { end, atMs: saidMs }, { end, atMs: durationMs }];
+}
+
 /** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
 export function delayPlayback(
   ledger: PlaybackLedger,

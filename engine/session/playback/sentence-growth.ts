@@ -19,7 +19,7 @@ import {
 import { type SessionState, withTurnInState } from "../state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "../turn.js";
 import { isCallerHeard, nextPhrase, sayPhrase } from "../turn-taking/waiting-words.js";
-import { cameOf, cutGrowth, isGap, recordGrowth } from "./playback-ledger.js";
+import { cameOf, cutGrowth, isGap, marksBeforeRest, recordGrowth } from "./playback-ledger.js";
 import { withPace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
@@ -128,8 +128,7 @@ function goOnAfterFailure(
   // Its pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
   const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
-  const marks = sentence.marks.filter(({ end }) => end <= came.text.length);
-  const again = { ...sentence, came, marks };
+  const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
   const rest = restOf(again);
   if (mayRetry && rest !== "") {
     const asked = askAgain(state, turn, index, again, rest, out);

@@ -1,5 +1,6 @@
 import { type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
 import { spokenWords } from "../../speech/spoken-words.js";
+import { saidAfterMs } from "../../speech/word-marks.js";
 import {
   EMPTY_LEDGER,
   type PlaybackLedger,
@@ -60,15 +61,16 @@ function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
   return words;
 }
 
-/** As if every character took as long as every other. */
+/** Where its voice tells its words, and between those as if every character took as long as every other. */
 function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
-  const words = spokenWords(sentence.text);
+  const { text, startsAtMs, expectedMs, marks = [] } = sentence;
+  const words = spokenWords(text);
   return words.map(({ word, end }, index) => {
     const isLast = index === words.length - 1;
-    const fraction = isLast ? 1 : end / sentence.text.length;
+    const saidMs = isLast ? expectedMs : saidAfterMs(text, marks, end, expectedMs);
     return {
       word,
-      endsAtMs: sentence.startsAtMs + sentence.expectedMs * fraction,
+      endsAtMs: startsAtMs + saidMs,
       beginsSentence: index === 0,
       endsSentence: isLast,
     };
