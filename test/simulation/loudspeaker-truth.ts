@@ -2,7 +2,7 @@ import { wholeWords } from "../../engine/speech/heard-text.js";
 import { spokenWords } from "../../engine/speech/spoken-words.js";
 import { MS_PER_CHARACTER } from "./simulated-voice.js";
 
-/** How many words of a turn a telephone's loudspeaker has said, and how many the call tells. */
+/** How many words of a turn the loudspeaker has said, and how many the call tells; one that was said again counts once. */
 export interface Truth {
   readonly heard: number;
   readonly told: number;
@@ -16,7 +16,7 @@ export function truthOf(sentences: Sentences, heardChars: HeardChars, told: stri
   const said = [...sentences].flatMap(([index, text]) =>
     wordsOf(text.slice(0, Math.round(heardChars(index)))),
   );
-  return { heard: said.length, told: wordsOf(told).length };
+  return { heard: new Set(said).size, told: new Set(wordsOf(told)).size };
 }
 
 /** How many words of a sentence were said by both of its tries, and by neither. */

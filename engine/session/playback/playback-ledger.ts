@@ -238,9 +238,9 @@ function markedAt(sentence: SentSentence): number {
   return endOf(sentence) + (sentence.markLateMs ?? 0);
 }
 
-/** All of it has been heard. */
-function isOver(sentence: SentSentence, atMs: number): boolean {
-  return sentence.isWhole && atMs > endOf(sentence) - ROUNDING_MS;
+/** All its words have been heard; behind those of one that was cut there may be the beginning of another. */
+function isOver({ isWhole, startsAtMs, durationMs, expectedMs }: SentSentence, atMs: number) {
+  return isWhole && atMs > startsAtMs + Math.min(durationMs, expectedMs) - ROUNDING_MS;
 }
 
 function heardOf(sentence: SentSentence, atMs: number): string {
