@@ -11,12 +11,17 @@ export interface Truth {
 type HeardChars = (index: number) => number;
 type Sentences = ReadonlyMap<number, string>;
 
-/** By the pace of the simulated voice, which is the same for every character. */
-export function truthOf(sentences: Sentences, heardChars: HeardChars, told: string): Truth {
-  const said = [...sentences].flatMap(([index, text]) =>
-    wordsOf(text.slice(0, Math.round(heardChars(index)))),
+/** Something that was said, and how many characters of it were heard. */
+export interface Said {
+  readonly text: string;
+  readonly heardChars: number;
+}
+
+export function truthOf(said: readonly Said[], told: string): Truth {
+  const heard = said.flatMap(({ text, heardChars }) =>
+    wordsOf(text.slice(0, Math.round(heardChars))),
   );
-  return { heard: new Set(said).size, told: new Set(wordsOf(told)).size };
+  return { heard: new Set(heard).size, told: new Set(wordsOf(told)).size };
 }
 
 /** How many words of a sentence were said by both of its tries, and by neither. */

@@ -44,9 +44,9 @@ export class SimulatedBrowser implements Loudspeaker {
   play(turnId: number, index: number, comeMs: number, isWhole: boolean): void {
     this.#noticeHole();
     if (turnId !== this.#turnId) this.#begin(turnId);
-    this.#segments.push({ index, comeMs: 0 });
-    this.#isOpen = true;
-    this.grow(turnId, index, comeMs, isWhole);
+    this.#segments.push({ index, comeMs });
+    this.#add(comeMs);
+    this.#isOpen = !isWhole;
   }
 
   grow(turnId: number, index: number, comeMs: number, isWhole: boolean): void {
