@@ -40,8 +40,8 @@ export function assertNoWordTwice({ secondTries }: SimulatedWorld): void {
   }
 }
 
-function assertHeardIsTold({ truths }: SimulatedWorld): void {
-  for (const { heard, told } of truths) {
+function assertHeardIsTold({ truth }: SimulatedWorld): void {
+  for (const { heard, told } of truth.noted) {
     assert.ok(Math.abs(heard - told) <= WORDS_ASTRAY_MAX, `${heard} words heard, ${told} told`);
   }
 }

@@ -11,17 +11,35 @@ export interface Truth {
 type HeardChars = (index: number) => number;
 type Sentences = ReadonlyMap<number, string>;
 
-/** Something that was said, and how many characters of it were heard. */
-export interface Said {
+interface Said {
+  readonly turn: number;
+  readonly index: number;
   readonly text: string;
-  readonly heardChars: number;
 }
 
-export function truthOf(said: readonly Said[], told: string): Truth {
-  const heard = said.flatMap(({ text, heardChars }) =>
-    wordsOf(text.slice(0, Math.round(heardChars))),
-  );
-  return { heard: new Set(heard).size, told: new Set(wordsOf(told)).size };
+/** What was heard of each turn, beside what was told of it. */
+export class LoudspeakerTruth {
+  readonly noted: Truth[] = [];
+  readonly #heardChars: (turn: number, index: number) => number;
+  #phrases: Said[] = [];
+
+  constructor(heardChars: (turn: number, index: number) => number) {
+    this.#heardChars = heardChars;
+  }
+
+  /** Words that the agent was at work stay with a reply that is asked for anew. */
+  addPhrase(phrase: Said): void {
+    this.#phrases.push(phrase);
+  }
+
+  note(turn: number, sentences: Sentences, told: string): void {
+    const asked = [...sentences].map(([index, text]) => ({ turn, index, text }));
+    const heard = [...asked, ...this.#phrases].flatMap((said) =>
+      wordsOf(said.text.slice(0, Math.round(this.#heardChars(said.turn, said.index)))),
+    );
+    this.#phrases = [];
+    this.noted.push({ heard: new Set(heard).size, told: new Set(wordsOf(told)).size });
+  }
 }
 
 /** How many words of a sentence were said by both of its tries, and by neither. */

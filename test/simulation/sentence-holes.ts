@@ -3,10 +3,12 @@ import type { TurnReport } from "../../engine/session/effects.js";
 /** Silences in the middle of a sentence, up to whatever of the same turn was heard next. */
 export class SentenceHoles {
   readonly durationsMs: number[] = [];
-  #silent: { readonly turnId: number; readonly sinceMs: number } | undefined;
+  /** Those that nothing ended but the end of the turn. */
+  readonly givenUpMs: number[] = [];
+  #silent: { readonly turnId: number; readonly sinceMs: number; cutAtMs?: number } | undefined;
 
   get longestMs(): number {
-    return Math.max(0, ...this.durationsMs);
+    return Math.max(0, ...this.durationsMs, ...this.givenUpMs);
   }
 
   begin(turnId: number, sinceMs: number): void {
@@ -24,11 +26,17 @@ export class SentenceHoles {
     this.#silent = undefined;
   }
 
-  /** Nothing more of the turn comes; a hole that its caller did not end has no end. */
-  endTurn({ turn, outcome }: TurnReport): void {
+  /** Nothing more of the sentence comes. */
+  cut(atMs: number): void {
+    if (this.#silent !== undefined) this.#silent.cutAtMs = atMs;
+  }
+
+  /** Nothing more of the turn comes; a hole that its caller did not end is one that was given up. */
+  endTurn({ turn, outcome }: TurnReport, atMs: number): void {
     if (this.#silent?.turnId !== turn) return;
     const isUnended = outcome === "failed" || outcome === "played";
-    if (isUnended) this.durationsMs.push(Number.POSITIVE_INFINITY);
+    const { sinceMs, cutAtMs = atMs } = this.#silent;
+    if (isUnended) this.givenUpMs.push(cutAtMs - sinceMs);
     this.#silent = undefined;
   }
 }

@@ -61,6 +61,7 @@ export class SimulatedBrowser implements Loudspeaker {
   cut(turnId: number, index: number): void {
     if (turnId !== this.#turnId || index !== this.#segments.at(-1)?.index) return;
     this.#noticeHole();
+    this.holes.cut(this.#clock.monotonicMs());
     this.#isOpen = false;
   }
 
@@ -72,7 +73,7 @@ export class SimulatedBrowser implements Loudspeaker {
 
   endTurn(report: TurnReport): void {
     this.#noticeHole();
-    this.holes.endTurn(report);
+    this.holes.endTurn(report, this.#clock.monotonicMs());
   }
 
   /** Drops what it has not played. */

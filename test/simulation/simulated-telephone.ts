@@ -46,7 +46,9 @@ export class SimulatedTelephone implements Loudspeaker {
 
   cut(turnId: number, index: number): void {
     const cut = this.#queue.find((one) => one.turnId === turnId && one.index === index);
-    if (cut !== undefined) this.grow(turnId, index, cut.comeMs, true);
+    if (cut === undefined) return;
+    this.holes.cut(this.#clock.monotonicMs());
+    this.grow(turnId, index, cut.comeMs, true);
   }
 
   forgetHole(): void {
@@ -54,7 +56,7 @@ export class SimulatedTelephone implements Loudspeaker {
   }
 
   endTurn(report: TurnReport): void {
-    this.holes.endTurn(report);
+    this.holes.endTurn(report, this.#clock.monotonicMs());
   }
 
   hold(): void {

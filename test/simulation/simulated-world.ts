@@ -42,9 +42,8 @@ export class SimulatedWorld {
   );
   /** Sentences that were given to synthesis, by turn. */
   readonly asked = new Map<number, Map<number, string>>();
-  readonly #phrases: { readonly turn: number; readonly index: number; readonly text: string }[] = [];
   readonly #come = new AudioCome();
-  readonly truths: loudspeaker.Truth[] = [];
+  readonly truth = new loudspeaker.LoudspeakerTruth((turn, index) => this.#heardChars(turn, index));
   readonly #aborted = new Set<number>();
   /** How often a turn's audio was dropped: what was asked for before that never comes. */
   readonly #drops = new Map<number, number>();
@@ -164,14 +163,7 @@ export class SimulatedWorld {
     if (report === undefined) return;
     this.loudspeaker.endTurn(report);
     const told = messages.findLast(({ role }) => role === "assistant")?.text ?? "";
-    const { turn } = report;
-    const said = [...(this.asked.get(turn) ?? [])].map(([index, text]) => ({ turn, index, text }));
-    // Words that the agent was at work stay with a reply that is asked for anew.
-    const heard = [...said, ...this.#phrases.splice(0)].map((one) => ({
-      text: one.text,
-      heardChars: this.#heardChars(one.turn, one.index),
-    }));
-    this.truths.push(loudspeaker.truthOf(heard, told));
+    this.truth.note(report.turn, this.asked.get(report.turn) ?? new Map(), told);
   }
 
   #heardChars(turnId: number, index: number): number {
@@ -189,7 +181,7 @@ export class SimulatedWorld {
 
   #playPhrase(turnId: number, index: number, text: string): void {
     const durationMs = text.length * MS_PER_CHARACTER;
-    this.#phrases.push({ turn: turnId, index, text });
+    this.truth.addPhrase({ turn: turnId, index, text });
     this.loudspeaker.play(turnId, index, durationMs, true);
     this.callerWait.hear(durationMs, this.actor.state.heldAtMs !== undefined);
   }

@@ -24,6 +24,11 @@ import { withPace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
 const SECOND_TRY_MAX_MS = 2_000;
+/** No silence in the middle of a sentence is longer, where no words are ready or the agent's author wants none. */
+const HOLE_WITHOUT_WORDS_MAX_MS = 2_000;
+
+/** Words that end a hole could not be said just now, because the caller speaks: it is looked again after so long. */
+const LOOK_AGAIN_MS = 250;
 
 /** More of a sentence has come, or its last. */
 export function onSentenceAudio(
@@ -101,16 +106,36 @@ export function onGrowthMissed(
   }
   const bridged = isHeld ? undefined : bridgeHole(state, turn, sentence, event, out);
   if (bridged !== undefined) return bridged;
-  out.push({ type: "startTimer", timer: "growth", delayMs: dueMs - atMs });
+  const lookInMs = isHeld ? undefined : bridgeInMs(state, turn, sentence, atMs);
+  const delayMs = Math.min(dueMs - atMs, lookInMs ?? Number.POSITIVE_INFINITY);
+  out.push({ type: "startTimer", timer: "growth", delayMs });
   return state;
+}
+
+/** When it is looked again whether words are to end the hole: it begins later than was thought, or they could not be said yet. */
+function bridgeInMs(
+  { settings }: SessionState,
+  { ledger }: Turn,
+  sentence: Sentence,
+  atMs: number,
+): number | undefined {
+  if (settings.waitingWordMs === 0 || !isAwaited(sentence)) return undefined;
+  const holeInMs = ledger.endsAtMs + HOLE_MAX_MS - atMs;
+  return holeInMs > 0 ? holeInMs : LOOK_AGAIN_MS;
+}
+
+/** Another try was asked for the rest of a sentence, and nothing of that has come. */
+function isAwaited({ came, durationMs }: Sentence): boolean {
+  return came !== undefined && came.durationMs === durationMs;
 }
 
 /** When the try that a sentence waits for has failed. */
 function dueOf(sentence: Sentence, { ledger }: Turn): number {
-  const { came, durationMs } = sentence;
+  const { came } = sentence;
   const dueMs = growthDueMs(sentence, ledger);
-  const isAwaited = came !== undefined && came.durationMs === durationMs;
-  return isAwaited ? Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS) : dueMs;
+  if (came === undefined || !isAwaited(sentence)) return dueMs;
+  const holeMaxMs = ledger.endsAtMs + HOLE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS), holeMaxMs);
 }
 
 /** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
@@ -166,9 +191,9 @@ function bridgeHole(
   { atMs, voiceAgoMs }: Pick<TimerFiredEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
 ): SessionState | undefined {
-  const { came, slot } = sentence;
+  const { slot } = sentence;
   const phrase = state.settings.waitingWordMs === 0 ? undefined : nextPhrase(state, turn);
-  if (came === undefined || came.durationMs !== sentence.durationMs || phrase === undefined) return;
+  if (!isAwaited(sentence) || phrase === undefined) return;
   if (atMs < turn.ledger.endsAtMs + HOLE_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;
   const cut = cutSentence(turn, atMs, out);

@@ -112,8 +112,7 @@ test("a turn that goes on after it was stopped has another `audioStart`, from wh
   assert.equal(voice.take({ type: "played", turnId: 3, ms: 320 }), undefined);
   voice.play(soundOf(100), 3);
   voice.play(soundOf(100), 3);
-  const start =
-    '{"type":"audioStart","turnId":3,"encoding":"pcm24k","sampleRateHz":24000}';
+  const start = '{"type":"audioStart","turnId":3,"encoding":"pcm24k","sampleRateHz":24000}';
   assert.deepEqual(line.texts, [start, start]);
   assert.equal(voice.faultIn({ type: "played", turnId: 3, ms: 50 }), undefined);
   assert.equal(voice.take({ type: "played", turnId: 3, ms: 50 }), 50);
