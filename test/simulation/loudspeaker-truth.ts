@@ -2,7 +2,7 @@ import { wholeWords } from "../../engine/speech/heard-text.js";
 import { spokenWords } from "../../engine/speech/spoken-words.js";
 import { MS_PER_CHARACTER } from "./simulated-voice.js";
 
-/** How many words of a turn the loudspeaker has said, and how many the call tells; one that was said again counts once. */
+/** How many whole words of a turn the loudspeaker has said, and how many the call tells; one that was said again counts once. */
 export interface Truth {
   readonly heard: number;
   readonly told: number;
@@ -35,7 +35,7 @@ export class LoudspeakerTruth {
   note(turn: number, sentences: Sentences, told: string): void {
     const asked = [...sentences].map(([index, text]) => ({ turn, index, text }));
     const heard = [...asked, ...this.#phrases].flatMap((said) =>
-      wordsOf(said.text.slice(0, Math.round(this.#heardChars(said.turn, said.index)))),
+      wordsOf(wholeWords(said.text, Math.round(this.#heardChars(said.turn, said.index)))),
     );
     this.#phrases = [];
     this.noted.push({ heard: new Set(heard).size, told: new Set(wordsOf(told)).size });
