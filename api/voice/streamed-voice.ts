@@ -39,6 +39,8 @@ export class StreamedVoice {
   #waitingBytes = 0;
   /** The turn whose audio was sent last, how much of it was, and how much the client has played. */
   #turnId = 0;
+  /** That turn was not stopped since its `audioStart`. */
+  #isGoingOn = false;
   #sentBytes = 0;
   #playedMs = 0;
 
@@ -70,8 +72,9 @@ export class StreamedVoice {
     this.sendWaiting();
   }
 
-  /** Nothing of what waits leaves any more. */
+  /** Nothing of what waits leaves any more. What follows, be it of the same turn, begins anew. */
   clear(): void {
+    this.#isGoingOn = false;
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
@@ -105,16 +108,17 @@ export class StreamedVoice {
     return undefined;
   }
 
-  /** Takes a report that has no fault. Answers what was played, in ms; undefined for a turn that is over. */
+  /** Takes a report that has no fault. Answers what was played, in ms; undefined for a turn that is over or was stopped. */
   take({ turnId, ms }: PlayedReport): number | undefined {
-    if (turnId !== this.#turnId) return undefined;
+    if (turnId !== this.#turnId || !this.#isGoingOn) return undefined;
     this.#playedMs = ms;
     return Math.min(ms, this.#sentBytes / this.#bytesPerMs);
   }
 
   #sendPiece(next: WaitingAudio): void {
-    if (next.turnId !== this.#turnId) {
+    if (next.turnId !== this.#turnId || !this.#isGoingOn) {
       this.#turnId = next.turnId;
+      this.#isGoingOn = true;
       this.#sentBytes = 0;
       this.#playedMs = 0;
       this.#line.sendText(audioStartMessage(next.turnId, this.#encoding));

@@ -1,4 +1,5 @@
 import type { SessionEffect } from "./effects.js";
+import { lengthMsOf } from "./playback/playback-ledger.js";
 import { estimatedTokens } from "./settlement.js";
 import { STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
@@ -34,6 +35,8 @@ function saidOf(turn: Turn): Partial<Turn> {
     sentences,
     ...counts,
     ledger,
+    // Its client counts the audio of each turn by itself.
+    playedBeforeMs: lengthMsOf(ledger),
     onsetAtMs,
     hasWaitedForWords,
     wastedTokens,

@@ -177,7 +177,7 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
     return state;
   }
-  const cut = cutSentence(turn, out);
+  const cut = cutSentence(turn, atMs, out);
   out.push({ type: "abortTurn", turnId: turn.id });
   return giveUpRest(state, cut, cut.sentCount, atMs, out);
 }

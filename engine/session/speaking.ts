@@ -83,7 +83,7 @@ export function advanceSpeech(
 ): SessionState {
   // Audio that is not paced would be heard at once.
   const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
-  const sent = mayPlay ? sendReady(turn, state.voiceMsPerChar, atMs, out) : turn;
+  const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
   const asked = askForSpeech(sent, atMs, out);
   if (state.heldAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
@@ -112,19 +112,26 @@ export function giveUpRest(
   return advanceSpeech(state, cut, atMs, out);
 }
 
-function sendReady(turn: Turn, voiceMsPerChar: number, atMs: number, out: SessionEffect[]): Turn {
+function sendReady(
+  { voiceMsPerChar, heldAtMs }: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
   if (isGrowing(turn)) return turn;
   let { ledger, sentCount } = turn;
   // What the caller says comes first; the reply waits until it is known what that is.
   if (turn.onsetAtMs !== undefined) return turn;
+  // What stands still goes on where it stood, with what was sent meanwhile right behind it.
+  const playedAtMs = Math.min(atMs, heldAtMs ?? atMs);
   for (const sentence of turn.sentences.slice(sentCount)) {
     if (sentence.durationMs === undefined) break;
-    ledger = recordSent(ledger, asSent(sentence, voiceMsPerChar), atMs);
+    ledger = recordSent(ledger, asSent(sentence, voiceMsPerChar), playedAtMs);
     out.push({ type: "play", turnId: turn.id, index: sentence.slot });
     sentCount += 1;
     sayWhatIsSent(ledger, out);
     if (sentence.isWhole) continue;
-    const delayMs = growthDueMs(sentence, ledger) - atMs;
+    const delayMs = Math.max(0, growthDueMs(sentence, ledger) - atMs);
     out.push({ type: "startTimer", timer: "growth", delayMs });
     break;
   }

@@ -50,6 +50,8 @@ export interface Turn {
   /** How many of those sent only say that the agent is at work. */
   readonly waitingWords: number;
   readonly ledger: PlaybackLedger;
+  /** What the caller had heard of it when the client was told to drop the rest; it counts anew from there. */
+  readonly playedBeforeMs: number;
   /** Gaps in its sentences, where their audio came too late. */
   readonly underruns: number;
   /** It was held once, and no words followed: only words stop it. */
@@ -120,6 +122,7 @@ export function newTurn({
     sentCount: 0,
     waitingWords: 0,
     ledger: EMPTY_LEDGER,
+    playedBeforeMs: 0,
     underruns: 0,
     heldInVain: false,
     progressAtMs: decidedAtMs,
@@ -181,6 +184,7 @@ export function inTurnShape(
     sentCount: turn.sentCount,
     waitingWords: turn.waitingWords,
     ledger: turn.ledger,
+    playedBeforeMs: turn.playedBeforeMs,
     underruns: turn.underruns,
     heldInVain: turn.heldInVain,
     progressAtMs,

@@ -60,6 +60,13 @@ interface Match {
 /** A shorter piece of a word may be of any word. */
 const PIECE_CHARS_MIN = 2;
 
+interface Circumstances {
+  /** The agent's sound stands still. */
+  readonly standsStill?: boolean;
+  /** The part that was said last, where words before a pause are compared with it: only to repeat these took time since. */
+  readonly newestText?: string;
+}
+
 /**
  * Compares what the recognizer heard, ended at `endedAtMs` on the call's clock, with what was played until now, oldest
  * word first. An echo stands in it nearly whole, in order and close together, and is back sooner than anybody repeats it.
@@ -70,7 +77,7 @@ export function echoOf(
   callerText: string,
   endedAtMs: number,
   playedWords: readonly PlayedWord[],
-  standsStill = false,
+  { standsStill = false, newestText = callerText }: Circumstances = {},
 ): Echo {
   // Most of what callers say is said in silence.
   if ((playedWords.at(-1)?.endsAtMs ?? Number.NEGATIVE_INFINITY) < endedAtMs - LATE_MAX_MS) {
@@ -79,6 +86,7 @@ export function echoOf(
   const heard = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
   if (heard.every((word) => INTERRUPTIONS.has(word))) return "none";
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
+  const said = { words: heard.length, inOneGo: wordsOf(newestText).length };
   let echo: Echo = "none";
   for (let from = 0; from < played.length; from += 1) {
     const match = matchedFrom(heard, played, from);
@@ -86,14 +94,14 @@ export function echoOf(
     const lagMs = endedAtMs - (played[match.to]?.endsAtMs ?? 0);
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS) continue;
     const brokeOff = standsStill && match.isCut && match.count === heard.length;
-    if (brokeOff || isCertain(heard.length, match, played, lagMs)) return "certain";
+    if (brokeOff || isCertain(said, match, played, lagMs)) return "certain";
     echo = "possible";
   }
   return echo;
 }
 
 function isCertain(
-  words: number,
+  { words, inOneGo }: { readonly words: number; readonly inOneGo: number },
   { count, from, to }: Match,
   played: readonly PlayedWord[],
   lagMs: number,
@@ -104,7 +112,7 @@ function isCertain(
   if (endsSentence && count >= AT_THE_END_WORDS_MIN) {
     if (lagMs >= -AT_THE_END_EARLY_MS && lagMs <= AT_THE_END_LATE_MS) return true;
   }
-  const lagMaxMs = Math.max(REPEATED_MIN_MS, words * REPEATED_MS_PER_WORD);
+  const lagMaxMs = Math.max(REPEATED_MIN_MS, inOneGo * REPEATED_MS_PER_WORD);
   if (lagMs > Math.min(lagMaxMs, REPEATED_MAX_MS)) return false;
   if (words >= CERTAIN_WORDS_MIN) return true;
   const beginsSentence = played[from]?.beginsSentence === true;

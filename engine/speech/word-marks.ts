@@ -56,6 +56,20 @@ export function charsSaid(
   return between(before, { end: text.length, atMs: durationMs }, playedMs);
 }
 
+/** How long the first `chars` characters of a text take, whose audio is `durationMs` long; between marks evenly. */
+export function saidAfterMs(
+  text: string,
+  marks: readonly WordMark[],
+  chars: number,
+  durationMs: number,
+): number {
+  const before = marks.findLast(({ end }) => end < chars) ?? { end: 0, atMs: 0 };
+  const after = marks.find(({ end }) => end >= chars) ?? { end: text.length, atMs: durationMs };
+  const lengthChars = after.end - before.end;
+  const share = lengthChars > 0 ? Math.min(1, (chars - before.end) / lengthChars) : 0;
+  return before.atMs + Math.max(0, after.atMs - before.atMs) * share;
+}
+
 function between(before: WordMark, after: WordMark, playedMs: number): number {
   const lengthMs = after.atMs - before.atMs;
   const share = lengthMs > 0 ? Math.min(1, (playedMs - before.atMs) / lengthMs) : 0;

@@ -1,22 +1,45 @@
-import { heardPart } from "../../engine/speech/heard-text.js";
+import { wholeWords } from "../../engine/speech/heard-text.js";
 import { spokenWords } from "../../engine/speech/spoken-words.js";
 import { MS_PER_CHARACTER } from "./simulated-voice.js";
 
-/** How many words of a turn a telephone's loudspeaker has said, and how many the call tells. */
+/** How many whole words of a turn the loudspeaker has said, and how many the call tells; one that was said again counts once. */
 export interface Truth {
   readonly heard: number;
   readonly told: number;
 }
 
-type HeardMs = (index: number) => number;
+type HeardChars = (index: number) => number;
 type Sentences = ReadonlyMap<number, string>;
 
-/** By the pace of the simulated voice, which is the same for every character. */
-export function truthOf(sentences: Sentences, heardMs: HeardMs, told: string): Truth {
-  const said = [...sentences].flatMap(([index, text]) =>
-    wordsOf(text.slice(0, Math.round(heardMs(index) / MS_PER_CHARACTER))),
-  );
-  return { heard: said.length, told: wordsOf(told).length };
+interface Said {
+  readonly turn: number;
+  readonly index: number;
+  readonly text: string;
+}
+
+/** What was heard of each turn, beside what was told of it. */
+export class LoudspeakerTruth {
+  readonly noted: Truth[] = [];
+  readonly #heardChars: (turn: number, index: number) => number;
+  #phrases: Said[] = [];
+
+  constructor(heardChars: (turn: number, index: number) => number) {
+    this.#heardChars = heardChars;
+  }
+
+  /** Words that the agent was at work stay with a reply that is asked for anew. */
+  addPhrase(phrase: Said): void {
+    this.#phrases.push(phrase);
+  }
+
+  note(turn: number, sentences: Sentences, told: string): void {
+    const asked = [...sentences].map(([index, text]) => ({ turn, index, text }));
+    const heard = [...asked, ...this.#phrases].flatMap((said) =>
+      wordsOf(wholeWords(said.text, Math.round(this.#heardChars(said.turn, said.index)))),
+    );
+    this.#phrases = [];
+    this.noted.push({ heard: new Set(heard).size, told: new Set(wordsOf(told)).size });
+  }
 }
 
 /** How many words of a sentence were said by both of its tries, and by neither. */
@@ -36,10 +59,8 @@ export function secondTryOf(sentence: string, cameMs: number, rest: string): Sec
 }
 
 /** The words heard of the newest sentence of which any was, in the order they were said. */
-export function heardWords(sentences: Sentences, heardMs: HeardMs): readonly string[] {
-  const played = [...sentences].map(([index, text]) =>
-    heardPart(text, heardMs(index) / (text.length * MS_PER_CHARACTER)),
-  );
+export function heardWords(sentences: Sentences, heardChars: HeardChars): readonly string[] {
+  const played = [...sentences].map(([index, text]) => wholeWords(text, heardChars(index)));
   return spokenWords(played.findLast((text) => text !== "") ?? "").map(({ word }) => word);
 }
 

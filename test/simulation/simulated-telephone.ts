@@ -1,5 +1,7 @@
 import type { TurnReport } from "../../engine/session/effects.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import type { Loudspeaker } from "./loudspeaker.js";
+import { SentenceHoles } from "./sentence-holes.js";
 
 interface Playing {
   readonly turnId: number;
@@ -13,7 +15,8 @@ interface Playing {
  * Plays one sentence after another on a clock, as far as their audio has come, can stand still, and tells what was heard to
  * its end.
  */
-export class SimulatedTelephone {
+export class SimulatedTelephone implements Loudspeaker {
+  readonly holes = new SentenceHoles();
   readonly #clock: Clock;
   readonly #onHeard: (turnId: number, index: number) => void;
   readonly #heardMs = new Map<string, number>();
@@ -21,9 +24,6 @@ export class SimulatedTelephone {
   #sinceMs = 0;
   #isHeld = false;
   #cancel: CancelTimer | undefined;
-  #silent: { readonly turnId: number; readonly sinceMs: number } | undefined;
-  /** Silences in the middle of a sentence, up to whatever of the same turn was heard next. */
-  readonly holesMs: number[] = [];
 
   constructor(clock: Clock, onHeard: (turnId: number, index: number) => void) {
     this.#clock = clock;
@@ -35,7 +35,6 @@ export class SimulatedTelephone {
     if (this.#queue.length === 1) this.#go();
   }
 
-  /** More of a sentence has come; one that is not being played is no matter. */
   grow(turnId: number, index: number, comeMs: number, isWhole: boolean): void {
     const growing = this.#queue.find((one) => one.turnId === turnId && one.index === index);
     if (growing === undefined || growing.isWhole) return;
@@ -45,22 +44,19 @@ export class SimulatedTelephone {
     this.#go();
   }
 
-  /** No more of it comes. */
   cut(turnId: number, index: number): void {
     const cut = this.#queue.find((one) => one.turnId === turnId && one.index === index);
-    if (cut !== undefined) this.grow(turnId, index, cut.comeMs, true);
+    if (cut === undefined) return;
+    this.holes.cut(this.#clock.monotonicMs());
+    this.grow(turnId, index, cut.comeMs, true);
   }
 
-  /** The caller makes a sound: who speaks is not kept waiting. */
   forgetHole(): void {
-    this.#silent = undefined;
+    this.holes.forget();
   }
 
-  /** Nothing more of the turn comes; a hole that its caller did not end has no end. */
-  endTurn({ turn, outcome }: TurnReport): void {
-    if (this.#silent?.turnId !== turn) return;
-    if (outcome === "failed" || outcome === "played") this.holesMs.push(Number.POSITIVE_INFINITY);
-    this.#silent = undefined;
+  endTurn(report: TurnReport): void {
+    this.holes.endTurn(report, this.#clock.monotonicMs());
   }
 
   hold(): void {
@@ -81,7 +77,6 @@ export class SimulatedTelephone {
     this.#queue = [];
   }
 
-  /** How much of a sentence the caller has heard. */
   heardMs(turnId: number, index: number): number {
     this.#stand();
     this.#go();
@@ -104,10 +99,10 @@ export class SimulatedTelephone {
     // What has not come yet cannot be played: the caller hears a gap.
     const nowMs = this.#clock.monotonicMs();
     if (leftMs <= 0 && !current.isWhole) {
-      this.#silent ??= { turnId: current.turnId, sinceMs: nowMs };
+      this.holes.begin(current.turnId, nowMs);
       return;
     }
-    if (leftMs > 0) this.#noteHole(current.turnId, nowMs);
+    if (leftMs > 0) this.holes.end(current.turnId, nowMs);
     this.#sinceMs = nowMs;
     this.#cancel = this.#clock.after(leftMs, () => {
       this.#cancel = undefined;
@@ -117,11 +112,6 @@ export class SimulatedTelephone {
       this.#onHeard(current.turnId, current.index);
       this.#go();
     });
-  }
-
-  #noteHole(turnId: number, nowMs: number): void {
-    if (this.#silent?.turnId === turnId) this.holesMs.push(nowMs - this.#silent.sinceMs);
-    this.#silent = undefined;
   }
 
   #note(current: Playing, playedMs: number): void {

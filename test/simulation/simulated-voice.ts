@@ -27,8 +27,11 @@ export function voiceSteps(
   const isLate = random.chance(faultRate / 3);
   const beginsMs = isLate ? random.whole(600, 2_500) : random.whole(30, 600);
   const steps: VoiceStep[] = [];
+  let afterMs = 0;
   for (let atMs = 0; atMs < wholeMs; atMs += pieceMs) {
-    const afterMs = beginsMs + Math.round(atMs / rate) + random.whole(0, isStreamed ? 40 : 0);
+    const dueMs = beginsMs + Math.round(atMs / rate) + random.whole(0, isStreamed ? 40 : 0);
+    // One connection carries them, in their order.
+    afterMs = Math.max(afterMs, dueMs);
     if (atMs + pieceMs > diesAtMs) {
       if (death !== undefined && death !== "silence")
         steps.push({ afterMs, kind: death, pieceMs: 0 });

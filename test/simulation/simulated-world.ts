@@ -4,8 +4,9 @@ import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speak
 import { SessionActor } from "../../engine/session/session-actor.js";
 import { newSession, type SessionSettings } from "../../engine/session/state.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { AudioCome } from "./audio-come.js";
+import { AudioCome, charsHeard } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";
+import type { Loudspeaker } from "./loudspeaker.js";
 import * as loudspeaker from "./loudspeaker-truth.js";
 import { NumberedWords } from "./numbered-words.js";
 import { SimulatedCaller } from "./recognized-caller.js";
@@ -42,8 +43,7 @@ export class SimulatedWorld {
   /** Sentences that were given to synthesis, by turn. */
   readonly asked = new Map<number, Map<number, string>>();
   readonly #come = new AudioCome();
-  readonly truths: (loudspeaker.Truth & { readonly hadSecondTry: boolean })[] = [];
-  readonly #secondTries = new Set<number>();
+  readonly truth = new loudspeaker.LoudspeakerTruth((turn, index) => this.#heardChars(turn, index));
   readonly #aborted = new Set<number>();
   /** How often a turn's audio was dropped: what was asked for before that never comes. */
   readonly #drops = new Map<number, number>();
@@ -51,8 +51,7 @@ export class SimulatedWorld {
   readonly #isStreamed: boolean;
   /** For each second try of a sentence, the words that both tries said, and those that neither did. */
   readonly secondTries: loudspeaker.SecondTry[] = [];
-  readonly telephone: SimulatedTelephone | undefined;
-  readonly #browser: SimulatedBrowser | undefined;
+  readonly loudspeaker: Loudspeaker;
   readonly #words: NumberedWords;
   readonly callerWait = new CallerWait(this.clock);
   readonly #ready = new Set<string>();
@@ -64,8 +63,8 @@ export class SimulatedWorld {
     this.caller = new SimulatedCaller(this.random, this.clock, (event) => this.send(event));
     this.#faults = faults;
     this.#isStreamed = settings.isStreamed;
-    this.telephone = settings.isPaced ? this.#newTelephone() : undefined;
-    this.#browser = settings.isPaced || !reports ? undefined : this.#newBrowser();
+    const mayReport = reports && settings.isStreamed;
+    this.loudspeaker = settings.isPaced ? this.#newTelephone() : this.#newBrowser(mayReport);
     const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
     this.actor = new SessionActor(newSession(settings, []), performer, (error) => {
       this.crashes.push(error);
@@ -75,7 +74,7 @@ export class SimulatedWorld {
   send(event: Unstamped<SessionEvent>): void {
     // Who speaks does not wait.
     if (event.type === "speechStarted") this.callerWait.settle();
-    if (["speechStarted", "transcript"].includes(event.type)) this.telephone?.forgetHole();
+    if (["speechStarted", "transcript"].includes(event.type)) this.loudspeaker.forgetHole();
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
   }
 
@@ -113,21 +112,20 @@ export class SimulatedWorld {
       case "play":
         return this.#play(effect.turnId, effect.index);
       case "holdAudio":
-        return this.telephone?.hold();
+        return this.loudspeaker.hold();
       case "resumeAudio":
-        return this.telephone?.resume();
+        return this.loudspeaker.resume();
       case "runTool":
         return this.#useTool(effect.turnId, effect.call.id);
       case "send":
         if (effect.message.type !== "audioStop") return;
-        this.telephone?.clear();
-        this.#browser?.stop();
+        this.loudspeaker.clear();
         this.callerWait.stop();
         return;
       case "dropAudio":
         return this.#dropAudio(effect.turnId, effect.index);
       case "cutSentence":
-        return this.telephone?.cut(effect.turnId, effect.index);
+        return this.loudspeaker.cut(effect.turnId, effect.index);
       case "transfer":
         return this.#transfer(effect.turnId);
       case "stopModel":
@@ -143,49 +141,48 @@ export class SimulatedWorld {
     });
   }
 
-  /** The words of the sentence that a telephone plays which were heard until now, in the order they were said. */
+  /** The words of the sentence that is played which were heard until now, in the order they were said. */
   get heardWords(): readonly string[] {
     const { turn } = this.actor.state;
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return [];
-    const heardMs = (index: number) => this.telephone?.heardMs(turn.id, index) ?? 0;
-    return loudspeaker.heardWords(sentences, heardMs);
+    return loudspeaker.heardWords(sentences, (index) => this.#heardChars(turn.id, index));
   }
 
-  /** Half of the browsers tell what they have played. */
-  #newBrowser(): SimulatedBrowser | undefined {
-    const bufferMs = this.random.whole(-1_500, 1_500);
+  /** Half of those that may tell what they have played; the others are taken to play at once. */
+  #newBrowser(mayReport: boolean): SimulatedBrowser {
+    const bufferMs = mayReport ? this.random.whole(-1_500, 1_500) : -1;
     const tell = (turnId: number, playedMs: number) =>
       this.send({ type: "played", turnId, playedMs });
-    return bufferMs < 0 ? undefined : new SimulatedBrowser(this.clock, bufferMs, tell);
+    const onPlayed = bufferMs < 0 ? undefined : tell;
+    return new SimulatedBrowser(this.clock, { bufferMs: Math.max(0, bufferMs), onPlayed });
   }
 
-  /** What the telephone's loudspeaker has said of a turn, beside what the call says of it. */
+  /** What the loudspeaker has said of a turn, beside what the call says of it. */
   #noteTruth({ report, messages }: TurnSave): void {
-    if (this.telephone === undefined || report === undefined) return;
-    this.telephone.endTurn(report);
-    const { telephone } = this;
+    if (report === undefined) return;
+    this.loudspeaker.endTurn(report);
     const told = messages.findLast(({ role }) => role === "assistant")?.text ?? "";
-    const sentences = this.asked.get(report.turn) ?? new Map<number, string>();
-    const heardMs = (index: number) => telephone.heardMs(report.turn, index);
-    const hadSecondTry = this.#secondTries.has(report.turn);
-    this.truths.push({ ...loudspeaker.truthOf(sentences, heardMs, told), hadSecondTry });
+    this.truth.note(report.turn, this.asked.get(report.turn) ?? new Map(), told);
+  }
+
+  #heardChars(turnId: number, index: number): number {
+    return charsHeard(this.#comeOf(turnId, index), this.loudspeaker.heardMs(turnId, index));
   }
 
   #play(turnId: number, index: number): void {
     const come = this.#comeOf(turnId, index);
     const { ms, isWhole } = come;
     come.isPlayed = true;
-    this.telephone?.play(turnId, index, ms, isWhole);
-    this.#browser?.play(turnId, ms);
+    this.loudspeaker.play(turnId, index, ms, isWhole);
     const chars = (this.asked.get(turnId)?.get(index) ?? "").length;
     this.callerWait.hear(chars * MS_PER_CHARACTER, this.actor.state.heldAtMs !== undefined);
   }
 
   #playPhrase(turnId: number, index: number, text: string): void {
     const durationMs = text.length * MS_PER_CHARACTER;
-    this.telephone?.play(turnId, index, durationMs, true);
-    this.#browser?.play(turnId, durationMs);
+    this.truth.addPhrase({ turn: turnId, index, text });
+    this.loudspeaker.play(turnId, index, durationMs, true);
     this.callerWait.hear(durationMs, this.actor.state.heldAtMs !== undefined);
   }
 
@@ -228,11 +225,13 @@ export class SimulatedWorld {
     // The rest of a sentence whose voice failed is part of what was asked for first.
     const before = sentences.get(index);
     if (before?.endsWith(text) === true) {
-      this.#secondTries.add(turnId);
-      const { ms, isPlayed } = this.#comeOf(turnId, index);
+      const come = this.#comeOf(turnId, index);
       // What came of it before it was played is thrown away.
-      if (!isPlayed) this.#come.forget(turnId, index);
-      else this.secondTries.push(loudspeaker.secondTryOf(before, ms, text));
+      if (!come.isPlayed) this.#come.forget(turnId, index);
+      else {
+        come.again = { cameMs: come.ms, fromChars: before.length - text.length };
+        this.secondTries.push(loudspeaker.secondTryOf(before, come.ms, text));
+      }
     }
     if (!sentences.get(index)?.endsWith(text)) sentences.set(index, text);
     this.asked.set(turnId, sentences);
@@ -269,8 +268,7 @@ export class SimulatedWorld {
     if (come.isWhole) return;
     come.ms += pieceMs;
     come.isWhole = isLast;
-    this.telephone?.grow(turnId, index, come.ms, isLast);
-    if (come.isPlayed) this.#browser?.play(turnId, pieceMs);
+    this.loudspeaker.grow(turnId, index, come.ms, isLast);
     this.send({
       type: isLast ? "sentenceWhole" : "sentenceGrew",
       turnId,

@@ -1,5 +1,5 @@
-import { heardPart, wholeWords } from "../../speech/heard-text.js";
-import { charsSaid, type WordMark } from "../../speech/word-marks.js";
+import { wholeWords } from "../../speech/heard-text.js";
+import { charsSaid, saidAfterMs, type WordMark } from "../../speech/word-marks.js";
 
 /** One sentence that is being sent or was sent to the caller, on the call's own clock. */
 export interface SentSentence {
@@ -7,13 +7,15 @@ export interface SentSentence {
   readonly startsAtMs: number;
   /** The audio that has come so far; all of it once the sentence is whole. */
   readonly durationMs: number;
-  /** How long the sentence will be: an estimate until it is whole, and never less than what has come. */
+  /** How long its text takes: an estimate until it is whole, and less than what has come only where it was cut. */
   readonly expectedMs: number;
   readonly isWhole: boolean;
   /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
   readonly marks?: readonly WordMark[];
   /** It only said that the agent is at work. */
   readonly isWaitingWord?: boolean;
+  /** So long after its sound had ended it was known, or made, to be whole: its mark was sent no sooner. */
+  readonly markLateMs?: number;
 }
 
 /**
@@ -61,11 +63,26 @@ export function recordGrowth(
   const last = ledger.sent.at(-1);
   if (last === undefined || last.isWhole) return ledger;
   const hasMore = grown.durationMs > last.durationMs;
-  const gapMs = hasMore ? Math.max(0, atMs - ledger.endsAtMs) : 0;
-  return ledgerOf([
-    ...ledger.sent.slice(0, -1),
-    { ...last, ...grown, startsAtMs: last.startsAtMs + gapMs },
-  ]);
+  const silentMs = Math.max(0, atMs - ledger.endsAtMs);
+  const startsAtMs = hasMore ? last.startsAtMs + silentMs : last.startsAtMs;
+  const markLateMs = grown.isWhole && !hasMore ? silentMs : 0;
+  return ledgerOf([...ledger.sent.slice(0, -1), { ...last, ...grown, startsAtMs, markLateMs }]);
+}
+
+/** No more of the last sentence comes: at `atMs` it ends in these of its words, and whatever sound of the next there is. */
+export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined) return ledger;
+  const { durationMs, expectedMs, marks = [] } = last;
+  const saidMs = saidAfterMs(last.text, marks, text.length, expectedMs);
+  const cut = {
+    text,
+    durationMs,
+    expectedMs: Math.min(durationMs, saidMs),
+    isWhole: true,
+    marks: marks.filter(({ end }) => end <= text.length),
+  };
+  return recordGrowth(ledger, cut, atMs);
 }
 
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
@@ -85,6 +102,11 @@ export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
   return sent.length === ledger.sent.length
     ? heardText(ledger, atMs)
     : heardText({ ...ledger, sent }, atMs);
+}
+
+/** How long all audio is that has come, whenever it was heard. */
+export function lengthMsOf({ sent }: PlaybackLedger): number {
+  return sent.reduce((sumMs, { durationMs }) => sumMs + durationMs, 0);
 }
 
 /** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
@@ -125,8 +147,17 @@ export function heldBack(
 }
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */
-export function cameOf({ text, durationMs, expectedMs }: SentSentence): string {
-  return heardPart(text, Math.min(OPEN_FRACTION_MAX, durationMs / Math.max(expectedMs, 1)));
+export function cameOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
+  return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
+}
+
+/** The marks of a sentence whose rest behind `text` another try says: a word that was not whole is said once more. */
+export function marksBeforeRest(sent: SentSentence, text: string): readonly WordMark[] {
+  const { durationMs, expectedMs, marks = [] } = sent;
+  const end = text.length;
+  const saidMs = Math.min(durationMs, saidAfterMs(sent.text, marks, end, expectedMs));
+  const before = marks.filter((mark) => mark.end <= end);
+  return [...before, { end, atMs: saidMs }, { end, atMs: durationMs }];
 }
 
 /** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
@@ -141,18 +172,23 @@ export function delayPlayback(
   return ledgerOf(sent);
 }
 
-/** A sentence is known to have ended at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
+/** When the sound of a sentence had ended whose mark came at `atMs`. */
+export function markedEndMs({ sent }: PlaybackLedger, index: number, atMs: number): number {
+  return atMs - (sent[index]?.markLateMs ?? 0);
+}
+
+/** The mark of a sentence came at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
 export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
   const heard = ledger.sent[index];
   if (heard === undefined) return ledger;
-  let beforeEndedAtMs = endOf(heard);
-  let byMs = atMs - beforeEndedAtMs;
+  let beforeMarkedAtMs = markedAt(heard);
+  let byMs = atMs - beforeMarkedAtMs;
   const sent = ledger.sent.map((sentence, at) => {
     if (at < index) return sentence;
     // What was sent after a pause began when it was sent, unless what was before it took until later.
-    const pauseMs = Math.max(0, sentence.startsAtMs - beforeEndedAtMs);
+    const pauseMs = Math.max(0, sentence.startsAtMs - beforeMarkedAtMs);
     if (at > index && pauseMs > ROUNDING_MS) byMs = Math.max(0, byMs - pauseMs);
-    beforeEndedAtMs = endOf(sentence);
+    beforeMarkedAtMs = markedAt(sentence);
     return { ...sentence, startsAtMs: sentence.startsAtMs + byMs };
   });
   return ledgerOf(sent);
@@ -197,9 +233,14 @@ function endOf({ startsAtMs, durationMs }: SentSentence): number {
   return startsAtMs + durationMs;
 }
 
-/** All of it has been heard. */
-function isOver(sentence: SentSentence, atMs: number): boolean {
-  return sentence.isWhole && atMs > endOf(sentence) - ROUNDING_MS;
+/** When its mark was, or will be, sent behind it. */
+function markedAt(sentence: SentSentence): number {
+  return endOf(sentence) + (sentence.markLateMs ?? 0);
+}
+
+/** All its words have been heard; behind those of one that was cut there may be the beginning of another. */
+function isOver({ isWhole, startsAtMs, durationMs, expectedMs }: SentSentence, atMs: number) {
+  return isWhole && atMs > startsAtMs + Math.min(durationMs, expectedMs) - ROUNDING_MS;
 }
 
 function heardOf(sentence: SentSentence, atMs: number): string {
@@ -207,6 +248,9 @@ function heardOf(sentence: SentSentence, atMs: number): string {
   const playedMs = Math.min(atMs - startsAtMs, durationMs);
   if (playedMs <= 0) return "";
   if (isOver(sentence, atMs)) return text;
-  const chars = charsSaid(text, marks, playedMs, expectedMs);
+  return openPart(text, charsSaid(text, marks, playedMs, expectedMs));
+}
+
+function openPart(text: string, chars: number): string {
   return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
 }

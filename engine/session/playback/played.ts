@@ -18,7 +18,8 @@ export function onPlayed(
 ): SessionState {
   // Audio that stands still is the server's own to count.
   if (turn.sentCount === 0 || state.heldAtMs !== undefined) return state;
-  const told = alignPlayed(turn.ledger, event.playedMs, event.atMs);
+  const playedMs = turn.playedBeforeMs + event.playedMs;
+  const told = alignPlayed(turn.ledger, playedMs, event.atMs);
   // That all was played says nothing of when it was: the hole since then is as long as the clock says.
   const wasPlayed = turn.ledger.endsAtMs <= event.atMs && told.endsAtMs < event.atMs + ROUNDED_MS;
   const ledger = wasPlayed ? turn.ledger : told;

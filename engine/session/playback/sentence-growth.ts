@@ -19,11 +19,16 @@ import {
 import { type SessionState, withTurnInState } from "../state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "../turn.js";
 import { isCallerHeard, nextPhrase, sayPhrase } from "../turn-taking/waiting-words.js";
-import { cameOf, isGap, recordGrowth } from "./playback-ledger.js";
+import { cameOf, cutGrowth, isGap, marksBeforeRest, recordGrowth } from "./playback-ledger.js";
 import { withPace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
 const SECOND_TRY_MAX_MS = 2_000;
+/** No silence in the middle of a sentence is longer, where no words are ready or the agent's author wants none. */
+const HOLE_WITHOUT_WORDS_MAX_MS = 2_000;
+
+/** Words that end a hole could not be said just now, because the caller speaks: it is looked again after so long. */
+const LOOK_AGAIN_MS = 250;
 
 /** More of a sentence has come, or its last. */
 export function onSentenceAudio(
@@ -37,8 +42,10 @@ export function onSentenceAudio(
   if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
   const { slot, text, attempt, came } = sentence;
-  // The times of a second try begin with its own audio, which is not the sentence's.
-  const marks = came === undefined ? markWords(text, sentence.marks, words) : [];
+  // The times of a second try begin with its own audio, which follows that of the first.
+  const earlierMs = came?.durationMs ?? 0;
+  const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
+  const marks = markWords(text, sentence.marks, timed);
   const hasMore = durationMs > (sentence.durationMs ?? 0);
   const grewAtMs = hasMore ? atMs : sentence.grewAtMs;
   const grown: Sentence = { slot, text, attempt, durationMs, grewAtMs, isWhole, marks, came };
@@ -77,7 +84,8 @@ export function onSentenceFailed(
     return giveUpRest(state, { ...turn, hopeless }, index, atMs, out);
   }
   // Nothing of it was played, so that it is said from its first word.
-  return askAgain(state, turn, index, { ...sentence, durationMs: undefined }, sentence.text, out);
+  const again = { ...sentence, durationMs: undefined, marks: [] };
+  return askAgain(state, turn, index, again, sentence.text, out);
 }
 
 /** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
@@ -98,16 +106,36 @@ export function onGrowthMissed(
   }
   const bridged = isHeld ? undefined : bridgeHole(state, turn, sentence, event, out);
   if (bridged !== undefined) return bridged;
-  out.push({ type: "startTimer", timer: "growth", delayMs: dueMs - atMs });
+  const lookInMs = isHeld ? undefined : bridgeInMs(state, turn, sentence, atMs);
+  const delayMs = Math.min(dueMs - atMs, lookInMs ?? Number.POSITIVE_INFINITY);
+  out.push({ type: "startTimer", timer: "growth", delayMs });
   return state;
+}
+
+/** When it is looked again whether words are to end the hole: it begins later than was thought, or they could not be said yet. */
+function bridgeInMs(
+  { settings }: SessionState,
+  { ledger }: Turn,
+  sentence: Sentence,
+  atMs: number,
+): number | undefined {
+  if (settings.waitingWordMs === 0 || !isAwaited(sentence)) return undefined;
+  const holeInMs = ledger.endsAtMs + HOLE_MAX_MS - atMs;
+  return holeInMs > 0 ? holeInMs : LOOK_AGAIN_MS;
+}
+
+/** Another try was asked for the rest of a sentence, and nothing of that has come. */
+function isAwaited({ came, durationMs }: Sentence): boolean {
+  return came !== undefined && came.durationMs === durationMs;
 }
 
 /** When the try that a sentence waits for has failed. */
 function dueOf(sentence: Sentence, { ledger }: Turn): number {
-  const { came, durationMs } = sentence;
+  const { came } = sentence;
   const dueMs = growthDueMs(sentence, ledger);
-  const isAwaited = came !== undefined && came.durationMs === durationMs;
-  return isAwaited ? Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS) : dueMs;
+  if (came === undefined || !isAwaited(sentence)) return dueMs;
+  const holeMaxMs = ledger.endsAtMs + HOLE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS), holeMaxMs);
 }
 
 /** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
@@ -125,7 +153,7 @@ function goOnAfterFailure(
   // Its pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
   const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
-  const again = { ...sentence, came };
+  const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
   const rest = restOf(again);
   if (mayRetry && rest !== "") {
     const asked = askAgain(state, turn, index, again, rest, out);
@@ -134,7 +162,8 @@ function goOnAfterFailure(
     out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, holeInMs) });
     return asked;
   }
-  return apologizeForRest(state, cutSentence(turn, out), atMs, out);
+  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  return apologizeForRest(state, cutSentence(turn, playedAtMs, out), atMs, out);
 }
 
 /** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
@@ -162,12 +191,12 @@ function bridgeHole(
   { atMs, voiceAgoMs }: Pick<TimerFiredEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
 ): SessionState | undefined {
-  const { came, slot } = sentence;
+  const { slot } = sentence;
   const phrase = state.settings.waitingWordMs === 0 ? undefined : nextPhrase(state, turn);
-  if (came === undefined || came.durationMs !== sentence.durationMs || phrase === undefined) return;
+  if (!isAwaited(sentence) || phrase === undefined) return;
   if (atMs < turn.ledger.endsAtMs + HOLE_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;
-  const cut = cutSentence(turn, out);
+  const cut = cutSentence(turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
   const said = sayPhrase(state, cut, phrase, atMs, out);
   const rest = { ...newSentence(restOf(sentence), slot + 1), attempt: SYNTHESIS_ATTEMPTS_MAX };
@@ -184,8 +213,8 @@ function restOf({ text, came }: Sentence): string {
   return text.slice(came?.text.length ?? 0).trimStart();
 }
 
-/** The sentence that is being sent ends with what has come of it. */
-export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
+/** The sentence that is being sent ends at `atMs` with what has come of it. */
+export function cutSentence(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   const index = turn.sentCount - 1;
   const sentence = turn.sentences[index];
   const sent = turn.ledger.sent.at(-1);
@@ -195,7 +224,7 @@ export function cutSentence(turn: Turn, out: SessionEffect[]): Turn {
   const { came } = sentence;
   const text = came?.durationMs === sent.durationMs ? came.text : cameOf(sent);
   const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };
-  const ledger = recordGrowth(turn.ledger, asSent(cut, 0), turn.ledger.endsAtMs);
+  const ledger = cutGrowth(turn.ledger, text, atMs);
   return { ...turn, sentences: turn.sentences.with(index, cut), ledger };
 }
 
@@ -207,7 +236,7 @@ function askAgain(
   text: string,
   out: SessionEffect[],
 ): SessionState {
-  const again = { ...sentence, attempt: sentence.attempt + 1, marks: [] };
+  const again = { ...sentence, attempt: sentence.attempt + 1 };
   out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
   return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };

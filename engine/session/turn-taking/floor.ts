@@ -147,7 +147,7 @@ function afterFarewell(
 function afterEcho(state: SessionState, text: string, beganAtMs: number): SessionState | undefined {
   const { doubtful, turn } = state;
   const all = joinWords(doubtful?.text ?? "", text);
-  if (doubtful !== undefined && ownEcho(state, all) === "certain") {
+  if (doubtful !== undefined && ownEcho(state, all, text) === "certain") {
     return { ...state, utteranceBeganAtMs: undefined, doubtful: undefined };
   }
   const echo = ownEcho(state, text);

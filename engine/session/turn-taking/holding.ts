@@ -1,7 +1,7 @@
 import type { SessionEffect } from "../effects.js";
 import type { SentenceHeardEvent } from "../events.js";
 import { onPlaybackEnd } from "../playback/playback-end.js";
-import { alignEnd, delayPlayback } from "../playback/playback-ledger.js";
+import { alignEnd, delayPlayback, markedEndMs } from "../playback/playback-ledger.js";
 import { advanceSpeech, STALL_MAX_MS } from "../speaking.js";
 import type { SessionState } from "../state.js";
 import { isAllSent, type Turn } from "../turn.js";
@@ -67,8 +67,10 @@ export function onSentenceHeard(
   out: SessionEffect[],
 ): SessionState {
   if (event.index >= turn.sentCount) return state;
-  const isHeld = state.heldAtMs !== undefined;
-  const noted = isHeld ? { ...state, heldAtMs: event.atMs } : state;
+  const { heldAtMs } = state;
+  const isHeld = heldAtMs !== undefined;
+  const endedAtMs = markedEndMs(turn.ledger, event.index, event.atMs);
+  const noted = isHeld ? { ...state, heldAtMs: Math.max(heldAtMs, endedAtMs) } : state;
   const ledger = alignEnd(turn.ledger, event.index, event.atMs);
   const aligned = { ...turn, ledger };
   if (isAllSent(turn) && event.index === turn.sentCount - 1) {

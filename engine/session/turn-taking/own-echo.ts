@@ -1,5 +1,6 @@
 import { type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
 import { spokenWords } from "../../speech/spoken-words.js";
+import { saidAfterMs } from "../../speech/word-marks.js";
 import {
   EMPTY_LEDGER,
   type PlaybackLedger,
@@ -26,13 +27,14 @@ export interface DoubtfulWords {
 
 export const NOTHING_SPOKEN: SpokenBefore = { ledger: EMPTY_LEDGER, untilMs: 0 };
 
-/** Whether the newest words are the agent's own, of the turn that plays or of the one before. */
-export function ownEcho(state: SessionState, text: string): Echo {
+/** Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. */
+export function ownEcho(state: SessionState, text: string, newestText = text): Echo {
   const { turn, spokenBefore, callerEndedAtMs, heldAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
   const untilMs = heldAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
-  return echoOf(text, callerEndedAtMs, [...before, ...now], heldAtMs !== undefined);
+  const standsStill = heldAtMs !== undefined;
+  return echoOf(text, callerEndedAtMs, [...before, ...now], { standsStill, newestText });
 }
 
 /** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */
@@ -59,15 +61,16 @@ function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
   return words;
 }
 
-/** As if every character took as long as every other. */
+/** Where its voice tells its words, and between those as if every character took as long as every other. */
 function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
-  const words = spokenWords(sentence.text);
+  const { text, startsAtMs, expectedMs, marks = [] } = sentence;
+  const words = spokenWords(text);
   return words.map(({ word, end }, index) => {
     const isLast = index === words.length - 1;
-    const fraction = isLast ? 1 : end / sentence.text.length;
+    const saidMs = isLast ? expectedMs : saidAfterMs(text, marks, end, expectedMs);
     return {
       word,
-      endsAtMs: sentence.startsAtMs + sentence.expectedMs * fraction,
+      endsAtMs: startsAtMs + saidMs,
       beginsSentence: index === 0,
       endsSentence: isLast,
     };

@@ -1,5 +1,5 @@
 import type { SessionEffect } from "../effects.js";
-import { heldBack } from "../playback/playback-ledger.js";
+import { heldBack, lengthMsOf } from "../playback/playback-ledger.js";
 import { advanceSpeech, newSentence, SENTENCES_MAX } from "../speaking.js";
 import type { SessionState } from "../state.js";
 import { isGrowing, isWaitingWord, type Sentence, type Turn } from "../turn.js";
@@ -41,7 +41,10 @@ export function pause(
   const sentences = [...before, ...said, ...again];
   const sentCount = ledger.sent.length;
   const waitingWords = sentences.filter(isWaitingWord).length;
-  const paused = { ...turn, ledger, sentences, sentCount, askedCount: sentCount, waitingWords };
+  const playedBeforeMs = lengthMsOf(ledger);
+  const askedCount = sentCount;
+  const counts = { sentCount, askedCount, waitingWords, playedBeforeMs };
+  const paused = { ...turn, ledger, sentences, ...counts };
   return advanceSpeech(countInterruption(state), paused, atMs, out);
 }
 

@@ -104,6 +104,20 @@ test("what was cleared never leaves", () => {
   assert.equal(line.sent.length, sentCount + 2);
 });
 
+test("a turn that goes on after it was stopped has another `audioStart`, from which its reports count", () => {
+  const { line, voice } = newVoice();
+  voice.play(soundOf(500), 3);
+  assert.equal(voice.take({ type: "played", turnId: 3, ms: 300 }), 300);
+  voice.clear();
+  assert.equal(voice.take({ type: "played", turnId: 3, ms: 320 }), undefined);
+  voice.play(soundOf(100), 3);
+  voice.play(soundOf(100), 3);
+  const start = '{"type":"audioStart","turnId":3,"encoding":"pcm24k","sampleRateHz":24000}';
+  assert.deepEqual(line.texts, [start, start]);
+  assert.equal(voice.faultIn({ type: "played", turnId: 3, ms: 50 }), undefined);
+  assert.equal(voice.take({ type: "played", turnId: 3, ms: 50 }), 50);
+});
+
 test("a client that does not read has a minute of audio waiting, and no more", () => {
   const { line, voice } = newVoice();
   line.isSlow = true;

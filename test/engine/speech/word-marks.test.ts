@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { charsSaid, markWords, type WordMark } from "../../../engine/speech/word-marks.js";
+import {
+  charsSaid,
+  markWords,
+  saidAfterMs,
+  type WordMark,
+} from "../../../engine/speech/word-marks.js";
 
 /** `word=endMs`, as a voice tells them. */
 function marked(text: string, ...told: readonly string[]): readonly WordMark[] {
@@ -76,4 +81,21 @@ test("without marks an even pace is taken for it, and however odd the times are,
       assert.ok(charsSaid(text, marks, more, 3_000) <= text.length);
     }),
   );
+});
+
+test("so long as a part of a text takes, so much of it is said then, with marks and without", () => {
+  const marks = [
+    { end: 4, atMs: 500 },
+    { end: 10, atMs: 900 },
+  ];
+  const text = "One, two, three and four.";
+  for (const told of [[], marks]) {
+    for (let chars = 1; chars <= text.length; chars += 1) {
+      const saidMs = saidAfterMs(text, told, chars, 3_000);
+      const said = charsSaid(text, told, saidMs, 3_000);
+      assert.ok(Math.abs(said - chars) < 0.001, `${chars} characters, ${said} after ${saidMs} ms`);
+    }
+  }
+  assert.equal(saidAfterMs(text, marks, 0, 3_000), 0);
+  assert.equal(saidAfterMs(text, marks, text.length, 3_000), 3_000);
 });

@@ -4,9 +4,12 @@ import * as fc from "fast-check";
 import {
   alignEnd,
   alignPlayed,
+  cutGrowth,
   EMPTY_LEDGER,
   heardText,
+  markedEndMs,
   type PlaybackLedger,
+  recordGrowth,
   recordSent,
   sentencesHeard,
 } from "../../../../engine/session/playback/playback-ledger.js";
@@ -114,4 +117,27 @@ test("a mark that tells late of an end moves what followed in the same breath, a
   assert.deepEqual(startsOf(1, 2_900), [0, 2_400, 2_900, 3_600]);
   assert.deepEqual(startsOf(1, 1_400), [0, 900, 2_500, 3_200]);
   assert.deepEqual(startsOf(2, 3_000), [0, 1_000, 2_300, 3_000]);
+});
+
+test("a mark that was sent behind a silence puts the end right by what is left without it", () => {
+  const sentence = { text: "one two three", expectedMs: 1_000 };
+  const open = recordSent(EMPTY_LEDGER, { ...sentence, isWhole: false, durationMs: 1_000 }, 0);
+  const late = recordGrowth(open, { ...sentence, isWhole: true, durationMs: 1_000 }, 1_600);
+  const followed = recordSent(late, { ...sentence, isWhole: true, durationMs: 500 }, 1_600);
+  const aligned = alignEnd(followed, 0, 1_700);
+  assert.deepEqual(
+    aligned.sent.map(({ startsAtMs }) => startsAtMs),
+    [100, 1_700],
+  );
+  assert.equal(markedEndMs(followed, 0, 1_700), 1_100);
+});
+
+test("a sentence that was cut is heard with the last of its words, and told at their pace", () => {
+  const text = "one two three four";
+  const whole = { text, expectedMs: 1_800, isWhole: false, durationMs: 1_000 };
+  const cut = cutGrowth(recordSent(EMPTY_LEDGER, whole, 0), "one two", 700);
+  assert.equal(heardText(cut, 400), "one");
+  assert.equal(heardText(cut, 699), "one");
+  assert.equal(heardText(cut, 700), "one two");
+  assert.equal(cut.endsAtMs, 1_000);
 });
