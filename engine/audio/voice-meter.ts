@@ -83,7 +83,7 @@ export class VoiceMeter {
       sum += this.#isMulaw ? (MULAW_SIZES[audio[at] ?? 0xff] ?? 0) : sizeAt(audio, at);
       count += 1;
     }
-    return count === 0 ? 0 : sum / count;
+    return sum / count;
   }
 }
 

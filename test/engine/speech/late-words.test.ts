@@ -42,6 +42,12 @@ test("a final result that comes twice counts once, and one that was said twice c
   assert.equal(heard(first.late, "No.", 1_600, 1_800).text, "No.");
 });
 
+test("without times a final result that comes again much later was said again", () => {
+  const first = heard(NO_LATE_WORDS, "No.", undefined, 1_200);
+  assert.equal(heard(first.late, "No.", undefined, 1_300).text, "");
+  assert.equal(heard(first.late, "No.", undefined, 60_000).text, "No.");
+});
+
 test("a final result that is sent anew with a word more counts for that word", () => {
   const first = heard(NO_LATE_WORDS, "I am coming with", 1_000, 1_200);
   assert.equal(heard(first.late, "I am coming with five", 1_400, 1_600).text, "five");

@@ -36,6 +36,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "He lives in the U.S.|She lives in France now.",
     "I sell pens, paper, etc.|What would you like to have?",
     "Vendemos lápices, papel, etc.|¿Qué desea usted hoy?",
+    "Vendemos lápices, papel, etc.|¿Tiene usted algo más?",
+    "He lives in the U.S. this year.",
     "Wir haben Stifte, Papier usw.|Was möchten Sie heute haben?",
     "No, I said no.|Then I went home again.",
     "Take vitamin C.|It helps against a cold.",
