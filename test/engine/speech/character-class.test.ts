@@ -39,7 +39,9 @@ test("every pictograph and every wide character may begin a sentence with no spa
 test("a space is a pause where words are written together", () => {
   const scripts = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Tibetan}\p{sc=Myanmar}\p{sc=Khmer}]/u;
   // Later additions to a script, for minority languages, come behind.
-  const written = charactersThat((code) => code < 0x1800 && scripts.test(String.fromCharCode(code)));
+  const written = charactersThat(
+    (code) => code < 0x1800 && scripts.test(String.fromCharCode(code)),
+  );
   const paused = new Set(charactersThat(isPausedBySpace));
   const missing = Array.from(written).filter((character) => !paused.has(character));
   assert.equal(missing.join(""), "");
