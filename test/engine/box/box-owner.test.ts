@@ -116,6 +116,24 @@ test("a call that waits for its answer goes to who has its stream, with its slot
   assert.equal(await third.ask("countSlots", ORG), 0);
 });
 
+test("a call that another server answers goes there, and its slot is free here", async () => {
+  const { owner, join } = newBox();
+  const handed = {
+    claims: { callId: "a", orgId: ORG, agentId: "agent" },
+    callRef: "CA1",
+    answeredBy: "",
+  };
+  let given: typeof handed | undefined;
+  const one = join(1, { handOver: () => given });
+  await one.ask("takeSlot", slotOf("a"));
+  const { handOver } = owner.asNode.handlers;
+  assert.equal(await handOver({ callId: "a", orgId: ORG }), undefined);
+  assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
+  given = handed;
+  assert.deepEqual(await handOver({ callId: "a", orgId: ORG }), handed);
+  assert.equal(await one.ask("countSlots", ORG), 0);
+});
+
 test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
   const { join } = newBox();
   const claims = { callId: "a", orgId: ORG, agentId: "agent" };
