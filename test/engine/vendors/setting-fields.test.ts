@@ -109,3 +109,12 @@ test("what no client knows is left alone", () => {
   assert.deepEqual(vendorSettingFaults("llm", "groq", { region: "eu", tier: 1 }), []);
   assert.deepEqual(vendorSettingFaults("llm", "unknown", { region: "eu" }), []);
 });
+
+test("an operator finds a vendor's variables by its name", () => {
+  for (const { key, apiKey, address } of VENDORS) {
+    const name = key.replaceAll("-", "_").toUpperCase();
+    assert.ok([undefined, `${name}_API_KEY`].includes(apiKey.variable), apiKey.variable);
+    const addresses = [undefined, `${name}_BASE_URL`, `${name}_URL`];
+    assert.ok(addresses.includes(address.variable), address.variable);
+  }
+});
