@@ -39,7 +39,7 @@ test("an address is not over after 'at' or 'dot'", () => {
   for (const text of [
     "jane J at",
     "it is 7 dot",
-    "it is jane@example dot",
+    "mail jane@example dot",
     "jane dot d at",
     "x guion 7 arroba",
   ]) {

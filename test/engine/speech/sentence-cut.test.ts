@@ -34,3 +34,13 @@ test("where no clause ends, a speaker may pause before a word that joins", () =>
   assert.equal(lastJoint(text, 0, text.length), text.indexOf(" that"));
   assert.equal(lastJoint("the keys hang behind the door", 0, 29), -1);
 });
+
+test("a character that is longer than a sentence may be is cut, never inside a pair", () => {
+  const marked = `a${"\u0301".repeat(400)}`;
+  assert.equal(forcedCut(marked, 0, 200), 200);
+  const joined = "👩\u200d".repeat(100);
+  assert.deepEqual(
+    [9, 10, 11].map((to) => forcedCut(joined, 0, to)),
+    [9, 9, 11],
+  );
+});

@@ -38,6 +38,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "Vendemos lápices, papel, etc.|¿Qué desea usted hoy?",
     "Vendemos lápices, papel, etc.|¿Tiene usted algo más?",
     "He lives in the U.S. this year.",
+    "It was in the U.S. A. Miller was there too.",
+    "Is he a Dr?|Yes, he is one of them.",
     "Wir haben Stifte, Papier usw.|Was möchten Sie heute haben?",
     "No, I said no.|Then I went home again.",
     "Take vitamin C.|It helps against a cold.",
