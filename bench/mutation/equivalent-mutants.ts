@@ -235,6 +235,13 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "<=",
     reason: "behind the end begins no frame",
   },
+  {
+    sourcePath: "engine/telephony/media-stream.ts",
+    code: 'if (this.#dialect.audioIn === "json" && this.#scanner.scan(frame)) {',
+    original: 'this.#dialect.audioIn === "json" && this.#scanner.scan(frame)',
+    replacement: "false",
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */
