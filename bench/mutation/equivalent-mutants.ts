@@ -242,6 +242,13 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "without the scanner the message is parsed as a whole, to the same event",
   },
+  {
+    sourcePath: "engine/vendors/transport/socket-pools.ts",
+    code: "clockSkewMs = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "the only one who asks rounds the time down to five minutes",
+  },
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */
