@@ -5,7 +5,7 @@ import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { vendorSettingFaults } from "../../../engine/vendors/registry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
-import { CATEGORIES } from "../../../engine/vendors/vendor.js";
+import { CATEGORIES, PLAN_TIERS } from "../../../engine/vendors/vendor.js";
 import { VENDORS, vendorOf } from "../../../engine/vendors/vendors.js";
 import type { Category, JsonObject } from "../../../storage/records.js";
 
@@ -116,4 +116,12 @@ test("an operator finds a vendor's variables by its name", () => {
     assert.equal(apiKey.variable ?? `${name}_API_KEY`, `${name}_API_KEY`);
     assert.match(address.variable ?? `${name}_URL`, new RegExp(`^${name}_(?:BASE_|TTS_)?URL$`));
   }
+});
+
+test("every model is in a plan that there is", () => {
+  const models = VENDORS.flatMap((vendor) =>
+    CATEGORIES.flatMap((category) => vendor[category]?.models ?? []),
+  );
+  const plans = models.map(({ plan }) => plan);
+  assert.deepEqual(new Set(plans), new Set(PLAN_TIERS));
 });
