@@ -16,7 +16,7 @@ const LATER = `// A line that was not there.\nexport const one = () => 1 - 0;\n$
 const MAP = JSON.stringify({ version: 3, file: "", sources: [""], names: [], mappings: "AAAA" });
 const SEED = 3;
 
-/** Of all the mutants of a module the first ones. */
+/** The first mutants of a module, in the order of their ranks. */
 function sample(context: TestContext, source: string, size: number): readonly Mutant[] {
   const folder = mkdtempSync(join(tmpdir(), "parley-sample-"));
   context.after(() => rmSync(folder, { recursive: true }));
