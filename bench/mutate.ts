@@ -1,11 +1,17 @@
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { thisMachine } from "./machine.js";
 import { CompiledTree } from "./mutation/compiled-tree.js";
 import { type Trial, tryMutant } from "./mutation/mutant-trial.js";
-import { describeMutant, killRate, mutationReport, survivors } from "./mutation/mutation-report.js";
+import {
+  describeMutant,
+  killRate,
+  mutationReport,
+  named,
+  survivors,
+} from "./mutation/mutation-report.js";
 import { PlainRuns } from "./mutation/plain-runs.js";
 import { type Mutant, sampleMutants } from "./mutation/sampled-mutants.js";
 import { type Breadth, TestChoice } from "./mutation/test-choice.js";
@@ -13,7 +19,8 @@ import { PostgresCluster } from "./stand/postgres-cluster.js";
 
 /**
  * Makes small faults in the compiled modules and says which ones no test notices. Each worker has a copy of the build beside
- * it; `bench/results/mutation.md` is written with `--write`.
+ * it; `bench/results/mutation.md` is written with `--write`. `--again FILE` tries those alone that a report names, wherever
+ * their lines are now.
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +29,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     minutes: { type: "string", default: "8" },
     workers: { type: "string", default: "2" },
+    again: { type: "string" },
     write: { type: "boolean", default: false },
   },
 });
@@ -51,7 +59,13 @@ const paths = tree.paths
   .filter((path) => prefixes.some((prefix) => path.startsWith(prefix)))
   .filter((path) => !NOT_MUTATED.some((folder) => path.startsWith(folder)))
   .filter((path) => !path.startsWith("test/"));
-const mutants = sampleMutants(tree, paths, Number(values.sample), seed);
+const mutants =
+  values.again === undefined
+    ? sampleMutants(tree, paths, Number(values.sample), seed)
+    : named(
+        sampleMutants(tree, paths, Number.POSITIVE_INFINITY, seed),
+        readFileSync(values.again, "utf8"),
+      );
 const plainRuns = new PlainRuns(
   tree,
   mutants,

@@ -1,6 +1,7 @@
 import type { Machine } from "../machine.js";
 import { equivalenceOf } from "./equivalent-mutants.js";
 import type { Fate, Trial } from "./mutant-trial.js";
+import type { Mutant } from "./sampled-mutants.js";
 
 export interface MutationRun {
   readonly command: string;
@@ -20,12 +21,32 @@ export interface MutationRun {
 
 /** One mutant as a line: where it is, what it was, and what became of it. */
 export function describeMutant({ mutant, fate }: Trial): string {
-  const { sourcePath, line, change, original, code } = mutant;
-  const shown = (text: string) => `\`${text.replace(/\s+/g, " ").slice(0, 80)}\``;
-  const to = change.replacement === ";" ? "nothing" : shown(change.replacement);
+  const { sourcePath, line, code } = mutant;
   const place =
     fate === "unreached" ? `, which no test executes: ${shown(code)}` : ` in ${shown(code)}`;
-  return `${sourcePath}:${line} ${shown(original)} → ${to} (${change.operator})${place}`;
+  return `${sourcePath}:${line} ${describeChange(mutant)}${place}`;
+}
+
+/** Those of the mutants that a report or the output of a run names, whatever their lines are now. */
+export function named(mutants: readonly Mutant[], report: string): readonly Mutant[] {
+  const lines = report.split("\n");
+  return mutants.filter((mutant) => {
+    const [path, change, code] = [
+      `${mutant.sourcePath}:`,
+      describeChange(mutant),
+      shown(mutant.code),
+    ];
+    return lines.some((line) => [path, ` ${change}`, code].every((part) => line.includes(part)));
+  });
+}
+
+function describeChange({ change, original }: Mutant): string {
+  const to = change.replacement === ";" ? "nothing" : shown(change.replacement);
+  return `${shown(original)} → ${to} (${change.operator})`;
+}
+
+function shown(text: string): string {
+  return `\`${text.replace(/\s+/g, " ").slice(0, 80)}\``;
 }
 
 /** Valid mutants that lived, whether a test reached them or not. */
@@ -51,13 +72,6 @@ export function mutationReport(run: MutationRun): string {
   const machine = Object.entries(run.machine)
     .filter(([name]) => name !== "pinning")
     .map(([name, value]) => `- ${name}: ${value}`);
-  const folders = [...new Set(trials.map(folderOf))].sort();
-  const rows = folders.map((folder) =>
-    row(
-      folder,
-      trials.filter((trial) => folderOf(trial) === folder),
-    ),
-  );
   const equivalent = trials.flatMap((trial) => {
     const reason = lived(trial.fate) ? reasonOf(trial) : undefined;
     return reason === undefined ? [] : [`- ${describeMutant(trial)}: ${reason}`];
@@ -72,10 +86,9 @@ export function mutationReport(run: MutationRun): string {
     `- tests with PostgreSQL: ${run.hasPostgres ? "asked" : "not asked, since it is not installed"}`,
     `- test files left out: ${run.leftOutTests.join(", ") || "none"}`,
     "",
-    "| folder | mutants | killed | timed out | lived | equivalent | died of the valid |",
-    "|---|---|---|---|---|---|---|",
-    ...rows,
-    row("all", trials),
+    ...table("folder", trials, folderOf),
+    "",
+    ...table("kind of fault", trials, ({ mutant }) => mutant.change.operator),
     "",
     "## Lived",
     "",
@@ -86,6 +99,21 @@ export function mutationReport(run: MutationRun): string {
     ...equivalent,
     "",
   ].join("\n");
+}
+
+function table(
+  title: string,
+  trials: readonly Trial[],
+  groupOf: (trial: Trial) => string,
+): readonly string[] {
+  const groups = [...new Set(trials.map(groupOf))].sort();
+  const of = (group: string) => trials.filter((trial) => groupOf(trial) === group);
+  return [
+    `| ${title} | mutants | killed | timed out | lived | equivalent | died of the valid |`,
+    "|---|---|---|---|---|---|---|",
+    ...groups.map((group) => row(group, of(group))),
+    row("all", trials),
+  ];
 }
 
 function lived(fate: Fate): boolean {

@@ -15,6 +15,8 @@ export interface Mutant {
   /** The whole line of the compiled module, without its indent: it names the place when lines move. */
   readonly code: string;
   readonly original: string;
+  /** How many of the same change on the same line of code stand before it in the module. */
+  readonly twinIndex: number;
 }
 
 const sourceMap = v.object({
@@ -44,6 +46,7 @@ export function sampleMutants(
 function mutantsOf(tree: CompiledTree, path: string): readonly Mutant[] {
   const source = tree.source(path);
   const map = new SourceMap(v.parse(jsonSourceMap, tree.sourceMap(path)));
+  const twinCounts = new Map<string, number>();
   return changesOf(source).map((change) => {
     const lineBegan = source.lastIndexOf("\n", change.start - 1) + 1;
     const lineIndex = source.slice(0, lineBegan).split("\n").length - 1;
@@ -52,12 +55,15 @@ function mutantsOf(tree: CompiledTree, path: string): readonly Mutant[] {
     const code = source.slice(lineBegan).split("\n", 1)[0]?.trim() ?? "";
     const original = source.slice(change.start, change.end);
     const sourcePath = path.replace(/\.js$/, ".ts");
-    return { path, change, sourcePath, line, code, original };
+    const name = [code, original, change.replacement].join("\n");
+    const twinIndex = twinCounts.get(name) ?? 0;
+    twinCounts.set(name, twinIndex + 1);
+    return { path, change, sourcePath, line, code, original, twinIndex };
   });
 }
 
-/** A rank does not depend on other files, so that most of a sample stays the same when one of them is changed. */
-function rankOf({ path, code, change, original }: Mutant, seed: number): string {
-  const name = [seed, path, code, change.start, original, change.replacement].join("\n");
+/** A rank does not depend on what else is in the module, so that a sample stays the same when other lines are changed. */
+function rankOf({ path, code, change, original, twinIndex }: Mutant, seed: number): string {
+  const name = [seed, path, code, original, change.replacement, twinIndex].join("\n");
   return createHash("sha256").update(name).digest("hex");
 }

@@ -28,7 +28,7 @@ export function mp3Stream(bytes: Uint8Array): Mp3Stream {
   let frames = 0;
   let samples = 0;
   let at = 0;
-  while (at + MP3_HEADER_BYTES <= bytes.length) {
+  while (at < bytes.length) {
     const header = readMp3Header(bytes, at);
     if (header === undefined || !isFrame(bytes, at, header, first, pieces.at(-1)?.to === at)) {
       at = afterGarbage(bytes, at);
@@ -84,7 +84,6 @@ function afterGarbage(bytes: Uint8Array, at: number): number {
 
 const ID3_FIRST = 0x49;
 const ID3V2_HEADER_BYTES = 10;
-const ID3V2_FOOTER_FLAG = 0x10;
 
 function isTag(bytes: Uint8Array, at: number): boolean {
   return isId3v2(bytes, at) || spells(bytes, at, "TAG") || spells(bytes, at, "APETAGEX");
@@ -94,14 +93,13 @@ function isId3v2(bytes: Uint8Array, at: number): boolean {
   return spells(bytes, at, "ID3") && at + ID3V2_HEADER_BYTES <= bytes.length;
 }
 
-/** Seven bits a byte (ID3v2.4, section 3.1); the header and an optional footer are not in the number. */
+/** Seven bits a byte (ID3v2.4, section 3.1). The header is not in the number, nor a footer, in which no frame can begin. */
 function id3v2Bytes(bytes: Uint8Array, at: number): number {
   let size = 0;
   for (let index = at + 6; index < at + ID3V2_HEADER_BYTES; index += 1) {
     size = size * 128 + ((bytes[index] ?? 0) & 0x7f);
   }
-  const footerBytes = ((bytes[at + 5] ?? 0) & ID3V2_FOOTER_FLAG) === 0 ? 0 : ID3V2_HEADER_BYTES;
-  return ID3V2_HEADER_BYTES + size + footerBytes;
+  return ID3V2_HEADER_BYTES + size;
 }
 
 const VBRI_OFFSET_BYTES = MP3_HEADER_BYTES + 32;

@@ -11,7 +11,7 @@ export interface Resampler {
 
 /** Throws a RangeError for half hertz. */
 export function newResampler(rateHz: number, targetHz: number): Resampler {
-  if (!Number.isInteger(rateHz) || rateHz < 1) {
+  if (!Number.isInteger(rateHz) || rateHz <= 0) {
     throw new RangeError(`audio of ${rateHz} Hz cannot be converted`);
   }
   if (rateHz === targetHz) return { push: (pcm) => pcm, end: () => new Int16Array(0) };

@@ -83,14 +83,13 @@ export class VoiceMeter {
       sum += this.#isMulaw ? (MULAW_SIZES[audio[at] ?? 0xff] ?? 0) : sizeAt(audio, at);
       count += 1;
     }
-    return count === 0 ? 0 : sum / count;
+    return sum / count;
   }
 }
 
 /** The size of a 16-bit sample, low byte first. */
 function sizeAt(audio: Uint8Array, at: number): number {
-  const sample = ((((audio[at + 1] ?? 0) << 8) | (audio[at] ?? 0)) << 16) >> 16;
-  return sample < 0 ? -sample : sample;
+  return Math.abs(((((audio[at + 1] ?? 0) << 8) | (audio[at] ?? 0)) << 16) >> 16);
 }
 
 function bitCount(bits: number): number {

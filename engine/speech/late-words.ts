@@ -88,7 +88,7 @@ export function withoutLateWords<Heard extends Transcript>(
 }
 
 function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs: number): boolean {
-  if (late.finalText === "" || atMs - late.finalAtMs > LATE_MAX_MS) return false;
+  if (atMs - late.finalAtMs > LATE_MAX_MS) return false;
   if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
     if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
     // Where no times are told, what was guessed anew was said anew.

@@ -99,7 +99,7 @@ function afterClosedStop(text: string, end: number): number {
 
 function afterFullStop(text: string, start: number, at: number, end: number): number {
   const word = wordBefore(text, start, at);
-  if (word === "" || word.length > WORD_MAX) return end;
+  if (word === "") return end;
   if (NUMBER.test(word)) return afterNumber(text, start, at, end, word);
   if (ALWAYS_CONTINUED.has(word)) return NOT_A_BOUNDARY;
   if (CONTINUED_BY_NUMBER.has(word)) return unlessNumberFollows(text, end);
@@ -127,7 +127,8 @@ function unlessNumberFollows(text: string, end: number): number {
 function ifOpenerFollows(text: string, end: number): number {
   const word = wordAfter(text, end);
   if (word === undefined) return UNDECIDED;
-  if (beginsUnspaced(text.charCodeAt(skipSpaces(text, end)))) return end;
+  const following = text.slice(end, end + LOOKAHEAD_MAX).trimStart();
+  if (beginsUnspaced(following.charCodeAt(0))) return end;
   if (!UPPER_CASE.test(word)) return NOT_A_BOUNDARY;
   return SENTENCE_OPENERS.has(word.toLowerCase().replace("’", "'")) ? end : NOT_A_BOUNDARY;
 }
@@ -164,10 +165,4 @@ function nextInk(text: string, end: number): number {
     if (!isSpace(code) && !isOpener(code)) return index;
   }
   return NOT_A_BOUNDARY;
-}
-
-function skipSpaces(text: string, from: number): number {
-  let index = from;
-  while (index < from + LOOKAHEAD_MAX && isSpace(text.charCodeAt(index))) index += 1;
-  return index;
 }

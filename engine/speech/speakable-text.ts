@@ -14,9 +14,7 @@ const SPOKEN = /[\p{L}\p{N}]/u;
 const MARKUP =
   /[\n*_#`~[\]<>|\\&•–+-]|:\/\/|www\.|\p{Extended_Pictographic}|\p{Regional_Indicator}/u;
 
-type Rule = readonly [pattern: RegExp, replacement: string | ((...found: string[]) => string)];
-
-const hostOf = (_whole: string, host = ""): string => host.replace(/^www\./i, "");
+type Rule = readonly [pattern: RegExp, replacement: string];
 
 /** In this order: a later rule counts on what the earlier ones have removed. */
 const RULES: readonly Rule[] = [
@@ -35,8 +33,8 @@ const RULES: readonly Rule[] = [
   [/<(?=https?:|mailto:)([^<>\s]{1,1000})>/gi, "$1"],
   [/mailto:/gi, ""],
   [
-    /\b(?:https?|ftp|wss?):\/\/([\w.-]{1,253})(?::\d{1,5})?(?:\/(?:[^\s<>]{0,1000}[\w/])?)?/gi,
-    hostOf,
+    /\b(?:https?|ftp|wss?):\/\/(?:www\.)?([\w.-]{1,253})(?::\d{1,5})?(?:\/(?:[^\s<>]{0,1000}[\w/])?)?/gi,
+    "$1",
   ],
   // Tags and entities.
   [/<\/?[a-z][^<>]{0,200}>/gi, " "],
@@ -70,11 +68,6 @@ const RULES: readonly Rule[] = [
 
 function withoutMarkup(text: string): string {
   let plain = text;
-  for (const [pattern, replacement] of RULES) {
-    plain =
-      typeof replacement === "string"
-        ? plain.replace(pattern, replacement)
-        : plain.replace(pattern, replacement);
-  }
+  for (const [pattern, replacement] of RULES) plain = plain.replace(pattern, replacement);
   return plain;
 }

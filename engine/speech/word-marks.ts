@@ -38,7 +38,7 @@ export function markWords(
       more.push({ end: from, atMs: fromMs });
     }
   }
-  return more.length === 0 ? marks : [...marks, ...more];
+  return [...marks, ...more];
 }
 
 /** How many characters of a text have been said after `playedMs` of its audio, which is `durationMs` long; between marks evenly. */
@@ -78,6 +78,6 @@ function between(before: WordMark, after: WordMark, playedMs: number): number {
 
 function behindPunctuation(text: string, end: number): number {
   let at = end;
-  while (at < text.length && PUNCTUATION.test(text.charAt(at))) at += 1;
+  while (PUNCTUATION.test(text.charAt(at))) at += 1;
   return at;
 }

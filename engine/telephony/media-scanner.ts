@@ -96,9 +96,9 @@ export class MediaScanner {
       this.#isDone = true;
       return true;
     }
-    if (!this.#skipText()) return false;
+    const isText = this.#skipText();
     this.payloadEnd = this.#at - 1;
-    return true;
+    return isText;
   }
 
   #readChunk(): boolean {
@@ -140,7 +140,7 @@ export class MediaScanner {
     for (; at < frame.length; at += 1) {
       const byte = frame[at] ?? 0;
       if (byte === QUOTE) break;
-      if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return false;
+      if (byte < 0x20 || byte === BACKSLASH) return false;
     }
     this.#at = at + 1;
     return at < frame.length;
@@ -152,7 +152,6 @@ function isDigit(byte: number | undefined): boolean {
 }
 
 function matches(frame: Uint8Array, at: number, text: Uint8Array): boolean {
-  if (at + text.length > frame.length) return false;
   for (let index = 0; index < text.length; index += 1) {
     if (frame[at + index] !== text[index]) return false;
   }

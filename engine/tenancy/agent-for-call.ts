@@ -1,4 +1,4 @@
-import type { AgentRecord, PlanRecord, ProviderRecord } from "../../storage/records.js";
+import type { AgentRecord, Category, PlanRecord, ProviderRecord } from "../../storage/records.js";
 import {
   type AgentStanding,
   type AgentStatus,
@@ -79,15 +79,13 @@ function fallbacksForCall(
   plan: PlanRecord,
   providersById: ProvidersById,
 ): FallbacksForCall {
-  const [llm, tts, stt] = (["llm", "tts", "stt"] as const).map((category) =>
-    usableFallbacks(agent, category, plan, providersById),
-  );
+  const of = (category: Category) => usableFallbacks(agent, category, plan, providersById);
   const isUsable = (each: UsableVendor | undefined) => each !== undefined;
   const speeds = agent.fallbacks.tts.map(({ speed }) => speed);
   return {
-    llm: llm?.filter(isUsable) ?? [],
-    tts: tts?.flatMap((each, at) => (each ? [{ ...each, speed: speeds[at] ?? 1 }] : [])) ?? [],
-    stt: stt?.filter(isUsable) ?? [],
+    llm: of("llm").filter(isUsable),
+    tts: of("tts").flatMap((each, at) => (each ? [{ ...each, speed: speeds[at] ?? 1 }] : [])),
+    stt: of("stt").filter(isUsable),
   };
 }
 

@@ -48,11 +48,11 @@ function placeAdvice(filePath: string): string | undefined {
   return undefined;
 }
 
-function kindOf(path: string): "file" | "folder" | "none" {
+function kindOf(path: string): "file" | "folder" | undefined {
   try {
     return statSync(path).isDirectory() ? "folder" : "file";
   } catch {
-    return "none";
+    return undefined;
   }
 }
 

@@ -111,7 +111,5 @@ function slashes(url: string): readonly string[] {
 
 function legacyQuery(url: string): string {
   const at = url.indexOf("?");
-  return at < 0 || at === url.length - 1
-    ? url
-    : `${url.slice(0, at)}?${stringify(parse(url.slice(at + 1)))}`;
+  return at < 0 ? url : `${url.slice(0, at)}?${stringify(parse(url.slice(at + 1)))}`;
 }

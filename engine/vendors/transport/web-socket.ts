@@ -51,11 +51,9 @@ export class VendorSocket {
       else if (data instanceof ArrayBuffer) this.#listener?.onBinary(new Uint8Array(data));
     });
     webSocket.addEventListener("close", ({ code, reason }) => {
-      const listener = this.#listener;
-      this.#listener = undefined;
       // The peer's end of the connection may linger; nothing more is expected from it.
       connection.destroy();
-      listener?.onClosed(code, reason);
+      this.#listener?.onClosed(code, reason);
     });
   }
 

@@ -70,9 +70,9 @@ async function publish(partialPath: string, targetPath: string): Promise<void> {
   try {
     await link(partialPath, targetPath);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    if (error.code === "EEXIST") throw alreadyThere();
-    if (!WITHOUT_LINKS.has(error.code)) throw error;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST") throw alreadyThere();
+    if (!WITHOUT_LINKS.has(code)) throw error;
     // Whole too, but a file that has come by this name within the last moment would be overwritten.
     await refuseExisting(targetPath);
     await rename(partialPath, targetPath);

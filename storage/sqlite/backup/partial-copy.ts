@@ -44,9 +44,9 @@ export class PartialCopy {
 }
 
 async function removeDead(folder: string, madeBeforeMs: number): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (!entry.isDirectory() || !NAME.test(entry.name)) continue;
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (!NAME.test(name)) continue;
     const found = await stat(path).catch(() => undefined);
     if (found !== undefined && found.mtimeMs < madeBeforeMs) await removeIfDead(path);
   }

@@ -50,7 +50,7 @@ function smallBuild(context: TestContext): string {
 function mutantsOf(): readonly Mutant[] {
   const place = { path: "engine/numbers.js", sourcePath: "engine/numbers.ts", line: 1, code: "" };
   const changes = changesOf(MODULE).filter(({ operator }) => operator === "arithmetic");
-  return changes.map((change) => ({ ...place, change, original: "" }));
+  return changes.map((change) => ({ ...place, change, original: "", twinIndex: 0 }));
 }
 
 test("a mutant is tried with the tests that execute its place, and what they execute is known the next time", async (context) => {

@@ -94,10 +94,11 @@ test("headers are read as the standard lays them out", () => {
 
 function id3v2(contentBytes: number, flags = 0): Buffer {
   const size = [21, 14, 7, 0].map((shift) => (contentBytes >> shift) & 0x7f);
-  const footer = (flags & 0x10) === 0 ? 0 : 10;
   // The content looks like frames, which it must not be taken for.
-  const content = Buffer.alloc(contentBytes + footer, Buffer.from([0xff, 0xf3, 0x64, 0xc4]));
-  return Buffer.concat([Buffer.from("ID3"), Buffer.from([4, 0, flags, ...size]), content]);
+  const content = Buffer.alloc(contentBytes, Buffer.from([0xff, 0xf3, 0x64, 0xc4]));
+  const numbers = Buffer.from([4, 0, flags, ...size]);
+  const footer = (flags & 0x10) === 0 ? [] : [Buffer.from("3DI"), numbers];
+  return Buffer.concat([Buffer.from("ID3"), numbers, content, ...footer]);
 }
 
 function id3v1(): Buffer {

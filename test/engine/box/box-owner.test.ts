@@ -19,6 +19,11 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 const ORG = "org";
 const CALLS_MAX = 3;
 const SETTLE_TURNS = 5;
+const HANDED = {
+  claims: { callId: "a", orgId: ORG, agentId: "agent" },
+  callRef: "CA1",
+  answeredBy: "",
+};
 const log = new SilentLogger();
 const nothing = () => undefined;
 const NEVER = new Promise<void>(nothing);
@@ -92,15 +97,10 @@ test("slots are counted over the box, and those of a process that ends are free"
 
 test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
   const { owner, join } = newBox();
-  const handed = {
-    claims: { callId: "a", orgId: ORG, agentId: "agent" },
-    callRef: "CA1",
-    answeredBy: "",
-  };
   let isThere = true;
   const one = join(1, {
     handOver: () => {
-      const given = isThere ? handed : undefined;
+      const given = isThere ? HANDED : undefined;
       isThere = false;
       return given;
     },
@@ -109,11 +109,24 @@ test("a call that waits for its answer goes to who has its stream, with its slot
   await one.ask("takeSlot", slotOf("a"));
   const call = { callId: "a", orgId: ORG };
   const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
-  assert.deepEqual(answers, [handed, undefined]);
+  assert.deepEqual(answers, [HANDED, undefined]);
   owner.leave(1);
   assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
   owner.leave(2);
   assert.equal(await third.ask("countSlots", ORG), 0);
+});
+
+test("a call that another server answers goes there, and its slot is free here", async () => {
+  const { owner, join } = newBox();
+  let given: typeof HANDED | undefined;
+  const one = join(1, { handOver: () => given });
+  await one.ask("takeSlot", slotOf("a"));
+  const { handOver } = owner.asNode.handlers;
+  assert.equal(await handOver({ callId: "a", orgId: ORG }), undefined);
+  assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
+  given = HANDED;
+  assert.deepEqual(await handOver({ callId: "a", orgId: ORG }), HANDED);
+  assert.equal(await one.ask("countSlots", ORG), 0);
 });
 
 test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {

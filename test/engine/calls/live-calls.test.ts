@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
 
 test("whoever wants to know is told of every call at the moment when it is opened", () => {
   const counts: number[] = [];
@@ -9,4 +10,14 @@ test("whoever wants to know is told of every call at the moment when it is opene
   calls.add({ callId: "two", end: () => {} });
   calls.remove("one");
   assert.deepEqual(counts, [1, 2]);
+});
+
+test("calls have been ended from here when there were any, and not before", () => {
+  const calls = new LiveCalls();
+  calls.endAll(CALLER_LEFT);
+  assert.equal(calls.wereEnded, false, "there was none");
+  calls.add({ callId: "one", end: () => {} });
+  assert.equal(calls.wereEnded, false);
+  calls.endAll(CALLER_LEFT);
+  assert.equal(calls.wereEnded, true);
 });

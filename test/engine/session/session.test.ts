@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { MULAW_8K } from "../../../engine/audio/audio-format.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import { Session } from "../../../engine/session/session.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
 
 function sessionWith() {
   const told: string[] = [];
@@ -18,7 +19,11 @@ function sessionWith() {
     finish: async () => void told.push("finished"),
     close: () => void told.push("closed"),
   };
-  const vendorLog = { vendorFailed: () => undefined, wasDeaf: () => undefined };
+  const vendorLog = {
+    vendorFailed: (category: string, { vendor }: VendorError) =>
+      void told.push(`${category} failed: ${vendor}`),
+    wasDeaf: (deafMs: number) => void told.push(`deaf for ${deafMs} ms`),
+  };
   return { session: new Session("call", runner, vendorLog, MULAW_8K), stream, told };
 }
 
@@ -45,4 +50,11 @@ test("what a recognizer finds out about turns reaches the call, but for their be
     session.onTurn({ mark, text: "" });
   }
   assert.deepEqual(told, ["callerTurnEnding", "callerTurnResumed", "callerTurnEnded"]);
+});
+
+test("whose failure leaves a call without an answer is told before the caller hears of it", () => {
+  const { session, told } = sessionWith();
+  const error = new VendorError("acme", "timeout", "acme: too late");
+  session.beginWithout({ category: "llm", error });
+  assert.deepEqual(told, ["llm failed: acme", "opened"]);
 });

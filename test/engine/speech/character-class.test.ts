@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  beginsUnspaced,
+  isHighSurrogate,
+  isPausedBySpace,
   isSpace,
   isTerminator,
   isWideClauseMark,
@@ -25,4 +28,29 @@ test("exactly these end one, or a clause, without a space after them", () => {
 test("a space is what trimming removes", () => {
   const trimmed = charactersThat((code) => String.fromCharCode(code).trim() === "");
   assert.equal(charactersThat(isSpace), trimmed);
+});
+
+test("every pictograph and every wide character may begin a sentence with no space before it", () => {
+  const some = charactersThat(beginsUnspaced);
+  assert.ok(some.startsWith("¡¿☀☁☂"));
+  assert.equal(some.length, "¡¿".length + 0x1_0000 - "☀".charCodeAt(0));
+});
+
+test("a space is a pause where words are written together", () => {
+  const scripts = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Tibetan}\p{sc=Myanmar}\p{sc=Khmer}]/u;
+  // Later additions to a script, for minority languages, come behind.
+  const written = charactersThat(
+    (code) => code < 0x1800 && scripts.test(String.fromCharCode(code)),
+  );
+  const paused = new Set(charactersThat(isPausedBySpace));
+  const missing = Array.from(written).filter((character) => !paused.has(character));
+  assert.equal(missing.join(""), "");
+  const others = Array.from(paused).filter((one) => /\P{Cn}/u.test(one) && !scripts.test(one));
+  assert.equal(others.join(""), "฿࿕࿖࿗࿘");
+});
+
+test("the first half of a pair is known, which nothing may be cut behind", () => {
+  const firstHalves = charactersThat(isHighSurrogate);
+  assert.equal(firstHalves.length, 0x400);
+  assert.ok(Array.from(firstHalves).every((half) => /^.$/su.test(`${half}\udc00`)));
 });

@@ -36,7 +36,13 @@ test("a row of digits or letters is a dictation without any question", () => {
 });
 
 test("an address is not over after 'at' or 'dot'", () => {
-  for (const text of ["jane J at", "it is 7 dot", "jane dot d at", "x guion 7 arroba"]) {
+  for (const text of [
+    "jane J at",
+    "it is 7 dot",
+    "mail jane@example dot",
+    "jane dot d at",
+    "x guion 7 arroba",
+  ]) {
     assert.ok(isDictating(text, ""), text);
   }
 });

@@ -42,6 +42,24 @@ test("the agent's own words that come back at once are an echo", () => {
   }
 });
 
+test("a recognizer may leave two of the agent's words out between two that came back, and no more", () => {
+  assert.equal(heard("have for two at eight or", 150), "certain");
+  assert.equal(heard("have two at eight or you", 150), "possible");
+});
+
+test("the more words come back, the more time it would take to repeat them", () => {
+  assert.equal(heard("a table for two at eight", 1_100), "certain");
+  assert.equal(heard("a table for two at eight", 1_300), "possible");
+});
+
+test("where the sound stands still, a word that broke off with it is an echo's, however late it is heard", () => {
+  const all = played("We have a table");
+  const endsAtMs = all.at(-1)?.endsAtMs ?? 0;
+  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, true), "certain");
+  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all), "possible");
+  assert.equal(echoOf("we have a table", endsAtMs + 2_000, all, true), "possible");
+});
+
 test("a few of them may be an answer, and so may more after the time it takes to say them", () => {
   for (const words of ["friday", "a table for two", "two at eight"]) {
     assert.equal(heard(words, 600), "possible", words);

@@ -29,6 +29,13 @@ test("other words, words said again and words that come much later are the calle
   assert.equal(heard(given, "I am coming with five", 9_000, 9_400).text, "I am coming with five");
 });
 
+test("a single word that was given out is not heard again, nor one with two others put before it", () => {
+  const one = guessGivenOut(NO_LATE_WORDS, "No", 2_000, 3_000);
+  assert.equal(heard(one, "No thanks", 2_500, 3_200).text, "thanks");
+  assert.equal(heard(one, "Well then no thanks", 2_500, 3_200).text, "thanks");
+  assert.equal(heard(one, "Well oh then no thanks", 2_500, 3_200).text, "Well oh then no thanks");
+});
+
 test("guesses are settled once", () => {
   const settled = heard(given, "I am coming with five", 2_900, 3_400);
   const again = heard(settled.late, "I am coming with my brother", 6_000, 6_300);
@@ -40,6 +47,12 @@ test("a final result that comes twice counts once, and one that was said twice c
   assert.equal(first.text, "No.");
   assert.equal(heard(first.late, "no", 1_020, 1_300).text, "");
   assert.equal(heard(first.late, "No.", 1_600, 1_800).text, "No.");
+});
+
+test("without times a final result that comes again much later was said again", () => {
+  const first = heard(NO_LATE_WORDS, "No.", undefined, 1_200);
+  assert.equal(heard(first.late, "No.", undefined, 1_300).text, "");
+  assert.equal(heard(first.late, "No.", undefined, 60_000).text, "No.");
 });
 
 test("a final result that is sent anew with a word more counts for that word", () => {

@@ -1,10 +1,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastClauseEnd } from "../../../engine/speech/sentence-cut.js";
+import { forcedCut, lastClauseEnd, lastJoint } from "../../../engine/speech/sentence-cut.js";
 
 test("a clause ends before a conjunction that is whole by the place that is looked at last", () => {
   const text = "I came and he went";
   const behindAnd = text.indexOf(" he");
   assert.equal(lastClauseEnd(text, 0, behindAnd), text.indexOf(" and"));
   assert.equal(lastClauseEnd(text, 0, behindAnd - 1), -1);
+});
+
+test("a language without spaces is cut between two words, not in one", () => {
+  const text = "สวัสดีครับวันนี้อากาศ";
+  const behindHello = "สวัสดีครับ".length;
+  assert.equal(forcedCut(text, 0, behindHello + 2), behindHello);
+});
+
+test("what must be cut is cut behind the last clause or else before the last word", () => {
+  const words = "We come to you tomor";
+  assert.equal(forcedCut(words, 0, words.length), words.indexOf(" tomor"));
+  const clauses = "We are on our way; we come tomor";
+  assert.equal(forcedCut(clauses, 0, clauses.length), clauses.indexOf(" we come"));
+});
+
+test("a dash parts two clauses, but not before what comes behind it is known", () => {
+  const text = "I came—he went";
+  const behindDash = text.indexOf("he");
+  assert.equal(lastClauseEnd(text, 0, text.length), behindDash);
+  assert.equal(lastClauseEnd(text, 0, behindDash), -1);
+});
+
+test("where no clause ends, a speaker may pause before a word that joins", () => {
+  const text = "the keys that hang behind the door";
+  assert.equal(lastJoint(text, 0, text.length), text.indexOf(" that"));
+  assert.equal(lastJoint("the keys hang behind the door", 0, 29), -1);
+});
+
+test("a character that is longer than a sentence may be is cut, never inside a pair", () => {
+  const marked = `a${"\u0301".repeat(400)}`;
+  assert.equal(forcedCut(marked, 0, 200), 200);
+  const joined = "👩\u200d".repeat(100);
+  assert.deepEqual(
+    [9, 10, 11].map((to) => forcedCut(joined, 0, to)),
+    [9, 9, 11],
+  );
 });

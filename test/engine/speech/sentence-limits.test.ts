@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
+  EMPTY_SPLITTER,
   FIRST_SENTENCE_WEIGHT,
   SENTENCE_WEIGHT_MAX,
+  splitToken,
 } from "../../../engine/speech/sentence-splitter.js";
 import { pieces, split } from "./streamed-text.js";
 
@@ -79,14 +81,19 @@ test("half a character at the limit waits for its other half", () => {
 });
 
 test("what is not settled within forty characters is no boundary", () => {
-  assert.deepEqual(split([`We met in the U.S.${" ".repeat(20)}The end.`]), [
+  assert.deepEqual(split([`We met in the U.S.${" ".repeat(39)}The end.`]), [
     "We met in the U.S.",
     "The end.",
   ]);
-  const far = `We met in the U.S.${" ".repeat(60)}The end.`;
+  const far = `We met in the U.S.${" ".repeat(40)}The end.`;
   assert.deepEqual(split([far]), [far]);
   const marks = `We met there${"!".repeat(60)} The end.`;
   assert.equal(split([marks]).join(" "), marks);
+});
+
+test("whoever writes one mark after the other for ever is heard meanwhile", () => {
+  const { sentences } = splitToken(EMPTY_SPLITTER, `We met there${"!".repeat(400)}`);
+  assert.match(sentences[0] ?? "", /^We met there!+$/);
 });
 
 test("what holds no letter and no digit is never given to speech", () => {

@@ -106,3 +106,7 @@ test("hostile markup takes no more than linear time", () => {
     assert.ok(usedMs < 1_500, `${JSON.stringify(mark)} took ${usedMs} ms of a processor`);
   }
 });
+
+test("a text without markup is spoken as it is, with its commas", () => {
+  assert.equal(speakable("Well, let me see,"), "Well, let me see,");
+});

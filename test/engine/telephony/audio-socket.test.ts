@@ -61,12 +61,13 @@ test("nothing after the hang-up in the same piece is told", () => {
   );
 });
 
+function wide(options: ConstructorParameters<typeof AudioSocketWire>[0], kind: number) {
+  const wire = new AudioSocketWire(options);
+  wire.fromWire(START);
+  return { wire, event: wire.fromWire(tlv(kind, Buffer.alloc(4)).data)[0] };
+}
+
 test("audio of another rate than agreed is ignored, and the rates are the operator's to correct", () => {
-  const wide = (options: ConstructorParameters<typeof AudioSocketWire>[0], kind: number) => {
-    const wire = new AudioSocketWire(options);
-    wire.fromWire(START);
-    return { wire, event: wire.fromWire(tlv(kind, Buffer.alloc(4)).data)[0] };
-  };
   const other = { type: "ignored", reason: "audio of another rate" };
   assert.deepEqual(wide({}, 0x11).event, other);
   assert.equal(wide({ sampleRateHz: 16_000 }, 0x12).event?.type, "audio");
@@ -78,6 +79,15 @@ test("audio of another rate than agreed is ignored, and the rates are the operat
   assert.deepEqual(wide({}, 0x19).event, { type: "ignored", reason: "unknown frame kind" });
   assert.deepEqual(wide({}, 0xff).event, { type: "ignored", reason: "vendor error" });
   assert.throws(() => new AudioSocketWire({ sampleRateHz: 11_025 }), RangeError);
+});
+
+test("each kind of Asterisk's audio has its rate", () => {
+  const rates = [8_000, 12_000, 16_000, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000];
+  for (const [index, sampleRateHz] of rates.entries()) {
+    const { wire, event } = wide({ sampleRateHz }, 0x10 + index);
+    assert.equal(event?.type, "audio", `${sampleRateHz} Hz`);
+    assert.deepEqual(wire.format, { encoding: "pcm16", sampleRateHz });
+  }
 });
 
 test("a UUID of the wrong length starts nothing", () => {

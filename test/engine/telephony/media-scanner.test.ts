@@ -40,10 +40,18 @@ test("the audio of every vendor's messages is found without parsing them", () =>
 test("other names are not taken for the audio's, whether as long or as it begins", () => {
   const nameless = '{"event":"media","streamSid":"","media":{"payload":"AAAA"}}';
   assert.deepEqual(scan(nameless)?.bytes, new Uint8Array(3), "an empty text");
-  for (const name of ["charset", "payloads", "payloa"]) {
+  for (const name of ["charset", "payloads", "payloa", "sound", "tracks"]) {
     const text = `{"event":"media","media":{"${name}":"BBBB","payload":"AAAA"}}`;
     assert.deepEqual(scan(text)?.bytes, new Uint8Array(3), name);
   }
+});
+
+test("a message is judged by itself, whatever came before it", () => {
+  const scanner = new MediaScanner();
+  assert.ok(scanner.scan(Buffer.from('{"event":"media","media":{"chunk":7,"payload":"AAAA"}}')));
+  assert.ok(!scanner.scan(Buffer.from('{"event":"media","media":{"payload":"AAAA"},"more":}')));
+  assert.ok(scanner.scan(Buffer.from('{"event":"media","media":{"payload":"AAAA"}}')));
+  assert.equal(scanner.chunk, -1);
 });
 
 test("unusual shapes are left to the parser", () => {
@@ -67,7 +75,10 @@ test("unusual shapes are left to the parser", () => {
     '{"event":"media","media":{"chunk":"","payload":"AAAA"}}',
     '{"event":"media","media":{"pay\\u006coad":"AAAA"}}',
     '{"event":"media","streamSid":"é","media":{"payload":"AAAA"}}',
+    '{"event":"medio","media":{"payload":"AAAA"}}',
     '{"event":"media","media":{"payload":5}}',
+    '{"event":"media","media":{"payload":5AAA"}}',
+    '{"event":"media",5media":{"payload":"AAAA"}}',
     '{"event":"media","media":{"payload":"}}',
     '{"event":"media","media":{"payload":"AA","x":"AA"}}',
     '{"event": "media","media":{"payload":"AAAA"}}',

@@ -87,3 +87,8 @@ test("each wire has the traits of its vendor", () => {
     ["asterisk", false, false, true, true],
   ]);
 });
+
+test("an agent in a webhook's address counts where the vendor signs the address, and nowhere else", () => {
+  const signing = PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.signature?.signsQuery);
+  assert.deepEqual(new Set(signing), new Set(["twilio", "signalwire", "plivo"]));
+});

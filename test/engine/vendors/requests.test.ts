@@ -226,7 +226,7 @@ describe("what a vendor is asked", () => {
         .synthesize(request, () => undefined, never())
         .catch((cause: unknown) => cause);
       assert.ok(error instanceof VendorError, String(error));
-      assert.equal(error.fault, fault);
+      assert.deepEqual([error.vendor, error.fault], [vendor, fault]);
       assert.doesNotMatch(error.message, /secret-key|Hi\./);
     });
   }

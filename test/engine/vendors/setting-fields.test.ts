@@ -5,7 +5,7 @@ import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { vendorSettingFaults } from "../../../engine/vendors/registry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
-import { CATEGORIES } from "../../../engine/vendors/vendor.js";
+import { CATEGORIES, PLAN_TIERS } from "../../../engine/vendors/vendor.js";
 import { VENDORS, vendorOf } from "../../../engine/vendors/vendors.js";
 import type { Category, JsonObject } from "../../../storage/records.js";
 
@@ -108,4 +108,20 @@ for (const { category, providerKey, keys } of vendors) {
 test("what no client knows is left alone", () => {
   assert.deepEqual(vendorSettingFaults("llm", "groq", { region: "eu", tier: 1 }), []);
   assert.deepEqual(vendorSettingFaults("llm", "unknown", { region: "eu" }), []);
+});
+
+test("an operator finds a vendor's variables by its name", () => {
+  for (const { key, apiKey, address } of VENDORS) {
+    const name = key.replaceAll("-", "_").toUpperCase();
+    assert.equal(apiKey.variable ?? `${name}_API_KEY`, `${name}_API_KEY`);
+    assert.match(address.variable ?? `${name}_URL`, new RegExp(`^${name}_(?:BASE_|TTS_)?URL$`));
+  }
+});
+
+test("every model is in a plan that there is", () => {
+  const models = VENDORS.flatMap((vendor) =>
+    CATEGORIES.flatMap((category) => vendor[category]?.models ?? []),
+  );
+  const plans = models.map(({ plan }) => plan);
+  assert.deepEqual(new Set(plans), new Set(PLAN_TIERS));
 });

@@ -47,6 +47,10 @@ function asking(said: string): CompletionRequest {
   return { modelId: "whatever", messages, temperature: 0.4, maxTokens: 200 };
 }
 
+/** Vendors bill a request that they took, whatever becomes of its answer. */
+const BILLED: readonly ChatFault[] = ["disconnectBeforeFirstByte", "garbageJson", "emptyReply"];
+const UNBILLED: readonly ChatFault[] = ["unauthorized", "rateLimited", "serverError"];
+
 describe("language models, one behind the other", () => {
   let clock: VirtualClock;
   let vendors: SandboxedVendors;
@@ -107,6 +111,19 @@ describe("language models, one behind the other", () => {
       assert.equal(llm.attempts, 2);
       assert.equal(llm.firstVendor, "openai");
     });
+  }
+
+  for (const [isBilled, faults] of [
+    [true, BILLED],
+    [false, UNBILLED],
+  ] as const) {
+    for (const fault of faults) {
+      it(`what ${fault} cost ${isBilled ? "is counted" : "is nothing"}`, async () => {
+        vendors.sandbox.faults.openai = { fault };
+        await said();
+        assert.equal((answers.take().llm?.wastedTokens ?? 0) > 0, isBilled);
+      });
+    }
   }
 
   for (const [fault, limitMs] of SILENT) {

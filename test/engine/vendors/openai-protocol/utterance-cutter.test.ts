@@ -125,6 +125,15 @@ test("a steady noise is a room, not a voice; a voice in it is heard", () => {
   assert.equal(cutting.cuts.length, 1);
 });
 
+test("a low voice in a quiet room is heard to its end, and is not taken for a louder room", () => {
+  const cutting = new Cutting();
+  cutting.write(quiet(1_000));
+  cutting.write(noise(3_000, 500));
+  cutting.write(quiet(700));
+  assert.deepEqual([cutting.startedCount, cutting.cuts.length], [1, 1]);
+  assert.ok((cutting.audios[0]?.length ?? 0) >= quiet(3_000).length, "all of it");
+});
+
 test("a click is not a voice", () => {
   const cutting = new Cutting();
   cutting.write(quiet(500));

@@ -93,4 +93,12 @@ describe("a WebSocket to a vendor", () => {
     };
     await assert.rejects(open(), VendorError);
   });
+
+  it("is refused as soon as enough of the reason is known, when the vendor goes on with it for ever", async () => {
+    server.onUpgrade = (socket) => {
+      socket.on("error", () => undefined);
+      socket.write(`HTTP/1.1 403 Forbidden\r\n\r\n${"no ".repeat(4_096)}`);
+    };
+    await assert.rejects(open(), { fault: "refused" });
+  });
 });

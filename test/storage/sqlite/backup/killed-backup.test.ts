@@ -82,12 +82,17 @@ test("a copy that is being made by another process is left alone, and so is what
   const busy = join(folder, "busy.db.partial-abcdef");
   await mkdir(busy);
   const held = holdFile(join(busy, "copy.lock"));
+  const empty = join(folder, "letters");
+  await mkdir(empty);
+  const file = join(folder, "notes.partial-abcdef");
+  await writeFile(file, "not to forget");
   const young = join(folder, "young.db.partial-abcdef");
   await mkdir(young);
-  for (const path of [foreign, busy]) await utimes(path, YESTERDAY_SEC, YESTERDAY_SEC);
+  for (const path of [foreign, busy, empty, file]) await utimes(path, YESTERDAY_SEC, YESTERDAY_SEC);
   await backupInThread({ sourcePath, targetPath: join(folder, "copy.db") });
   const names = new Set(await readdir(folder));
-  for (const path of [foreign, busy, young]) assert.ok(names.has(path.slice(folder.length + 1)));
+  for (const path of [foreign, busy, empty, file, young])
+    assert.ok(names.has(path.slice(folder.length + 1)));
   held?.close();
 });
 
