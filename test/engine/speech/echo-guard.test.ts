@@ -55,9 +55,9 @@ test("the more words come back, the more time it would take to repeat them", () 
 test("where the sound stands still, a word that broke off with it is an echo's, however late it is heard", () => {
   const all = played("We have a table");
   const endsAtMs = all.at(-1)?.endsAtMs ?? 0;
-  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, true), "certain");
+  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, { standsStill: true }), "certain");
   assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all), "possible");
-  assert.equal(echoOf("we have a table", endsAtMs + 2_000, all, true), "possible");
+  assert.equal(echoOf("we have a table", endsAtMs + 2_000, all, { standsStill: true }), "possible");
 });
 
 test("a few of them may be an answer, and so may more after the time it takes to say them", () => {
