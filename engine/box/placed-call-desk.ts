@@ -51,8 +51,11 @@ export class PlacedCallDesk {
 
   async report(asker: number, report: PlacedCallReport): Promise<boolean> {
     const { callId } = report.claims;
-    // Who had the call knows it no more, and who gets it is not told yet.
-    await answered(this.#moving.get(callId));
+    // Who had the call knows it no more, and who gets it is not told yet. Where nothing moves nothing is waited for, so that the
+    // report passes no later wish to have the call.
+    for (let move = this.#moving.get(callId); move !== undefined; move = this.#moving.get(callId)) {
+      await answered(move);
+    }
     if (this.#holders.isElsewhere(callId)) return (await this.#nodes?.report(report)) ?? false;
     const holder = this.#holders.other(asker, callId);
     if (holder === undefined) return false;

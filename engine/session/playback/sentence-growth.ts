@@ -1,3 +1,4 @@
+import { speakable } from "../../speech/speakable-text.js";
 import { markWords } from "../../speech/word-marks.js";
 import type { SessionEffect } from "../effects.js";
 import type {
@@ -155,14 +156,20 @@ function goOnAfterFailure(
   const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
   const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
   const rest = restOf(again);
-  if (mayRetry && rest !== "") {
+  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  // A voice that is asked for a mark alone says nothing, or something odd.
+  if (speakable(rest) === "") {
+    const ended = { ...sentence, came: { ...came, text: sentence.text } };
+    const sentences = turn.sentences.with(index, ended);
+    return advanceSpeech(state, cutSentence({ ...turn, sentences }, playedAtMs, out), atMs, out);
+  }
+  if (mayRetry) {
     const asked = askAgain(state, turn, index, again, rest, out);
     const failsInMs = dueOf({ ...again, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn) - atMs;
     const holeInMs = turn.ledger.endsAtMs + HOLE_MAX_MS - atMs;
     out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, holeInMs) });
     return asked;
   }
-  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
   return apologizeForRest(state, cutSentence(turn, playedAtMs, out), atMs, out);
 }
 

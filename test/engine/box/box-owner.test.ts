@@ -1,82 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoxOwner } from "../../../engine/box/box-owner.js";
-import type {
-  BoxState,
-  MemberLink,
-  MemberQuestions,
-  OwnerQuestions,
-  SentNews,
-  WantedNews,
-} from "../../../engine/box/box-questions.js";
-import { type Handlers, Link, LinkClosed, type Parcel } from "../../../engine/box/link.js";
+import type { BoxState, SentNews, WantedNews } from "../../../engine/box/box-questions.js";
+import { LinkClosed } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
 import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { StorageUnwritable } from "../../../storage/storage-failure.js";
-import { SilentLogger } from "../../doubles/silent-logger.js";
-import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
-const ORG = "org";
-const CALLS_MAX = 3;
-const SETTLE_TURNS = 5;
-const HANDED = {
-  claims: { callId: "a", orgId: ORG, agentId: "agent" },
-  callRef: "CA1",
-  answeredBy: "",
-};
-const log = new SilentLogger();
-const nothing = () => undefined;
 const NEVER = new Promise<void>(nothing);
-const HANDLERS: Handlers<MemberQuestions> = {
-  isRinging: () => false,
-  handOver: nothing,
-  report: nothing,
-  endCall: nothing,
-  newsWanted: nothing,
-  news: nothing,
-  breakers: nothing,
-  metrics: () => [],
-  recordsChanged: nothing,
-  box: nothing,
-  stop: nothing,
-  endAll: nothing,
-};
-
-function newBox() {
-  const clock = new VirtualClock();
-  const limiter = { take: () => 0 };
-  const owner = new BoxOwner({
-    limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
-    database: {
-      relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
-      look: () => Promise.resolve({ fault: undefined, warning: undefined }),
-    },
-    metrics: () => Promise.resolve([]),
-    clock,
-    log,
-  });
-  /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
-  const join = (name: number, handlers: Partial<Handlers<MemberQuestions>> = {}) => {
-    const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
-    const member = new Link<OwnerQuestions, MemberQuestions>(
-      post,
-      { ...HANDLERS, ...handlers },
-      log,
-    );
-    const ownerSide: MemberLink = owner.join(name, {
-      post: (parcel) => setImmediate(() => member.receive(parcel)),
-      started: nothing,
-    });
-    return member;
-  };
-  return { clock, owner, join };
-}
-
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < SETTLE_TURNS; turn += 1) await new Promise(setImmediate);
-}
-
-const slotOf = (callId: string) => ({ orgId: ORG, callId, callsMax: CALLS_MAX });
 
 test("slots are counted over the box, and those of a process that ends are free", async () => {
   const { owner, join } = newBox();
@@ -93,90 +24,6 @@ test("slots are counted over the box, and those of a process that ends are free"
   const left = taken.filter((isTaken, index) => isTaken && index % 2 === 0).length;
   assert.equal(owner.leave(1), left);
   assert.equal(await other.ask("countSlots", ORG), CALLS_MAX - left);
-});
-
-test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
-  const { owner, join } = newBox();
-  let isThere = true;
-  const one = join(1, {
-    handOver: () => {
-      const given = isThere ? HANDED : undefined;
-      isThere = false;
-      return given;
-    },
-  });
-  const [other, third] = [join(2), join(3)];
-  await one.ask("takeSlot", slotOf("a"));
-  const call = { callId: "a", orgId: ORG };
-  const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
-  assert.deepEqual(answers, [HANDED, undefined]);
-  owner.leave(1);
-  assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
-  owner.leave(2);
-  assert.equal(await third.ask("countSlots", ORG), 0);
-});
-
-test("a call that another server answers goes there, and its slot is free here", async () => {
-  const { owner, join } = newBox();
-  let given: typeof HANDED | undefined;
-  const one = join(1, { handOver: () => given });
-  await one.ask("takeSlot", slotOf("a"));
-  const { handOver } = owner.asNode.handlers;
-  assert.equal(await handOver({ callId: "a", orgId: ORG }), undefined);
-  assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
-  given = HANDED;
-  assert.deepEqual(await handOver({ callId: "a", orgId: ORG }), HANDED);
-  assert.equal(await one.ask("countSlots", ORG), 0);
-});
-
-test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
-  const { join } = newBox();
-  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
-  const report = { status: "in-progress", answeredBy: "human" };
-  const taken: string[] = [];
-  const told: { answer?: Promise<boolean> } = {};
-  const one = join(1, {
-    handOver: () => {
-      // In one parcel with the answer.
-      told.answer = one.ask("report", { claims, report });
-      return { claims, callRef: "CA1", answeredBy: "" };
-    },
-  });
-  const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
-  await one.ask("takeSlot", slotOf("a"));
-  await other.ask("handOver", { callId: "a", orgId: ORG });
-  taken.push("the call");
-  assert.equal(await told.answer, true);
-  assert.deepEqual(taken, ["the call", "human"]);
-});
-
-test("of two hand-overs of one call, the end of the first leaves the second its reports", async () => {
-  const { join } = newBox();
-  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
-  const report = { status: "in-progress", answeredBy: "human" };
-  const taken: string[] = [];
-  const told: { answer?: Promise<boolean> } = {};
-  let refuse: () => void = nothing;
-  const refused = new Promise<undefined>((resolve) => {
-    refuse = () => resolve(undefined);
-  });
-  const answers = [
-    () => refused,
-    async () => {
-      refuse();
-      await settled();
-      told.answer = one.ask("report", { claims, report });
-      return { claims, callRef: "CA1", answeredBy: "" };
-    },
-  ];
-  const one = join(1, { handOver: () => answers.shift()?.() });
-  const first = join(2);
-  const second = join(3, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
-  await one.ask("takeSlot", slotOf("a"));
-  const call = { callId: "a", orgId: ORG };
-  await Promise.all([first.ask("handOver", call), second.ask("handOver", call)]);
-  assert.equal(await told.answer, true);
-  assert.deepEqual(taken, ["human"]);
 });
 
 test("processes know which of them take calls, and how many calls the box has", async () => {

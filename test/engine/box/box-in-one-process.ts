@@ -1,0 +1,65 @@
+import { BoxOwner } from "../../../engine/box/box-owner.js";
+import type {
+  MemberLink,
+  MemberQuestions,
+  OwnerQuestions,
+} from "../../../engine/box/box-questions.js";
+import { type Handlers, Link, type Parcel } from "../../../engine/box/link.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+export const ORG = "org";
+export const CALLS_MAX = 3;
+const SETTLE_TURNS = 5;
+const log = new SilentLogger();
+export const nothing = () => undefined;
+const HANDLERS: Handlers<MemberQuestions> = {
+  isRinging: () => false,
+  handOver: nothing,
+  report: nothing,
+  endCall: nothing,
+  newsWanted: nothing,
+  news: nothing,
+  breakers: nothing,
+  metrics: () => [],
+  recordsChanged: nothing,
+  box: nothing,
+  stop: nothing,
+  endAll: nothing,
+};
+/** An owner whose session processes are all in this one. */
+export function newBox() {
+  const clock = new VirtualClock();
+  const limiter = { take: () => 0 };
+  const owner = new BoxOwner({
+    limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
+    database: {
+      relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
+      look: () => Promise.resolve({ fault: undefined, warning: undefined }),
+    },
+    metrics: () => Promise.resolve([]),
+    clock,
+    log,
+  });
+  /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
+  const join = (name: number, handlers: Partial<Handlers<MemberQuestions>> = {}) => {
+    const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
+    const member = new Link<OwnerQuestions, MemberQuestions>(
+      post,
+      { ...HANDLERS, ...handlers },
+      log,
+    );
+    const ownerSide: MemberLink = owner.join(name, {
+      post: (parcel) => setImmediate(() => member.receive(parcel)),
+      started: nothing,
+    });
+    return member;
+  };
+  return { clock, owner, join };
+}
+
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < SETTLE_TURNS; turn += 1) await new Promise(setImmediate);
+}
+
+export const slotOf = (callId: string) => ({ orgId: ORG, callId, callsMax: CALLS_MAX });

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+
+const HANDED = {
+  claims: { callId: "a", orgId: ORG, agentId: "agent" },
+  callRef: "CA1",
+  answeredBy: "",
+};
+
+test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
+  const { owner, join } = newBox();
+  let isThere = true;
+  const one = join(1, {
+    handOver: () => {
+      const given = isThere ? HANDED : undefined;
+      isThere = false;
+      return given;
+    },
+  });
+  const [other, third] = [join(2), join(3)];
+  await one.ask("takeSlot", slotOf("a"));
+  const call = { callId: "a", orgId: ORG };
+  const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
+  assert.deepEqual(answers, [HANDED, undefined]);
+  owner.leave(1);
+  assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
+  owner.leave(2);
+  assert.equal(await third.ask("countSlots", ORG), 0);
+});
+
+test("a call that another server answers goes there, and its slot is free here", async () => {
+  const { owner, join } = newBox();
+  let given: typeof HANDED | undefined;
+  const one = join(1, { handOver: () => given });
+  await one.ask("takeSlot", slotOf("a"));
+  const { handOver } = owner.asNode.handlers;
+  assert.equal(await handOver({ callId: "a", orgId: ORG }), undefined);
+  assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
+  given = HANDED;
+  assert.deepEqual(await handOver({ callId: "a", orgId: ORG }), HANDED);
+  assert.equal(await one.ask("countSlots", ORG), 0);
+});
+
+test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
+  const { join } = newBox();
+  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
+  const report = { status: "in-progress", answeredBy: "human" };
+  const taken: string[] = [];
+  const told: { answer?: Promise<boolean> } = {};
+  const one = join(1, {
+    handOver: () => {
+      // In one parcel with the answer.
+      told.answer = one.ask("report", { claims, report });
+      return { claims, callRef: "CA1", answeredBy: "" };
+    },
+  });
+  const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  await one.ask("takeSlot", slotOf("a"));
+  await other.ask("handOver", { callId: "a", orgId: ORG });
+  taken.push("the call");
+  assert.equal(await told.answer, true);
+  assert.deepEqual(taken, ["the call", "human"]);
+});
+
+test("of two hand-overs of one call, the end of the first leaves the second its reports", async () => {
+  const { join } = newBox();
+  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
+  const report = { status: "in-progress", answeredBy: "human" };
+  const taken: string[] = [];
+  const told: { answer?: Promise<boolean> } = {};
+  let refuse: () => void = nothing;
+  const refused = new Promise<undefined>((resolve) => {
+    refuse = () => resolve(undefined);
+  });
+  const answers = [
+    () => refused,
+    async () => {
+      refuse();
+      await settled();
+      told.answer = one.ask("report", { claims, report });
+      return { claims, callRef: "CA1", answeredBy: "" };
+    },
+  ];
+  const one = join(1, { handOver: () => answers.shift()?.() });
+  const first = join(2);
+  const second = join(3, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  await one.ask("takeSlot", slotOf("a"));
+  const call = { callId: "a", orgId: ORG };
+  await Promise.all([first.ask("handOver", call), second.ask("handOver", call)]);
+  assert.equal(await told.answer, true);
+  assert.deepEqual(taken, ["human"]);
+});
+
+test("a report that comes just before the wish to have its call is told of before it", async () => {
+  const { join } = newBox();
+  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
+  const report = { status: "", answeredBy: "human" };
+  const asked: string[] = [];
+  const one = join(1, {
+    report: () => void asked.push("report"),
+    handOver: () => {
+      asked.push("handOver");
+      return HANDED;
+    },
+  });
+  const other = join(2);
+  await one.ask("takeSlot", slotOf("a"));
+  await Promise.all([
+    other.ask("report", { claims, report }),
+    other.ask("handOver", { callId: "a", orgId: ORG }),
+  ]);
+  assert.deepEqual(asked, ["report", "handOver"]);
+});
