@@ -62,7 +62,8 @@ async function countedWithEcho() {
   const caller = await ring(server, customer);
   await caller.say("count to 9");
   caller.speakerPhone.isOn = true;
-  await heard(caller, "Number 9.");
+  const isOver = () => caller.events.some(cleared) || caller.heard().includes("Number 9.");
+  while (!isOver()) await caller.until(() => true);
   loop.disable();
   await caller.hangUp();
   return { caller, call: await server.endedCall(customer), heldUpMs: loop.max / 1e6 };
