@@ -112,21 +112,20 @@ export function giveUpRest(
   return advanceSpeech(state, cut, atMs, out);
 }
 
-function sendReady(
-  { voiceMsPerChar, heldAtMs }: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): Turn {
+/** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
+export function soundAtMs({ heldAtMs }: Pick<SessionState, "heldAtMs">, atMs: number): number {
+  return Math.min(atMs, heldAtMs ?? atMs);
+}
+
+function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   if (isGrowing(turn)) return turn;
   let { ledger, sentCount } = turn;
   // What the caller says comes first; the reply waits until it is known what that is.
   if (turn.onsetAtMs !== undefined) return turn;
-  // What stands still goes on where it stood, with what was sent meanwhile right behind it.
-  const playedAtMs = Math.min(atMs, heldAtMs ?? atMs);
+  const playedAtMs = soundAtMs(state, atMs);
   for (const sentence of turn.sentences.slice(sentCount)) {
     if (sentence.durationMs === undefined) break;
-    ledger = recordSent(ledger, asSent(sentence, voiceMsPerChar), playedAtMs);
+    ledger = recordSent(ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
     out.push({ type: "play", turnId: turn.id, index: sentence.slot });
     sentCount += 1;
     sayWhatIsSent(ledger, out);

@@ -16,6 +16,7 @@ import {
   newSentence,
   SENTENCES_MAX,
   SYNTHESIS_ATTEMPTS_MAX,
+  soundAtMs,
 } from "../speaking.js";
 import { type SessionState, withTurnInState } from "../state.js";
 import { asSent, isGrowing, type Sentence, type Turn } from "../turn.js";
@@ -55,7 +56,7 @@ export function onSentenceAudio(
   const isOneVoice = isWhole && came === undefined;
   const paced = isOneVoice ? withPace(state, text, durationMs) : state;
   const isBeingSent = index < turn.sentCount;
-  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  const playedAtMs = soundAtMs(state, atMs);
   const ledger = isBeingSent
     ? recordGrowth(turn.ledger, asSent(grown, paced.voiceMsPerChar), playedAtMs)
     : turn.ledger;
@@ -156,7 +157,7 @@ function goOnAfterFailure(
   const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
   const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
   const rest = restOf(again);
-  const playedAtMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  const playedAtMs = soundAtMs(state, atMs);
   // A voice that is asked for a mark alone says nothing, or something odd.
   if (speakable(rest) === "") {
     const ended = { ...sentence, came: { ...came, text: sentence.text } };

@@ -7,6 +7,10 @@ const HANDED = {
   callRef: "CA1",
   answeredBy: "",
 };
+const REPORT = {
+  claims: HANDED.claims,
+  report: { status: "in-progress", answeredBy: "human" },
+};
 
 test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
   const { owner, join } = newBox();
@@ -44,15 +48,13 @@ test("a call that another server answers goes there, and its slot is free here",
 
 test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
   const { join } = newBox();
-  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
-  const report = { status: "in-progress", answeredBy: "human" };
   const taken: string[] = [];
   const told: { answer?: Promise<boolean> } = {};
   const one = join(1, {
     handOver: () => {
       // In one parcel with the answer.
-      told.answer = one.ask("report", { claims, report });
-      return { claims, callRef: "CA1", answeredBy: "" };
+      told.answer = one.ask("report", REPORT);
+      return HANDED;
     },
   });
   const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
@@ -65,8 +67,6 @@ test("what the vendor tells of a call that is just being handed over goes to who
 
 test("of two hand-overs of one call, the end of the first leaves the second its reports", async () => {
   const { join } = newBox();
-  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
-  const report = { status: "in-progress", answeredBy: "human" };
   const taken: string[] = [];
   const told: { answer?: Promise<boolean> } = {};
   let refuse: () => void = nothing;
@@ -78,8 +78,8 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
     async () => {
       refuse();
       await settled();
-      told.answer = one.ask("report", { claims, report });
-      return { claims, callRef: "CA1", answeredBy: "" };
+      told.answer = one.ask("report", REPORT);
+      return HANDED;
     },
   ];
   const one = join(1, { handOver: () => answers.shift()?.() });
@@ -94,8 +94,6 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
 
 test("a report that comes just before the wish to have its call is told of before it", async () => {
   const { join } = newBox();
-  const claims = { callId: "a", orgId: ORG, agentId: "agent" };
-  const report = { status: "", answeredBy: "human" };
   const asked: string[] = [];
   const one = join(1, {
     report: () => void asked.push("report"),
@@ -107,7 +105,7 @@ test("a report that comes just before the wish to have its call is told of befor
   const other = join(2);
   await one.ask("takeSlot", slotOf("a"));
   await Promise.all([
-    other.ask("report", { claims, report }),
+    other.ask("report", REPORT),
     other.ask("handOver", { callId: "a", orgId: ORG }),
   ]);
   assert.deepEqual(asked, ["report", "handOver"]);
