@@ -144,7 +144,9 @@ test(`${CALLERS} calls at once are each understood in both directions`, async ()
     const said = caller.said().replace(/^Hello there\. thank you /, "");
     const numbers = said.match(/\d/g)?.map(Number) ?? [];
     // Where the machine is busy a sentence may take two tries, which may say a word twice.
-    const isInOrder = numbers.every((number, at) => [0, 1].includes(number - (numbers[at - 1] ?? 0)));
+    const isInOrder = numbers.every((number, at) =>
+      [0, 1].includes(number - (numbers[at - 1] ?? 0)),
+    );
     assert.ok(numbers.length > 0 && isInOrder, caller.said());
   }
 });
