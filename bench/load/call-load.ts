@@ -69,6 +69,8 @@ export interface LoadCallers {
   warmedUp?(): Promise<void>;
   /** Called where the measured time begins, and where it ends. */
   measuring?(isOn: boolean): void;
+  /** Called after the last replies: from here on the rig itself holds the server up, to see what calls hold of its memory. */
+  counted?(): Promise<void>;
   /** Takes what the vendors have written down since the warm-up, as the sandbox gives it. */
   journal?(journal: unknown): void;
 }
@@ -135,6 +137,7 @@ export async function runCallLoad(
   const callSeconds = (plan.callers * Number(toNs - fromNs)) / 1e9;
   const cpuMsPerCallSecond = (cpuMsOf(server) - cpuBeforeMs) / callSeconds;
   await sleep(LAST_REPLIES_MS);
+  await callers.counted?.();
   const busy = await collectedBytesOf(server);
   const journal = await journalOf(vendors);
   callers.journal?.(journal);

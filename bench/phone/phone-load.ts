@@ -73,11 +73,15 @@ export async function runPhoneLoad(
       ? callersOfRelay(server, jitter)
       : await callersOfServers([server, ...(server.besides ?? [])], variant, jitter);
     let warmUpUnderruns = 0;
+    let underruns = Number.NaN;
     let gaps: RigGaps = { sent: 0, planned: 0, lateMs: [] };
     const callers: LoadCallers = {
       ...asked,
       async warmedUp() {
         warmUpUnderruns = isRelay ? 0 : await underrunsOf(server);
+      },
+      async counted() {
+        if (!isRelay) underruns = (await underrunsOf(server)) - warmUpUnderruns;
       },
       measuring(isOn) {
         asked.measuring?.(isOn);
@@ -88,7 +92,6 @@ export async function runPhoneLoad(
       },
     };
     const result = await runCallLoad(server, vendors, spoken, plan, callers);
-    const underruns = isRelay ? Number.NaN : (await underrunsOf(server)) - warmUpUnderruns;
     return { ...result, jitterMs: jitter.errorsMs, underruns, rigGaps: gaps };
   } finally {
     await server.close();
