@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import * as v from "valibot";
-import { isAddressBlock } from "./api/http/address-blocks.js";
+import { isAddressBlock } from "./api/http/request/address-blocks.js";
 import {
   certificateFile,
   type Defaults,

@@ -5,7 +5,7 @@ import { joinNodes, loneMember } from "./api/box/box-nodes.js";
 import { aloneOnBox } from "./api/box/box-side.js";
 import { SessionProcesses } from "./api/box/session-processes.js";
 import { type SessionSettings, startSessionServer } from "./api/box/session-server.js";
-import { freePort } from "./api/http/free-port.js";
+import { freePort } from "./api/http/front/free-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { type Config, DATABASE_FILE } from "./config.js";
@@ -20,11 +20,14 @@ import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/telephone/sa
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
 import { developmentKeys } from "./engine/security/development-keys.js";
-import type { Demo } from "./engine/tenancy/demo-file.js";
-import { ensureDemo } from "./engine/tenancy/demo-organization.js";
-import { seedPlatform } from "./engine/tenancy/seeding.js";
+import {
+  type ConfiguredVendors,
+  configuredVendors,
+} from "./engine/tenancy/providers/vendor-preference.js";
+import type { Demo } from "./engine/tenancy/seeding/demo-file.js";
+import { ensureDemo } from "./engine/tenancy/seeding/demo-organization.js";
+import { seedPlatform } from "./engine/tenancy/seeding/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
-import { type ConfiguredVendors, configuredVendors } from "./engine/tenancy/vendor-preference.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { makeDataFolder } from "./storage/data-folder.js";
 import { type Database, openDatabase } from "./storage/database.js";

@@ -1,6 +1,6 @@
 import type { LimitName } from "../../engine/box/box-questions.js";
 import type { Clock } from "../../engine/time/clock.js";
-import { RateLimiter } from "../http/rate-limiter.js";
+import { RateLimiter } from "../http/request/rate-limiter.js";
 
 const MINUTE_MS = 60_000;
 

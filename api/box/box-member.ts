@@ -26,7 +26,7 @@ import type { Ending } from "../../engine/session/ending.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
-import type { UseLimiter } from "../http/rate-limiter.js";
+import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { BoxSide } from "./box-side.js";
 import type { SessionServer } from "./session-server.js";
 

@@ -12,7 +12,7 @@ import type { Ending } from "../../engine/session/ending.js";
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
-import { type RateLimit, RateLimiter, type UseLimiter } from "../http/rate-limiter.js";
+import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
 /** What must be one for the box, as the server of a session process uses it. */
 export interface BoxSide {

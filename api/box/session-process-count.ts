@@ -1,6 +1,6 @@
 import type { Logger } from "../../engine/log.js";
 import type { FrontChoice } from "../../engine/settings.js";
-import { uwsLoads } from "../http/open-front.js";
+import { uwsLoads } from "../http/front/open-front.js";
 import { usableCores } from "./usable-cores.js";
 
 /** A box with more cores is asked how many of them calls may have. */

@@ -1,4 +1,4 @@
-import { canonicalEmail } from "../../engine/tenancy/email-address.js";
+import { canonicalEmail } from "../../engine/tenancy/people/email-address.js";
 import type { OrganizationRecord } from "../../storage/records.js";
 import type { AdminServices } from "./admin-store.js";
 import { printable, type Terminal } from "./terminal.js";

@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { Failure } from "../../engine/failure.js";
-import { modelString } from "../../engine/tenancy/agent-access.js";
-import { createFirstAgent } from "../../engine/tenancy/first-agent.js";
-import type { FoundModel } from "../../engine/tenancy/model-search.js";
+import { modelString } from "../../engine/tenancy/agents/agent-access.js";
+import { createFirstAgent } from "../../engine/tenancy/agents/first-agent.js";
 import type { SetUp, SetUpResult } from "../../engine/tenancy/organizations.js";
+import type { FoundModel } from "../../engine/tenancy/providers/model-search.js";
 import { ALL_SCOPES } from "../../engine/tenancy/tenant.js";
 import type { Category } from "../../storage/records.js";
 import { SignUpBody } from "../contract/account.js";
 import { nameField, requestObject, textField } from "../contract/fields.js";
-import { validated } from "../http/validation.js";
+import { validated } from "../http/request/validation.js";
 import type { AdminServices } from "./admin-store.js";
 import { parseCommandLine } from "./command.js";
 import { UsageFault } from "./command-fault.js";

@@ -1,15 +1,15 @@
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { Answer, HeaderLine, StreamedAnswer } from "./answer.js";
-import { type ClientAddresses, formatAddress } from "./client-address.js";
-import type { CorsPolicy } from "./cors.js";
-import type { DownloadAnswer } from "./download-answer.js";
-import type { Endpoint, Method } from "./endpoint.js";
+import type { Answer, HeaderLine, StreamedAnswer } from "./answer/answer.js";
+import type { DownloadAnswer } from "./answer/download-answer.js";
+import { answerToError } from "./answer/failure-status.js";
+import { HttpRefusal } from "./answer/http-refusal.js";
+import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { Exchange, type RequestHead } from "./exchange.js";
-import { answerToError } from "./failure-status.js";
-import type { HttpRequest, HttpResponse, Verb } from "./front.js";
-import { HttpRefusal } from "./http-refusal.js";
-import { RequestBody } from "./request-body.js";
+import type { HttpRequest, HttpResponse, Verb } from "./front/front.js";
+import { type ClientAddresses, formatAddress } from "./request/client-address.js";
+import type { CorsPolicy } from "./request/cors.js";
+import { RequestBody } from "./request/request-body.js";
 import type { HttpServer } from "./server.js";
 
 export interface EdgeOptions {

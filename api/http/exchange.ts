@@ -5,16 +5,16 @@ import {
   JSON_TYPE,
   type StreamedAnswer,
   statusLine,
-} from "./answer.js";
-import { AnswerStream } from "./answer-stream.js";
-import { type OpenRequests, sendBytes } from "./bytes-body.js";
-import type { DownloadAnswer } from "./download-answer.js";
-import { sendDownload } from "./download-stream.js";
-import type { Endpoint, IncomingRequest } from "./endpoint.js";
-import type { HttpResponse } from "./front.js";
-import { RequestAborted } from "./http-refusal.js";
-import { PacedStream } from "./paced-stream.js";
-import type { RequestBody } from "./request-body.js";
+} from "./answer/answer.js";
+import { AnswerStream } from "./answer/answer-stream.js";
+import { type OpenRequests, sendBytes } from "./answer/bytes-body.js";
+import type { DownloadAnswer } from "./answer/download-answer.js";
+import { sendDownload } from "./answer/download-stream.js";
+import { RequestAborted } from "./answer/http-refusal.js";
+import { PacedStream } from "./answer/paced-stream.js";
+import type { Endpoint, IncomingRequest } from "./endpoints/endpoint.js";
+import type { HttpResponse } from "./front/front.js";
+import type { RequestBody } from "./request/request-body.js";
 
 /** For answers that bring none of their own: JSON and text that a browser has nothing to load for. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { Failure } from "../../engine/failure.js";
 import { requestObject, worded } from "../contract/fields.js";
-import { withoutPort } from "../http/client-address.js";
-import { parseJsonBody } from "../http/json-body.js";
-import { validated } from "../http/validation.js";
+import { withoutPort } from "../http/request/client-address.js";
+import { parseJsonBody } from "../http/request/json-body.js";
+import { validated } from "../http/request/validation.js";
 import { STREAM_KEY } from "./webhook-form.js";
 
 /** Who wants to do what with which stream, as an ingest asks. */

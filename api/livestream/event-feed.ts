@@ -1,7 +1,7 @@
 import { Failure } from "../../engine/failure.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { HeaderLine, StreamedAnswer } from "../http/answer.js";
-import { TooSlow } from "../http/paced-stream.js";
+import type { HeaderLine, StreamedAnswer } from "../http/answer/answer.js";
+import { TooSlow } from "../http/answer/paced-stream.js";
 import type { StreamChange } from "./live-streams.js";
 
 /** Changes that happen within it go out together, which keeps a thousand listeners cheap. */

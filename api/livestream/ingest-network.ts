@@ -1,6 +1,6 @@
 import { Failure } from "../../engine/failure.js";
-import { AddressBlocks } from "../http/address-blocks.js";
-import type { IncomingRequest } from "../http/endpoint.js";
+import type { IncomingRequest } from "../http/endpoints/endpoint.js";
+import { AddressBlocks } from "../http/request/address-blocks.js";
 
 /** Set by proxies, and by browsers for pages of another origin; an ingest sends none of them. */
 const TELLTALE_HEADERS = ["x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"] as const;

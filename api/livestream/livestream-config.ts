@@ -13,7 +13,7 @@ import {
   variablesSet,
   wholeNumber,
 } from "../../engine/settings.js";
-import { isAddressBlock } from "../http/address-blocks.js";
+import { isAddressBlock } from "../http/request/address-blocks.js";
 import { STREAM_KEY } from "./webhook-form.js";
 
 /** What an operator can set of the live-stream state API. */

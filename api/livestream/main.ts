@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { ConfigFault, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { FrontUnavailable } from "../http/open-front.js";
+import { FrontUnavailable } from "../http/front/open-front.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
 import { PublishKeyFault, publishKeyLines } from "./publish-keys.js";

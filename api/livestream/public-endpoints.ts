@@ -1,6 +1,6 @@
-import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer.js";
-import { CorsPolicy } from "../http/cors.js";
-import type { Endpoint } from "../http/endpoint.js";
+import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer/answer.js";
+import type { Endpoint } from "../http/endpoints/endpoint.js";
+import { CorsPolicy } from "../http/request/cors.js";
 import type { EventFeed } from "./event-feed.js";
 import type { LadderBoard } from "./ladder-board.js";
 import type { LiveStreams } from "./live-streams.js";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { Failure, type FieldFault } from "../../engine/failure.js";
-import { withoutPort } from "../http/client-address.js";
-import { HttpRefusal } from "../http/http-refusal.js";
+import { HttpRefusal } from "../http/answer/http-refusal.js";
+import { withoutPort } from "../http/request/client-address.js";
 import { LADDER_STATES, type LadderStatus } from "./ladder-board.js";
 import type { Announcement } from "./live-streams.js";
 

@@ -1,6 +1,6 @@
-import type { Account, Accounts } from "../../engine/tenancy/accounts.js";
+import type { Account, Accounts } from "../../engine/tenancy/people/accounts.js";
 import type { OrganizationRecord, UserRecord } from "../../storage/records.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 
 export function accountRoutes(
   accounts: Accounts,

@@ -1,5 +1,5 @@
-import type { Agents, AgentView } from "../../engine/tenancy/agents.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function agentRoutes(

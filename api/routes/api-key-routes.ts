@@ -1,7 +1,7 @@
-import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
 import { actorOf } from "../../engine/tenancy/audit-entry.js";
+import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import type { ApiKeyRecord } from "../../storage/records.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function apiKeyRoutes(

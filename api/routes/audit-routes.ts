@@ -1,6 +1,6 @@
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { AuditRecord } from "../../storage/audit-record.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 /** The account names of the platform's people are for the platform. */

@@ -3,7 +3,7 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
 import type { CallRecord } from "../../storage/records.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function callRoutes(

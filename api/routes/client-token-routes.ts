@@ -1,5 +1,5 @@
-import type { ClientAccess } from "../../engine/tenancy/client-access.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function clientTokenRoutes(access: ClientAccess): Handlers<"createClientToken"> {

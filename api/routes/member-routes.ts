@@ -1,7 +1,7 @@
 import { actorOf } from "../../engine/tenancy/audit-entry.js";
-import { isOwner, type Members } from "../../engine/tenancy/members.js";
+import { isOwner, type Members } from "../../engine/tenancy/people/members.js";
 import type { OrganizationRecord, UserRecord } from "../../storage/records.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function memberRoutes(

@@ -5,8 +5,8 @@ import type { Plans } from "../../engine/tenancy/plans.js";
 import type { AuditActor } from "../../storage/audit-record.js";
 import type { OrganizationOverview } from "../../storage/organization-overview-store.js";
 import type { UserRecord } from "../../storage/records.js";
-import type { OPERATOR_ROUTES } from "../contract/operator-routes.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { OPERATOR_ROUTES } from "../contract/routes/operator-routes.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export interface OperatorParts {

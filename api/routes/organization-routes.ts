@@ -1,7 +1,7 @@
 import type { CallReports } from "../../engine/calls/call-reports.js";
-import type { ModelSearch } from "../../engine/tenancy/model-search.js";
 import type { Organizations, OrganizationWithPlan } from "../../engine/tenancy/organizations.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { ModelSearch } from "../../engine/tenancy/providers/model-search.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export interface OrganizationParts {

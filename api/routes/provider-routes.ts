@@ -1,7 +1,7 @@
-import type { Providers } from "../../engine/tenancy/providers.js";
+import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { BreakerHealth, Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function providerRoutes(

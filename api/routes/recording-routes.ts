@@ -1,5 +1,5 @@
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 
 export function recordingRoutes(
   recordings: Pick<Recordings, "open">,

@@ -4,7 +4,7 @@ import type { Plans } from "../../engine/tenancy/plans.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
 import type { NotReady } from "../contract/service-state.js";
-import { type Handlers, OtherAnswer } from "../http/api-endpoint.js";
+import { type Handlers, OtherAnswer } from "../http/endpoints/api-endpoint.js";
 
 export interface ServiceParts {
   readonly plans: Plans;

@@ -1,5 +1,5 @@
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { CallEventStreams } from "./call-event-streams.js";
 
 /** What people see of calls in progress, and how they end them. */

@@ -1,6 +1,6 @@
 import { type AgentChats, ChatFailed } from "../../engine/calls/agent-chats.js";
-import type { ProviderChecks } from "../../engine/tenancy/provider-check.js";
-import type { Handlers } from "../http/api-endpoint.js";
+import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
 
 export interface TrialParts {
   readonly agentChats: AgentChats;

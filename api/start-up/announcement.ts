@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "../../engine/log.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
-import type { ConfiguredVendors } from "../../engine/tenancy/vendor-preference.js";
+import type { ConfiguredVendors } from "../../engine/tenancy/providers/vendor-preference.js";
 import { VERSION } from "../../engine/version.js";
 import { consoleAddress } from "./console-address.js";
 import { localUrl } from "./local-url.js";

@@ -1,4 +1,4 @@
-import { CONSOLE_PATH } from "../http/console-endpoints.js";
+import { CONSOLE_PATH } from "../http/endpoints/console-endpoints.js";
 
 /**
  * Where the console is. `token`: of a user who is signed in by it, behind the `#`, which browsers send to nobody; the console

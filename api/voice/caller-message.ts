@@ -7,7 +7,7 @@ import {
   ToolResult,
   WrittenWords,
 } from "../contract/caller-message.js";
-import { validated } from "../http/validation.js";
+import { validated } from "../http/request/validation.js";
 
 /** Twice the largest result of a tool, so that one that is too large is told by its name. */
 const MESSAGE_BYTES_MAX = 32_768;

@@ -3,7 +3,7 @@ import type {
   ClientToolCall,
 } from "../../engine/session/playback/caller-channel.js";
 import type { ToolResult } from "../contract/caller-message.js";
-import { JSON_DEPTH_MAX } from "../http/json-body.js";
+import { JSON_DEPTH_MAX } from "../http/request/json-body.js";
 import { toolCallMessage } from "./voice-message.js";
 
 /** A model has eight under way at most; those of a turn before it are forgotten when that turn is. */

@@ -1,6 +1,6 @@
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
-import type { Answer } from "../http/answer.js";
-import type { IncomingRequest } from "../http/endpoint.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { documentAnswer } from "./phone-document.js";
 import { httpBase } from "./stream-address.js";
 

@@ -2,7 +2,7 @@ import type { Elsewhere } from "../../engine/box/box-questions.js";
 import type { OpenRefusal, RefusalReason } from "../../engine/calls/opening/open-refusal.js";
 import { Failure } from "../../engine/failure.js";
 import type { Soon } from "../../engine/time/soon.js";
-import { CLOSED_DOOR_MESSAGE } from "../http/front.js";
+import { CLOSED_DOOR_MESSAGE } from "../http/front/front.js";
 
 /** Another server of the same database that takes callers; undefined when there is none. */
 export type OtherServer = () => Soon<Elsewhere | undefined>;

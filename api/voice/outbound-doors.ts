@@ -5,8 +5,8 @@ import { newCallKey, type StreamTokenDesk } from "../../engine/security/stream-t
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
 import { sayAndHangUp, twilioConnect } from "../../engine/telephony/twilio/twiml.js";
-import type { Answer } from "../http/answer.js";
-import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { phoneStreamUrl, type StreamAddress } from "./phone-document.js";
 import {
   demandSignature,

@@ -7,8 +7,8 @@ import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js
 import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
-import type { Answer } from "../http/answer.js";
-import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {

@@ -3,8 +3,8 @@ import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { Soon } from "../../engine/time/soon.js";
-import type { Answer } from "../http/answer.js";
-import type { IncomingRequest } from "../http/endpoint.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
 
 /** What a vendor asks when the stream of a call has ended. */

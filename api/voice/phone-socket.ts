@@ -3,7 +3,7 @@ import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneEvent, PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { FrontSocket, HttpRequest, SocketDoor } from "../http/front.js";
+import type { FrontSocket, HttpRequest, SocketDoor } from "../http/front/front.js";
 import type { HttpServer } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import type { PhoneCalls } from "./phone-calls.js";

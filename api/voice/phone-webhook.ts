@@ -8,12 +8,12 @@ import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
-import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
+import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
-import type { Answer } from "../http/answer.js";
-import { addressGroup } from "../http/client-address.js";
-import type { Endpoint, IncomingRequest } from "../http/endpoint.js";
-import type { UseLimiter } from "../http/rate-limiter.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
+import { addressGroup } from "../http/request/client-address.js";
+import type { UseLimiter } from "../http/request/rate-limiter.js";
 import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {

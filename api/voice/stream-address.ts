@@ -1,5 +1,5 @@
 import { Failure } from "../../engine/failure.js";
-import type { IncomingRequest } from "../http/endpoint.js";
+import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 
 /** Where media streams of the default vendor come; those of the others have the vendor's name behind it. */
 export const STREAM_PATH = "/ws/telephony/stream";

@@ -1,8 +1,8 @@
 import type { CallTerms } from "../../engine/calls/opening/call-terms.js";
 import type { ClientToken } from "../../engine/security/client-token.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
-import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import type { ClientAccess } from "../../engine/tenancy/client-access.js";
+import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
+import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import { CLOSE_RATE_LIMITED, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 

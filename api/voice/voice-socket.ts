@@ -5,13 +5,13 @@ import type { Logger } from "../../engine/log.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { Ending } from "../../engine/session/ending.js";
 import { WEB_AUDIO, webStreamAudio } from "../../engine/session/playback/leg-audio.js";
-import type { ApiKeys } from "../../engine/tenancy/api-keys.js";
-import type { ClientAccess } from "../../engine/tenancy/client-access.js";
+import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
+import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import { addressGroup } from "../http/client-address.js";
 import type { Edge } from "../http/edge.js";
-import type { SocketDoor } from "../http/front.js";
-import type { UseLimiter } from "../http/rate-limiter.js";
+import type { SocketDoor } from "../http/front/front.js";
+import { addressGroup } from "../http/request/client-address.js";
+import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { type AudioMode, audioModeOf, STREAM_FORMATS } from "./audio-mode.js";
 import {

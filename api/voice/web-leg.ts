@@ -10,7 +10,7 @@ import type {
 } from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
 import type { PlayedReport } from "../contract/caller-message.js";
-import { REFUSED_MESSAGE } from "../http/front.js";
+import { REFUSED_MESSAGE } from "../http/front/front.js";
 import { AudioIntake } from "./audio-intake.js";
 import type { StreamEncoding } from "./audio-mode.js";
 import { callerMessage } from "./caller-message.js";

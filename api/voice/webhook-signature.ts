@@ -4,7 +4,7 @@ import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-ven
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { SignedWebhook } from "../../engine/telephony/webhook-signature.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { IncomingRequest } from "../http/endpoint.js";
+import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase } from "./stream-address.js";
 
 export interface SignatureOptions {

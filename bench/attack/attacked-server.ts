@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { type Demo, readDemo } from "../../engine/tenancy/demo-file.js";
+import { type Demo, readDemo } from "../../engine/tenancy/seeding/demo-file.js";
 import { BenchProcess } from "../stand/child-process.js";
 import { SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand/stand.js";
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { openApiDocument } from "../../api/contract/openapi.js";
+import { openApiDocument } from "../../api/contract/openapi/openapi.js";
 import { checkAgainstContract } from "../../test/api/contract/contract-check.js";
 import {
   type DocumentedOperation,

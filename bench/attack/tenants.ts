@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { openApiDocument } from "../../api/contract/openapi.js";
+import { openApiDocument } from "../../api/contract/openapi/openapi.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import type { Attack } from "./attack.js";
 import type { AttackStand } from "./attack-stand.js";

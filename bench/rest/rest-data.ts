@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
-import { seedPlatform } from "../../engine/tenancy/seeding.js";
+import { seedPlatform } from "../../engine/tenancy/seeding/seeding.js";
 import { newTenancy } from "../../engine/tenancy/tenancy.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import { SystemClock } from "../../engine/time/clock.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { urlsAt } from "../../engine/sandbox/sandbox-urls.js";
-import { readDemo } from "../../engine/tenancy/demo-file.js";
+import { readDemo } from "../../engine/tenancy/seeding/demo-file.js";
 import { BenchProcess, LOAD_CORE, SERVER_CORE } from "./child-process.js";
 
 const SandboxUrls = v.object({

@@ -34,7 +34,7 @@ const LEFT_WHERE_THEY_ARE = [
   "uWebSockets.js",
 ];
 
-const WRITES_DOCUMENT = join("api", "contract", "openapi-json.js");
+const WRITES_DOCUMENT = join("api", "contract", "openapi", "openapi-json.js");
 
 /** CommonJS packages ask for Node's own modules with `require`, which a module does not have. */
 const REQUIRE =

@@ -1,10 +1,10 @@
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { AgentLlm } from "../session/effect-surroundings.js";
-import { type AgentForCall, AgentUnavailable } from "../tenancy/agent-for-call.js";
-import type { Agents } from "../tenancy/agents.js";
+import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
+import type { Agents } from "../tenancy/agents/agents.js";
+import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import type { Tenant } from "../tenancy/tenant.js";
-import { vendorWords } from "../tenancy/vendor-words.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 

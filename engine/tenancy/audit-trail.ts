@@ -3,7 +3,7 @@ import type { Database } from "../../storage/database.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import { canonicalEmail } from "./email-address.js";
+import { canonicalEmail } from "./people/email-address.js";
 import type { Tenant } from "./tenant.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

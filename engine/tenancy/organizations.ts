@@ -5,10 +5,10 @@ import type { Category, OrganizationRecord, PlanRecord } from "../../storage/rec
 import { Failure } from "../failure.js";
 import type { NewApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";
-import type { Account, Accounts } from "./accounts.js";
-import type { ApiKeys, CreatedApiKey } from "./api-keys.js";
 import { actorOf, auditEntry, SERVER_ACTOR } from "./audit-entry.js";
-import { canonicalEmail } from "./email-address.js";
+import type { Account, Accounts } from "./people/accounts.js";
+import type { ApiKeys, CreatedApiKey } from "./people/api-keys.js";
+import { canonicalEmail } from "./people/email-address.js";
 import { ReadCache } from "./read-cache.js";
 import { ALL_SCOPES, findOrganizationWithPlan, type Tenant } from "./tenant.js";
 

@@ -2,8 +2,8 @@ import type { Database } from "../../storage/database.js";
 import type { PlanRecord } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
 import { CATEGORIES } from "../vendors/vendor.js";
-import type { NewInRelease } from "./new-in-release.js";
-import { STANDARD_PLANS } from "./standard-plans.js";
+import type { NewInRelease } from "./seeding/new-in-release.js";
+import { STANDARD_PLANS } from "./seeding/standard-plans.js";
 
 export interface PlansOptions {
   readonly database: Pick<Database, "plans">;

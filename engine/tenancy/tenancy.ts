@@ -3,18 +3,18 @@ import type { Logger } from "../log.js";
 import type { AccessTokens } from "../security/access-token.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
-import { Accounts } from "./accounts.js";
-import { Agents } from "./agents.js";
-import { ApiKeys } from "./api-keys.js";
+import { Agents } from "./agents/agents.js";
+import { DialTargets } from "./agents/dial-targets.js";
+import { PhoneNumbers } from "./agents/phone-numbers.js";
 import { AuditTrail } from "./audit-trail.js";
-import { DialTargets } from "./dial-targets.js";
-import { Members } from "./members.js";
-import { ModelSearch } from "./model-search.js";
 import { OrganizationOverviews } from "./organization-overviews.js";
 import { Organizations } from "./organizations.js";
-import { PhoneNumbers } from "./phone-numbers.js";
+import { Accounts } from "./people/accounts.js";
+import { ApiKeys } from "./people/api-keys.js";
+import { Members } from "./people/members.js";
 import { Plans } from "./plans.js";
-import { Providers } from "./providers.js";
+import { ModelSearch } from "./providers/model-search.js";
+import { Providers } from "./providers/providers.js";
 
 export interface TenancyOptions {
   readonly database: Database;

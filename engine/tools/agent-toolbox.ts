@@ -4,7 +4,7 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { CallerChannel } from "../session/playback/caller-channel.js";
 import type { SessionTool } from "../session/state.js";
 import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/tool-use/toolbox.js";
-import { openToolHeaders } from "../tenancy/agent-tools.js";
+import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { runClientTool } from "./client-tool.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { consoleEndpoints } from "../../api/http/console-endpoints.js";
+import { consoleEndpoints } from "../../api/http/endpoints/console-endpoints.js";
 import { hashPassword } from "../../engine/security/password.js";
 import { EdgeOnLoopback } from "../api/http/edge-on-loopback.js";
 import type { Customer } from "../system/test-server.js";

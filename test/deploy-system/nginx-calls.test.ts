@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
-import { BODY_BYTES_MAX } from "../../api/contract/route.js";
+import { BODY_BYTES_MAX } from "../../api/contract/routes/route.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { parseAllDocuments } from "yaml";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
-import { ROUTES } from "../../api/contract/route-table.js";
+import { ROUTES } from "../../api/contract/routes/route-table.js";
 import { parseConfig } from "../../config.js";
 
 const Labels = v.record(v.string(), v.string());

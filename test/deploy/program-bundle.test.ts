@@ -78,16 +78,16 @@ test("a bundle finds its threads and pages where the compiler put them", async (
 test("a bundle has the text of the API's description in place of what writes it", async (t) => {
   const dist = await mkdtemp(join(tmpdir(), "parley-bundle-"));
   t.after(() => rm(dist, { recursive: true }));
-  const contract = join(dist, "api/contract");
-  mkdirSync(contract, { recursive: true });
+  const openapi = join(dist, "api/contract/openapi");
+  mkdirSync(openapi, { recursive: true });
   writeFileSync(join(dist, "package.json"), '{ "type": "module" }');
   writeFileSync(
-    join(contract, "openapi-json.js"),
+    join(openapi, "openapi-json.js"),
     'export function openApiJson() { return Buffer.from(JSON.stringify({ said: "two" })); }',
   );
   writeFileSync(
     join(dist, "main.js"),
-    'import { openApiJson } from "./api/contract/openapi-json.js"; console.log(openApiJson().toString());',
+    'import { openApiJson } from "./api/contract/openapi/openapi-json.js"; console.log(openApiJson().toString());',
   );
   await bundlePrograms(dist, "bundle", ["main.js"]);
   await rm(join(dist, "api"), { recursive: true });

@@ -1,5 +1,5 @@
 import type { ChainSurroundings } from "../../engine/calls/opening/vendor-chains.js";
-import type { VendorClients } from "../../engine/tenancy/vendor-clients.js";
+import type { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { adminCommand } from "../../api/commands/admin-command.js";
-import { PlatformNode } from "../../api/contract/operator-routes.js";
+import { PlatformNode } from "../../api/contract/routes/operator-routes.js";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { ran } from "../api/commands/recording-terminal.js";

@@ -2,8 +2,8 @@ import type { TestContext } from "node:test";
 import type { Caller } from "../../engine/sandbox/caller.js";
 import type { SandboxFaults } from "../../engine/sandbox/faults.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
-import type { AgentInput } from "../../engine/tenancy/agent-input.js";
-import type { ProviderInput } from "../../engine/tenancy/provider-input.js";
+import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
+import type { ProviderInput } from "../../engine/tenancy/providers/provider-input.js";
 import type { CallRecord, Category } from "../../storage/records.js";
 import { Changes } from "../doubles/changes.js";
 import {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
 import { decodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
-import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import {

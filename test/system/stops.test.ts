@@ -8,7 +8,7 @@ import { Caller } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller-events.js";
-import { readDemo } from "../../engine/tenancy/demo-file.js";
+import { readDemo } from "../../engine/tenancy/seeding/demo-file.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";

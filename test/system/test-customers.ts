@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
-import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import { newTenancy, type Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";

@@ -6,7 +6,7 @@ import { DATABASE_FILE, parseConfig } from "../../config.js";
 import type { Logger } from "../../engine/log.js";
 import { Caller, type CallerOptions } from "../../engine/sandbox/caller.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
-import type { AgentInput } from "../../engine/tenancy/agent-input.js";
+import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";

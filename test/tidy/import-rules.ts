@@ -21,7 +21,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "engine/bucket/bucket-settings.ts",
       "engine/telephony/telephony-settings.ts",
       "engine/vendors/vendor-environment.ts",
-      "api/http/address-blocks.ts",
+      "api/http/request/address-blocks.ts",
     ],
   ],
   ["api/commands/", ["api/", "engine/", "storage/", "config.ts"]],
@@ -90,8 +90,8 @@ const CONSOLE = ["api/console/"];
 
 /** A package is imported only by the places that own it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  "uWebSockets.js": ["api/http/"],
-  "ipaddr.js": ["api/http/"],
+  "uWebSockets.js": ["api/http/front/"],
+  "ipaddr.js": ["api/http/request/"],
   undici: ["engine/vendors/", "engine/bucket/", "test/engine/vendors/"],
   aws4fetch: ["engine/bucket/"],
   kysely: ["storage/", "test/storage/"],
@@ -99,7 +99,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ["storage/postgres/", "test/postgres-system/", "bench/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   "node-forge": ["engine/sandbox/"],
-  ws: ["api/http/", "engine/sandbox/", "bench/", "test/"],
+  ws: ["api/http/front/", "engine/sandbox/", "bench/", "test/"],
   piscina: ["engine/audio/"],
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
   "prom-client": ["engine/metrics/"],

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { Caller } from "../../../engine/sandbox/caller.js";
 import { readSandboxNote, type SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
 import { SANDBOX_TWILIO } from "../../../engine/sandbox/telephone/sandbox-telephony.js";
-import { readDemo } from "../../../engine/tenancy/demo-file.js";
+import { readDemo } from "../../../engine/tenancy/seeding/demo-file.js";
 import type { Command } from "../command.js";
 import { CommandFault } from "../command-fault.js";
 import { type CommandSettings, readCommandSettings } from "../data-folder.js";

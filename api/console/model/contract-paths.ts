@@ -1,7 +1,7 @@
 import type { GenericSchema, InferInput, InferOutput } from "valibot";
 import type { ErrorBody } from "../../contract/fields.js";
-import type { Route } from "../../contract/route.js";
-import type { RouteTable } from "../../contract/route-table.js";
+import type { Route } from "../../contract/routes/route.js";
+import type { RouteTable } from "../../contract/routes/route-table.js";
 
 type Rows = RouteTable[keyof RouteTable];
 type InBraces<Path extends string> = Path extends `${infer Before}:id${infer After}`

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { withoutPort } from "../../http/client-address.js";
+import { withoutPort } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
   askMediaServer,

@@ -7,7 +7,7 @@ import { voiceKeyOf } from "../../session/playback/speech-cache.js";
 import type { LostCategory } from "../../session/session.js";
 import type { Toolbox } from "../../session/tool-use/toolbox.js";
 import { systemMessage } from "../../speech/prompt.js";
-import type { AgentForCall } from "../../tenancy/agent-for-call.js";
+import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import { agentToolbox } from "../../tools/agent-toolbox.js";
 import { AnswerLog } from "../../vendors/chain/answer-log.js";
 import { LostVendor } from "../../vendors/chain/lost-vendor.js";

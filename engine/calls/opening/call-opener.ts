@@ -8,9 +8,9 @@ import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../../session/ending
 import type { CallerChannel } from "../../session/playback/caller-channel.js";
 import type { LegAudio } from "../../session/playback/leg-audio.js";
 import type { LostCategory, Session } from "../../session/session.js";
-import { type AgentForCall, AgentUnavailable } from "../../tenancy/agent-for-call.js";
-import type { Agents } from "../../tenancy/agents.js";
-import type { DialTargets } from "../../tenancy/dial-targets.js";
+import { type AgentForCall, AgentUnavailable } from "../../tenancy/agents/agent-for-call.js";
+import type { Agents } from "../../tenancy/agents/agents.js";
+import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { Tenant } from "../../tenancy/tenant.js";
 import { withTransfers } from "../../tools/agent-toolbox.js";
 import { type SpeechStream, VendorError } from "../../vendors/contracts.js";

@@ -1,5 +1,5 @@
 import { isWorthRepeating } from "../../../storage/storage-failure.js";
-import type { AgentUnavailable } from "../../tenancy/agent-for-call.js";
+import type { AgentUnavailable } from "../../tenancy/agents/agent-for-call.js";
 
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
 export type RefusalReason =

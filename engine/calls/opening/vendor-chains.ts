@@ -1,7 +1,7 @@
 import type { ProviderRecord } from "../../../storage/records.js";
 import type { LegAudio, SentenceFormat } from "../../session/playback/leg-audio.js";
-import type { AgentForCall } from "../../tenancy/agent-for-call.js";
-import type { VendorClients } from "../../tenancy/vendor-clients.js";
+import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
+import type { VendorClients } from "../../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../../time/clock.js";
 import type { AnswerTimes } from "../../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../../vendors/chain/breakers.js";

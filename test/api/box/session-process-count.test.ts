@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sessionProcessCount } from "../../../api/box/session-process-count.js";
-import { uwsLoads } from "../../../api/http/open-front.js";
+import { uwsLoads } from "../../../api/http/front/open-front.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 
 const canShare = process.platform === "linux" && (await uwsLoads());

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import { answersOf } from "../../../api/contract/openapi.js";
-import type { Route, RouteAnswer } from "../../../api/contract/route.js";
-import { ROUTES } from "../../../api/contract/route-table.js";
+import { answersOf } from "../../../api/contract/openapi/openapi.js";
+import type { Route, RouteAnswer } from "../../../api/contract/routes/route.js";
+import { ROUTES } from "../../../api/contract/routes/route-table.js";
 import type { Received } from "../http/loopback-client.js";
 import { readEvents } from "./event-stream-reader.js";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
-import { openApiDocument } from "../../../api/contract/openapi.js";
-import { ROUTES } from "../../../api/contract/route-table.js";
+import { openApiDocument } from "../../../api/contract/openapi/openapi.js";
+import { ROUTES } from "../../../api/contract/routes/route-table.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { operationsOf, requestsOf } from "./request-arbitrary.js";
 

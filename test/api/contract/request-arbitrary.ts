@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import type { OpenApiDocument } from "../../../api/contract/openapi.js";
-import type { Operation } from "../../../api/contract/operation.js";
+import type { OpenApiDocument } from "../../../api/contract/openapi/openapi.js";
+import type { Operation } from "../../../api/contract/openapi/operation.js";
 import { nearlyFitting } from "./schema-arbitrary.js";
 
 /** A request that is made of the document, right or nearly so. */

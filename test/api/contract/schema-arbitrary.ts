@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { JsonSchema } from "../../../api/contract/json-schema.js";
+import type { JsonSchema } from "../../../api/contract/openapi/json-schema.js";
 
 const STRING_LENGTH_MAX = 60;
 const NUMBER_MAX = 1_000_000;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Endpoint } from "../../../api/http/endpoint.js";
+import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { Failure } from "../../../engine/failure.js";
 import { EdgeOnLoopback, endpoint, text } from "./edge-on-loopback.js";
 import { HeldEndpoint } from "./held-endpoint.js";

@@ -1,5 +1,5 @@
-import type { Answer } from "../../../api/http/answer.js";
-import type { Endpoint } from "../../../api/http/endpoint.js";
+import type { Answer } from "../../../api/http/answer/answer.js";
+import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { endpoint, text } from "./edge-on-loopback.js";
 
 /** An endpoint that answers when the test says so. */

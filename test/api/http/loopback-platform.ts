@@ -22,20 +22,23 @@ import { NodeList } from "../../../engine/nodes/node-list.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
-import { Accounts } from "../../../engine/tenancy/accounts.js";
-import { Agents } from "../../../engine/tenancy/agents.js";
-import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
+import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
-import { ClientAccess } from "../../../engine/tenancy/client-access.js";
-import { Members } from "../../../engine/tenancy/members.js";
-import { ModelSearch } from "../../../engine/tenancy/model-search.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
+import { Accounts } from "../../../engine/tenancy/people/accounts.js";
+import { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
+import { ClientAccess } from "../../../engine/tenancy/people/client-access.js";
+import { Members } from "../../../engine/tenancy/people/members.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
-import { ProviderChecks } from "../../../engine/tenancy/provider-check.js";
-import { Providers } from "../../../engine/tenancy/providers.js";
-import { seedPlatform } from "../../../engine/tenancy/seeding.js";
-import { type PlatformUrls, VendorClients } from "../../../engine/tenancy/vendor-clients.js";
+import { ModelSearch } from "../../../engine/tenancy/providers/model-search.js";
+import { ProviderChecks } from "../../../engine/tenancy/providers/provider-check.js";
+import { Providers } from "../../../engine/tenancy/providers/providers.js";
+import {
+  type PlatformUrls,
+  VendorClients,
+} from "../../../engine/tenancy/providers/vendor-clients.js";
+import { seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
 import { Breakers } from "../../../engine/vendors/chain/breakers.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import type { Route } from "../../../api/contract/route.js";
-import { ROUTES } from "../../../api/contract/route-table.js";
+import type { Route } from "../../../api/contract/routes/route.js";
+import { ROUTES } from "../../../api/contract/routes/route-table.js";
 import { agentDraft, idIn } from "../routes/agent-drafts.js";
 import { callRecord } from "../routes/call-drafts.js";
 import { recordCall } from "../routes/recorded-call.js";

@@ -7,10 +7,10 @@ import {
   OrganizationOverview,
   OrganizationOverviews,
   PlanChoice,
-} from "../../../api/contract/operator-routes.js";
-import type { Route } from "../../../api/contract/route.js";
-import { ROUTES } from "../../../api/contract/route-table.js";
-import { Operators } from "../../../engine/tenancy/operators.js";
+} from "../../../api/contract/routes/operator-routes.js";
+import type { Route } from "../../../api/contract/routes/route.js";
+import { ROUTES } from "../../../api/contract/routes/route-table.js";
+import { Operators } from "../../../engine/tenancy/people/operators.js";
 import { VERSION } from "../../../engine/version.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";

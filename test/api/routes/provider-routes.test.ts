@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn, providerIds } from "./agent-drafts.js";
 

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AgentChats, ChatFailed } from "../../../engine/calls/agent-chats.js";
 import { Failure } from "../../../engine/failure.js";
-import { type AgentForCall, AgentUnavailable } from "../../../engine/tenancy/agent-for-call.js";
+import {
+  type AgentForCall,
+  AgentUnavailable,
+} from "../../../engine/tenancy/agents/agent-for-call.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

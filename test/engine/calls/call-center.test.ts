@@ -7,7 +7,7 @@ import { CallCenter } from "../../../engine/calls/call-center.js";
 import type { AdmissionLimits } from "../../../engine/calls/opening/admission.js";
 import { NOTHING_SAID } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
-import { VendorClients } from "../../../engine/tenancy/vendor-clients.js";
+import { VendorClients } from "../../../engine/tenancy/providers/vendor-clients.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { chainsOf } from "../../doubles/chains-of.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

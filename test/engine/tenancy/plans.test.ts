@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { STANDARD_PLANS } from "../../../engine/tenancy/standard-plans.js";
-import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
+import { STANDARD_PLANS } from "../../../engine/tenancy/seeding/standard-plans.js";
 import type { Category } from "../../../storage/records.js";
 import { openPlatform } from "./seeded-platform.js";
 

@@ -6,16 +6,16 @@ import { after, type TestContext } from "node:test";
 import { Failure, type FailureKind } from "../../../engine/failure.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
-import { Accounts } from "../../../engine/tenancy/accounts.js";
-import type { AgentInput } from "../../../engine/tenancy/agent-input.js";
-import { Agents } from "../../../engine/tenancy/agents.js";
-import { ApiKeys } from "../../../engine/tenancy/api-keys.js";
-import { ModelSearch } from "../../../engine/tenancy/model-search.js";
+import type { AgentInput } from "../../../engine/tenancy/agents/agent-input.js";
+import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
+import { Accounts } from "../../../engine/tenancy/people/accounts.js";
+import { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
-import type { ProviderInput } from "../../../engine/tenancy/provider-input.js";
-import { Providers } from "../../../engine/tenancy/providers.js";
-import { type SeedOptions, seedPlatform } from "../../../engine/tenancy/seeding.js";
+import { ModelSearch } from "../../../engine/tenancy/providers/model-search.js";
+import type { ProviderInput } from "../../../engine/tenancy/providers/provider-input.js";
+import { Providers } from "../../../engine/tenancy/providers/providers.js";
+import { type SeedOptions, seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
 import {
   ALL_SCOPES,
   findOrganizationWithPlan,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { VENDOR_CATALOG } from "../../../engine/tenancy/vendor-catalog.js";
+import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { vendorSettingFaults } from "../../../engine/vendors/registry.js";

@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from "../../../engine/sandbox/sandbox.js";
 import {
   type ProviderCheckResult,
   ProviderChecks,
-} from "../../../engine/tenancy/provider-check.js";
+} from "../../../engine/tenancy/providers/provider-check.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { languageModel, speechToText, textToSpeech } from "../../../engine/vendors/registry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";

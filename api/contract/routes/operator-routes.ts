@@ -1,0 +1,127 @@
+import * as v from "valibot";
+import { OrganizationStatus } from "../account.js";
+import {
+  Count,
+  choiceField,
+  Id,
+  requestObject,
+  Success,
+  Timestamp,
+  textField,
+  wholeNumberParameter,
+} from "../fields.js";
+import { SKIP_MAX } from "../organization.js";
+import { PlanLimits } from "../plan.js";
+import type { Route } from "./route.js";
+import { ok, refused } from "./route-answer.js";
+
+const ORGANIZATIONS_PAGE_MAX = 100;
+const WORDS_CHARACTERS_MAX = 100;
+const PLAN_SLUG_CHARACTERS_MAX = 100;
+
+const status = choiceField("whether it may call", ["pending", "active"]);
+
+const OrganizationsQuery = requestObject({
+  words: v.optional(textField("part of the name or of the owner's e-mail", WORDS_CHARACTERS_MAX)),
+  status: v.optional(status),
+  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to give", {
+    min: 1,
+    max: ORGANIZATIONS_PAGE_MAX,
+    preset: 20,
+  }),
+});
+
+const OrganizationChange = requestObject({
+  status: v.optional(status),
+  planSlug: v.optional(textField("the slug of a plan", PLAN_SLUG_CHARACTERS_MAX, 1)),
+});
+
+export const OrganizationOverview = v.object({
+  id: Id,
+  name: v.string(),
+  ownerEmail: v.string(),
+  status: OrganizationStatus,
+  planSlug: v.string(),
+  planName: v.string(),
+  limits: PlanLimits,
+  activeCalls: Count,
+  monthMinutes: v.pipe(v.number(), v.description("of calls that ended this month (UTC)")),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export const OrganizationOverviews = v.object({
+  items: v.array(OrganizationOverview),
+  total: Count,
+  skip: Count,
+  limit: Count,
+});
+
+export const PlanChoice = v.object({ slug: v.string(), name: v.string(), limits: PlanLimits });
+
+export const PlatformNode = v.object({
+  name: v.string(),
+  state: v.pipe(
+    v.picklist(["taking", "full", "draining", "silent"]),
+    v.description("`full`: takes no call just now; `silent`: not heard of, taken for dead"),
+  ),
+  calls: Count,
+  callsMax: v.pipe(Count, v.description("0: no such limit")),
+  load: v.pipe(v.number(), v.description("processes that wanted a core lately, by cores")),
+  version: v.string(),
+  address: v.pipe(v.nullable(v.string()), v.description("null where one address serves all")),
+  startedAt: Timestamp,
+});
+
+const operators = { auth: "operator", limit: "general", group: "Operators" } as const;
+
+/** The whole platform, for the users whom its command line made operators. */
+export const OPERATOR_ROUTES = {
+  listOrganizations: {
+    method: "get",
+    path: "/api/operator/organizations",
+    summary: "List all organizations",
+    ...operators,
+    query: OrganizationsQuery,
+    success: ok("A page of organizations, newest first", OrganizationOverviews),
+  },
+  getAnyOrganization: {
+    method: "get",
+    path: "/api/operator/organizations/:id",
+    summary: "Show an organization",
+    ...operators,
+    success: ok("The organization", OrganizationOverview),
+  },
+  changeOrganization: {
+    method: "patch",
+    path: "/api/operator/organizations/:id",
+    summary: "Activate or suspend an organization, or change its plan",
+    ...operators,
+    body: OrganizationChange,
+    success: ok("The organization as it is now", OrganizationOverview),
+    others: [refused(404, "There is no such organization, or no such plan")],
+  },
+  listAllPlans: {
+    method: "get",
+    path: "/api/operator/plans",
+    summary: "List every plan",
+    ...operators,
+    success: ok("All plans, those too that nobody can choose", v.array(PlanChoice)),
+  },
+  listNodes: {
+    method: "get",
+    path: "/api/operator/nodes",
+    summary: "List the servers with their calls and load",
+    ...operators,
+    success: ok("The servers of the database, by name", v.array(PlatformNode)),
+  },
+  drainNode: {
+    method: "post",
+    path: "/api/operator/nodes/:id/drain",
+    summary: "Have a server take no new calls",
+    ...operators,
+    success: ok("It takes none until it is started again; those in progress finish", Success),
+    others: [refused(409, "The database is a file, which has one server")],
+  },
+} as const satisfies Record<string, Route>;

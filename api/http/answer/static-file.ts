@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { Endpoint, IncomingRequest } from "../endpoints/endpoint.js";
+import { CorsPolicy } from "../request/cors.js";
+import type { Answer, HeaderLine } from "./answer.js";
+
+export const SCRIPT_TYPE = "text/javascript; charset=utf-8";
+export const STYLE_TYPE = "text/css; charset=utf-8";
+
+/** The file's address names its content, so a browser asks for it once. */
+const KEPT_FOREVER = "public, max-age=31536000, immutable";
+/** The address stays when the content changes, so a browser asks each time whether it has. */
+const KEPT_AND_ASKED_FOR = "public, no-cache";
+const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
+const VARIES: HeaderLine = ["vary", "accept-encoding"];
+const VERSION_CHARACTERS = 12;
+/** There is nothing in the files that a page of another site could not have from its own server. */
+const ANY_SITE_MAY_EMBED: HeaderLine = ["cross-origin-resource-policy", "cross-origin"];
+const ANY_SITE = new CorsPolicy(["*"]);
+
+/** A file that was compressed when the project was built; it is served as bytes and never parsed here. */
+export class StaticFile {
+  /** Changes with the content. */
+  readonly version: string;
+  readonly #contentType: string;
+  readonly #zipped: Buffer;
+  /** Only for who takes no gzip, which no browser is. */
+  #plain: Buffer | undefined;
+
+  /** `name`: `swagger-ui.js` is read from `swagger-ui.js.gz`. Throws what `readFileSync` throws. */
+  constructor(folder: URL, name: string, contentType: string) {
+    this.#zipped = readFileSync(new URL(`${name}.gz`, folder));
+    this.#contentType = contentType;
+    const hash = createHash("sha256").update(this.#zipped).digest("hex");
+    this.version = hash.slice(0, VERSION_CHARACTERS);
+  }
+
+  /** For a path with the version in it. */
+  keptForever(path: string): Endpoint {
+    return {
+      ...this.#endpoint(path, ["accept-encoding"]),
+      answer: (request) => this.#whole(request, KEPT_FOREVER, []),
+    };
+  }
+
+  /** For a path that stays, which pages of any other site may load. */
+  keptAndAskedFor(path: string): Endpoint {
+    const tag = `"${this.version}"`;
+    const headers: readonly HeaderLine[] = [["etag", tag], ANY_SITE_MAY_EMBED];
+    return {
+      ...this.#endpoint(path, ["accept-encoding", "if-none-match"]),
+      cors: ANY_SITE,
+      answer: (request) =>
+        request.header("if-none-match").includes(tag)
+          ? { status: 304, contentType: "", body: "", cacheControl: KEPT_AND_ASKED_FOR, headers }
+          : this.#whole(request, KEPT_AND_ASKED_FOR, headers),
+    };
+  }
+
+  /** As `keptForever`, for pages of any other site too. */
+  keptForeverAnywhere(path: string): Endpoint {
+    return {
+      ...this.#endpoint(path, ["accept-encoding"]),
+      cors: ANY_SITE,
+      answer: (request) => this.#whole(request, KEPT_FOREVER, [ANY_SITE_MAY_EMBED]),
+    };
+  }
+
+  #endpoint(path: string, headerNames: readonly string[]): Omit<Endpoint, "answer"> {
+    return { method: "get", path, headerNames, readsBody: false, isQuiet: true };
+  }
+
+  #whole(request: IncomingRequest, cacheControl: string, headers: readonly HeaderLine[]): Answer {
+    const whole = { status: 200, contentType: this.#contentType, cacheControl };
+    if (ACCEPTS_GZIP.test(request.header("accept-encoding"))) {
+      const zipped: HeaderLine = ["content-encoding", "gzip"];
+      return { ...whole, body: this.#zipped, headers: [zipped, VARIES, ...headers] };
+    }
+    this.#plain ??= gunzipSync(this.#zipped);
+    return { ...whole, body: this.#plain, headers: [VARIES, ...headers] };
+  }
+}
+
+/** What `read` makes of files of the build; undefined where the server was built without them, by `tsc` alone. */
+export function ifBuilt<Built>(read: () => Built): Built | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}

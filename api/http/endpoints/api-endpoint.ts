@@ -1,0 +1,210 @@
+import { Failure } from "../../../engine/failure.js";
+import type { Tenant } from "../../../engine/tenancy/tenant.js";
+import type { UserRecord } from "../../../storage/records.js";
+import type { EventStream, StreamEvents } from "../../contract/event-stream.js";
+import type { FileDownload } from "../../contract/file-download.js";
+import type { BodyOf, QueryOf, Route, SuccessOf } from "../../contract/routes/route.js";
+import type { RouteId, RouteTable } from "../../contract/routes/route-table.js";
+import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "../answer/answer.js";
+import { type DownloadAnswer, downloadAnswer } from "../answer/download-answer.js";
+import { eventStreamAnswer } from "../answer/event-stream-answer.js";
+import {
+  type Authentication,
+  CREDENTIAL_HEADERS,
+  demandAccess,
+  type Identity,
+  limitKey,
+} from "../request/authentication.js";
+import { addressGroup } from "../request/client-address.js";
+import { parseJsonBody } from "../request/json-body.js";
+import type { UseLimiter } from "../request/rate-limiter.js";
+import { validated } from "../request/validation.js";
+import type { Endpoint, IncomingRequest } from "./endpoint.js";
+import { RouteCall } from "./route-call.js";
+
+/** What a handler of a route gets: checked, parsed, and in the types of the contract. */
+export interface RouteRequest<R extends Route> {
+  /** The decoded `:id` of the path, or empty. */
+  readonly id: string;
+  readonly query: QueryOf<R>;
+  readonly body: BodyOf<R>;
+  readonly tenant: R["auth"] extends "public" ? undefined : Tenant;
+  readonly user: R["auth"] extends "user" | "operator" ? UserRecord : UserRecord | undefined;
+  /** Aborts when the client goes away before its answer is whole. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer other than the route's success. */
+export class OtherAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: readonly HeaderLine[];
+
+  constructor(status: number, body: unknown, headers: readonly HeaderLine[] = []) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export type Handler<R extends Route> = (
+  request: RouteRequest<R>,
+) => SuccessOf<R> | OtherAnswer | Promise<SuccessOf<R> | OtherAnswer>;
+
+export type Handlers<Ids extends RouteId> = { readonly [Id in Ids]: Handler<RouteTable[Id]> };
+
+/** A handler whose route is checked where it is registered, not where it is called. */
+export type AnyHandler = (
+  request: Pick<RouteCall, "id" | "query" | "body" | "tenant" | "user" | "signal">,
+) => unknown;
+
+export interface ApiGuards {
+  readonly authentication: Authentication;
+  readonly authLimiter: UseLimiter;
+  readonly generalLimiter: UseLimiter;
+  readonly vendorLimiter: UseLimiter;
+}
+
+const NO_QUERY = new URLSearchParams();
+const BODY_HEADERS: readonly string[] = ["content-type"];
+const DOWNLOAD_HEADERS: readonly string[] = ["range"];
+
+type AnyAnswer = Answer | StreamedAnswer | DownloadAnswer;
+
+/** Serves one route: who asks, how often, with what; then its handler, and the answer as JSON. */
+export class ApiEndpoint implements Endpoint {
+  readonly method: Endpoint["method"];
+  readonly path: string;
+  readonly headerNames: readonly string[];
+  readonly readsBody: boolean;
+  readonly isQuiet: boolean;
+  readonly #route: Route;
+  readonly #handler: AnyHandler;
+  readonly #guards: ApiGuards;
+
+  constructor(route: Route, handler: AnyHandler, guards: ApiGuards) {
+    this.method = route.method;
+    this.path = route.path;
+    this.readsBody = route.body !== undefined;
+    this.isQuiet = route.limit === "none";
+    this.headerNames = [
+      ...(route.auth === "public" ? [] : CREDENTIAL_HEADERS),
+      ...(this.readsBody ? BODY_HEADERS : []),
+      ...(route.success.download === undefined ? [] : DOWNLOAD_HEADERS),
+    ];
+    this.#route = route;
+    this.#handler = handler;
+    this.#guards = guards;
+  }
+
+  answer(request: IncomingRequest): ReturnType<Endpoint["answer"]> {
+    const query = request.queryString === "" ? NO_QUERY : new URLSearchParams(request.queryString);
+    if (this.#route.auth !== "public") return this.#answerKnown(request, query);
+    const limited = this.#limitAddress(request);
+    if (limited !== undefined) return limited.then(() => this.#answerUnknown(request, query));
+    return this.#answerUnknown(request, query);
+  }
+
+  #answerUnknown(request: IncomingRequest, query: URLSearchParams): ReturnType<Endpoint["answer"]> {
+    if (this.readsBody) return this.#answerParsed(request, query, undefined);
+    return this.#handle(request, query, undefined, undefined);
+  }
+
+  async #answerKnown(request: IncomingRequest, query: URLSearchParams): Promise<AnyAnswer> {
+    const identity = await this.#identify(request, query);
+    await demandWithin(this.#guards.generalLimiter, limitKey(identity));
+    demandAccess(identity, this.#route.auth);
+    // Whoever has come by a token may not try passwords any faster than at sign-in.
+    if (this.#route.limit === "auth") await this.#limitAddress(request);
+    if (this.#route.limit === "vendor") {
+      await demandWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
+    }
+    return this.#answerParsed(request, query, identity);
+  }
+
+  /** Wrong credentials are counted by address: guessing them is limited although nobody is known yet. */
+  async #identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
+    try {
+      return await this.#guards.authentication.identify(request, query);
+    } catch (error) {
+      if (error instanceof Failure) {
+        await demandWithin(this.#guards.generalLimiter, addressKey(request));
+      }
+      throw error;
+    }
+  }
+
+  /** At once where this process counts. */
+  #limitAddress(request: IncomingRequest): Promise<void> | undefined {
+    const { limit } = this.#route;
+    if (limit === "none") return undefined;
+    const { authLimiter, generalLimiter } = this.#guards;
+    return demandWithin(limit === "auth" ? authLimiter : generalLimiter, addressKey(request));
+  }
+
+  async #answerParsed(
+    request: IncomingRequest,
+    query: URLSearchParams,
+    identity: Identity | undefined,
+  ): Promise<AnyAnswer> {
+    const { body: schema } = this.#route;
+    if (schema === undefined) {
+      if (this.method !== "get") await request.alone();
+      return this.#handle(request, query, undefined, identity);
+    }
+    const value = parseJsonBody(await request.body(), request.header("content-type"));
+    return this.#handle(request, query, validated(schema, value, "body"), identity);
+  }
+
+  #handle(
+    request: IncomingRequest,
+    query: URLSearchParams,
+    body: unknown,
+    identity: Identity | undefined,
+  ): ReturnType<Endpoint["answer"]> {
+    const { query: schema } = this.#route;
+    const parsedQuery = schema && validated(schema, Object.fromEntries(query), "query");
+    const result = this.#handler(new RouteCall(request, parsedQuery, body, identity));
+    return result instanceof Promise
+      ? result.then((value: unknown) => this.#answerWith(value, request))
+      : this.#answerAtOnce(result, request);
+  }
+
+  #answerAtOnce(value: unknown, request: IncomingRequest): ReturnType<Endpoint["answer"]> {
+    const answer = this.#answerWith(value, request);
+    return "produce" in answer || "file" in answer ? Promise.resolve(answer) : answer;
+  }
+
+  #answerWith(value: unknown, request: IncomingRequest): AnyAnswer {
+    const { status, events, download } = this.#route.success;
+    if (value instanceof OtherAnswer) return jsonAnswer(value.status, value.body, value.headers);
+    // What the handler of a streaming route gives is checked where it is registered.
+    if (events !== undefined) return eventStreamAnswer(status, value as EventStream<StreamEvents>);
+    if (download === undefined) return jsonAnswer(status, value);
+    // So is what the handler of a downloading one gives.
+    return downloadAnswer(status, download, value as FileDownload, request.header("range"));
+  }
+}
+
+function addressKey(request: IncomingRequest): string {
+  return `address ${addressGroup(request.clientAddress)}`;
+}
+
+/** By organization and route: a second key is no second limit. */
+function vendorKey({ path }: Route, { tenant }: Identity): string {
+  return `${path} of ${tenant.organization.id}`;
+}
+
+function demandWithin(limiter: UseLimiter, key: string): Promise<void> | undefined {
+  const retryAfterSec = limiter.take(key);
+  if (retryAfterSec instanceof Promise) return retryAfterSec.then(demandNow);
+  demandNow(retryAfterSec);
+  return undefined;
+}
+
+function demandNow(retryAfterSec: number): void {
+  if (retryAfterSec === 0) return;
+  throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+    retryAfterSec,
+  });
+}

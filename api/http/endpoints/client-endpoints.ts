@@ -1,0 +1,23 @@
+import { ifBuilt, SCRIPT_TYPE, StaticFile } from "../answer/static-file.js";
+import type { Endpoint } from "./endpoint.js";
+
+/** Where `build-client.sh` leaves the browser's files. */
+const BUILT_CLIENT = new URL("../../../client/", import.meta.url);
+
+/** The browser's client and what it loads; none where the server was built without them, which takes calls all the same. */
+export function clientEndpoints(folder = BUILT_CLIENT): readonly Endpoint[] {
+  return (
+    ifBuilt(() => {
+      const worklet = new StaticFile(folder, "audio-worklet.js", SCRIPT_TYPE);
+      const client = new StaticFile(folder, "parley-client.js", SCRIPT_TYPE);
+      const widget = new StaticFile(folder, "widget.js", SCRIPT_TYPE);
+      return [
+        // The path that the build has put into client and widget.
+        worklet.keptForeverAnywhere(`/client/${worklet.version}/audio-worklet.js`),
+        worklet.keptAndAskedFor("/client/audio-worklet.js"),
+        client.keptAndAskedFor("/client/parley-client.js"),
+        widget.keptAndAskedFor("/widget.js"),
+      ];
+    }) ?? []
+  );
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import type { Answer } from "../answer/answer.js";
+import { HttpRefusal } from "../answer/http-refusal.js";
+import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "../answer/static-file.js";
+import { type ConsoleFiles, consolePage } from "./console-page.js";
+import type { Endpoint } from "./endpoint.js";
+
+export const CONSOLE_PATH = "/console";
+
+/** Where `build-console.sh` leaves the console's files. */
+const BUILT_CONSOLE = new URL("../../../console/", import.meta.url);
+const ASSETS_PATH = `${CONSOLE_PATH}/assets`;
+const NOT_BUILT = "the console is not built: `npm run build` does it";
+const NONCE_BYTES = 16;
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  js: SCRIPT_TYPE,
+  css: STYLE_TYPE,
+  svg: "image/svg+xml",
+};
+
+/**
+ * The console: its files under the names that the build gave them by their content, and its one page for every other path below
+ * `/console`, since the page itself says what is shown there. A server that was built without it takes calls all the same.
+ * `takesTokens` as in `ConsoleAnswer`.
+ */
+export function consoleEndpoints(
+  takesTokens: boolean,
+  folder = BUILT_CONSOLE,
+): readonly Endpoint[] {
+  const files = ifBuilt(() => builtFiles(folder));
+  const answer =
+    files === undefined
+      ? refuse(NOT_BUILT)
+      : pageAnswer(entries(files.map(({ path }) => path)), takesTokens);
+  const pages = [CONSOLE_PATH, `${CONSOLE_PATH}/*`].map((path) => pageEndpoint(path, answer));
+  // A page of an earlier build asks for a file that is gone: it must not take the page for a script.
+  const gone = pageEndpoint(`${ASSETS_PATH}/*`, refuse("no such path"));
+  return [...pages, gone, ...(files ?? [])];
+}
+
+function builtFiles(folder: URL): readonly Endpoint[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".gz"))
+    .map((zippedName) => {
+      const name = zippedName.slice(0, -".gz".length);
+      const type = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
+      if (type === undefined) throw new Error(`${name}: a file of the console of no known type`);
+      return new StaticFile(folder, name, type).keptForever(`${ASSETS_PATH}/${name}`);
+    });
+}
+
+function entries(paths: readonly string[]): ConsoleFiles {
+  const pathOf = (pattern: RegExp) => {
+    const path = paths.find((each) => pattern.test(each));
+    if (path === undefined) throw new Error(`the console was built without ${pattern.source}`);
+    return path;
+  };
+  return {
+    script: pathOf(/\/main-[^/]+\.js$/),
+    style: pathOf(/\/main-[^/]+\.css$/),
+    icon: pathOf(/\/icon-[^/]+\.svg$/),
+  };
+}
+
+/** The recording's waveform has a style sheet of its own, which the page's policy allows by a word for this answer alone. */
+function pageAnswer(files: ConsoleFiles, takesTokens: boolean): () => Answer {
+  return () => {
+    const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+    const page = consolePage(files, { nonce, takesTokens });
+    return {
+      status: 200,
+      contentType: "text/html; charset=utf-8",
+      body: page.html,
+      policy: page.contentSecurityPolicy,
+    };
+  };
+}
+
+function refuse(message: string): () => never {
+  return () => {
+    throw new HttpRefusal(404, message);
+  };
+}
+
+function pageEndpoint(path: string, answer: () => Answer): Endpoint {
+  return { method: "get", path, headerNames: [], readsBody: false, isQuiet: true, answer };
+}

@@ -1,0 +1,43 @@
+// By hand, since the packages for it are handlers of Express or of Node's own server, and this server is neither.
+import type { HeaderLine } from "../answer/answer.js";
+
+/** How long browsers may remember a preflight: short enough that a changed allow-list is felt. */
+const PREFLIGHT_SEC = 600;
+
+/** In the allow-list it opens the API to every page; no cookies are in use, so a page still needs a key. */
+const ANY_ORIGIN = "*";
+const VARIES: readonly HeaderLine[] = [["vary", "Origin"]];
+const ANSWER_HEADERS: readonly HeaderLine[] = [
+  ["access-control-expose-headers", "x-request-id, retry-after"],
+];
+const PREFLIGHT_HEADERS: readonly HeaderLine[] = [
+  ["access-control-allow-methods", "GET, HEAD, POST, PATCH, DELETE"],
+  ["access-control-allow-headers", "authorization, content-type, x-api-key, x-request-id"],
+  ["access-control-max-age", String(PREFLIGHT_SEC)],
+];
+
+/** Which web pages of other origins may read answers. An empty list means none, which is the default. */
+export class CorsPolicy {
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
+  }
+
+  get isOn(): boolean {
+    return this.#origins.size > 0;
+  }
+
+  /** The header lines of an answer to `method` (lower case); every OPTIONS request counts as a preflight. */
+  headersFor(method: string, origin: string): readonly HeaderLine[] {
+    const allowed = this.#allowedOrigin(origin);
+    if (allowed === undefined) return VARIES;
+    const lines: HeaderLine[] = [...VARIES, ["access-control-allow-origin", allowed]];
+    return lines.concat(method === "options" ? PREFLIGHT_HEADERS : ANSWER_HEADERS);
+  }
+
+  #allowedOrigin(origin: string): string | undefined {
+    if (this.#origins.has(ANY_ORIGIN)) return ANY_ORIGIN;
+    return this.#origins.has(origin) ? origin : undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import { Failure } from "../../../engine/failure.js";
+import { HttpRefusal } from "../answer/http-refusal.js";
+
+/** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
+export const JSON_DEPTH_MAX = 32;
+/**
+ * Commas, colons and opening brackets of a body. Long texts parse within a millisecond, as many tiny values do not; a
+ * provider's list of 1,000 models has 7,000.
+ */
+const JSON_MARKS_MAX = 8_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const JSON_CONTENT_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+/** Passes over a byte order mark. */
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The value of a JSON body. `contentType` may be empty: many clients send none. */
+export function parseJsonBody(bytes: Uint8Array, contentType: string): unknown {
+  if (contentType !== "" && !JSON_CONTENT_TYPE.test(contentType)) {
+    throw new HttpRefusal(415, "content-type: expected application/json");
+  }
+  if (bytes.length === 0) throw invalidBody("expected a JSON object, the body is empty");
+  refuseDenseJson(bytes);
+  return parse(decode(bytes));
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (error) {
+    throw invalidBody("expected UTF-8 text", error);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidBody("expected valid JSON", error);
+  }
+}
+
+/** Looks only at structure, outside of strings: what is not JSON at all is left to the parser to refuse. */
+function refuseDenseJson(bytes: Uint8Array): void {
+  let depth = 0;
+  let markCount = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    switch (bytes[index] ?? 0) {
+      case QUOTE:
+        index = endOfString(bytes, index);
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth += 1;
+        if (depth > JSON_DEPTH_MAX) {
+          throw invalidBody(`expected JSON nested at most ${JSON_DEPTH_MAX} deep`);
+        }
+        markCount += 1;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+      case 0x2c:
+      case 0x3a:
+        markCount += 1;
+        break;
+      default:
+    }
+    if (markCount > JSON_MARKS_MAX) {
+      throw invalidBody(`expected at most ${JSON_MARKS_MAX} commas, colons and opening brackets`);
+    }
+  }
+}
+
+/** Index of the closing quote of the string that opens at `start`, or of the end of the bytes. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  const quote = bytes.indexOf(QUOTE, start + 1);
+  if (quote === -1) return bytes.length;
+  return isEscaped(bytes, quote) ? endOfEscapedString(bytes, quote) : quote;
+}
+
+/** As `endOfString`, from a quote within the string on: text with one escaped quote may have thousands. */
+function endOfEscapedString(bytes: Uint8Array, within: number): number {
+  let index = within + 1;
+  while (index < bytes.length && bytes[index] !== QUOTE) {
+    index += bytes[index] === BACKSLASH ? 2 : 1;
+  }
+  return Math.min(index, bytes.length);
+}
+
+/** An odd number of backslashes before it makes a quote a part of its string. */
+function isEscaped(bytes: Uint8Array, quote: number): boolean {
+  let first = quote;
+  while (bytes[first - 1] === BACKSLASH) first -= 1;
+  return (quote - first) % 2 === 1;
+}
+
+function invalidBody(message: string, cause?: unknown): Failure {
+  const details = [{ path: "body", message }];
+  return new Failure("invalid", `body: ${message}`, { details, cause });
+}

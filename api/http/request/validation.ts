@@ -1,0 +1,84 @@
+import * as v from "valibot";
+import { Failure, type FieldFault } from "../../../engine/failure.js";
+import { expectation } from "../../contract/fields.js";
+
+/** Faults told at once; past a handful nobody reads on, and a hostile body could have thousands. */
+const FAULTS_MAX = 20;
+
+type Keys = readonly (string | number)[];
+
+/** Valibot's own words would repeat what came, which may be a password: they are never used. */
+const OTHER_WORDS = "expected another value";
+
+/**
+ * The value in the form that the schema promises. Failure `invalid` names every wrong field and what was expected
+ * there, in the words of the schema (`worded` in fields.ts), never what was received. `whole` names the value itself:
+ * "body", "query".
+ */
+export function validated<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  whole: string,
+): v.InferOutput<Schema> {
+  const unfit = unfitList(schema, value, []);
+  if (unfit !== undefined) throw invalid([{ ...unfit, path: unfit.path || whole }]);
+  const result = v.safeParse(schema, value, { abortPipeEarly: true, message: OTHER_WORDS });
+  if (result.success) return result.output;
+  throw invalid(
+    result.issues
+      .slice(0, FAULTS_MAX)
+      .map((issue) => ({ path: v.getDotPath(issue) ?? whole, message: issue.message })),
+  );
+}
+
+function invalid(details: readonly FieldFault[]): Failure {
+  const message = details.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
+  return new Failure("invalid", message, { details });
+}
+
+/**
+ * A list that stands where JSON has to have an object, or one that is too long. By hand, since Valibot takes a list for
+ * an object, as JavaScript does, and makes a fault of every item before it counts them.
+ */
+function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): FieldFault | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const inner = unwrapped(schema);
+  if (!Array.isArray(value)) return unfitListIn(inner, value, keys);
+  if (inner.type === "object" || inner.type === "record") return faultAt(inner, keys);
+  if (!("item" in inner)) return undefined;
+  if (value.length > lengthMax(inner)) return faultAt(inner, keys);
+  const item = inner.item as v.GenericSchema;
+  for (const [index, each] of value.entries()) {
+    const found = unfitList(item, each, [...keys, index]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Looks only at fields that the schema has: a body may have thousands of others. */
+function unfitListIn(schema: v.GenericSchema, value: object, keys: Keys): FieldFault | undefined {
+  if (!("entries" in schema)) return undefined;
+  for (const [key, field] of Object.entries(schema.entries as v.ObjectEntries)) {
+    if (!Object.hasOwn(value, key)) continue;
+    const found = unfitList(field, Reflect.get(value, key), [...keys, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function faultAt(schema: v.GenericSchema, keys: Keys): FieldFault {
+  return { path: keys.join("."), message: expectation(schema) };
+}
+
+function lengthMax(schema: v.GenericSchema): number {
+  if (!("pipe" in schema)) return Number.POSITIVE_INFINITY;
+  const items = schema.pipe as readonly v.GenericPipeItem[];
+  const bound = items.find(({ type }) => type === "max_length");
+  return bound !== undefined && "requirement" in bound && typeof bound.requirement === "number"
+    ? bound.requirement
+    : Number.POSITIVE_INFINITY;
+}
+
+function unwrapped(schema: v.GenericSchema): v.GenericSchema {
+  return "wrapped" in schema ? unwrapped(schema.wrapped as v.GenericSchema) : schema;
+}

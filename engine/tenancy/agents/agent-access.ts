@@ -1,0 +1,216 @@
+import type {
+  AgentRecord,
+  Category,
+  PlanRecord,
+  ProviderRecord,
+} from "../../../storage/records.js";
+import type { FieldFault } from "../../failure.js";
+import { CATEGORIES } from "../../vendors/vendor.js";
+import { vendorOf } from "../../vendors/vendors.js";
+import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
+import type { AgentVendorChoice } from "./agent-input.js";
+
+/**
+ * The one place of the rules about which provider and model an agent may use. Creating, changing, reading and calling
+ * an agent, and the model search, all ask here; nothing here waits or stores.
+ */
+
+export type AgentStatus = "active" | "inactive" | "paused_provider" | "paused_plan";
+
+export interface AgentStanding {
+  readonly status: AgentStatus;
+  /** In words for the dashboard; null unless paused. */
+  readonly pauseReason: string | null;
+}
+
+export type ProvidersById = ReadonlyMap<string, ProviderRecord>;
+
+/** `refused` faults are of the request (400), `gated` ones of the plan (403). */
+export interface AccessFaults {
+  readonly refused: readonly FieldFault[];
+  readonly gated: readonly FieldFault[];
+}
+
+/** Without a model it is the provider's own, as for speech-to-text. */
+type Slot = FallbackSlot;
+
+/** A vendor that an agent may turn to, and with which of its models. */
+export interface UsableVendor {
+  readonly provider: ProviderRecord;
+  readonly modelId: string;
+}
+
+const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
+  llm: "language-model",
+  tts: "text-to-speech",
+  stt: "speech-to-text",
+};
+
+/** Global providers' models are subject to the plan; an organization's own are always allowed. */
+export function isModelAllowed(
+  plan: PlanRecord,
+  provider: ProviderRecord,
+  modelId: string,
+): boolean {
+  return (
+    provider.orgId !== null ||
+    plan.models[provider.category].includes(modelString(provider, modelId))
+  );
+}
+
+/** The model that a speech-to-text provider listens with: its first that the plan allows, else its first, else its vendor's. */
+export function sttModelId(plan: PlanRecord, provider: ProviderRecord): string {
+  const modelIds = provider.models.map((model) => model.modelId);
+  return (
+    modelIds.find((modelId) => isModelAllowed(plan, provider, modelId)) ??
+    modelIds[0] ??
+    vendorOf(provider.providerKey)?.stt?.models[0]?.modelId ??
+    ""
+  );
+}
+
+export function providerIdsOf(agent: AgentVendorChoice): readonly string[] {
+  return [...slotsOf(agent), ...allFallbacksOf(agent)].map(({ providerId }) => providerId);
+}
+
+/** Those of the agent's fallbacks that it may use now, each at its place in the list; the others are left out. */
+export function usableFallbacks(
+  agent: AgentRecord,
+  category: Category,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): readonly (UsableVendor | undefined)[] {
+  return fallbackSlots(agent.fallbacks, category).map((slot) => {
+    const provider = visibleProvider(agent.orgId, providersById.get(slot.providerId));
+    if (provider === undefined || slotFault(slot, provider) !== undefined) return undefined;
+    if (!provider.active || !isSlotInPlan(plan, slot, provider)) return undefined;
+    return { provider, modelId: slot.modelId ?? sttModelId(plan, provider) };
+  });
+}
+
+/** Why this choice may not be stored for the organization on the plan; both lists empty when they may. */
+export function accessFaults(
+  orgId: string,
+  plan: PlanRecord,
+  choice: AgentVendorChoice,
+  providersById: ProvidersById,
+): AccessFaults {
+  const refused: FieldFault[] = [];
+  const gated: FieldFault[] = [];
+  for (const slot of [...slotsOf(choice), ...allFallbacksOf(choice)]) {
+    const provider = visibleProvider(orgId, providersById.get(slot.providerId));
+    const fault = slotFault(slot, provider);
+    if (fault !== undefined) refused.push(fault);
+    else if (provider !== undefined && !isSlotInPlan(plan, slot, provider)) {
+      gated.push({ path: slot.modelPath, message: outsidePlan(plan, slot, provider) });
+    }
+  }
+  return { refused, gated };
+}
+
+/** The status of an agent, first rule that holds. `position` counts the organization's agents in creation order from 0. */
+export function agentStanding(
+  agent: AgentRecord,
+  position: number,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): AgentStanding {
+  if (!agent.active) return { status: "inactive", pauseReason: null };
+  const slots = slotsOf(agent).map((slot) => ({
+    slot,
+    provider: visibleProvider(agent.orgId, providersById.get(slot.providerId)),
+  }));
+  for (const { slot, provider } of slots) {
+    const reason = providerPause(slot, provider);
+    if (reason !== undefined) return { status: "paused_provider", pauseReason: reason };
+  }
+  for (const { slot, provider } of slots) {
+    if (provider === undefined || isSlotInPlan(plan, slot, provider)) continue;
+    return { status: "paused_plan", pauseReason: outsidePlan(plan, slot, provider) };
+  }
+  if (position >= plan.limits.maxAgents) {
+    return { status: "paused_plan", pauseReason: agentLimitReason(plan) };
+  }
+  return { status: "active", pauseReason: null };
+}
+
+export function agentLimitReason(plan: PlanRecord): string {
+  const { maxAgents } = plan.limits;
+  return `the plan "${plan.slug}" allows ${maxAgents} ${maxAgents === 1 ? "agent" : "agents"}`;
+}
+
+function allFallbacksOf({ fallbacks }: AgentVendorChoice): readonly Slot[] {
+  return CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
+}
+
+function slotsOf(agent: AgentVendorChoice): readonly Slot[] {
+  return [
+    {
+      category: "llm",
+      providerPath: "llmProviderId",
+      providerId: agent.llmProviderId,
+      modelPath: "llmModelId",
+      modelId: agent.llmModelId,
+    },
+    {
+      category: "tts",
+      providerPath: "ttsProviderId",
+      providerId: agent.ttsProviderId,
+      modelPath: "ttsModelId",
+      modelId: agent.ttsModelId,
+    },
+    {
+      category: "stt",
+      providerPath: "sttProviderId",
+      providerId: agent.sttProviderId,
+      modelPath: agent.sttModelId === null ? "sttProviderId" : "sttModelId",
+      modelId: agent.sttModelId ?? undefined,
+    },
+  ];
+}
+
+/** Another organization's provider is as good as none: not even its existence may show. */
+function visibleProvider(
+  orgId: string,
+  provider: ProviderRecord | undefined,
+): ProviderRecord | undefined {
+  return provider?.orgId === null || provider?.orgId === orgId ? provider : undefined;
+}
+
+function slotFault(slot: Slot, provider: ProviderRecord | undefined): FieldFault | undefined {
+  if (provider === undefined) {
+    return { path: slot.providerPath, message: "there is no provider with this id" };
+  }
+  if (provider.category !== slot.category) {
+    const expected = CATEGORY_WORDS[slot.category];
+    const actual = CATEGORY_WORDS[provider.category];
+    return {
+      path: slot.providerPath,
+      message: `expected a ${expected} provider, this is a ${actual} provider`,
+    };
+  }
+  const { modelId } = slot;
+  if (modelId !== undefined && !provider.models.some((model) => model.modelId === modelId)) {
+    return { path: slot.modelPath, message: `"${modelId}" is not a model of "${provider.name}"` };
+  }
+  return undefined;
+}
+
+function providerPause(slot: Slot, provider: ProviderRecord | undefined): string | undefined {
+  const words = CATEGORY_WORDS[slot.category];
+  if (provider === undefined) return `the ${words} provider is missing`;
+  return provider.active ? undefined : `the ${words} provider "${provider.name}" is not active`;
+}
+
+function isSlotInPlan(plan: PlanRecord, slot: Slot, provider: ProviderRecord): boolean {
+  return isModelAllowed(plan, provider, slot.modelId ?? sttModelId(plan, provider));
+}
+
+function outsidePlan(plan: PlanRecord, slot: Slot, provider: ProviderRecord): string {
+  const model = modelString(provider, slot.modelId ?? sttModelId(plan, provider));
+  return `the model ${model} is not in the plan "${plan.slug}"`;
+}
+
+export function modelString(provider: Pick<ProviderRecord, "providerKey">, modelId: string) {
+  return `${provider.providerKey}/${modelId}`;
+}

@@ -1,0 +1,148 @@
+import type {
+  AgentRecord,
+  AgentRecording,
+  AgentThresholds,
+  Persona,
+} from "../../../storage/records.js";
+import { changedFields } from "../audit-entry.js";
+import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
+import type { AgentToolInput } from "./agent-tools.js";
+
+/** Fields that are left out or undefined are not given; that is how the edge's parser hands them over. */
+type Given<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
+
+type LlmConfig = AgentRecord["llmConfig"];
+type TtsConfig = AgentRecord["ttsConfig"];
+
+interface StructuredAgentFields {
+  readonly persona?: Given<Persona> | undefined;
+  readonly llmConfig?: Given<LlmConfig> | undefined;
+  readonly ttsConfig?: Given<TtsConfig> | undefined;
+  readonly thresholds?: Given<AgentThresholds> | undefined;
+  readonly recording?: Given<AgentRecording> | undefined;
+  readonly fallbacks?: FallbacksInput | undefined;
+  /** Replaces all of them. */
+  readonly publicOrigins?: readonly string[] | undefined;
+  /** Replaces all of them. */
+  readonly tools?: readonly AgentToolInput[] | undefined;
+}
+
+export type AgentReferences = Pick<
+  AgentRecord,
+  "llmProviderId" | "llmModelId" | "ttsProviderId" | "ttsModelId" | "sttProviderId"
+>;
+
+/** All that decides whether an agent may use its vendors. */
+export type AgentVendorChoice = AgentReferences & Pick<AgentRecord, "sttModelId" | "fallbacks">;
+
+/** A new agent as its author gives it; what is left out gets the contract's default. */
+export interface AgentInput
+  extends AgentReferences,
+    Given<Pick<AgentRecord, "sttModelId">>,
+    StructuredAgentFields {
+  readonly name: string;
+}
+
+/** What is left out stays as it is, inside the nested objects too. */
+export interface AgentPatch extends Given<AgentReferences & PlainFields>, StructuredAgentFields {}
+
+const DEFAULT_PERSONA: Persona = {
+  systemPrompt:
+    "You are a helpful assistant who talks with people on the phone. Answer what is asked, and say so when you do not know.",
+  greeting: "Hello! How can I help you today?",
+  personality: "friendly and professional",
+  language: "en-US",
+  guardrails:
+    "Keep every answer to 1-3 short sentences, in plain spoken language without lists, symbols or markup.",
+};
+const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
+const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1 };
+const DEFAULT_THRESHOLDS: AgentThresholds = {
+  silenceTimeoutMs: 700,
+  maxCallDurationSec: 1_800,
+  interruptionSensitivity: "medium",
+  agreementWords: "ignored",
+  earlyReply: false,
+  onVendorsLost: "end",
+  endpointingMs: 200,
+  patienceMs: 1_500,
+  keypadDigits: 0,
+  waitingWordMs: 1_500,
+  callerSilenceMs: null,
+};
+const DEFAULT_RECORDING: AgentRecording = { enabled: false, retentionDays: 30 };
+
+type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
+
+export type AgentIdentity = Pick<AgentRecord, "id" | "orgId" | "createdAtMs" | "updatedAtMs">;
+
+/** Without tools: those have secrets to be sealed. */
+export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecord {
+  const ttsConfig = merged(DEFAULT_TTS_CONFIG, input.ttsConfig);
+  return {
+    ...identity,
+    name: input.name,
+    persona: merged(DEFAULT_PERSONA, input.persona),
+    llmProviderId: input.llmProviderId,
+    llmModelId: input.llmModelId,
+    llmConfig: merged(DEFAULT_LLM_CONFIG, input.llmConfig),
+    ttsProviderId: input.ttsProviderId,
+    ttsModelId: input.ttsModelId,
+    ttsConfig,
+    sttProviderId: input.sttProviderId,
+    sttModelId: input.sttModelId ?? null,
+    fallbacks: withFallbacks(NO_FALLBACKS, input.fallbacks, ttsConfig.speed),
+    thresholds: merged(DEFAULT_THRESHOLDS, input.thresholds),
+    tools: [],
+    sealedToolHeaders: null,
+    recording: merged(DEFAULT_RECORDING, input.recording),
+    publicOrigins: input.publicOrigins ?? [],
+    active: true,
+  };
+}
+
+/** With its tools as they were: those have secrets to be sealed. */
+export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
+  const { persona, llmConfig, thresholds, recording, tools: _tools, ...rest } = patch;
+  const { ttsConfig: givenTts, fallbacks, publicOrigins = agent.publicOrigins, ...plain } = rest;
+  const ttsConfig = merged(agent.ttsConfig, givenTts);
+  return {
+    ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
+    id: agent.id,
+    orgId: agent.orgId,
+    persona: merged(agent.persona, persona),
+    llmConfig: merged(agent.llmConfig, llmConfig),
+    ttsConfig,
+    fallbacks: withFallbacks(agent.fallbacks, fallbacks, ttsConfig.speed),
+    thresholds: merged(agent.thresholds, thresholds),
+    tools: agent.tools,
+    sealedToolHeaders: agent.sealedToolHeaders,
+    recording: merged(agent.recording, recording),
+    publicOrigins,
+    createdAtMs: agent.createdAtMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** Another provider has other models: the one that was chosen goes with the provider that it belongs to. */
+function withoutStaleModel(agent: AgentRecord, { sttProviderId }: AgentPatch): AgentRecord {
+  const isKept = sttProviderId === undefined || sttProviderId === agent.sttProviderId;
+  return isKept ? agent : { ...agent, sttModelId: null };
+}
+
+/** Names of the fields in which they differ; sealed headers, which cannot be compared, as part of the tools. */
+export function changedAgentFields(before: AgentRecord, after: AgentRecord): readonly string[] {
+  const { updatedAtMs } = before;
+  const names = changedFields(before, { ...after, updatedAtMs });
+  return [...new Set(names.map((name) => (name === "sealedToolHeaders" ? "tools" : name)))];
+}
+
+/** Takes over only fields that `base` has: unknown ones of a request never reach a record. */
+function merged<Fields extends object>(base: Fields, given: Given<Fields> | undefined): Fields {
+  const result = { ...base };
+  for (const key of Object.keys(base) as (keyof Fields)[]) {
+    const value = given?.[key];
+    if (value !== undefined) result[key] = value;
+  }
+  return result;
+}

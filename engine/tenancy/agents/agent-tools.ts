@@ -1,0 +1,113 @@
+import * as v from "valibot";
+import type { AgentTool, HttpTool } from "../../../storage/agent-tool.js";
+import type { AgentRecord } from "../../../storage/records.js";
+import { Failure } from "../../failure.js";
+import type { CredentialCipher } from "../../security/credential-cipher.js";
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** An HTTP tool as its author gives it. Left out, its headers stay as they are. */
+export interface HttpToolInput extends Omit<HttpTool, "headerNames"> {
+  readonly headers?: Headers;
+}
+
+export type AgentToolInput = Exclude<AgentTool, HttpTool> | HttpToolInput;
+
+type Tools = Pick<AgentRecord, "tools" | "sealedToolHeaders">;
+
+const HeadersByTool = v.record(v.string(), v.record(v.string(), v.string()));
+
+const NO_TOOLS: Tools = { tools: [], sealedToolHeaders: null };
+
+/**
+ * The tools as they are stored, with the headers of all sealed together. `before` is what the agent has now. Failure
+ * `invalid` when headers are to stay that were given for another server, or that no key opens any more.
+ */
+export function sealedTools(
+  inputs: readonly AgentToolInput[],
+  cipher: CredentialCipher,
+  before: Tools = NO_TOOLS,
+): Tools {
+  const kept = new KeptHeaders(before, cipher);
+  const headersByTool: Record<string, Headers> = {};
+  const tools = inputs.map((input, index): AgentTool => {
+    if (input.type !== "http") return input;
+    const all = input.headers === undefined ? kept.of(input, index) : inLowerCase(input.headers);
+    const headerNames = Object.keys(all);
+    if (headerNames.length > 0) headersByTool[input.name] = all;
+    // In the order in which it is read back: what differs only in that is no change.
+    const { type, name, description, parameters, url, method, timeoutMs, speak } = input;
+    return { type, name, description, parameters, url, method, headerNames, timeoutMs, speak };
+  });
+  return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
+}
+
+/** Failure `invalid` for an agent that is to hand calls on and has no tool that says where to. */
+export function demandTransferTarget({
+  tools,
+  thresholds,
+}: Pick<AgentRecord, "tools" | "thresholds">): void {
+  if (thresholds.onVendorsLost === "end" || tools.some(({ type }) => type === "transfer")) return;
+  const path = "thresholds.onVendorsLost";
+  const message = "expected a tool of type transfer, which says where to";
+  throw new Failure("invalid", `${path}: ${message}`, { details: [{ path, message }] });
+}
+
+/** The headers of the HTTP tools by their names. Throws when none of the keys opens them. */
+export function openToolHeaders(
+  { sealedToolHeaders }: Pick<AgentRecord, "sealedToolHeaders">,
+  cipher: CredentialCipher,
+): ReadonlyMap<string, Headers> {
+  if (sealedToolHeaders === null) return new Map();
+  return new Map(Object.entries(v.parse(HeadersByTool, cipher.open(sealedToolHeaders))));
+}
+
+/** What the tools of an agent had until now. */
+class KeptHeaders {
+  readonly #before: Tools;
+  readonly #cipher: CredentialCipher;
+  readonly #opened: ReadonlyMap<string, Headers> | undefined;
+
+  constructor(before: Tools, cipher: CredentialCipher) {
+    this.#before = before;
+    this.#cipher = cipher;
+    try {
+      this.#opened = openToolHeaders(before, cipher);
+    } catch {
+      // They are lost, and have to be given again.
+      this.#opened = undefined;
+    }
+  }
+
+  /** The stored headers of the tool of this name, as long as it leads to the same server as before. */
+  of({ name, url }: Pick<HttpTool, "name" | "url">, index: number): Headers {
+    const earlier = this.#before.tools.find(
+      (tool): tool is HttpTool => tool.type === "http" && tool.name === name,
+    );
+    if (earlier === undefined || earlier.headerNames.length === 0) return {};
+    const headers = this.#opened?.get(name);
+    if (headers !== undefined && new URL(earlier.url).origin === new URL(url).origin) {
+      return headers;
+    }
+    const message =
+      headers === undefined
+        ? "expected them again, since the stored ones cannot be opened"
+        : "expected them again, since the address leads to another server";
+    const path = `tools.${index}.headers`;
+    throw new Failure("invalid", `${path}: ${message}`, { details: [{ path, message }] });
+  }
+
+  /** The sealed text of before where nothing has changed: sealing again would look like a change. */
+  sealedAgain(headersByTool: Readonly<Record<string, Headers>>): string | null {
+    if (Object.keys(headersByTool).length === 0) return null;
+    const before = this.#opened && JSON.stringify(Object.fromEntries(this.#opened));
+    if (before === JSON.stringify(headersByTool)) return this.#before.sealedToolHeaders;
+    return this.#cipher.seal(headersByTool);
+  }
+}
+
+function inLowerCase(headers: Headers): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}

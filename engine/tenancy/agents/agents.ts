@@ -1,0 +1,251 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AgentReplacement } from "../../../storage/agent-store.js";
+import type { AuditRecord } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import { ForeignKeyViolation } from "../../../storage/foreign-key-violation.js";
+import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
+import { Failure, type FieldFault } from "../../failure.js";
+import type { CredentialCipher } from "../../security/credential-cipher.js";
+import type { Clock } from "../../time/clock.js";
+import { actorOf, auditEntry } from "../audit-entry.js";
+import { ReadCache } from "../read-cache.js";
+import type { Tenant } from "../tenant.js";
+import {
+  type AgentStanding,
+  accessFaults,
+  agentLimitReason,
+  agentStanding,
+  type ProvidersById,
+  providerIdsOf,
+} from "./agent-access.js";
+import { type AgentForCall, type AskedAgents, agentForCall } from "./agent-for-call.js";
+import {
+  type AgentInput,
+  type AgentPatch,
+  type AgentVendorChoice,
+  changedAgentFields,
+  newAgent,
+  patchedAgent,
+} from "./agent-input.js";
+import { demandTransferTarget, sealedTools } from "./agent-tools.js";
+
+/** What was asked for within a second or so: about 5 kB an agent with its providers. */
+const KEPT_MAX = 200;
+/** An organization with more agents has all of them read for each list, and each call that names none. */
+export const AGENTS_KEPT_TOGETHER_MAX = 25;
+const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
+
+export type AgentView = AgentRecord & AgentStanding;
+
+interface JudgedAgents {
+  readonly plan: PlanRecord;
+  readonly views: readonly AgentView[];
+}
+
+export interface AgentsOptions {
+  readonly database: Pick<Database, "agents" | "providers" | "recordChanges">;
+  readonly cipher: CredentialCipher;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+export class Agents {
+  readonly #database: AgentsOptions["database"];
+  readonly #cipher: CredentialCipher;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #asked: ReadCache<AskedAgents>;
+  /** Judging 25 agents takes longer than sending them; it depends on nothing but what was read, and the plan. */
+  readonly #judged = new WeakMap<AskedAgents, JudgedAgents>();
+
+  constructor({ database, cipher, clock, newId }: AgentsOptions) {
+    this.#database = database;
+    this.#cipher = cipher;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#asked = new ReadCache({
+      changes: database.recordChanges,
+      clock,
+      entriesMax: KEPT_MAX,
+      isKept: ({ agents }) => agents.length <= AGENTS_KEPT_TOGETHER_MAX,
+    });
+  }
+
+  /** The tenant's agents, in the order of their creation. */
+  async list(tenant: Tenant): Promise<readonly AgentView[]> {
+    return this.#judge(await this.#ask(tenant, undefined), tenant.plan);
+  }
+
+  /** Failure `notFound`. */
+  async get(tenant: Tenant, id: string): Promise<AgentView> {
+    const [view] = this.#judge(await this.#ask(tenant, id), tenant.plan);
+    if (view === undefined) throw noSuchAgent();
+    return view;
+  }
+
+  /** Failure `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
+  async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
+    const nowMs = this.#clock.epochMs();
+    const identity = {
+      id: this.#newId(),
+      orgId: tenant.organization.id,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const tools = sealedTools(input.tools ?? [], this.#cipher);
+    const agent = { ...newAgent(identity, input), ...tools };
+    demandTransferTarget(agent);
+    await this.#demandAccess(tenant, agent);
+    const { maxAgents } = tenant.plan.limits;
+    const entry = this.#entry(tenant, "agent.create", agent);
+    const inserted = await this.#explained(tenant, agent, () =>
+      this.#database.agents.insert(agent, maxAgents, entry),
+    );
+    if (!inserted) throw new Failure("forbidden", agentLimitReason(tenant.plan));
+    return this.#view(tenant, agent);
+  }
+
+  /** Refusals as of `create`, and Failure `notFound`. An agent that is switched off may keep what it could not be given now. */
+  async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
+    const agent = await this.#find(tenant, id);
+    const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
+    const patched = { ...patchedAgent(agent, patch, this.#clock.epochMs()), ...tools };
+    demandTransferTarget(patched);
+    if (patched.active || !sameVendors(agent, patched)) {
+      await this.#demandAccess(tenant, patched);
+    }
+    const changes = changedAgentFields(agent, patched);
+    const entry = this.#entry(tenant, "agent.update", patched, changes);
+    const stored = await this.#explained(tenant, patched, () =>
+      this.#database.agents.update(tenant.organization.id, id, replacement(agent, patched), entry),
+    );
+    if (stored === undefined) throw noSuchAgent();
+    return this.#view(tenant, stored);
+  }
+
+  /** Failure `notFound`. */
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    const agent = await this.#find(tenant, id);
+    const entry = this.#entry(tenant, "agent.delete", agent);
+    const removed = await this.#database.agents.remove(tenant.organization.id, id, entry);
+    if (!removed) throw noSuchAgent();
+  }
+
+  /** Without an id: the first in creation order that can take a call. Throws AgentUnavailable, with the reason. */
+  async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
+    return agentForCall(await this.#ask(tenant, agentId), tenant.plan, agentId);
+  }
+
+  /** Without an id: all of the organization's. */
+  async #ask(tenant: Tenant, agentId: string | undefined): Promise<AskedAgents> {
+    const orgId = tenant.organization.id;
+    const asked = await this.#asked.get(`${orgId} ${agentId ?? ""}`, async () => {
+      const agents = await this.#database.agents.list(orgId);
+      const wanted = agents
+        .map((agent, position) => ({ agent, position }))
+        .filter(({ agent }) => agentId === undefined || agent.id === agentId);
+      const providersById = await this.#providersOf(wanted.map(({ agent }) => agent));
+      return wanted.length > 0 ? { agents: wanted, providersById } : undefined;
+    });
+    return asked ?? NO_AGENTS;
+  }
+
+  #judge(asked: AskedAgents, plan: PlanRecord): readonly AgentView[] {
+    const known = this.#judged.get(asked);
+    if (known?.plan === plan) return known.views;
+    const views = asked.agents.map(({ agent, position }) => ({
+      ...agent,
+      ...agentStanding(agent, position, plan, asked.providersById),
+    }));
+    this.#judged.set(asked, { plan, views });
+    return views;
+  }
+
+  #entry(
+    tenant: Tenant,
+    action: "agent.create" | "agent.update" | "agent.delete",
+    { id, orgId, name }: AgentRecord,
+    changes: readonly string[] = [],
+  ): AuditRecord {
+    const target = { type: "agent", id, orgId, name } as const;
+    const atMs = this.#clock.epochMs();
+    return auditEntry({
+      id: this.#newId(),
+      atMs,
+      actor: actorOf(tenant),
+      action,
+      target,
+      changes,
+    });
+  }
+
+  async #find(tenant: Tenant, id: string): Promise<AgentRecord> {
+    const agent = await this.#database.agents.findById(tenant.organization.id, id);
+    if (agent === undefined) throw noSuchAgent();
+    return agent;
+  }
+
+  async #view(tenant: Tenant, agent: AgentRecord): Promise<AgentView> {
+    const [agents, providersById] = await Promise.all([
+      this.#database.agents.list(tenant.organization.id),
+      this.#providersOf([agent]),
+    ]);
+    const position = agents.findIndex((each) => each.id === agent.id);
+    return { ...agent, ...agentStanding(agent, position, tenant.plan, providersById) };
+  }
+
+  async #providersOf(agents: readonly AgentVendorChoice[]): Promise<ProvidersById> {
+    const ids = new Set(agents.flatMap(providerIdsOf));
+    const providers = await this.#database.providers.findMany([...ids]);
+    return new Map(providers.map((provider) => [provider.id, provider]));
+  }
+
+  /** A provider can be removed between the check and the write: then the check has the words for it. */
+  async #explained<Result>(
+    tenant: Tenant,
+    choice: AgentVendorChoice,
+    write: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof ForeignKeyViolation) await this.#demandAccess(tenant, choice);
+      throw error;
+    }
+  }
+
+  async #demandAccess(tenant: Tenant, choice: AgentVendorChoice): Promise<void> {
+    const providersById = await this.#providersOf([choice]);
+    const { organization, plan } = tenant;
+    const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);
+    if (refused.length > 0) throw new Failure("invalid", sentenceOf(refused), { details: refused });
+    if (gated.length > 0) throw new Failure("forbidden", sentenceOf(gated), { details: gated });
+  }
+}
+
+/** Sealed text that stays is not written: it may have been sealed anew meanwhile. */
+function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement {
+  if (patched.sealedToolHeaders !== agent.sealedToolHeaders) return patched;
+  const { sealedToolHeaders: _unchanged, ...others } = patched;
+  return others;
+}
+
+function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
+  return (
+    a.llmProviderId === b.llmProviderId &&
+    a.llmModelId === b.llmModelId &&
+    a.ttsProviderId === b.ttsProviderId &&
+    a.ttsModelId === b.ttsModelId &&
+    a.sttProviderId === b.sttProviderId &&
+    a.sttModelId === b.sttModelId &&
+    isDeepStrictEqual(a.fallbacks, b.fallbacks)
+  );
+}
+
+function sentenceOf(faults: readonly FieldFault[]): string {
+  return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
+}
+
+function noSuchAgent(): Failure {
+  return new Failure("notFound", "there is no such agent");
+}

@@ -1,0 +1,114 @@
+import type { AuditActor, AuditRecord } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { OrganizationRecord } from "../../../storage/records.js";
+import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { Failure } from "../../failure.js";
+import type { Clock } from "../../time/clock.js";
+import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
+import { canonicalEmail } from "../people/email-address.js";
+
+/** A number in E.164, or the digits that it begins with. */
+const NUMBER_BEGINNING = /^\+[1-9]\d{0,14}$/;
+const SIP_ADDRESS = /^sips?:[^\s@<>"\p{Cc}]{1,128}@[^\s@<>"\p{Cc}]{1,128}$/u;
+
+export interface DialTargetsOptions {
+  readonly database: Pick<Database, "organizations" | "dialTargets">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** The administrator's id, as in `OrganizationsOptions`. */
+  readonly administratorId?: string;
+}
+
+export interface TargetsOfOrganization {
+  readonly organization: OrganizationRecord;
+  readonly targets: readonly string[];
+}
+
+/**
+ * Whom the agents of which organization may call or hand callers on to: the platform's account pays for it, so an
+ * organization reaches nobody until the operator has said whom.
+ */
+export class DialTargets {
+  readonly #database: DialTargetsOptions["database"];
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #administrator: AuditActor;
+
+  constructor({ database, clock, newId, administratorId: id }: DialTargetsOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
+  }
+
+  /** `target`: a number in E.164, allowed by what it begins with, or a SIP address, allowed as a whole. */
+  mayReach(orgId: string, target: string): Promise<boolean> {
+    const isNumber = target.startsWith("+");
+    const allowing = isNumber
+      ? Array.from({ length: target.length - 1 }, (_, index) => target.slice(0, index + 2))
+      : [target];
+    return this.#database.dialTargets.hasAny(orgId, allowing);
+  }
+
+  /**
+   * For the platform's administrator. Resolves with false when it was allowed already. Failure `invalid`: neither a number,
+   * nor the beginning of one, nor a SIP address; `notFound`: nobody with this e-mail owns an organization.
+   */
+  async allow(ownerEmail: string, target: string): Promise<boolean> {
+    demandTarget(target);
+    const organization = await this.#findOwned(ownerEmail);
+    const entry = this.#entry("organization.allowNumber", organization);
+    const record = { orgId: organization.id, target, createdAtMs: entry.atMs };
+    try {
+      await this.#database.dialTargets.insert(record, entry);
+      return true;
+    } catch (error) {
+      if (error instanceof UniqueViolation) return false;
+      throw error;
+    }
+  }
+
+  /** For the platform's administrator; calls in progress finish. Failures as of `allow`, and `notFound`: it has no such target. */
+  async revoke(ownerEmail: string, target: string): Promise<void> {
+    demandTarget(target);
+    const organization = await this.#findOwned(ownerEmail);
+    const entry = this.#entry("organization.revokeNumber", organization);
+    const isRemoved = await this.#database.dialTargets.remove(organization.id, target, entry);
+    if (!isRemoved) throw new Failure("notFound", "the organization has no such target");
+  }
+
+  /** For the platform's administrator: every organization that may reach somebody. */
+  async list(): Promise<readonly TargetsOfOrganization[]> {
+    const [records, organizations] = await Promise.all([
+      this.#database.dialTargets.list(),
+      this.#database.organizations.list(),
+    ]);
+    return organizations.flatMap(({ organization }) => {
+      const own = records.filter(({ orgId }) => orgId === organization.id);
+      const targets = own.map(({ target }) => target);
+      return targets.length === 0 ? [] : [{ organization, targets }];
+    });
+  }
+
+  #entry(
+    action: "organization.allowNumber" | "organization.revokeNumber",
+    { id, name }: OrganizationRecord,
+  ): AuditRecord {
+    const target = { type: "organization", id, orgId: id, name } as const;
+    const made = { id: this.#newId(), atMs: this.#clock.epochMs(), actor: this.#administrator };
+    return auditEntry({ ...made, action, target, changes: ["dialTargets"] });
+  }
+
+  async #findOwned(ownerEmail: string): Promise<OrganizationRecord> {
+    const email = canonicalEmail(ownerEmail);
+    const organization = await this.#database.organizations.findByOwnerEmail(email);
+    if (organization !== undefined) return organization;
+    throw new Failure("notFound", "nobody with this e-mail owns an organization");
+  }
+}
+
+function demandTarget(target: string): void {
+  if (NUMBER_BEGINNING.test(target) || SIP_ADDRESS.test(target)) return;
+  const expected = "a number such as +15550101000, its beginning such as +49, or sip:desk@a.org";
+  throw new Failure("invalid", `target: expected ${expected}`);
+}

@@ -1,0 +1,217 @@
+import type { AuditActor } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
+import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { Failure } from "../../failure.js";
+import type { AccessTokens } from "../../security/access-token.js";
+import { hashPassword, passwordMark, verifyPassword } from "../../security/password.js";
+import type { Clock } from "../../time/clock.js";
+import { auditEntry } from "../audit-entry.js";
+import { ReadCache } from "../read-cache.js";
+import { ALL_SCOPES, type Tenant } from "../tenant.js";
+import { canonicalEmail } from "./email-address.js";
+
+const DEFAULT_ORGANIZATION_NAME = "Organization";
+const SIGN_UP_PLAN_SLUG = "free";
+/** Users of a second or so, with their organizations and plans: about 2 kB each. */
+const KEPT_MAX = 2_000;
+
+/** Hash of nothing that anybody knows: checked for unknown e-mails, so that they take as long as known ones. */
+const NOBODYS_PASSWORD_HASH =
+  "f6be43f442f0ff4b2d29c7735405fff1:" +
+  "68b63e95aa345a3daa6ed58026b83b8dc1924acd91d444804f63007f1baecd0c" +
+  "35a718cd7754407abfb532fe761bc353c9faab5a2f47c890b9be08dc5dbb57f5";
+
+export interface SignUp {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly orgName?: string | undefined;
+}
+
+export interface PasswordChange {
+  /** The one of now. */
+  readonly password: string;
+  readonly newPassword: string;
+}
+
+export interface NewOwner extends SignUp {
+  readonly status: OrganizationRecord["status"];
+  readonly planSlug: string;
+}
+
+export interface Account {
+  readonly user: UserRecord;
+  readonly organization: OrganizationRecord;
+}
+
+export interface SignedIn extends Account {
+  readonly token: string;
+}
+
+export interface AccountsOptions {
+  readonly database: Pick<Database, "organizations" | "plans" | "users" | "recordChanges">;
+  readonly tokens: AccessTokens;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+interface KnownUser {
+  readonly tenant: Tenant;
+  readonly user: UserRecord;
+  readonly passwordMark: string;
+}
+
+/** Users and how they prove who they are. */
+export class Accounts {
+  readonly #database: AccountsOptions["database"];
+  readonly #tokens: AccessTokens;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #known: ReadCache<KnownUser>;
+
+  constructor({ database, tokens, clock, newId }: AccountsOptions) {
+    this.#database = database;
+    this.#tokens = tokens;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#known = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
+  }
+
+  /** Creates a pending organization on the free plan with its first user. Failure `conflict`: the e-mail is taken. */
+  async signUp(signUp: SignUp): Promise<SignedIn> {
+    const account = await this.createOwner({
+      ...signUp,
+      status: "pending",
+      planSlug: SIGN_UP_PLAN_SLUG,
+    });
+    return { ...account, token: await this.#issueToken(account.user) };
+  }
+
+  /**
+   * An organization with its owner, both or neither; made by the owner unless the actor is given. Failure `conflict`: the e-mail is taken; `notFound`: no such plan.
+   */
+  async createOwner(owner: NewOwner, actor?: AuditActor): Promise<Account> {
+    const plan = await this.#database.plans.findBySlug(owner.planSlug);
+    if (plan === undefined) throw new Failure("notFound", `there is no plan "${owner.planSlug}"`);
+    const email = canonicalEmail(owner.email);
+    const passwordHash = await hashPassword(owner.password);
+    const nowMs = this.#clock.epochMs();
+    const organization: OrganizationRecord = {
+      id: this.#newId(),
+      name: owner.orgName ?? DEFAULT_ORGANIZATION_NAME,
+      planId: plan.id,
+      status: owner.status,
+      ownerEmail: email,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const user: UserRecord = {
+      id: this.#newId(),
+      orgId: organization.id,
+      email,
+      passwordHash,
+      name: owner.name,
+      role: "admin",
+      isOperator: false,
+      createdAtMs: nowMs,
+    };
+    const entry = auditEntry({
+      id: this.#newId(),
+      atMs: nowMs,
+      actor: actor ?? { type: "user", id: user.id },
+      action: "organization.create",
+      target: {
+        type: "organization",
+        id: organization.id,
+        orgId: organization.id,
+        name: organization.name,
+      },
+    });
+    try {
+      await this.#database.organizations.insertWithOwner(organization, user, entry);
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw emailTaken();
+      throw error;
+    }
+    return { user, organization };
+  }
+
+  /** Failure `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
+  async signIn({ email, password }: Pick<SignUp, "email" | "password">): Promise<SignedIn> {
+    const user = await this.#database.users.findByEmail(canonicalEmail(email));
+    const matches = await verifyPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
+    if (user === undefined || !matches) {
+      throw new Failure("unauthenticated", "the e-mail or the password is wrong");
+    }
+    const organization = await this.#database.organizations.findById(user.orgId);
+    if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
+    return { user, organization, token: await this.#issueToken(user) };
+  }
+
+  /**
+   * Gives a new token: those that signing in has given before open nothing from now on. Failure `invalid`: the password of now
+   * is another one.
+   */
+  async changePassword(user: UserRecord, change: PasswordChange): Promise<string> {
+    if (!(await verifyPassword(change.password, user.passwordHash))) throw wrongPassword();
+    const { id, orgId, name } = user;
+    const entry = auditEntry({
+      id: this.#newId(),
+      atMs: this.#clock.epochMs(),
+      actor: { type: "user", id },
+      action: "member.update",
+      target: { type: "member", id, orgId, name },
+      changes: ["password"],
+    });
+    const newHash = await hashPassword(change.newPassword);
+    const isReplaced = await this.#database.users.replacePassword(user, newHash, entry);
+    if (!isReplaced) throw wrongPassword();
+    return this.#issueToken({ ...user, passwordHash: newHash });
+  }
+
+  async whoAmI(userId: string): Promise<Account | undefined> {
+    const user = await this.#database.users.findById(userId);
+    if (user === undefined) return undefined;
+    const organization = await this.#database.organizations.findById(user.orgId);
+    return organization === undefined ? undefined : { user, organization };
+  }
+
+  /**
+   * Undefined for a token that is not ours, has expired, or whose user is gone or has another password by now. Pending
+   * organizations are returned too.
+   */
+  async authenticateUser(token: string): Promise<KnownUser | undefined> {
+    const claims = await this.#tokens.verify(token);
+    if (claims === undefined) return undefined;
+    const { userId, orgId, passwordMark: mark } = claims;
+    const known = await this.#known.get(userId, () => this.#find(userId));
+    if (known?.user.orgId !== orgId) return undefined;
+    return mark === undefined || mark === known.passwordMark ? known : undefined;
+  }
+
+  async #find(userId: string): Promise<KnownUser | undefined> {
+    const found = await this.#database.users.findWithOwner(userId);
+    if (found === undefined) return undefined;
+    const { user, organization, plan } = found;
+    const tenant = { organization, plan, userId: user.id, apiKeyId: undefined, scopes: ALL_SCOPES };
+    return { tenant, user, passwordMark: passwordMark(user.passwordHash) };
+  }
+
+  #issueToken({ id, orgId, email, passwordHash }: UserRecord): Promise<string> {
+    const mark = passwordMark(passwordHash);
+    return this.#tokens.issue({ userId: id, orgId, email, passwordMark: mark });
+  }
+}
+
+export function emailTaken(): Failure {
+  return new Failure("conflict", "email: an account with this e-mail exists already", {
+    details: [{ path: "email", message: "an account with this e-mail exists already" }],
+  });
+}
+
+function wrongPassword(): Failure {
+  return new Failure("invalid", "password: this is not the password of now", {
+    details: [{ path: "password", message: "this is not the password of now" }],
+  });
+}

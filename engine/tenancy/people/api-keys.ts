@@ -1,0 +1,152 @@
+import type { AuditActor, AuditRecord } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { ApiKeyRecord, ApiKeyScope } from "../../../storage/records.js";
+import { Failure } from "../../failure.js";
+import { hashApiKey, isApiKey, newApiKey } from "../../security/api-key.js";
+import { sparseCache } from "../../sparse-cache.js";
+import type { Clock } from "../../time/clock.js";
+import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
+import { ReadCache } from "../read-cache.js";
+import { ALL_SCOPES, type Tenant } from "../tenant.js";
+
+/** `lastUsedAt` is for a human eye; a write for every request would cost more than the request. */
+const LAST_USED_RESOLUTION_MS = 60_000;
+/** Keys whose last write is remembered; one that falls out is only written once too often. */
+const RECENTLY_TOUCHED_MAX = 10_000;
+/** Keys of a second or so, with their organizations and plans: about 2 kB each. */
+const KEPT_MAX = 2_000;
+/** Far above any honest use; keeps the list that the dashboard shows small. */
+const ACTIVE_KEYS_MAX = 100;
+
+export interface ApiKeyInput {
+  readonly name: string;
+  readonly scopes?: readonly ApiKeyScope[] | undefined;
+}
+
+export interface CreatedApiKey {
+  readonly record: ApiKeyRecord;
+  /** Shown to the user once; it cannot be had again. */
+  readonly rawKey: string;
+}
+
+export interface ApiKeysOptions {
+  readonly database: Pick<Database, "apiKeys" | "recordChanges">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Told of a failed write of `lastUsedAt`, which no request waits for. */
+  readonly onBackgroundError: (error: unknown) => void;
+}
+
+interface OpenedKey {
+  readonly key: ApiKeyRecord;
+  readonly tenant: Tenant;
+}
+
+export class ApiKeys {
+  readonly #database: ApiKeysOptions["database"];
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #onBackgroundError: (error: unknown) => void;
+  readonly #opened: ReadCache<OpenedKey>;
+  readonly #touchedAtMsById = sparseCache<string, number>(RECENTLY_TOUCHED_MAX);
+
+  constructor({ database, clock, newId, onBackgroundError }: ApiKeysOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#onBackgroundError = onBackgroundError;
+    this.#opened = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
+  }
+
+  /** Newest first, revoked ones included. */
+  list(orgId: string): Promise<readonly ApiKeyRecord[]> {
+    return this.#database.apiKeys.list(orgId);
+  }
+
+  /**
+   * Opens all that `grantable`, the maker's own scopes, opens, unless scopes are given. Failure `forbidden`: a scope that
+   * the maker lacks, or more than 100 keys that are not revoked. The key itself is only given where it had to be written
+   * down before.
+   */
+  async create(
+    orgId: string,
+    input: ApiKeyInput,
+    actor = SERVER_ACTOR,
+    grantable = ALL_SCOPES,
+    made = newApiKey(),
+  ): Promise<CreatedApiKey> {
+    const scopes = input.scopes ?? grantable;
+    const beyond = scopes.find((scope) => !grantable.includes(scope));
+    if (beyond !== undefined) throw beyondOwnScopes(beyond);
+    // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
+    const keys = await this.#database.apiKeys.list(orgId);
+    if (keys.filter((key) => key.revokedAtMs === null).length >= ACTIVE_KEYS_MAX) {
+      throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
+    }
+    const { rawKey, keyHash, keyPrefix } = made;
+    const record: ApiKeyRecord = {
+      id: this.#newId(),
+      orgId,
+      keyHash,
+      keyPrefix,
+      name: input.name,
+      scopes,
+      lastUsedAtMs: null,
+      createdAtMs: this.#clock.epochMs(),
+      revokedAtMs: null,
+    };
+    await this.#database.apiKeys.insert(record, this.#entry(actor, "apiKey.create", record));
+    return { record, rawKey };
+  }
+
+  /** From now on the key opens nothing. Revoking it again changes nothing. Failure `notFound`: no such key here. */
+  async revoke(orgId: string, id: string, actor = SERVER_ACTOR): Promise<void> {
+    const key = await this.#database.apiKeys.findById(orgId, id);
+    if (key === undefined) throw new Failure("notFound", "there is no such API key");
+    const entry = this.#entry(actor, "apiKey.revoke", key);
+    await this.#database.apiKeys.revoke(orgId, id, entry.atMs, entry);
+  }
+
+  /** Undefined for an unknown or revoked key. Tenants of pending organizations are returned too. */
+  async authenticate(rawKey: string): Promise<Tenant | undefined> {
+    if (!isApiKey(rawKey)) return undefined;
+    const keyHash = hashApiKey(rawKey);
+    const opened = await this.#opened.get(keyHash, () => this.#open(keyHash));
+    if (opened === undefined) return undefined;
+    this.#noteUse(opened.key);
+    return opened.tenant;
+  }
+
+  async #open(keyHash: string): Promise<OpenedKey | undefined> {
+    const found = await this.#database.apiKeys.findWithOwner(keyHash);
+    if (found === undefined || found.key.revokedAtMs !== null) return undefined;
+    const { key, organization, plan } = found;
+    const { id: apiKeyId, scopes } = key;
+    return { key, tenant: { organization, plan, userId: undefined, apiKeyId, scopes } };
+  }
+
+  #entry(
+    actor: AuditActor,
+    action: "apiKey.create" | "apiKey.revoke",
+    { id, orgId, name }: ApiKeyRecord,
+  ): AuditRecord {
+    const target = { type: "apiKey", id, orgId, name } as const;
+    return auditEntry({ id: this.#newId(), atMs: this.#clock.epochMs(), actor, action, target });
+  }
+
+  #noteUse(key: ApiKeyRecord): void {
+    const nowMs = this.#clock.epochMs();
+    const touchedAtMs = Math.max(
+      key.lastUsedAtMs ?? Number.NEGATIVE_INFINITY,
+      this.#touchedAtMsById.get(key.id) ?? Number.NEGATIVE_INFINITY,
+    );
+    if (nowMs - touchedAtMs < LAST_USED_RESOLUTION_MS) return;
+    this.#touchedAtMsById.set(key.id, nowMs);
+    this.#database.apiKeys.touch(key.id, nowMs).catch(this.#onBackgroundError);
+  }
+}
+
+function beyondOwnScopes(scope: ApiKeyScope): Failure {
+  const message = `expected no "${scope}", which the API key that asks lacks itself`;
+  return new Failure("forbidden", `scopes: ${message}`, { details: [{ path: "scopes", message }] });
+}

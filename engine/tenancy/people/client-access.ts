@@ -1,0 +1,98 @@
+import type { Database } from "../../../storage/database.js";
+import type { AgentRecord } from "../../../storage/records.js";
+import { Failure } from "../../failure.js";
+import {
+  CLIENT_TOKEN_CHARACTERS_MAX,
+  type ClientToken,
+  type ClientTokens,
+  type IssuedToken,
+} from "../../security/client-token.js";
+import type { Clock } from "../../time/clock.js";
+import type { Organizations } from "../organizations.js";
+import { ReadCache } from "../read-cache.js";
+import type { Tenant } from "../tenant.js";
+
+/** Public agents of a second or so: under 1 kB each. */
+const KEPT_MAX = 1_000;
+
+type PublicAgent = Pick<AgentRecord, "orgId" | "publicOrigins">;
+
+export interface ClientTokenInput {
+  readonly agentId: string;
+  readonly ttlSec: number;
+  readonly callMaxSec?: number | undefined;
+  readonly origin?: string | undefined;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ClientAccessOptions {
+  readonly database: Pick<Database, "agents" | "recordChanges">;
+  readonly organizations: Pick<Organizations, "find">;
+  readonly clientTokens: ClientTokens;
+  readonly clock: Clock;
+}
+
+/** On whose behalf a page calls, and with what. */
+export interface ClientVisit {
+  readonly tenant: Tenant;
+  readonly agentId: string;
+  readonly token: ClientToken | undefined;
+}
+
+/** How pages talk with agents without an API key: by a token, or from an origin where the agent is public. */
+export class ClientAccess {
+  readonly #database: ClientAccessOptions["database"];
+  readonly #organizations: ClientAccessOptions["organizations"];
+  readonly #tokens: ClientTokens;
+  readonly #public: ReadCache<PublicAgent>;
+
+  constructor({ database, organizations, clientTokens, clock }: ClientAccessOptions) {
+    this.#organizations = organizations;
+    this.#public = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
+    this.#database = database;
+    this.#tokens = clientTokens;
+  }
+
+  /** Failure `notFound`: no such agent here; `invalid`: the variables are too long together. */
+  async issue(tenant: Tenant, input: ClientTokenInput): Promise<IssuedToken> {
+    const { agentId, callMaxSec, origin, variables = {}, ttlSec } = input;
+    const orgId = tenant.organization.id;
+    const agent = await this.#database.agents.findById(orgId, agentId);
+    if (agent === undefined) throw new Failure("notFound", "there is no such agent");
+    const issued = this.#tokens.issue({ orgId, agentId, callMaxSec, origin, variables }, ttlSec);
+    if (issued !== undefined) return issued;
+    const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;
+    const details = [{ path: "variables", message }];
+    throw new Failure("invalid", `variables: ${message}`, { details });
+  }
+
+  /** `origin`: of the page that shows the token, empty where it is none. Otherwise the refusal, in words for the page. */
+  async byToken(text: string, origin: string): Promise<ClientVisit | string> {
+    const token = this.#tokens.read(text);
+    if (token === "wrong") return "the token is wrong";
+    if (token === "expired") return "the token has expired";
+    if (token.origin !== undefined && token.origin !== origin) {
+      return "the token is for pages of another origin";
+    }
+    const tenant = await this.#tenant(token.orgId);
+    return tenant === undefined ? "the token is wrong" : { tenant, agentId: token.agentId, token };
+  }
+
+  /** Undefined unless the agent is public for pages of that origin. */
+  async byOrigin(agentId: string, origin: string): Promise<ClientVisit | undefined> {
+    const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
+    if (agent === undefined || !agent.publicOrigins.includes(origin)) return undefined;
+    const tenant = await this.#tenant(agent.orgId);
+    return tenant && { tenant, agentId, token: undefined };
+  }
+
+  async #findPublic(agentId: string): Promise<PublicAgent | undefined> {
+    const agent = await this.#database.agents.findPublic(agentId);
+    return agent && { orgId: agent.orgId, publicOrigins: agent.publicOrigins };
+  }
+
+  async #tenant(orgId: string): Promise<Tenant | undefined> {
+    const owner = await this.#organizations.find(orgId);
+    return owner && { ...owner, userId: undefined, apiKeyId: undefined, scopes: ["voice"] };
+  }
+}

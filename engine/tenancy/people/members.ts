@@ -1,0 +1,124 @@
+import type { AuditAction, AuditActor, AuditRecord } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
+import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { Failure } from "../../failure.js";
+import { hashPassword } from "../../security/password.js";
+import type { Clock } from "../../time/clock.js";
+import { auditEntry } from "../audit-entry.js";
+import { emailTaken } from "./accounts.js";
+import { canonicalEmail } from "./email-address.js";
+
+/** Far above any honest use; keeps the list that the console shows small. */
+const MEMBERS_MAX = 200;
+
+export interface NewMember {
+  readonly name: string;
+  readonly email: string;
+  /** The first one, which the member changes: see `Accounts.changePassword`. */
+  readonly password: string;
+  readonly role: UserRecord["role"];
+}
+
+export interface MembersOptions {
+  readonly database: Pick<Database, "users">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/**
+ * The users of an organization. Its owner, by whose e-mail the platform knows it, stays and stays an admin: so there is always
+ * one who can let others in.
+ */
+export class Members {
+  readonly #users: Database["users"];
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+
+  constructor({ database, clock, newId }: MembersOptions) {
+    this.#users = database.users;
+    this.#clock = clock;
+    this.#newId = newId;
+  }
+
+  /** In the order in which they came. */
+  list(orgId: string): Promise<readonly UserRecord[]> {
+    return this.#users.listOf(orgId);
+  }
+
+  /** Failure `conflict`: the e-mail has an account, here or elsewhere; `forbidden`: there are 200 members. */
+  async add(orgId: string, member: NewMember, actor: AuditActor): Promise<UserRecord> {
+    // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
+    if ((await this.#users.listOf(orgId)).length >= MEMBERS_MAX) {
+      throw new Failure("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+    }
+    const user: UserRecord = {
+      id: this.#newId(),
+      orgId,
+      email: canonicalEmail(member.email),
+      passwordHash: await hashPassword(member.password),
+      name: member.name,
+      role: member.role,
+      isOperator: false,
+      createdAtMs: this.#clock.epochMs(),
+    };
+    try {
+      await this.#users.insert(user, this.#entry(actor, "member.create", user));
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw emailTaken();
+      throw error;
+    }
+    return user;
+  }
+
+  /** Takes effect with the member's next request. Failure `notFound`; `conflict`: the owner stays an admin. */
+  async changeRole(
+    organization: OrganizationRecord,
+    id: string,
+    role: UserRecord["role"],
+    actor: AuditActor,
+  ): Promise<UserRecord> {
+    const user = await this.#find(organization.id, id);
+    if (user.role === role) return user;
+    if (isOwner(user, organization)) throw new Failure("conflict", "the owner stays an admin");
+    const entry = this.#entry(actor, "member.update", user, ["role"]);
+    if (!(await this.#users.setRole(organization.id, id, role, entry))) throw noSuchMember();
+    return { ...user, role };
+  }
+
+  /** The member is let in nowhere any more, from now on. Failure `notFound`; `conflict`: the owner stays. */
+  async remove(organization: OrganizationRecord, id: string, actor: AuditActor): Promise<void> {
+    const user = await this.#find(organization.id, id);
+    if (isOwner(user, organization)) throw new Failure("conflict", "the owner cannot be removed");
+    const entry = this.#entry(actor, "member.delete", user);
+    if (!(await this.#users.delete(organization.id, id, entry))) throw noSuchMember();
+  }
+
+  async #find(orgId: string, id: string): Promise<UserRecord> {
+    const user = await this.#users.findById(id);
+    if (user?.orgId !== orgId) throw noSuchMember();
+    return user;
+  }
+
+  #entry(
+    actor: AuditActor,
+    action: Extract<AuditAction, `member.${string}`>,
+    { id, orgId, name }: UserRecord,
+    changes: readonly string[] = [],
+  ): AuditRecord {
+    const target = { type: "member", id, orgId, name } as const;
+    const atMs = this.#clock.epochMs();
+    return auditEntry({ id: this.#newId(), atMs, actor, action, target, changes });
+  }
+}
+
+export function isOwner(
+  { email }: Pick<UserRecord, "email">,
+  { ownerEmail }: Pick<OrganizationRecord, "ownerEmail">,
+): boolean {
+  return email === ownerEmail;
+}
+
+function noSuchMember(): Failure {
+  return new Failure("notFound", "there is no such member");
+}

@@ -1,0 +1,57 @@
+import type { AuditActor } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { UserRecord } from "../../../storage/records.js";
+import { Failure } from "../../failure.js";
+import type { Clock } from "../../time/clock.js";
+import { auditEntry } from "../audit-entry.js";
+import { canonicalEmail } from "./email-address.js";
+
+export interface OperatorsOptions {
+  readonly database: Pick<Database, "organizations" | "users">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Stands in the audit trail of the operator's own organization. */
+  readonly administrator: AuditActor;
+}
+
+/** The users who look after the whole platform. Only its command line makes them: nobody becomes one through a page. */
+export class Operators {
+  readonly #options: OperatorsOptions;
+
+  constructor(options: OperatorsOptions) {
+    this.#options = options;
+  }
+
+  /** By e-mail. */
+  list(): Promise<readonly UserRecord[]> {
+    return this.#options.database.users.listOperators();
+  }
+
+  /** False when the user is one already. Failure `notFound`: nobody signs in with this e-mail. */
+  grant(email: string): Promise<boolean> {
+    return this.#set(email, true);
+  }
+
+  /** False when the user is none. Failure as in `grant`. Takes effect with the user's next request. */
+  revoke(email: string): Promise<boolean> {
+    return this.#set(email, false);
+  }
+
+  async #set(email: string, isOperator: boolean): Promise<boolean> {
+    const { database, clock, newId, administrator: actor } = this.#options;
+    const user = await database.users.findByEmail(canonicalEmail(email));
+    if (user === undefined) throw new Failure("notFound", "nobody signs in with this e-mail");
+    if (user.isOperator === isOperator) return false;
+    const organization = await database.organizations.findById(user.orgId);
+    if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
+    const { id, name } = organization;
+    const entry = auditEntry({
+      id: newId(),
+      atMs: clock.epochMs(),
+      actor,
+      action: isOperator ? "organization.grantOperator" : "organization.revokeOperator",
+      target: { type: "organization", id, orgId: id, name },
+    });
+    return database.users.setOperator(user.id, isOperator, entry);
+  }
+}

@@ -1,0 +1,172 @@
+import type { ProviderRecord } from "../../../storage/records.js";
+import { MP3, PCM_16K, silenceOf } from "../../audio/audio-format.js";
+import { Failure } from "../../failure.js";
+import type { Clock } from "../../time/clock.js";
+import { type SpeechListener, VendorError, type VendorFault } from "../../vendors/contracts.js";
+import { isModelAllowed, sttModelId } from "../agents/agent-access.js";
+import type { Tenant } from "../tenant.js";
+import type { Providers } from "./providers.js";
+import type { VendorClients } from "./vendor-clients.js";
+import { vendorWords } from "./vendor-words.js";
+
+/** A user looks at a spinner meanwhile; a vendor that takes longer for one token is of no use in a call either. */
+const CHECK_MAX_MS = 20_000;
+const CHECK_WORD = "Hello";
+const CHECK_LANGUAGE = "en-US";
+const CHECK_ENDPOINTING_MS = 200;
+const SILENCE_MS = 200;
+
+export type ProviderCheckResult =
+  | { readonly ok: true; readonly latencyMs: number }
+  | {
+      readonly ok: false;
+      readonly latencyMs: number;
+      /** What failed, in plain words and without credentials. */
+      readonly error: string;
+      readonly fault: VendorFault;
+    };
+
+export interface ProviderChecksOptions {
+  readonly providers: Pick<Providers, "get">;
+  readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
+  readonly clock: Clock;
+}
+
+/** Tries providers with the smallest call that their vendor has: a token, a word, or a moment of silence. */
+export class ProviderChecks {
+  readonly #providers: ProviderChecksOptions["providers"];
+  readonly #clients: ProviderChecksOptions["clients"];
+  readonly #clock: Clock;
+
+  constructor({ providers, clients, clock }: ProviderChecksOptions) {
+    this.#providers = providers;
+    this.#clients = clients;
+    this.#clock = clock;
+  }
+
+  /**
+   * What a vendor says is a result, its refusal too. An own provider can be tried while it is switched off. Failure
+   * `notFound`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
+   */
+  async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
+    const provider = await this.#providers.get(tenant, id);
+    const modelId = modelToTry(tenant, provider);
+    const startedMs = this.#clock.monotonicMs();
+    const latencyMs = () => Math.round(this.#clock.monotonicMs() - startedMs);
+    const deadline = new AbortController();
+    const cancel = this.#clock.after(CHECK_MAX_MS, () => deadline.abort());
+    try {
+      await this.#call(provider, modelId, AbortSignal.any([signal, deadline.signal]));
+      return { ok: true, latencyMs: latencyMs() };
+    } catch (thrown) {
+      if (!(thrown instanceof VendorError)) throw thrown;
+      const error = deadline.signal.aborted ? late(provider) : thrown;
+      const words = vendorWords(error, provider.orgId !== null);
+      return { ok: false, latencyMs: latencyMs(), error: words, fault: error.fault };
+    } finally {
+      cancel();
+    }
+  }
+
+  async #call(
+    provider: ProviderRecord,
+    modelId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { providerKey, category } = provider;
+    if (modelId === undefined) {
+      throw new VendorError(providerKey, "refused", "the provider lists no model to try");
+    }
+    if (category === "llm") return this.#askForToken(provider, modelId, signal);
+    if (category === "tts") return this.#askForWord(provider, modelId, signal);
+    return this.#offerSilence(provider, modelId, signal);
+  }
+
+  async #askForToken(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
+    const client = this.#clients.llm(provider);
+    const messages = [{ role: "user", content: CHECK_WORD } as const];
+    const request = { modelId, messages, temperature: 0, maxTokens: 1 };
+    await client.complete(request, () => undefined, signal);
+  }
+
+  async #askForWord(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
+    const client = this.#clients.tts(provider);
+    let byteCount = 0;
+    await client.synthesize(
+      { text: CHECK_WORD, modelId, speed: 1, language: CHECK_LANGUAGE, format: MP3 },
+      (audio) => {
+        byteCount += audio.length;
+      },
+      signal,
+    );
+    if (byteCount > 0) return;
+    throw new VendorError(provider.providerKey, "badAnswer", "the answer holds no audio");
+  }
+
+  async #offerSilence(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
+    const client = this.#clients.stt(provider);
+    const watch = new ListeningWatch();
+    const stream = await client.open(
+      {
+        language: CHECK_LANGUAGE,
+        modelId,
+        format: PCM_16K,
+        endpointingMs: CHECK_ENDPOINTING_MS,
+      },
+      watch,
+      signal,
+    );
+    stream.write(silenceOf(PCM_16K, SILENCE_MS));
+    await Promise.race([stream.finish(), watch.failed]);
+    stream.close();
+    if (watch.error !== undefined) throw watch.error;
+    if (signal.aborted) throw late(provider);
+  }
+}
+
+/** A call would try to connect again; here the first loss of the connection is the result. */
+class ListeningWatch implements SpeechListener {
+  readonly failed: Promise<void>;
+  error: VendorError | undefined;
+  #noteFailed: () => void = () => undefined;
+
+  constructor() {
+    this.failed = new Promise((resolve) => {
+      this.#noteFailed = resolve;
+    });
+  }
+
+  onSpeechStarted(): void {}
+  onTranscript(): void {}
+  onUtteranceEnd(): void {}
+  onTurn(): void {}
+  onRecovered(): void {}
+
+  onLost(error: VendorError): void {
+    this.onFailed(error);
+  }
+
+  onFailed(error: VendorError): void {
+    this.error ??= error;
+    this.#noteFailed();
+  }
+}
+
+function modelToTry(tenant: Tenant, provider: ProviderRecord): string | undefined {
+  const { plan } = tenant;
+  if (provider.orgId === null && !provider.active) {
+    throw new Failure("forbidden", "the platform has switched this provider off");
+  }
+  const modelIds = provider.models.map(({ modelId }) => modelId);
+  const allowed = modelIds.find((modelId) => isModelAllowed(plan, provider, modelId));
+  if (allowed !== undefined) return allowed;
+  if (provider.orgId === null) {
+    throw new Failure("forbidden", `the plan "${plan.slug}" includes no model of this provider`);
+  }
+  return provider.category === "stt" ? sttModelId(plan, provider) : undefined;
+}
+
+function late({ providerKey }: ProviderRecord): VendorError {
+  const seconds = CHECK_MAX_MS / 1_000;
+  return new VendorError(providerKey, "timeout", `${providerKey}: no answer within ${seconds} s`);
+}

@@ -1,0 +1,137 @@
+import type {
+  Category,
+  JsonObject,
+  ProviderModel,
+  ProviderRecord,
+  RegistryRecord,
+} from "../../../storage/records.js";
+import type { FieldFault } from "../../failure.js";
+import { vendorSettingFaults } from "../../vendors/registry.js";
+import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+
+/** A new provider of an organization, as its user gives it. */
+export interface ProviderInput {
+  readonly category: Category;
+  readonly providerKey: string;
+  readonly name: string;
+  readonly credentials?: JsonObject | undefined;
+  readonly models: readonly ProviderModel[];
+  readonly settings?: JsonObject | undefined;
+}
+
+/** Settings merge key by key, a null removes one; credentials, which nobody can read back, are replaced as a whole. */
+export type ProviderPatch = {
+  readonly [Key in "name" | "credentials" | "models" | "settings"]?: ProviderInput[Key] | undefined;
+} & { readonly active?: boolean | undefined };
+
+/** Marks a global provider that speaks to the sandbox; not for tenants to set. */
+export const SANDBOX_SETTING = "sandbox";
+
+/** What a header can carry: anything else would fail in the middle of the first call. */
+const KEY_FORMAT = /^[\x21-\x7e]+$/;
+
+/** Settings and credentials, each as JSON, are bounded since every list of providers and every call reads them. */
+const FREE_FORM_CHARACTERS_MAX = 64 * 1024;
+
+export function mergedSettings(settings: JsonObject, patch: JsonObject | undefined): JsonObject {
+  const merged = Object.entries({ ...settings, ...patch });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+}
+
+export function settingFaults(
+  { category, providerKey, settings: known }: RegistryRecord,
+  settings: JsonObject,
+): readonly FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (SANDBOX_SETTING in settings) faults.push({ path: SANDBOX_SETTING, message: "is reserved" });
+  for (const { key, required } of known) {
+    if (required && settings[key] === undefined) faults.push({ path: key, message: "is required" });
+  }
+  faults.push(...vendorSettingFaults(category, providerKey, settings));
+  return [
+    ...lengthFaults("settings", settings),
+    ...faults.map(({ path, message }) => ({ path: `settings.${path}`, message })),
+  ];
+}
+
+/** The connection itself is refused too; whoever names such an address is told before the first call. */
+export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[] {
+  if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) return [];
+  if (!namesPrivateHost(new URL(baseUrl))) return [];
+  const message = "expected a public address, not a private, loopback or link-local one";
+  return [{ path: "settings.baseUrl", message }];
+}
+
+function lengthFaults(path: string, value: JsonObject): readonly FieldFault[] {
+  if (JSON.stringify(value).length <= FREE_FORM_CHARACTERS_MAX) return [];
+  return [{ path, message: `expected at most ${FREE_FORM_CHARACTERS_MAX} characters of JSON` }];
+}
+
+export function modelFaults(models: readonly ProviderModel[]): readonly FieldFault[] {
+  const seen = new Set<string>();
+  const faults: FieldFault[] = [];
+  for (const [index, { modelId }] of models.entries()) {
+    if (seen.has(modelId)) {
+      faults.push({ path: `models.${index}.modelId`, message: `"${modelId}" is listed twice` });
+    }
+    seen.add(modelId);
+  }
+  return faults;
+}
+
+export function credentialFaults(
+  entry: Pick<RegistryRecord, "displayName" | "requiresKey">,
+  credentials: JsonObject | undefined,
+): readonly FieldFault[] {
+  const tooLong = lengthFaults("credentials", credentials ?? {});
+  if (tooLong.length > 0) return tooLong;
+  const path = "credentials.apiKey";
+  const apiKey = credentials?.["apiKey"];
+  if (apiKey === undefined) {
+    return entry.requiresKey ? [{ path, message: `${entry.displayName} requires an API key` }] : [];
+  }
+  if (typeof apiKey === "string" && KEY_FORMAT.test(apiKey)) return [];
+  return [{ path, message: "expected a text of printable ASCII characters without blanks" }];
+}
+
+/**
+ * Credentials that nobody can read back would be read at another server: whoever names one has to know them. `settings` are
+ * those that the patch leads to.
+ */
+export function keptCredentialFaults(
+  { sealedCredentials, settings: before }: ProviderRecord,
+  { credentials }: ProviderPatch,
+  settings: JsonObject,
+): readonly FieldFault[] {
+  if (sealedCredentials === null || credentials !== undefined) return [];
+  if (originIn(before) === originIn(settings)) return [];
+  const message = "expected them again, since the address leads to another server";
+  return [{ path: "credentials", message }];
+}
+
+/** Undefined where the vendor's own address counts. */
+function originIn({ baseUrl }: JsonObject): string | undefined {
+  return typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+}
+
+/**
+ * Names of the fields that a patch changes. Credentials cannot be compared, so giving them is changing them; the keys of
+ * settings are the user's own words and are not named.
+ */
+export function changedProviderFields(
+  before: ProviderRecord,
+  { name, active, models, credentials }: ProviderPatch,
+  settings: JsonObject,
+): readonly string[] {
+  const given = { name, active, models, settings };
+  const fields = ["name", "active", "models", "settings"] as const;
+  const changed = fields.filter((field) => {
+    const value = given[field];
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(before[field]);
+  });
+  return credentials === undefined ? changed : [...changed, "credentials"];
+}
+
+export function isSandboxed(provider: Pick<ProviderRecord, "settings">): boolean {
+  return provider.settings[SANDBOX_SETTING] === true;
+}

@@ -1,0 +1,236 @@
+import type { AuditRecord } from "../../../storage/audit-record.js";
+import type { Database } from "../../../storage/database.js";
+import type { JsonObject, ProviderRecord, RegistryRecord } from "../../../storage/records.js";
+import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { Failure, type FieldFault } from "../../failure.js";
+import type { CredentialCipher } from "../../security/credential-cipher.js";
+import type { Clock } from "../../time/clock.js";
+import { actorOf, auditEntry } from "../audit-entry.js";
+import type { Tenant } from "../tenant.js";
+import {
+  changedProviderFields,
+  credentialFaults,
+  keptCredentialFaults,
+  mergedSettings,
+  modelFaults,
+  type ProviderInput,
+  type ProviderPatch,
+  privateUrlFaults,
+  settingFaults,
+} from "./provider-input.js";
+
+export interface ProvidersOptions {
+  readonly database: Pick<Database, "agents" | "providers" | "registry">;
+  readonly cipher: CredentialCipher;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Lets organizations name private addresses: an operator's decision. */
+  readonly allowPrivateAddresses: boolean;
+}
+
+/** The vendors that a tenant can use: the platform's and its own. Records carry sealed credentials: never answer with those. */
+export class Providers {
+  readonly #database: ProvidersOptions["database"];
+  readonly #cipher: CredentialCipher;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #allowPrivateAddresses: boolean;
+
+  constructor({ database, cipher, clock, newId, allowPrivateAddresses }: ProvidersOptions) {
+    this.#database = database;
+    this.#cipher = cipher;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#allowPrivateAddresses = allowPrivateAddresses;
+  }
+
+  registry(): Promise<readonly RegistryRecord[]> {
+    return this.#database.registry.list();
+  }
+
+  /** Global ones first, each part in creation order. */
+  list(
+    tenant: Tenant,
+    { clientOnly }: { readonly clientOnly: boolean },
+  ): Promise<readonly ProviderRecord[]> {
+    const orgId = tenant.organization.id;
+    return clientOnly
+      ? this.#database.providers.listOwned(orgId)
+      : this.#database.providers.listVisible(orgId);
+  }
+
+  /** Failure `notFound`, also for another organization's. */
+  async get(tenant: Tenant, id: string): Promise<ProviderRecord> {
+    const provider = await this.#database.providers.findById(id);
+    if (provider === undefined) throw noSuchProvider();
+    if (provider.orgId !== null && provider.orgId !== tenant.organization.id) {
+      throw noSuchProvider();
+    }
+    return provider;
+  }
+
+  /** Failure `forbidden`: not in the plan, or its number is reached; `invalid`; `conflict`: the name is taken. */
+  async create(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
+    const { features, slug } = tenant.plan;
+    if (!features.customProviders) {
+      throw new Failure("forbidden", `the plan "${slug}" does not include providers of your own`);
+    }
+    const entry = await this.#registryEntry(input);
+    const settings = mergedSettings({}, input.settings);
+    refuse([
+      ...modelFaults(input.models),
+      ...this.#settingFaults(entry, settings),
+      ...credentialFaults(entry, input.credentials),
+    ]);
+    const nowMs = this.#clock.epochMs();
+    const provider: ProviderRecord = {
+      id: this.#newId(),
+      orgId: tenant.organization.id,
+      category: input.category,
+      providerKey: input.providerKey,
+      name: input.name,
+      sealedCredentials: this.#sealed(input.credentials),
+      models: input.models,
+      settings,
+      active: true,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const auditRecord = this.#auditRecord(tenant, "provider.create", provider);
+    const inserted = await this.#orNameTaken(
+      this.#database.providers.insertOwned(provider, features.maxCustomProviders, auditRecord),
+    );
+    if (!inserted) {
+      const limit = `the plan "${slug}" allows ${features.maxCustomProviders} of your own providers`;
+      throw new Failure("forbidden", limit);
+    }
+    return provider;
+  }
+
+  /** Failure `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
+  async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
+    const provider = await this.#getOwned(tenant, id);
+    const settings = mergedSettings(provider.settings, patch.settings);
+    const entry = await this.#registryEntry(provider);
+    const faults: FieldFault[] = [];
+    if (patch.models !== undefined) faults.push(...modelFaults(patch.models));
+    if (patch.settings !== undefined) faults.push(...this.#settingFaults(entry, settings));
+    if (patch.credentials !== undefined) {
+      faults.push(...credentialFaults(entry, patch.credentials));
+    }
+    refuse(faults.length > 0 ? faults : keptCredentialFaults(provider, patch, settings));
+    const changes = changedProviderFields(provider, patch, settings);
+    const auditRecord = this.#auditRecord(tenant, "provider.update", provider, changes);
+    const updated = await this.#orNameTaken(
+      this.#database.providers.update(
+        id,
+        tenant.organization.id,
+        {
+          ...(patch.name === undefined ? {} : { name: patch.name }),
+          ...(patch.active === undefined ? {} : { active: patch.active }),
+          ...(patch.models === undefined ? {} : { models: patch.models }),
+          ...(patch.settings === undefined ? {} : { settings }),
+          ...(patch.credentials === undefined
+            ? {}
+            : { sealedCredentials: this.#sealed(patch.credentials) }),
+        },
+        this.#clock.epochMs(),
+        auditRecord,
+      ),
+    );
+    if (updated === undefined) throw noSuchProvider();
+    return updated;
+  }
+
+  /** Failure `notFound`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    const provider = await this.#getOwned(tenant, id);
+    const orgId = tenant.organization.id;
+    const auditRecord = this.#auditRecord(tenant, "provider.delete", provider);
+    const outcome = await this.#database.providers.removeUnused(id, orgId, auditRecord);
+    if (outcome === "removed") return;
+    if (outcome === "notFound") throw noSuchProvider();
+    const users = await this.#database.agents.listReferencing(id);
+    const agents = users
+      .filter((agent) => agent.orgId === orgId)
+      .map((agent) => ({ _id: agent.id, name: agent.name }));
+    throw new Failure("conflict", "the provider is in use by agents", { extra: { agents } });
+  }
+
+  #auditRecord(
+    tenant: Tenant,
+    action: "provider.create" | "provider.update" | "provider.delete",
+    { id, orgId, name }: ProviderRecord,
+    changes: readonly string[] = [],
+  ): AuditRecord {
+    const target = { type: "provider", id, orgId, name } as const;
+    const atMs = this.#clock.epochMs();
+    return auditEntry({
+      id: this.#newId(),
+      atMs,
+      actor: actorOf(tenant),
+      action,
+      target,
+      changes,
+    });
+  }
+
+  #settingFaults(entry: RegistryRecord, settings: JsonObject): readonly FieldFault[] {
+    const faults = settingFaults(entry, settings);
+    return this.#allowPrivateAddresses ? faults : [...faults, ...privateUrlFaults(settings)];
+  }
+
+  async #getOwned(tenant: Tenant, id: string): Promise<ProviderRecord> {
+    const provider = await this.get(tenant, id);
+    if (provider.orgId === null) {
+      throw new Failure("forbidden", "a global provider can be changed by the platform only");
+    }
+    return provider;
+  }
+
+  async #registryEntry(
+    wanted: Pick<ProviderRecord, "category" | "providerKey">,
+  ): Promise<RegistryRecord> {
+    const entries = await this.#database.registry.list();
+    const inCategory = entries.filter((entry) => entry.category === wanted.category);
+    const entry = inCategory.find((each) => each.providerKey === wanted.providerKey);
+    if (entry === undefined) {
+      const known = inCategory.map((each) => each.providerKey).join(", ");
+      throw invalid([
+        {
+          path: "providerKey",
+          message: `expected one of the ${wanted.category} vendors in the registry: ${known}`,
+        },
+      ]);
+    }
+    return entry;
+  }
+
+  async #orNameTaken<Result>(stored: Promise<Result>): Promise<Result> {
+    try {
+      return await stored;
+    } catch (error) {
+      if (!(error instanceof UniqueViolation)) throw error;
+      const message = "another provider of this vendor and category has this name already";
+      throw new Failure("conflict", `name: ${message}`, { details: [{ path: "name", message }] });
+    }
+  }
+
+  #sealed(credentials: JsonObject | undefined): string | null {
+    if (credentials === undefined || Object.keys(credentials).length === 0) return null;
+    return this.#cipher.seal(credentials);
+  }
+}
+
+function refuse(faults: readonly FieldFault[]): void {
+  if (faults.length > 0) throw invalid(faults);
+}
+
+function invalid(faults: readonly FieldFault[]): Failure {
+  const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
+  return new Failure("invalid", message, { details: faults });
+}
+
+function noSuchProvider(): Failure {
+  return new Failure("notFound", "there is no such provider");
+}

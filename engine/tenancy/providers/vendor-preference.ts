@@ -1,0 +1,37 @@
+import type { Category, ProviderRecord } from "../../../storage/records.js";
+import { VENDORS } from "../../vendors/vendors.js";
+
+/** By provider key, the preferred first; what needs no key is there whether anybody runs it or not. */
+export type ConfiguredVendors = Readonly<
+  Record<Category, { readonly withKey: readonly string[]; readonly withoutKey: readonly string[] }>
+>;
+
+/** Somebody has set it up: its organization, or the operator by a key. */
+export function isSetUp({ orgId, sealedCredentials }: ProviderRecord): boolean {
+  return orgId !== null || sealedCredentials !== null;
+}
+
+/** What was set up comes before what merely needs no key; then an organization's own, then the platform's in the order of `VENDORS`. */
+export function byPreference(one: ProviderRecord, other: ProviderRecord): number {
+  return rank(one) - rank(other);
+}
+
+/** The vendors of the active providers, the preferred first. */
+export function configuredVendors(providers: readonly ProviderRecord[]): ConfiguredVendors {
+  const active = providers.filter((provider) => provider.active).sort(byPreference);
+  const of = (category: Category) => {
+    const vendors = active.filter((provider) => provider.category === category);
+    return {
+      withKey: vendors.filter(isSetUp).map(({ providerKey }) => providerKey),
+      withoutKey: vendors.filter((one) => !isSetUp(one)).map(({ providerKey }) => providerKey),
+    };
+  };
+  return { llm: of("llm"), tts: of("tts"), stt: of("stt") };
+}
+
+function rank(provider: ProviderRecord): number {
+  if (provider.orgId !== null) return -1;
+  const place = VENDORS.findIndex(({ key }) => key === provider.providerKey);
+  const among = place < 0 ? VENDORS.length : place;
+  return isSetUp(provider) ? among : among + VENDORS.length;
+}

@@ -1,0 +1,119 @@
+import type { Database } from "../../../storage/database.js";
+import type { AgentRecord } from "../../../storage/records.js";
+import type { Logger } from "../../log.js";
+import { apiKeyOf, newApiKey } from "../../security/api-key.js";
+import type { Agents } from "../agents/agents.js";
+import { chooseModels, createFirstAgent, referencesTo } from "../agents/first-agent.js";
+import { SERVER_ACTOR } from "../audit-entry.js";
+import { newPassword, type Organizations, SETUP_KEY_NAME } from "../organizations.js";
+import type { ApiKeys } from "../people/api-keys.js";
+import type { FoundModel, ModelSearch } from "../providers/model-search.js";
+import { isSetUp } from "../providers/vendor-preference.js";
+import { ALL_SCOPES, type Tenant } from "../tenant.js";
+import { type Demo, readDemo, writeDemo } from "./demo-file.js";
+
+const DEMO_EMAIL = "demo@localhost";
+const AGENT_NAME = "Demo agent";
+
+export interface DemoOptions {
+  readonly database: Pick<Database, "organizations" | "providers">;
+  readonly organizations: Organizations;
+  readonly agents: Agents;
+  readonly apiKeys: ApiKeys;
+  readonly modelSearch: ModelSearch;
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+/**
+ * Makes an active organization with an agent and an API key when there is no organization at all. Its password and key are
+ * written down before anything is made with them, and a start that was killed in between is taken up where it was. The
+ * agent of an earlier start follows the vendors that are configured now.
+ */
+export async function ensureDemo(options: DemoOptions): Promise<Demo | undefined> {
+  const { organizations, apiKeys, dataDir } = options;
+  const isFirst = (await organizations.list()).length === 0;
+  const known = await readDemo(dataDir);
+  if (known === undefined && !isFirst) return undefined;
+  const demo = known ?? (await writeDemo(dataDir, newDemo()));
+  if (isFirst) {
+    await organizations.setUp({
+      orgName: "Demo",
+      email: DEMO_EMAIL,
+      name: "Demo",
+      planSlug: "enterprise",
+      password: demo.password,
+      apiKey: apiKeyOf(demo.apiKey),
+    });
+  }
+  const tenant = (await apiKeys.authenticate(demo.apiKey)) ?? (await withKey(options, demo));
+  if (tenant === undefined) return demo;
+  return isFirst ? storeWithAgent(options, demo, tenant) : withWorkingAgent(options, demo, tenant);
+}
+
+function newDemo(): Demo {
+  return { email: DEMO_EMAIL, password: newPassword(), apiKey: newApiKey().rawKey };
+}
+
+/** Undefined when the key was revoked: only an organization that never had one is given its own. */
+async function withKey(options: DemoOptions, { apiKey }: Demo): Promise<Tenant | undefined> {
+  const { database, apiKeys } = options;
+  const organization = await database.organizations.findByOwnerEmail(DEMO_EMAIL);
+  if (organization === undefined || (await apiKeys.list(organization.id)).length > 0) {
+    return undefined;
+  }
+  const input = { name: SETUP_KEY_NAME };
+  await apiKeys.create(organization.id, input, SERVER_ACTOR, ALL_SCOPES, apiKeyOf(apiKey));
+  return apiKeys.authenticate(apiKey);
+}
+
+/** Without an agent when there is nothing that one could be made of; the next start tries again. */
+async function storeWithAgent(options: DemoOptions, demo: Demo, tenant: Tenant): Promise<Demo> {
+  const { agent } = await createFirstAgent(options, tenant, AGENT_NAME);
+  const { agentId: _former, ...owner } = demo;
+  return writeDemo(options.dataDir, agent === undefined ? owner : { ...owner, agentId: agent.id });
+}
+
+async function withWorkingAgent(options: DemoOptions, demo: Demo, tenant: Tenant): Promise<Demo> {
+  const agents = await options.agents.list(tenant);
+  if (demo.agentId === undefined) {
+    if (agents.length === 0) return storeWithAgent(options, demo, tenant);
+    // Made by a start that was killed before it wrote so down.
+    const made = agents.find(({ name }) => name === AGENT_NAME);
+    return made === undefined ? demo : writeDemo(options.dataDir, { ...demo, agentId: made.id });
+  }
+  // One that was deleted or switched off is not wanted any more.
+  const agent = agents.find(({ id }) => id === demo.agentId);
+  if (agent?.active === true) await followVendors(options, tenant, agent);
+  return demo;
+}
+
+/**
+ * Whatever a vendor no longer does is given to one that is configured: the sandbox is gone, or a key has come. An agent that
+ * somebody has changed keeps its vendors as long as they are there.
+ */
+async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentRecord) {
+  const { database, agents, modelSearch, log } = options;
+  const providers = await database.providers.listVisible(tenant.organization.id);
+  const providersById = new Map(providers.map((provider) => [provider.id, provider]));
+  const isAsMade = agent.updatedAtMs === agent.createdAtMs;
+  const better = (currentId: string, model: FoundModel | undefined) => {
+    const current = providersById.get(currentId);
+    const next = model && providersById.get(model.providerId);
+    if (next === undefined) return undefined;
+    if (current?.active !== true) return model;
+    return isAsMade && !isSetUp(current) && isSetUp(next) ? model : undefined;
+  };
+  const { llm, tts, stt } = await chooseModels(modelSearch, tenant);
+  const changes = referencesTo({
+    llm: better(agent.llmProviderId, llm),
+    tts: better(agent.ttsProviderId, tts),
+    stt: better(agent.sttProviderId, stt),
+  });
+  if (Object.keys(changes).length === 0) return;
+  await agents.update(tenant, agent.id, changes);
+  log.info(
+    { agentId: agent.id, ...changes },
+    "the demo agent moved to the vendors that are set up",
+  );
+}

@@ -1,0 +1,138 @@
+import type { Database } from "../../../storage/database.js";
+import type { ProviderModel, ProviderRecord } from "../../../storage/records.js";
+import type { CredentialCipher } from "../../security/credential-cipher.js";
+import type { Clock } from "../../time/clock.js";
+import type { VendorKeys, VendorUrls } from "../../vendors/vendor-environment.js";
+import { vendorOf } from "../../vendors/vendors.js";
+import { Plans } from "../plans.js";
+import { isSandboxed, SANDBOX_SETTING } from "../providers/provider-input.js";
+import { VENDOR_CATALOG, type VendorEntry } from "../providers/vendor-catalog.js";
+import { newInRelease } from "./new-in-release.js";
+
+export interface SeedOptions {
+  readonly database: Pick<Database, "plans" | "providers" | "registry">;
+  readonly cipher: CredentialCipher;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Global providers are made of what is set. */
+  readonly vendorKeys: VendorKeys;
+  /** Where vendors without a public address are; of those that have one, nothing is read here. */
+  readonly vendorUrls?: VendorUrls;
+  /** A global provider of every vendor that the platform can have, marked to speak to the sandbox, without real keys. */
+  readonly sandbox: boolean;
+}
+
+/** The sandbox takes any key that is not empty. */
+const SANDBOX_API_KEY = "sandbox";
+/** Owns nothing, so that what it sees is what is global. */
+const NOBODY = "";
+
+type Credentials = Pick<ProviderRecord, "sealedCredentials" | "settings">;
+
+/**
+ * Stores the plans, the global providers and the registry. What exists stays, except what only the sandbox had made; models
+ * that this release is the first to have are added to it.
+ */
+export async function seedPlatform(options: SeedOptions): Promise<void> {
+  const { database, clock } = options;
+  const release = newInRelease(await database.registry.list());
+  await new Plans(options).seed(release);
+  const globals = await database.providers.listVisible(NOBODY);
+  for (const entry of VENDOR_CATALOG) {
+    const existing = globals.find(
+      ({ category, providerKey }) =>
+        category === entry.category && providerKey === entry.providerKey,
+    );
+    if (existing === undefined) await insertGlobal(options, entry);
+    else {
+      await addModels(options, existing, release.modelsOf(entry));
+      await switchMode(options, entry, existing);
+    }
+  }
+  // The registry remembers what was offered, so it comes last: a start that is broken off is made up for by the next one.
+  const createdAtMs = clock.epochMs();
+  for (const entry of VENDOR_CATALOG) {
+    const { models } = release.registryEntry(entry);
+    await database.registry.put({ ...entry, models, createdAtMs });
+  }
+}
+
+async function insertGlobal(options: SeedOptions, entry: VendorEntry): Promise<void> {
+  const { database, clock, newId, sandbox } = options;
+  if (vendorOf(entry.providerKey)?.address.variable === undefined) return;
+  const credentials = sandbox
+    ? sandboxCredentials(options, entry)
+    : realCredentials(options, entry);
+  if (credentials === undefined) return;
+  const nowMs = clock.epochMs();
+  await database.providers.insertGlobalIfAbsent({
+    id: newId(),
+    orgId: null,
+    category: entry.category,
+    providerKey: entry.providerKey,
+    name: entry.displayName,
+    models: entry.models,
+    ...credentials,
+    active: true,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  });
+}
+
+/** The operator's own models stay, and one that the operator has removed does not come back. */
+async function addModels(
+  { database, clock }: SeedOptions,
+  { id, models }: ProviderRecord,
+  added: readonly ProviderModel[],
+): Promise<void> {
+  const known = new Set(models.map(({ modelId }) => modelId));
+  const missing = added.filter(({ modelId }) => !known.has(modelId));
+  if (missing.length === 0) return;
+  await database.providers.update(id, null, { models: [...models, ...missing] }, clock.epochMs());
+}
+
+/** Between sandbox and real. A real provider with a key is never touched: its key could not be had back. */
+async function switchMode(
+  options: SeedOptions,
+  entry: VendorEntry,
+  existing: ProviderRecord,
+): Promise<void> {
+  const { database, clock, sandbox } = options;
+  const { id } = existing;
+  const nowMs = clock.epochMs();
+  if (sandbox) {
+    if (!isSandboxed(existing) && entry.requiresKey) return;
+    if (isSandboxed(existing) && existing.active) return;
+    const credentials = sandboxCredentials(options, entry);
+    await database.providers.update(id, null, { ...credentials, active: true }, nowMs);
+    return;
+  }
+  if (!isSandboxed(existing)) return;
+  const credentials = realCredentials(options, entry);
+  if (credentials !== undefined) {
+    await database.providers.update(id, null, { ...credentials, active: true }, nowMs);
+  } else if (existing.active) {
+    await database.providers.update(id, null, { active: false }, nowMs);
+  }
+}
+
+function sandboxCredentials({ cipher }: SeedOptions, entry: VendorEntry): Credentials {
+  return {
+    sealedCredentials: entry.requiresKey ? cipher.seal({ apiKey: SANDBOX_API_KEY }) : null,
+    settings: { [SANDBOX_SETTING]: true },
+  };
+}
+
+/** Undefined when the vendor needs a key or an address and none is set. */
+function realCredentials(
+  { cipher, vendorKeys, vendorUrls = {} }: SeedOptions,
+  entry: VendorEntry,
+): Credentials | undefined {
+  const { providerKey } = entry;
+  const isPublic = vendorOf(providerKey)?.address.publicUrl !== undefined;
+  if (!isPublic && vendorUrls[providerKey] === undefined) return undefined;
+  if (!entry.requiresKey) return { sealedCredentials: null, settings: {} };
+  const apiKey = vendorKeys[providerKey];
+  if (apiKey === undefined || apiKey === "") return undefined;
+  return { sealedCredentials: cipher.seal({ apiKey }), settings: {} };
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Route } from "../../../../api/contract/routes/route.js";
+import { ROUTES } from "../../../../api/contract/routes/route-table.js";
+import { LoopbackPlatform, type Tenancy } from "../loopback-platform.js";
+
+const LIMIT_BYTES = 1024 * 1024;
+const withBody = Object.entries<Route>(ROUTES).filter(([, { body }]) => body !== undefined);
+
+let platform: LoopbackPlatform;
+let tenancy: Tenancy;
+
+before(async () => {
+  platform = await LoopbackPlatform.start();
+  tenancy = await platform.newTenancy();
+  const { users } = platform.database;
+  const user = await users.findByEmail(tenancy.email);
+  // Who is none is refused before the body is read.
+  assert.ok(user && (await users.setOperator(user.id, true)));
+});
+
+after(() => platform.close());
+
+test("every route takes a body of a whole MiB, and refuses a longer one with the limit", async () => {
+  for (const [id, { method, path, auth }] of withBody) {
+    const send = (raw: string) =>
+      platform.client.send(method.toUpperCase(), path.replace(":id", "x"), {
+        headers: ["user", "admin", "operator"].includes(auth) ? tenancy.byToken : tenancy.byKey,
+        raw,
+      });
+    const whole = await send(`{}${" ".repeat(LIMIT_BYTES - 2)}`);
+    assert.notEqual(whole.status, 413, id);
+    const over = await send(`{}${" ".repeat(LIMIT_BYTES - 1)}`);
+    assert.equal(over.status, 413, id);
+    assert.deepEqual(over.body, { error: `body: expected at most ${LIMIT_BYTES} bytes` });
+  }
+});
+
+test("an agent whose instructions are as long as they may be fits", async () => {
+  const persona = { systemPrompt: "語".repeat(32_000), guardrails: "語".repeat(32_000) };
+  const answer = await platform.client.post(
+    "/api/dashboard/agents",
+    { persona, name: 1 },
+    tenancy.byKey,
+  );
+  assert.equal(answer.status, 400);
+  assert.doesNotMatch(answer.text, /persona/);
+});
+
+test("a field that is not known is ignored, however long it is", async () => {
+  const named = { name: "Engines", note: "x".repeat(900_000) };
+  const answer = await platform.client.send("PATCH", "/api/dashboard/organization", {
+    headers: tenancy.byKey,
+    raw: JSON.stringify(named),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(Object(answer.body).name, "Engines");
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  accessFaults,
+  agentStanding,
+  isModelAllowed,
+  sttModelId,
+  usableFallbacks,
+} from "../../../../engine/tenancy/agents/agent-access.js";
+import { newAgent } from "../../../../engine/tenancy/agents/agent-input.js";
+import type {
+  AgentRecord,
+  Category,
+  PlanRecord,
+  ProviderRecord,
+} from "../../../../storage/records.js";
+
+const PLAN: PlanRecord = {
+  id: "plan",
+  slug: "small",
+  name: "Small",
+  description: "",
+  custom: false,
+  public: true,
+  pricing: { monthly: 0, annual: 0, maxDiscountPercent: 0 },
+  limits: { maxAgents: 2, maxConcurrentCalls: 1, maxCallDurationSec: 1, maxMonthlyMinutes: 1 },
+  models: { llm: ["vendor/llm-model"], tts: ["vendor/tts-model"], stt: ["vendor/stt-model"] },
+  features: { customProviders: false, maxCustomProviders: 0 },
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
+
+function provider(category: Category, changes: Partial<ProviderRecord> = {}): ProviderRecord {
+  return {
+    id: category,
+    orgId: null,
+    category,
+    providerKey: "vendor",
+    name: `The ${category}`,
+    sealedCredentials: null,
+    models: [{ modelId: `${category}-model`, label: "" }],
+    settings: {},
+    active: true,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    ...changes,
+  };
+}
+
+function byId(...changed: ProviderRecord[]): Map<string, ProviderRecord> {
+  const all = [provider("llm"), provider("tts"), provider("stt"), ...changed];
+  return new Map(all.map((each) => [each.id, each]));
+}
+
+const AGENT: AgentRecord = newAgent(
+  { id: "agent", orgId: "org", createdAtMs: 0, updatedAtMs: 0 },
+  {
+    name: "Agent",
+    llmProviderId: "llm",
+    llmModelId: "llm-model",
+    ttsProviderId: "tts",
+    ttsModelId: "tts-model",
+    sttProviderId: "stt",
+  },
+);
+
+test("with everything in order an agent is active", () => {
+  assert.deepEqual(agentStanding(AGENT, 1, PLAN, byId()), { status: "active", pauseReason: null });
+});
+
+test("switched off comes before every pause", () => {
+  const off = { ...AGENT, active: false };
+  assert.deepEqual(agentStanding(off, 9, PLAN, new Map()), {
+    status: "inactive",
+    pauseReason: null,
+  });
+});
+
+test("a pause for the provider comes before one for the plan", () => {
+  const providers = byId(provider("stt", { active: false }));
+  const costly = { ...AGENT, llmModelId: "llm-other" };
+  assert.deepEqual(agentStanding(costly, 9, PLAN, providers), {
+    status: "paused_provider",
+    pauseReason: 'the speech-to-text provider "The stt" is not active',
+  });
+});
+
+test("a missing provider, and another organization's, pause as missing", () => {
+  const missing = byId();
+  missing.delete("tts");
+  const strangers = byId(provider("tts", { orgId: "other" }));
+  for (const providers of [missing, strangers]) {
+    assert.deepEqual(agentStanding(AGENT, 0, PLAN, providers), {
+      status: "paused_provider",
+      pauseReason: "the text-to-speech provider is missing",
+    });
+  }
+});
+
+test("each of the three models is held to the plan", () => {
+  for (const category of ["llm", "tts", "stt"] as const) {
+    const plan = { ...PLAN, models: { ...PLAN.models, [category]: [] } };
+    assert.deepEqual(agentStanding(AGENT, 0, plan, byId()), {
+      status: "paused_plan",
+      pauseReason: `the model vendor/${category}-model is not in the plan "small"`,
+    });
+    const { gated } = accessFaults("org", plan, AGENT, byId());
+    assert.deepEqual(
+      gated.map((fault) => fault.path),
+      [{ llm: "llmModelId", tts: "ttsModelId", stt: "sttProviderId" }[category]],
+    );
+  }
+});
+
+test("the last agent that the plan has room for is active, the next is paused", () => {
+  assert.equal(agentStanding(AGENT, 1, PLAN, byId()).status, "active");
+  assert.deepEqual(agentStanding(AGENT, 2, PLAN, byId()), {
+    status: "paused_plan",
+    pauseReason: 'the plan "small" allows 2 agents',
+  });
+});
+
+test("the organization's own providers may have any model", () => {
+  const own = provider("llm", { orgId: "org", models: [{ modelId: "any", label: "" }] });
+  assert.equal(isModelAllowed(PLAN, own, "any"), true);
+  assert.equal(agentStanding({ ...AGENT, llmModelId: "any" }, 0, PLAN, byId(own)).status, "active");
+});
+
+test("a model counts only under its own vendor and category", () => {
+  assert.equal(isModelAllowed(PLAN, provider("llm"), "llm-model"), true);
+  assert.equal(isModelAllowed(PLAN, provider("llm", { providerKey: "other" }), "llm-model"), false);
+  assert.equal(isModelAllowed(PLAN, provider("tts"), "llm-model"), false);
+});
+
+test("speech is recognized by the provider's first model that the plan has", () => {
+  const models = ["newest", "stt-model"].map((modelId) => ({ modelId, label: "" }));
+  assert.equal(sttModelId(PLAN, provider("stt", { models })), "stt-model");
+  assert.equal(sttModelId(PLAN, provider("stt", { models, orgId: "org" })), "newest");
+});
+
+test("an own speech provider that lists no model gets the vendor's current one", () => {
+  const own = { models: [], orgId: "org", providerKey: "deepgram" };
+  assert.equal(sttModelId(PLAN, provider("stt", own)), "nova-3");
+});
+
+test("a request's faults and the plan's are told apart", () => {
+  const references = { ...AGENT, llmProviderId: "tts", ttsModelId: "tts-other" };
+  const models = ["tts-model", "tts-other"].map((modelId) => ({ modelId, label: "" }));
+  const { refused, gated } = accessFaults(
+    "org",
+    PLAN,
+    references,
+    byId(provider("tts", { models })),
+  );
+  assert.deepEqual(refused, [
+    {
+      path: "llmProviderId",
+      message: "expected a language-model provider, this is a text-to-speech provider",
+    },
+  ]);
+  assert.deepEqual(gated, [
+    { path: "ttsModelId", message: 'the model vendor/tts-other is not in the plan "small"' },
+  ]);
+});
+
+test("a recognizer that stands in hears with the model it was given, or the first that the plan has", () => {
+  const models = ["stt-model", "stt-other"].map((modelId) => ({ modelId, label: "" }));
+  const own = provider("stt", { id: "own", orgId: "org", models });
+  const stt = [
+    { providerId: "own", modelId: "stt-other" },
+    { providerId: "own", modelId: null },
+  ];
+  const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, stt } };
+  const usable = usableFallbacks(agent, "stt", PLAN, byId(own));
+  assert.deepEqual(
+    usable.map((vendor) => vendor?.modelId),
+    ["stt-other", "stt-model"],
+  );
+});

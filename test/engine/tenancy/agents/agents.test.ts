@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+test("what a new agent leaves out gets the contract's defaults", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const input = await platform.agentInput();
+  const agent = await platform.agents.create(tenant, input);
+  const { persona, ...rest } = agent;
+  assert.deepEqual(rest, {
+    ...input,
+    id: agent.id,
+    orgId: tenant.organization.id,
+    llmConfig: { temperature: 0.4, maxTokens: 200 },
+    ttsConfig: { speed: 1 },
+    sttModelId: null,
+    fallbacks: { llm: [], tts: [], stt: [], hedging: false },
+    thresholds: {
+      silenceTimeoutMs: 700,
+      maxCallDurationSec: 1800,
+      interruptionSensitivity: "medium",
+      agreementWords: "ignored",
+      earlyReply: false,
+      onVendorsLost: "end",
+      endpointingMs: 200,
+      patienceMs: 1_500,
+      keypadDigits: 0,
+      waitingWordMs: 1_500,
+      callerSilenceMs: null,
+    },
+    tools: [],
+    sealedToolHeaders: null,
+    recording: { enabled: false, retentionDays: 30 },
+    publicOrigins: [],
+    active: true,
+    createdAtMs: platform.clock.epochMs(),
+    updatedAtMs: platform.clock.epochMs(),
+    status: "active",
+    pauseReason: null,
+  });
+  assert.equal(persona.greeting, "Hello! How can I help you today?");
+  assert.equal(persona.personality, "friendly and professional");
+  assert.equal(persona.language, "en-US");
+  assert.match(persona.systemPrompt, /^You are a helpful assistant/);
+  assert.match(persona.guardrails, /1-3 .*sentences/);
+});
+
+test("what a new agent gives is kept, beside the defaults of its other fields", async () => {
+  const platform = await sharedPlatform();
+  const agent = await platform.agents.create(
+    await platform.tenantOn("free"),
+    await platform.agentInput({
+      persona: { greeting: "", language: "de-DE", personality: undefined },
+      llmConfig: { temperature: 0 },
+      thresholds: { endpointingMs: 300 },
+    }),
+  );
+  assert.equal(agent.persona.greeting, "");
+  assert.equal(agent.persona.language, "de-DE");
+  assert.equal(agent.persona.personality, "friendly and professional");
+  assert.deepEqual(agent.llmConfig, { temperature: 0, maxTokens: 200 });
+  assert.equal(agent.thresholds.endpointingMs, 300);
+  assert.equal(agent.thresholds.silenceTimeoutMs, 700);
+});
+
+test("a created agent is read back as it was answered, alone and in the list", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const first = await platform.agents.create(tenant, await platform.agentInput());
+  platform.clock.advance(1);
+  const second = await platform.agents.create(tenant, await platform.agentInput({ name: "Sales" }));
+  assert.deepEqual(await platform.agents.get(tenant, first.id), first);
+  assert.deepEqual(await platform.agents.list(tenant), [first, second]);
+});
+
+test("every wrong reference of a new agent is named in one answer", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const deepgramId = await platform.globalId("stt", "deepgram");
+  const input = await platform.agentInput({
+    llmProviderId: "unknown",
+    ttsModelId: "en-US-Nobody",
+  });
+  await assert.rejects(
+    platform.agents.create(tenant, input),
+    refusal("invalid", "llmProviderId", "ttsModelId"),
+  );
+  await assert.rejects(
+    platform.agents.create(tenant, { ...input, llmProviderId: deepgramId }),
+    refusal("invalid", "llmProviderId", "ttsModelId"),
+  );
+});
+
+test("a provider of another organization is as unknown as one that does not exist", async () => {
+  const platform = await sharedPlatform();
+  const { id } = await platform.providers.create(await platform.tenantOn("pro"), ownLlm());
+  const reference = { llmProviderId: id, llmModelId: "house-model" };
+  await assert.rejects(
+    platform.agents.create(await platform.tenantOn("pro"), await platform.agentInput(reference)),
+    (error) => {
+      assert.match(String(error), /llmProviderId: there is no provider with this id/);
+      return refusal("invalid", "llmProviderId")(error);
+    },
+  );
+});
+
+test("models above the plan are refused by name", async () => {
+  const platform = await sharedPlatform();
+  const input = await platform.agentInput({
+    llmProviderId: await platform.globalId("llm", "openai"),
+    llmModelId: "gpt-4o",
+    ttsProviderId: await platform.globalId("tts", "elevenlabs"),
+    ttsModelId: "eleven_flash_v2_5",
+  });
+  await assert.rejects(
+    platform.agents.create(await platform.tenantOn("starter"), input),
+    refusal("forbidden", "llmModelId"),
+  );
+  await assert.rejects(
+    platform.agents.create(await platform.tenantOn("free"), input),
+    refusal("forbidden", "llmModelId", "ttsModelId"),
+  );
+  assert.ok(await platform.agents.create(await platform.tenantOn("pro"), input));
+});
+
+test("an organization's own provider is not subject to the plan's models", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const { id } = await platform.providers.create(tenant, ownLlm());
+  const agent = await platform.agents.create(
+    tenant,
+    await platform.agentInput({ llmProviderId: id, llmModelId: "house-model" }),
+  );
+  assert.equal(agent.status, "active");
+});
+
+test("an agent beyond the plan's number is refused", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const input = await platform.agentInput();
+  const { id } = await platform.agents.create(tenant, input);
+  await assert.rejects(platform.agents.create(tenant, input), refusal("forbidden"));
+  await platform.agents.remove(tenant, id);
+  assert.ok(await platform.agents.create(tenant, input));
+});
+
+test("of agents created at once no more are made than the plan allows", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const input = await platform.agentInput();
+  for (let count = 0; count < 4; count++) await platform.agents.create(tenant, input);
+  const outcomes = await Promise.allSettled([
+    platform.agents.create(tenant, input),
+    platform.agents.create(tenant, input),
+  ]);
+  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+  assert.equal(refused.length, 1);
+  refusal("forbidden")(refused[0]?.reason);
+  assert.equal((await platform.agents.list(tenant)).length, 5);
+});
+
+test("a change merges field by field, inside nested objects too", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const created = await platform.agents.create(tenant, await platform.agentInput());
+  platform.clock.advance(1_000);
+  const updated = await platform.agents.update(tenant, created.id, {
+    name: "Night desk",
+    persona: { greeting: "Good evening!" },
+    llmConfig: { maxTokens: 90 },
+    ttsConfig: { speed: undefined },
+    thresholds: { interruptionSensitivity: "high" },
+  });
+  assert.deepEqual(updated, {
+    ...created,
+    name: "Night desk",
+    persona: { ...created.persona, greeting: "Good evening!" },
+    llmConfig: { temperature: 0.4, maxTokens: 90 },
+    thresholds: { ...created.thresholds, interruptionSensitivity: "high" },
+    updatedAtMs: created.updatedAtMs + 1_000,
+  });
+  assert.deepEqual(await platform.agents.get(tenant, created.id), updated);
+});
+
+test("a change checks providers and models again", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const { id } = await platform.agents.create(tenant, await platform.agentInput());
+  const openAiId = await platform.globalId("llm", "openai");
+  const { agents } = platform;
+  await assert.rejects(
+    agents.update(tenant, id, { llmProviderId: openAiId }),
+    refusal("invalid", "llmModelId"),
+  );
+  await assert.rejects(
+    agents.update(tenant, id, { llmProviderId: openAiId, llmModelId: "gpt-4o" }),
+    refusal("forbidden", "llmModelId"),
+  );
+  const changed = await agents.update(tenant, id, {
+    llmProviderId: openAiId,
+    llmModelId: "gpt-4o-mini",
+  });
+  assert.equal(changed.llmModelId, "gpt-4o-mini");
+});
+
+test("an agent above a smaller plan can be switched off, but not changed while on nor switched on", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  const agent = await platform.agents.create(
+    tenant,
+    await platform.agentInput({
+      llmProviderId: await platform.globalId("llm", "openai"),
+      llmModelId: "gpt-4o",
+    }),
+  );
+  await platform.organizations.changePlan(tenant.organization.ownerEmail, "free");
+  const poorer = await platform.refreshed(tenant);
+  const change = (patch: object) => platform.agents.update(poorer, agent.id, patch);
+  await assert.rejects(change({ name: "Other" }), refusal("forbidden", "llmModelId"));
+  assert.equal((await change({ active: false })).status, "inactive");
+  assert.equal((await change({ name: "Other" })).name, "Other");
+  await assert.rejects(change({ active: true }), refusal("forbidden", "llmModelId"));
+});
+
+test("a provider that vanishes between the check and the write is named, and nothing is stored", async (t) => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  const { id } = await platform.providers.create(tenant, ownLlm());
+  const input = await platform.agentInput({ llmProviderId: id, llmModelId: "house-model" });
+  const { agents } = platform.database;
+  const insert = agents.insert.bind(agents);
+  t.mock.method(agents, "insert", async (...given: Parameters<typeof insert>) => {
+    await platform.providers.remove(tenant, id);
+    return insert(...given);
+  });
+  await assert.rejects(platform.agents.create(tenant, input), refusal("invalid", "llmProviderId"));
+  assert.deepEqual(await platform.agents.list(tenant), []);
+});
+
+test("another organization's agent does not exist: not read, changed or removed", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const stranger = await platform.tenantOn("free");
+  const { id } = await platform.agents.create(tenant, await platform.agentInput());
+  const { agents } = platform;
+  assert.deepEqual(await agents.list(stranger), []);
+  await assert.rejects(agents.get(stranger, id), refusal("notFound"));
+  await assert.rejects(agents.update(stranger, id, { name: "Mine" }), refusal("notFound"));
+  await assert.rejects(agents.remove(stranger, id), refusal("notFound"));
+  assert.equal((await agents.get(tenant, id)).name, "Reception");
+});

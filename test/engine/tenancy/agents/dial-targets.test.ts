@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DialTargets } from "../../../../engine/tenancy/agents/dial-targets.js";
+import { platformOfFile, refusal } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+async function dialling() {
+  const platform = await sharedPlatform();
+  const { database, clock, newId } = platform;
+  const targets = new DialTargets({ database, clock, newId });
+  const { organization } = await platform.tenantOn("pro");
+  return { targets, email: organization.ownerEmail, orgId: organization.id };
+}
+
+test("an organization reaches nobody until the administrator says whom", async () => {
+  const { targets, email, orgId } = await dialling();
+  const stranger = await dialling();
+  assert.equal(await targets.mayReach(orgId, "+4930901820"), false);
+  assert.equal(await targets.allow(email, "+49"), true);
+  assert.equal(await targets.allow(email, "+49"), false, "allowed already");
+  await targets.allow(email, "+15550101000");
+  await targets.allow(email, "sip:desk@a.org");
+  for (const [target, may] of [
+    ["+4930901820", true],
+    ["+4830901820", false],
+    ["+15550101000", true],
+    ["+155501010001", true],
+    ["+15550101001", false],
+    ["sip:desk@a.org", true],
+    ["sip:desk@a.org.example.com", false],
+    ["sips:desk@a.org", false],
+  ] as const) {
+    assert.equal(await targets.mayReach(orgId, target), may, target);
+    assert.equal(await targets.mayReach(stranger.orgId, target), false, target);
+  }
+  const own = (await targets.list()).find(({ organization }) => organization.id === orgId);
+  assert.deepEqual(own?.targets, ["+15550101000", "+49", "sip:desk@a.org"]);
+  await targets.revoke(email, "+49");
+  assert.equal(await targets.mayReach(orgId, "+4930901820"), false);
+  await assert.rejects(targets.revoke(email, "+49"), refusal("notFound"));
+});
+
+test("a target is a number, its beginning or a SIP address", async () => {
+  const { targets, email } = await dialling();
+  for (const wrong of [
+    "",
+    "+",
+    "49",
+    "+0",
+    "+49 30",
+    "+1234567890123456",
+    "tel:+49",
+    "sip:a",
+    "%",
+  ]) {
+    await assert.rejects(targets.allow(email, wrong), refusal("invalid"), wrong);
+  }
+  await assert.rejects(targets.allow("nobody@example.com", "+49"), refusal("notFound"));
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PhoneNumbers } from "../../../../engine/tenancy/agents/phone-numbers.js";
+import { SERVER_ACTOR } from "../../../../engine/tenancy/audit-entry.js";
+import { platformOfFile, refusal, type SeededPlatform } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+let lastNumber = 15_550_200_000;
+
+function newNumber(): string {
+  lastNumber += 1;
+  return `+${lastNumber}`;
+}
+
+function numbersOf({ database, clock }: SeededPlatform): PhoneNumbers {
+  const newId = () => crypto.randomUUID();
+  return new PhoneNumbers({ database, clock, newId, administratorId: "root" });
+}
+
+test("a number is one organization's, until it is revoked", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const [one, other] = [await platform.tenantOn("free"), await platform.tenantOn("free")];
+  const [orgId, otherId] = [one.organization.id, other.organization.id];
+  const number = newNumber();
+  assert.equal(await numbers.isAllowed(orgId, number), false);
+
+  const email = ` ${one.organization.ownerEmail.toUpperCase()}`;
+  assert.equal((await numbers.allow(email, number)).isNew, true);
+  assert.equal((await numbers.allow(email, number)).isNew, false);
+  assert.equal(await numbers.isAllowed(orgId, number), true);
+  assert.equal(await numbers.isAllowed(otherId, number), false, "not another organization's");
+  assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "not another number");
+
+  const theirs = other.organization.ownerEmail;
+  await assert.rejects(numbers.allow(theirs, number), refusal("conflict"));
+  assert.equal((await numbers.revoke(number)).id, orgId);
+  assert.equal(await numbers.isAllowed(orgId, number), false);
+  assert.equal((await numbers.allow(theirs, number)).isNew, true);
+  assert.equal(await numbers.isAllowed(otherId, number), true);
+});
+
+test("the list tells whose each number is", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  const [first, second] = [newNumber(), newNumber()];
+  await numbers.allow(organization.ownerEmail, second);
+  await numbers.allow(organization.ownerEmail, first);
+  const listed = (await numbers.list()).filter(({ orgId }) => orgId === organization.id);
+  assert.deepEqual(
+    listed.map(({ number, organization: { ownerEmail } }) => [number, ownerEmail]),
+    [
+      [first, organization.ownerEmail],
+      [second, organization.ownerEmail],
+    ],
+  );
+});
+
+test("what is no number in E.164, nobody's number, and nobody's e-mail are refused", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  for (const wrong of ["15550100", "+0155501000", "+1555", "+1555010000000000", "sip:a@b", ""]) {
+    await assert.rejects(numbers.allow(organization.ownerEmail, wrong), refusal("invalid"));
+    await assert.rejects(numbers.revoke(wrong), refusal("invalid"));
+  }
+  await assert.rejects(numbers.revoke(newNumber()), refusal("notFound"));
+  await assert.rejects(numbers.allow("nobody@example.com", newNumber()), refusal("notFound"));
+});
+
+test("both stand in the audit trail, without the number, and what changed nothing does not", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  const number = newNumber();
+  await numbers.allow(organization.ownerEmail, number);
+  await numbers.allow(organization.ownerEmail, number);
+  await numbers.revoke(number);
+  const { items } = await platform.database.audit.list(organization.id, { skip: 0, limit: 10 });
+  const changes = items.filter(({ action }) => action.endsWith("Number")).reverse();
+  assert.deepEqual(
+    changes.map(({ action, actor }) => [action, actor.id]),
+    [
+      ["organization.allowNumber", "root"],
+      ["organization.revokeNumber", "root"],
+    ],
+  );
+  assert.ok(!JSON.stringify(items).includes(number));
+});
+
+test("the audit trail names the administrator who allowed a number, or the server where nobody is known", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const newId = () => crypto.randomUUID();
+  const { database, clock } = platform;
+  const ofServer = new PhoneNumbers({ database, clock, newId });
+  await numbersOf(platform).allow(organization.ownerEmail, newNumber());
+  await ofServer.allow(organization.ownerEmail, newNumber());
+  const { items } = await platform.database.audit.list(organization.id, { skip: 0, limit: 10 });
+  const actorIds = items
+    .filter(({ action }) => action === "organization.allowNumber")
+    .map(({ actor }) => actor.id);
+  assert.deepEqual(actorIds.toSorted(), ["root", SERVER_ACTOR.id].toSorted());
+});

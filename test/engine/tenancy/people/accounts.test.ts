@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import { platformOfFile, refusal, type SeededPlatform } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+let newcomers = 0;
+
+async function organizationsOf(platform: SeededPlatform, email: string): Promise<number> {
+  const all = await platform.organizations.list();
+  return all.filter(({ organization }) => organization.ownerEmail === email).length;
+}
+
+function newcomer() {
+  return { name: "Ada", email: `ada${++newcomers}@example.com`, password: "correct horse" };
+}
+
+test("signing up makes a pending organization on the free plan, its admin and a token", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { user, organization, token } = await platform.accounts.signUp(ada);
+  assert.deepEqual(
+    [user.email, user.name, user.role, user.orgId],
+    [ada.email, "Ada", "admin", organization.id],
+  );
+  assert.deepEqual(
+    [organization.name, organization.status, organization.ownerEmail],
+    ["Organization", "pending", ada.email],
+  );
+  assert.match(user.passwordHash, /^[0-9a-f]{32}:[0-9a-f]{128}$/);
+  const authenticated = await platform.accounts.authenticateUser(token);
+  assert.equal(authenticated?.tenant.plan.slug, "free");
+});
+
+test("an organization gets the name that its founder gives it", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { organization } = await platform.accounts.signUp({ ...ada, orgName: "Engines" });
+  assert.equal(organization.name, "Engines");
+});
+
+test("a second sign-up with the same e-mail is a conflict, whatever its capitals and blanks", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  await platform.accounts.signUp(ada);
+  await assert.rejects(
+    platform.accounts.signUp({ ...ada, email: ` ${ada.email.toUpperCase()} ` }),
+    refusal("conflict", "email"),
+  );
+  assert.equal(await organizationsOf(platform, ada.email), 1);
+});
+
+test("of two sign-ups with one e-mail at once one succeeds and the other leaves nothing behind", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const outcomes = await Promise.allSettled([
+    platform.accounts.signUp(ada),
+    platform.accounts.signUp(ada),
+  ]);
+  assert.deepEqual(outcomes.map((outcome) => outcome.status).sort(), ["fulfilled", "rejected"]);
+  const refused = outcomes.find((outcome) => outcome.status === "rejected");
+  refusal("conflict", "email")(refused?.reason);
+  assert.equal(await organizationsOf(platform, ada.email), 1);
+});
+
+test("a user signs in with the password, whatever the capitals of the e-mail", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { user } = await platform.accounts.signUp(ada);
+  const signedIn = await platform.accounts.signIn({
+    email: `${ada.email.toUpperCase()} `,
+    password: ada.password,
+  });
+  assert.equal(signedIn.user.id, user.id);
+  assert.equal(signedIn.organization.status, "pending");
+  const authenticated = await platform.accounts.authenticateUser(signedIn.token);
+  assert.equal(authenticated?.user.id, user.id);
+});
+
+test("a wrong password and an unknown e-mail are refused in the same words after the same hashing", async (t) => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  await platform.accounts.signUp(ada);
+  const scrypt = t.mock.method(crypto, "scrypt");
+  syncBuiltinESMExports();
+  t.after(() => syncBuiltinESMExports());
+
+  const messages: string[] = [];
+  for (const email of [ada.email, "nobody@example.com"]) {
+    await assert.rejects(platform.accounts.signIn({ email, password: "wrong horse" }), (error) => {
+      messages.push(String(error));
+      return refusal("unauthenticated")(error);
+    });
+  }
+  assert.equal(messages[0], messages[1]);
+  const [known, unknown] = scrypt.mock.calls.map((call) => call.arguments);
+  assert.equal(scrypt.mock.callCount(), 2);
+  assert.deepEqual(known?.slice(2, 4), unknown?.slice(2, 4));
+});
+
+test("who a user is tells the user and the organization", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { user, organization } = await platform.accounts.signUp(ada);
+  assert.deepEqual(await platform.accounts.whoAmI(user.id), { user, organization });
+  assert.equal(await platform.accounts.whoAmI("nobody"), undefined);
+});
+
+test("a token names the user and carries both scopes", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { user, organization, token } = await platform.accounts.signUp(ada);
+  const authenticated = await platform.accounts.authenticateUser(token);
+  assert.deepEqual(authenticated?.tenant.organization, organization);
+  assert.equal(authenticated.tenant.userId, user.id);
+  assert.equal(authenticated.tenant.apiKeyId, undefined);
+  assert.deepEqual(authenticated.tenant.scopes, ["voice", "dashboard"]);
+});
+
+test("a token that has expired, or names nobody, or another organization, opens nothing", async () => {
+  const platform = await sharedPlatform();
+  const ada = newcomer();
+  const { user, token } = await platform.accounts.signUp(ada);
+  const other = await platform.tenantOn("free");
+  const claims = { userId: user.id, orgId: user.orgId, email: user.email };
+  const nobodys = await platform.tokens.issue({ ...claims, userId: "nobody" });
+  const misplaced = await platform.tokens.issue({ ...claims, orgId: other.organization.id });
+  const homeless = await platform.tokens.issue({ ...claims, orgId: "nowhere" });
+  for (const wrong of [nobodys, misplaced, homeless, "", "no token"]) {
+    assert.equal(await platform.accounts.authenticateUser(wrong), undefined);
+  }
+  platform.clock.advance(3_600_000);
+  assert.equal(await platform.accounts.authenticateUser(token), undefined);
+});

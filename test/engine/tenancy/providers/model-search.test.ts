@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ModelQuery } from "../../../../engine/tenancy/providers/model-search.js";
+import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+/** Vendors of language models that every list has. */
+const THREE = new Set(["openai", "groq", "ollama"]);
+
+const LLM: ModelQuery = { category: "llm", query: "", skip: 0, limit: 100 };
+
+test("models that the plan has come first, then the others with the smallest plan that has them", async () => {
+  const platform = await sharedPlatform();
+  const { items, total } = await platform.modelSearch.search(await platform.tenantOn("free"), LLM);
+  assert.equal(total, items.length);
+  const known = items.filter(({ providerKey }) => THREE.has(providerKey));
+  assert.deepEqual(
+    known.map((item) => [`${item.providerKey}/${item.modelId}`, item.allowed, item.requiredPlan]),
+    [
+      ["openai/gpt-4o-mini", true, null],
+      ["groq/llama-3.1-8b-instant", true, null],
+      ["ollama/llama3.2", true, null],
+      ["ollama/llama3.1", true, null],
+      ["ollama/qwen2.5", true, null],
+      ["openai/gpt-4.1-mini", false, "starter"],
+      ["openai/gpt-4o", false, "pro"],
+      ["openai/gpt-4.1", false, "enterprise"],
+      ["groq/openai/gpt-oss-20b", false, "starter"],
+      ["groq/llama-3.3-70b-versatile", false, "starter"],
+      ["groq/openai/gpt-oss-120b", false, "pro"],
+    ],
+  );
+});
+
+test("the first model that a new organization is shown is one that is configured", async (t) => {
+  const vendorKeys = { deepgram: "dg-real", openai: "sk-real" };
+  const platform = await openPlatform(t, { vendorKeys, sandbox: false });
+  const tenant = await platform.tenantOn("free");
+  const first = async (category: ModelQuery["category"]) => {
+    const { items } = await platform.modelSearch.search(tenant, { ...LLM, category, limit: 1 });
+    return items.map(({ providerKey, modelId, allowed }) => [providerKey, modelId, allowed]);
+  };
+  assert.deepEqual(await first("llm"), [["openai", "gpt-4o-mini", true]]);
+  assert.deepEqual(await first("tts"), [["openai", "tts-1", true]]);
+  assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
+});
+
+test("an organization's own models come before the platform's", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  await platform.providers.create(tenant, ownLlm({ providerKey: "ollama", name: "Basement" }));
+  const { items } = await platform.modelSearch.search(tenant, { ...LLM, limit: 2 });
+  assert.deepEqual(
+    items.map(({ providerName }) => providerName),
+    ["Basement", "OpenAI"],
+  );
+});
+
+test("an item tells all that a picker shows", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const { items } = await platform.modelSearch.search(tenant, {
+    ...LLM,
+    category: "stt",
+    limit: 1,
+  });
+  assert.deepEqual(items, [
+    {
+      providerId: await platform.globalId("stt", "deepgram"),
+      providerKey: "deepgram",
+      providerName: "Deepgram",
+      modelId: "nova-3",
+      label: "Nova 3",
+      source: "global",
+      allowed: true,
+      requiredPlan: null,
+    },
+  ]);
+});
+
+test("an organization's own models are allowed on every plan, and only it sees them", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  await platform.providers.create(tenant, ownLlm());
+  await platform.organizations.changePlan(tenant.organization.ownerEmail, "free");
+  const query = { ...LLM, query: "house" };
+  const found = await platform.modelSearch.search(await platform.refreshed(tenant), query);
+  assert.deepEqual(
+    found.items.map(({ modelId, source, allowed, requiredPlan }) => [
+      modelId,
+      source,
+      allowed,
+      requiredPlan,
+    ]),
+    [["house-model", "client", true, null]],
+  );
+  const stranger = await platform.modelSearch.search(await platform.tenantOn("starter"), query);
+  assert.equal(stranger.total, 0);
+});
+
+test("the words are looked for in id and label, whatever the case", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const idsFor = async (query: string) =>
+    (await platform.modelSearch.search(tenant, { ...LLM, query })).items.map(
+      (item) => item.modelId,
+    );
+  assert.deepEqual(await idsFor("GPT-4O-mini"), ["gpt-4o-mini", "openai/gpt-4o-mini"]);
+  assert.deepEqual(await idsFor("llama 3.3"), ["llama-3.3-70b-versatile"]);
+  assert.deepEqual(await idsFor("no such model"), []);
+  assert.deepEqual(await idsFor("%"), []);
+});
+
+test("pages are cut from one order, and past the end there is nothing", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const whole = await platform.modelSearch.search(tenant, LLM);
+  const page = await platform.modelSearch.search(tenant, { ...LLM, skip: 4, limit: 3 });
+  assert.deepEqual(page, { items: whole.items.slice(4, 7), total: whole.total, skip: 4, limit: 3 });
+  const beyond = await platform.modelSearch.search(tenant, { ...LLM, skip: 50, limit: 3 });
+  assert.deepEqual(beyond, { items: [], total: whole.total, skip: 50, limit: 3 });
+});
+
+test("models of inactive providers are left out", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const { id } = await platform.providers.create(tenant, ownLlm());
+  await platform.providers.update(tenant, id, { active: false });
+  const found = await platform.modelSearch.search(tenant, { ...LLM, query: "house" });
+  assert.equal(found.total, 0);
+});
+
+test("a model that no standard plan has requires no plan that could be named", async (t) => {
+  const platform = await openPlatform(t);
+  const groqId = await platform.globalId("llm", "groq");
+  const models = [{ modelId: "secret-preview", label: "Preview" }];
+  await platform.database.providers.update(groqId, null, { models }, platform.clock.epochMs());
+  const query = { ...LLM, query: "preview" };
+  const { items } = await platform.modelSearch.search(await platform.tenantOn("pro"), query);
+  assert.deepEqual([items[0]?.allowed, items[0]?.requiredPlan], [false, null]);
+});

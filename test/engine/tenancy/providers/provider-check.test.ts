@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MP3, PCM_16K } from "../../../../engine/audio/audio-format.js";
+import { ProviderChecks } from "../../../../engine/tenancy/providers/provider-check.js";
+import {
+  type ListenOptions,
+  type SpeechListener,
+  type SpeechToText,
+  VendorError,
+} from "../../../../engine/vendors/contracts.js";
+import type { Category } from "../../../../storage/records.js";
+import { ScriptedLanguageModel } from "../../../doubles/scripted-language-model.js";
+import { ScriptedVoice } from "../../../doubles/scripted-voice.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { providerRecord } from "../../../storage/sample-records.js";
+import { TENANT } from "../sample-tenant.js";
+
+const NOT_ABORTED = new AbortController().signal;
+const DONE = { finishReason: "stop", promptTokens: 1, completionTokens: 1 } as const;
+
+/** Takes audio, and ends or breaks when a test says so. */
+class ScriptedEar implements SpeechToText {
+  readonly heardBytes: number[] = [];
+  options: ListenOptions | undefined;
+  listener: SpeechListener | undefined;
+  isClosed = false;
+  finish = (): void => undefined;
+
+  open(options: ListenOptions, listener: SpeechListener) {
+    this.options = options;
+    this.listener = listener;
+    return Promise.resolve({
+      write: (audio: Uint8Array) => void this.heardBytes.push(audio.length),
+      finish: () => new Promise<void>((resolve) => (this.finish = resolve)),
+      close: () => {
+        this.isClosed = true;
+      },
+    });
+  }
+}
+
+/** The check of one provider of the organization's own. */
+function checkOf(category: Category, signal = NOT_ABORTED) {
+  const clock = new VirtualClock();
+  const [llm, tts, stt] = [new ScriptedLanguageModel(), new ScriptedVoice(), new ScriptedEar()];
+  const provider = providerRecord({ category });
+  const checks = new ProviderChecks({
+    providers: { get: () => Promise.resolve(provider) },
+    clients: { llm: () => llm, tts: () => tts, stt: () => stt },
+    clock,
+  });
+  return { clock, llm, tts, stt, result: checks.check(TENANT, provider.id, signal) };
+}
+
+/** Whatever has been asked by now has come to the vendor. */
+const asked = () => new Promise(setImmediate);
+
+test("a language model is asked for one token, and the answer's time is told in whole milliseconds", async () => {
+  const { clock, llm, result } = checkOf("llm");
+  await asked();
+  const [request] = llm.requests;
+  const { modelId, maxTokens, temperature } = request ?? {};
+  assert.deepEqual(
+    { modelId, maxTokens, temperature },
+    {
+      modelId: "small",
+      maxTokens: 1,
+      temperature: 0,
+    },
+  );
+  clock.advance(120.4);
+  llm.finish(DONE);
+  assert.deepEqual(await result, { ok: true, latencyMs: 120 });
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a voice has to say something", async () => {
+  for (const [bytes, ok] of [
+    [1, true],
+    [0, false],
+  ] as const) {
+    const { tts, result } = checkOf("tts");
+    await asked();
+    const [synthesis] = tts.syntheses;
+    assert.deepEqual(synthesis?.request, {
+      text: "Hello",
+      modelId: "small",
+      speed: 1,
+      language: "en-US",
+      format: MP3,
+    });
+    synthesis?.give(new Uint8Array(bytes));
+    synthesis?.finish();
+    const found = await result;
+    assert.equal(found.ok, ok);
+    if (!found.ok) assert.equal(found.fault, "badAnswer");
+  }
+});
+
+test("a recognizer is given a fifth of a second of silence, and has to take it", async () => {
+  const { stt, result } = checkOf("stt");
+  await asked();
+  assert.deepEqual(stt.options, {
+    language: "en-US",
+    modelId: "small",
+    format: PCM_16K,
+    endpointingMs: 200,
+  });
+  assert.deepEqual(stt.heardBytes, [6_400]);
+  stt.finish();
+  assert.deepEqual(await result, { ok: true, latencyMs: 0 });
+  assert.equal(stt.isClosed, true);
+});
+
+test("the first loss of a recognizer's connection is the result", async () => {
+  const { stt, result } = checkOf("stt");
+  await asked();
+  stt.listener?.onLost(new VendorError("deepgram", "disconnected", "deepgram: gone"));
+  stt.listener?.onFailed(new VendorError("deepgram", "timeout", "deepgram: late"));
+  const error = "deepgram broke off the connection (deepgram: gone)";
+  assert.deepEqual(await result, { ok: false, latencyMs: 0, error, fault: "disconnected" });
+  assert.equal(stt.isClosed, true);
+});
+
+test("a vendor that says nothing is given up after twenty seconds", async () => {
+  const { clock, result } = checkOf("llm");
+  await asked();
+  clock.advance(19_999);
+  await asked();
+  assert.equal(clock.pendingTimerCount, 1);
+  clock.advance(1);
+  const error = "openai did not answer in time (openai: no answer within 20 s)";
+  assert.deepEqual(await result, { ok: false, latencyMs: 20_000, error, fault: "timeout" });
+});
+
+test("what is no fault of the vendor is none of its results", async () => {
+  const { clock, llm, result } = checkOf("llm");
+  await asked();
+  llm.fail(new TypeError("a bug of ours"));
+  await assert.rejects(result, /a bug of ours/);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a check that nobody waits for any more is broken off", async () => {
+  const leaving = new AbortController();
+  const { result } = checkOf("llm", leaving.signal);
+  await asked();
+  leaving.abort();
+  const found = await result;
+  assert.equal(found.ok ? undefined : found.fault, "aborted");
+});

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Demo, readDemo } from "../../../../engine/tenancy/seeding/demo-file.js";
+import { ensureDemo } from "../../../../engine/tenancy/seeding/demo-organization.js";
+import { SilentLogger } from "../../../doubles/silent-logger.js";
+import { openPlatform, type SeededPlatform } from "../seeded-platform.js";
+
+async function dataFolder(context: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-demo-"));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function demoOn(platform: SeededPlatform, dataDir: string): Promise<Demo | undefined> {
+  const { database, organizations, agents, apiKeys, modelSearch } = platform;
+  const log = new SilentLogger();
+  return ensureDemo({ database, organizations, agents, apiKeys, modelSearch, dataDir, log });
+}
+
+test("an empty platform gets a demo organization whose key can call its agent at once", async (t) => {
+  const platform = await openPlatform(t);
+  const dataDir = await dataFolder(t);
+  const demo = await demoOn(platform, dataDir);
+  assert.ok(demo);
+  const tenant = await platform.apiKeys.authenticate(demo.apiKey);
+  assert.equal(tenant?.organization.status, "active");
+  const { agent } = await platform.agents.forCall(tenant, undefined);
+  assert.equal(agent.id, demo.agentId);
+  const { email, password } = demo;
+  assert.ok(await platform.accounts.signIn({ email, password }));
+});
+
+test("the demo is kept for its owner's eyes and found again at the next start", async (t) => {
+  const platform = await openPlatform(t);
+  const dataDir = await dataFolder(t);
+  const demo = await demoOn(platform, dataDir);
+  assert.equal((await stat(join(dataDir, "demo.json"))).mode & 0o777, 0o600);
+  assert.deepEqual(await demoOn(platform, dataDir), demo);
+  assert.deepEqual(await readDemo(dataDir), demo);
+  assert.equal((await platform.organizations.list()).length, 1);
+});
+
+test("a platform that has an organization gets no demo", async (t) => {
+  const platform = await openPlatform(t);
+  await platform.tenantOn("free");
+  assert.equal(await demoOn(platform, await dataFolder(t)), undefined);
+});
+
+test("without a vendor that listens there is a demo organization, but no agent", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
+  const demo = await demoOn(platform, await dataFolder(t));
+  assert.ok(demo);
+  assert.equal(demo.agentId, undefined);
+});
+
+const DEEPGRAM = { deepgram: "dg-real" };
+
+/** The vendors of the demo agent, which a call would get. */
+async function vendorsOf(platform: SeededPlatform, demo: Demo | undefined) {
+  const tenant = await platform.apiKeys.authenticate(demo?.apiKey ?? "");
+  assert.ok(tenant);
+  const { agent, llm, tts, stt } = await platform.agents.forCall(tenant, undefined);
+  assert.equal(agent.id, demo?.agentId);
+  return [llm.providerKey, agent.llmModelId, tts.providerKey, agent.ttsModelId, stt.providerKey];
+}
+
+test("with keys the agent is made of what has one", async (t) => {
+  const vendorKeys = { ...DEEPGRAM, openai: "sk-real" };
+  const platform = await openPlatform(t, { vendorKeys, sandbox: false });
+  const demo = await demoOn(platform, await dataFolder(t));
+  assert.deepEqual(await vendorsOf(platform, demo), [
+    "openai",
+    "gpt-4o-mini",
+    "openai",
+    "gpt-4o-mini-tts",
+    "deepgram",
+  ]);
+});
+
+test("an agent of the sandbox goes on with the vendors whose keys came later", async (t) => {
+  const platform = await openPlatform(t);
+  const dataDir = await dataFolder(t);
+  await demoOn(platform, dataDir);
+  const vendorKeys = { ...DEEPGRAM, groq: "gsk-real", elevenlabs: "el-real" };
+  await platform.seed({ vendorKeys, sandbox: false });
+  platform.clock.advance(1_000);
+  const demo = await demoOn(platform, dataDir);
+  const moved = ["groq", "llama-3.1-8b-instant", "elevenlabs", "eleven_flash_v2_5", "deepgram"];
+  assert.deepEqual(await vendorsOf(platform, demo), moved);
+  await platform.seed({ vendorKeys: {}, sandbox: true });
+  assert.deepEqual(await vendorsOf(platform, await demoOn(platform, dataDir)), moved);
+});
+
+test("an agent that nobody has changed leaves what needs no key for what has one", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: DEEPGRAM, sandbox: false });
+  const dataDir = await dataFolder(t);
+  const first = await demoOn(platform, dataDir);
+  assert.deepEqual((await vendorsOf(platform, first))[0], "ollama");
+  const vendorKeys = { ...DEEPGRAM, openai: "sk-real" };
+  await platform.seed({ vendorKeys, sandbox: false });
+  const demo = await demoOn(platform, dataDir);
+  // Deepgram's key had given it a voice already.
+  assert.deepEqual((await vendorsOf(platform, demo)).slice(0, 3), [
+    "openai",
+    "gpt-4o-mini",
+    "deepgram",
+  ]);
+});
+
+test("an agent that was changed by hand keeps its vendors, and one that was deleted stays away", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: DEEPGRAM, sandbox: false });
+  const dataDir = await dataFolder(t);
+  const demo = await demoOn(platform, dataDir);
+  const tenant = await platform.apiKeys.authenticate(demo?.apiKey ?? "");
+  assert.ok(tenant && demo?.agentId);
+  platform.clock.advance(1_000);
+  await platform.agents.update(tenant, demo.agentId, { name: "Mine" });
+  await platform.seed({ vendorKeys: { ...DEEPGRAM, openai: "sk-real" }, sandbox: false });
+  assert.equal((await vendorsOf(platform, await demoOn(platform, dataDir)))[0], "ollama");
+  await platform.agents.remove(tenant, demo.agentId);
+  await demoOn(platform, dataDir);
+  assert.deepEqual(await platform.agents.list(tenant), []);
+});
+
+test("a demo organization without an agent gets one as soon as there is what it is made of", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
+  const dataDir = await dataFolder(t);
+  await demoOn(platform, dataDir);
+  await platform.seed({ vendorKeys: DEEPGRAM, sandbox: false });
+  const demo = await demoOn(platform, dataDir);
+  assert.deepEqual((await vendorsOf(platform, demo))[4], "deepgram");
+  assert.deepEqual(await readDemo(dataDir), demo);
+});

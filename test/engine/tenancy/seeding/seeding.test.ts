@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { VENDOR_CATALOG } from "../../../../engine/tenancy/providers/vendor-catalog.js";
+import { STANDARD_PLANS } from "../../../../engine/tenancy/seeding/standard-plans.js";
+import { vendorOf } from "../../../../engine/vendors/vendors.js";
+import type { ProviderRecord } from "../../../../storage/records.js";
+import { openPlatform, type SeededPlatform } from "../seeded-platform.js";
+
+const SANDBOX = { vendorKeys: {}, sandbox: true };
+const NO_KEYS = { vendorKeys: {}, sandbox: false };
+const DEEPGRAM_KEY = { vendorKeys: { deepgram: "dg-real" }, sandbox: false };
+
+function globals(platform: SeededPlatform): Promise<readonly ProviderRecord[]> {
+  return platform.database.providers.listVisible("");
+}
+
+async function namesOf(platform: SeededPlatform): Promise<readonly string[]> {
+  return (await globals(platform)).map((each) => `${each.category}/${each.providerKey}`).sort();
+}
+
+async function deepgramOf(platform: SeededPlatform): Promise<ProviderRecord> {
+  const found = (await globals(platform)).find(
+    ({ category, providerKey }) => category === "stt" && providerKey === "deepgram",
+  );
+  assert.ok(found);
+  return found;
+}
+
+/** Those that the platform can have: it has a variable for their address. */
+const PLATFORM_ENTRIES = VENDOR_CATALOG.filter(
+  ({ providerKey }) => vendorOf(providerKey)?.address.variable !== undefined,
+);
+
+test("for the sandbox a global provider of every vendor is made, marked, with keys that open nothing real", async (t) => {
+  const platform = await openPlatform(t, SANDBOX);
+  const names = await namesOf(platform);
+  assert.deepEqual(
+    names,
+    PLATFORM_ENTRIES.map(({ category, providerKey }) => `${category}/${providerKey}`).sort(),
+  );
+  for (const contract of ["llm/groq", "llm/ollama", "llm/openai", "stt/deepgram", "tts/edge"]) {
+    assert.ok(names.includes(contract), contract);
+  }
+  for (const { active, orgId, settings, sealedCredentials, providerKey } of await globals(
+    platform,
+  )) {
+    assert.deepEqual(
+      { active, orgId, settings },
+      { active: true, orgId: null, settings: { sandbox: true } },
+    );
+    const needsKey = vendorOf(providerKey)?.apiKey.isRequired;
+    assert.equal(sealedCredentials !== null, needsKey);
+    if (sealedCredentials === null) continue;
+    assert.deepEqual({ ...platform.cipher.open(sealedCredentials) }, { apiKey: "sandbox" });
+  }
+});
+
+test("for real only what has a key is made, and what needs none", async (t) => {
+  const platform = await openPlatform(t, {
+    vendorKeys: { deepgram: "dg-real", openai: "sk-real", groq: "" },
+    sandbox: false,
+  });
+  assert.deepEqual(await namesOf(platform), [
+    "llm/ollama",
+    "llm/openai",
+    "stt/deepgram",
+    "tts/deepgram",
+    "tts/edge",
+    "tts/openai",
+  ]);
+  const deepgram = await deepgramOf(platform);
+  assert.deepEqual(deepgram.settings, {});
+  assert.deepEqual(
+    { ...platform.cipher.open(deepgram.sealedCredentials ?? "") },
+    { apiKey: "dg-real" },
+  );
+});
+
+test("the registry lists the catalog once, however often it is seeded", async (t) => {
+  const platform = await openPlatform(t, NO_KEYS);
+  await platform.seed(NO_KEYS);
+  const registry = await platform.providers.registry();
+  assert.deepEqual(
+    registry.map(({ createdAtMs: _stored, ...entry }) => entry),
+    VENDOR_CATALOG,
+  );
+});
+
+test("whoever speaks OpenAI's protocol at a public address is the platform's once its key is set", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: { mistral: "m-real" }, sandbox: false });
+  assert.ok((await namesOf(platform)).includes("llm/mistral"));
+});
+
+test("a vendor at home is the platform's where the operator says where it is, and nowhere else", async (t) => {
+  const vendorUrls = { whisper: "http://127.0.0.1:8000/v1" };
+  const platform = await openPlatform(t, { ...NO_KEYS, vendorUrls });
+  assert.deepEqual(await namesOf(platform), ["llm/ollama", "stt/whisper", "tts/edge"]);
+});
+
+test("seeding skips what exists", async (t) => {
+  const platform = await openPlatform(t, DEEPGRAM_KEY);
+  const before = await globals(platform);
+  platform.clock.advance(1_000);
+  await platform.seed({ vendorKeys: { deepgram: "dg-another" }, sandbox: false });
+  assert.deepEqual(await globals(platform), before);
+});
+
+test("models of a new release reach a database of the last one: registry, provider and plans", async (t) => {
+  const platform = await openPlatform(t, DEEPGRAM_KEY);
+  const own = { modelId: "nova-3-medical", label: "Ours" };
+  await pretendOlderRelease(platform, [own, { modelId: "nova-3", label: "Nova 3" }], "nova-2");
+  await platform.seed(DEEPGRAM_KEY);
+  const modelIds = (await deepgramOf(platform)).models.map(({ modelId }) => modelId);
+  assert.deepEqual(modelIds.slice(0, 3), ["nova-3-medical", "nova-3", "nova-2"]);
+  const free = await platform.database.plans.findBySlug("free");
+  const standard = STANDARD_PLANS.find(({ slug }) => slug === "free");
+  assert.deepEqual(free?.models.stt.toSorted(), standard?.models.stt.toSorted());
+  const before = [await globals(platform), await platform.database.plans.list()];
+  platform.clock.advance(1_000);
+  await platform.seed(DEEPGRAM_KEY);
+  assert.deepEqual([await globals(platform), await platform.database.plans.list()], before);
+});
+
+test("what the operator has taken from a provider or a plan does not come back with the next release", async (t) => {
+  const platform = await openPlatform(t, DEEPGRAM_KEY);
+  const { database } = platform;
+  const { id } = await deepgramOf(platform);
+  const free = await database.plans.findBySlug("free");
+  assert.ok(free);
+  const models = [{ modelId: "nova-2", label: "Nova 2" }];
+  await database.providers.update(id, null, { models }, 1);
+  await database.plans.setModels(free.id, { ...free.models, stt: [] }, 1);
+  await platform.seed(DEEPGRAM_KEY);
+  assert.deepEqual((await deepgramOf(platform)).models, models);
+  assert.deepEqual((await database.plans.findBySlug("free"))?.models.stt, []);
+});
+
+/** As a release without `without` has left it, with the models that the operator gives its Deepgram. */
+async function pretendOlderRelease(
+  platform: SeededPlatform,
+  models: ProviderRecord["models"],
+  without: string,
+): Promise<void> {
+  const { database } = platform;
+  const entry = (await database.registry.list()).find(
+    ({ category, providerKey }) => category === "stt" && providerKey === "deepgram",
+  );
+  assert.ok(entry);
+  const older = entry.models.filter(({ modelId }) => modelId !== without);
+  await database.registry.put({ ...entry, models: older });
+  await database.providers.update((await deepgramOf(platform)).id, null, { models }, 1);
+  for (const plan of await database.plans.list()) {
+    const stt = plan.models.stt.filter((model) => model !== `deepgram/${without}`);
+    await database.plans.setModels(plan.id, { ...plan.models, stt }, 1);
+  }
+}
+
+test("a real key takes the place of the sandbox's", async (t) => {
+  const platform = await openPlatform(t, SANDBOX);
+  const { id } = await deepgramOf(platform);
+  await platform.seed(DEEPGRAM_KEY);
+  const deepgram = await deepgramOf(platform);
+  assert.equal(deepgram.id, id);
+  assert.equal(deepgram.active, true);
+  assert.deepEqual(deepgram.settings, {});
+  assert.deepEqual(
+    { ...platform.cipher.open(deepgram.sealedCredentials ?? "") },
+    { apiKey: "dg-real" },
+  );
+});
+
+test("without sandbox and key a provider of the sandbox is switched off, and on again with the sandbox", async (t) => {
+  const platform = await openPlatform(t, SANDBOX);
+  await platform.seed(NO_KEYS);
+  const switchedOff = await deepgramOf(platform);
+  assert.equal(switchedOff.active, false);
+  platform.clock.advance(1_000);
+  await platform.seed(NO_KEYS);
+  assert.deepEqual(await deepgramOf(platform), switchedOff, "the second start changes nothing");
+  await platform.seed(SANDBOX);
+  assert.equal((await deepgramOf(platform)).active, true);
+});
+
+test("a provider of the sandbox that was switched off works once its key is set", async (t) => {
+  const platform = await openPlatform(t, SANDBOX);
+  await platform.seed(NO_KEYS);
+  await platform.seed(DEEPGRAM_KEY);
+  const { active, settings } = await deepgramOf(platform);
+  assert.deepEqual({ active, settings }, { active: true, settings: {} });
+});
+
+test("vendors that need no key go between sandbox and real as the server does", async (t) => {
+  const platform = await openPlatform(t, SANDBOX);
+  const settingsOfEdge = async () => {
+    const edge = (await globals(platform)).find((each) => each.providerKey === "edge");
+    return { active: edge?.active, settings: edge?.settings };
+  };
+  await platform.seed(NO_KEYS);
+  assert.deepEqual(await settingsOfEdge(), { active: true, settings: {} });
+  await platform.seed(SANDBOX);
+  assert.deepEqual(await settingsOfEdge(), { active: true, settings: { sandbox: true } });
+});
+
+test("the sandbox never overwrites a provider with a real key", async (t) => {
+  const platform = await openPlatform(t, DEEPGRAM_KEY);
+  const before = await deepgramOf(platform);
+  await platform.seed(SANDBOX);
+  assert.deepEqual(await deepgramOf(platform), before);
+});
+
+test("two servers that seed at once make each provider once", async (t) => {
+  const platform = await openPlatform(t, NO_KEYS);
+  await Promise.all([platform.seed(SANDBOX), platform.seed(SANDBOX)]);
+  assert.equal((await globals(platform)).length, PLATFORM_ENTRIES.length);
+});
