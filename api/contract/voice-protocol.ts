@@ -85,7 +85,11 @@ export const VOICE_PROTOCOL = {
   ],
   closeCodes: [
     { code: 1000, meaning: "normal end, also when a limit ended the call" },
-    { code: 1008, meaning: "`audio` or `encoding` has a value that is not known" },
+    {
+      code: 1008,
+      meaning:
+        "`audio` or `encoding` has a value that is not known; or the client sent audio a minute faster than it can be spoken, or too many frames",
+    },
     { code: 1009, meaning: "a frame was larger than 64 KiB" },
     { code: 1011, meaning: "a vendor or the server failed" },
     { code: 1012, meaning: "the server restarts: try again in some seconds" },

@@ -25,6 +25,9 @@ const UNREAD_BYTES_MAX = 1024 * 1024;
 const FRAME_BYTES_MAX = 64 * 1024;
 /** Each of them asks the model: nobody writes faster by hand. */
 const WRITTEN_PER_TICK_MAX = 5;
+/** In the 5 seconds of a tick, which may bring what a network kept for a minute: 5 ms of audio in each frame, or ten reports a second. */
+const FRAMES_PER_TICK_MAX = 15_000;
+const TEXTS_PER_TICK_MAX = 1_000;
 
 /** The part of a WebSocket that a leg uses. */
 export interface CallerSocket {
@@ -44,6 +47,12 @@ const FRAME_TOO_BIG: Ending = {
   message: `an audio frame may have at most ${FRAME_BYTES_MAX} bytes`,
 };
 
+const TOO_MANY_FRAMES: Ending = {
+  reason: "callerTooFast",
+  status: "failed",
+  message: `a client may send ${FRAMES_PER_TICK_MAX} frames in 5 seconds, and ${TEXTS_PER_TICK_MAX} of them text`,
+};
+
 /** The part of a session that a leg uses. */
 export type LegSession = Pick<Session, "hear" | "played" | "write" | "end">;
 
@@ -61,6 +70,8 @@ export class WebLeg implements CallerChannel {
   #isOpen = true;
   #silentTicks = 0;
   #writtenInTick = 0;
+  #framesInTick = 0;
+  #textsInTick = 0;
 
   /** With an encoding, the client is streamed the agent's voice. */
   constructor(socket: CallerSocket, encoding?: StreamEncoding) {
@@ -97,7 +108,9 @@ export class WebLeg implements CallerChannel {
   receive(frame: Uint8Array): void {
     if (!this.#isOpen) return;
     this.#silentTicks = 0;
+    this.#framesInTick += 1;
     if (frame.byteLength > FRAME_BYTES_MAX) this.#fail(FRAME_TOO_BIG);
+    else if (this.#framesInTick > FRAMES_PER_TICK_MAX) this.#fail(TOO_MANY_FRAMES);
     else this.#intake.accept(frame);
   }
 
@@ -109,6 +122,8 @@ export class WebLeg implements CallerChannel {
   /** A text frame, which means something in the stream mode only. The bytes are only valid during the call. */
   receiveText(message: Uint8Array): void {
     if (!this.#isOpen || this.#voice === undefined) return;
+    this.#textsInTick += 1;
+    if (this.#textsInTick > TEXTS_PER_TICK_MAX) return this.#fail(TOO_MANY_FRAMES);
     const fault = this.#takeMessage(message, this.#voice);
     if (fault !== undefined) this.#write(errorMessage(fault), false);
   }
@@ -121,6 +136,8 @@ export class WebLeg implements CallerChannel {
   /** How many ticks, this one included, have passed since the last frame or written words. */
   countSilence(): number {
     this.#writtenInTick = 0;
+    this.#framesInTick = 0;
+    this.#textsInTick = 0;
     this.#silentTicks += 1;
     return this.#silentTicks;
   }

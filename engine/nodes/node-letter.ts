@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<EndReason, true>> = {
   organizationEnded: true,
   callerIdle: true,
   callerTooSlow: true,
+  callerTooFast: true,
   callerProtocol: true,
   languageModelFailed: true,
   speechFailed: true,

@@ -8,6 +8,7 @@ export type EndReason =
   | "organizationEnded"
   | "callerIdle"
   | "callerTooSlow"
+  | "callerTooFast"
   | "callerProtocol"
   | "languageModelFailed"
   | "speechFailed"
@@ -70,6 +71,12 @@ export const CALLER_SILENT: Ending = {
   reason: "callerIdle",
   status: "completed",
   message: "the caller said nothing",
+};
+
+export const CALLER_TOO_FAST: Ending = {
+  reason: "callerTooFast",
+  status: "failed",
+  message: "the caller's audio came a minute faster than it can be spoken",
 };
 
 export const LANGUAGE_MODEL_FAILED: Ending = {

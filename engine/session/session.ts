@@ -10,9 +10,15 @@ import type {
 } from "../vendors/contracts.js";
 import type { CallAudioTap } from "./call-audio-tap.js";
 import type { EffectRunner } from "./effect-runner.js";
-import { CALLER_LEFT, type Ending } from "./ending.js";
+import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./ending.js";
 import type { SentenceId } from "./playback/caller-channel.js";
 import { HeardClock } from "./turn-taking/heard-clock.js";
+
+/**
+ * A network that stood still brings at once what was said meanwhile, and a file may be sent whole. More than that nobody has
+ * said, and a recognizer's vendor bills the audio that it was sent.
+ */
+const HEARD_AHEAD_MAX_MS = 60_000;
 
 /** Why nobody of a kind can be had for a call. */
 export interface LostCategory {
@@ -45,6 +51,8 @@ export class Session implements SpeechListener {
   readonly #heardClock = new HeardClock();
   #stream: SpeechStream | undefined;
   #heardBytes = 0;
+  #heardSinceMs: number | undefined;
+  #isTooFast = false;
   #ended = false;
 
   constructor(
@@ -82,13 +90,22 @@ export class Session implements SpeechListener {
     this.#runner.report({ type: "opened", resumed: true, lost: category });
   }
 
-  /** Whole samples of the caller's audio, in the format that the session was opened for. */
+  /** Whole samples of the caller's audio, in the format that the session was opened for. Audio that comes too fast ends the call. */
   hear(audio: Uint8Array): void {
+    const { nowMs } = this.#runner;
+    this.#heardSinceMs ??= nowMs;
+    const toldMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
+    if (toldMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
     this.#heardBytes += audio.byteLength;
-    this.#heardClock.heard(this.heardMs, this.#runner.nowMs);
+    this.#heardClock.heard(this.heardMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
     this.#tap?.caller(audio);
     this.#stream?.write(audio);
+  }
+
+  #refuseHaste(): void {
+    if (!this.#isTooFast) this.end(CALLER_TOO_FAST);
+    this.#isTooFast = true;
   }
 
   /** A key of the caller's telephone. */

@@ -16,6 +16,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   suspended: "the organization was suspended",
   callerIdle: "the caller said nothing",
   callerTooSlow: "the caller's connection was too slow",
+  callerTooFast: "the caller's client sent more than anybody can say",
   callerProtocol: "the caller's client broke the protocol",
   languageModelFailed: "the language model failed",
   speechFailed: "the voice failed",

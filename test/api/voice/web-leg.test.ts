@@ -130,6 +130,24 @@ test("a frame over 64 KiB before there is a session refuses the client", () => {
   assert.match(String(socket.sent[0]), /at most 65536 bytes/);
 });
 
+test("15,000 frames of a tick pass, of which 1,000 may be text; one more ends the call", () => {
+  for (const [encoding, countMax, send] of [
+    [undefined, 15_000, (leg: WebLeg) => leg.receive(Buffer.alloc(2))],
+    ["mulaw", 1_000, (leg: WebLeg) => leg.receiveText(Buffer.from('{"type":"tools","names":[]}'))],
+  ] as const) {
+    const { socket, leg, session } = connected(encoding);
+    for (let tick = 0; tick < 2; tick += 1) {
+      for (let count = 0; count < countMax; count += 1) send(leg);
+      leg.countSilence();
+    }
+    for (let count = 0; count < countMax; count += 1) send(leg);
+    assert.equal(session.endings.length, 0);
+    send(leg);
+    assert.equal(session.endings[0]?.reason, "callerTooFast");
+    assert.equal(socket.ended?.code, 1008);
+  }
+});
+
 test("a connection that the library broke over a frame's size is recorded as that", () => {
   const { leg, session } = connected();
   leg.socketClosed("Received too big message");

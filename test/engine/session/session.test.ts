@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K } from "../../../engine/audio/audio-format.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import { Session } from "../../../engine/session/session.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 
 function sessionWith() {
   const told: string[] = [];
   const runner = {
-    report: ({ type }: { readonly type: string }) => void told.push(type),
+    report: (event: { readonly type: string; readonly ending?: Ending }) =>
+      void told.push(
+        event.ending === undefined || event.ending === CALLER_LEFT
+          ? event.type
+          : event.ending.reason,
+      ),
     dispose: () => void told.push("disposed"),
     noteVoice: () => undefined,
     nowMs: 0,
@@ -24,7 +29,7 @@ function sessionWith() {
       void told.push(`${category} failed: ${vendor}`),
     wasDeaf: (deafMs: number) => void told.push(`deaf for ${deafMs} ms`),
   };
-  return { session: new Session("call", runner, vendorLog, MULAW_8K), stream, told };
+  return { session: new Session("call", runner, vendorLog, MULAW_8K), runner, stream, told };
 }
 
 test("a recognizer that comes when the call is over is cut off, and the call does not begin again", () => {
@@ -57,4 +62,25 @@ test("whose failure leaves a call without an answer is told before the caller he
   const error = new VendorError("acme", "timeout", "acme: too late");
   session.beginWithout({ category: "llm", error });
   assert.deepEqual(told, ["llm failed: acme", "opened"]);
+});
+
+test("a minute of audio may come at once, and as much again as time has passed; a caller who sends more is cut off once", () => {
+  const { session, runner, told } = sessionWith();
+  const hearMs = (durationMs: number) => session.hear(new Uint8Array(durationMs * 8).fill(0xff));
+  hearMs(60_000);
+  runner.nowMs = 1_000;
+  hearMs(1_000);
+  assert.deepEqual(told, []);
+  hearMs(1);
+  hearMs(20);
+  assert.deepEqual(told, ["callerTooFast"]);
+  assert.equal(session.heardMs, 61_000);
+});
+
+test("what a network kept for five minutes may come at once, after a call that was never too fast", () => {
+  const { session, runner, told } = sessionWith();
+  session.hear(new Uint8Array(160));
+  runner.nowMs = 300_000;
+  session.hear(new Uint8Array(300_000 * 8));
+  assert.deepEqual(told, []);
 });
