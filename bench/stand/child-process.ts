@@ -131,6 +131,11 @@ export function pinThisProcess(): void {
   if (canPin) spawnSync("taskset", ["-a", "-cp", String(LOAD_CORE), String(process.pid)]);
 }
 
+/** Processes that this one begins from now on stand beside the server as well. */
+export function pinToServerCore(pid: number): void {
+  if (canPin) spawnSync("taskset", ["-a", "-cp", String(SERVER_CORE), String(pid)]);
+}
+
 export function describePinning(): string {
   return canPin
     ? `server on core ${SERVER_CORE}, vendors and callers on core ${LOAD_CORE}`

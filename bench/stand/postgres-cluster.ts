@@ -82,6 +82,11 @@ export class PostgresCluster {
     return () => client.end();
   }
 
+  /** Whose connections are processes of its own; 0 while it is stopped. */
+  get pid(): number {
+    return this.#server?.pid ?? 0;
+  }
+
   /** Ends every connection at once, as a crash would. */
   async stop(): Promise<void> {
     const server = this.#server;
