@@ -81,7 +81,8 @@ export async function startParley(
   const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
   const runId = randomUUID();
   await nodes?.addRun(runId);
-  const server = await startSessionServer({ ...about, isFirst: true, runId });
+  const starting = startSessionServer({ ...about, isFirst: true, runId });
+  const server = await orClosed(starting, installation);
   if (lone !== undefined) {
     lone.member.began(server);
     await nodes?.serve(lone.owner.asNode);
@@ -112,10 +113,8 @@ export async function startBox(
   const { workers: count, logLevel } = config;
   const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
   const orders = { settings, keys, writers: database.writers, logLevel };
-  const processes = await SessionProcesses.start(
-    { count, orders, owner, addRun, database, clock, log },
-    port,
-  );
+  const parts = { count, orders, owner, addRun, database, clock, log };
+  const processes = await orClosed(SessionProcesses.start(parts, port), installation);
   await nodes?.serve(owner.asNode);
   await installation.listensOn(port);
   const endAll = () => processes.endAll();
@@ -124,7 +123,6 @@ export async function startBox(
 
 /** What a box has once, whatever carries its calls. */
 async function openInstallation(config: Config, log: Logger, clock: Clock, onLost: () => void) {
-  const newId = randomUUID;
   const { dataDir } = config;
   makeDataFolder(dataDir);
   await refuseWrongBucket(config, clock, log);
@@ -143,12 +141,34 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
     nodeName: config.nodeName,
     mustExist: config.databaseStart !== "any",
   });
+  const opened = { database, keys, sandbox };
+  return orClosed(install(config, opened, log, clock, onLost), database);
+
+  function onStorageFailure(error: Error): void {
+    log.error({ error }, "storage failed; the server stops");
+    process.exitCode = 1;
+    onLost();
+  }
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly keys: Awaited<ReturnType<typeof installationKeys>>;
+  readonly sandbox: Awaited<ReturnType<typeof startSandboxThread>> | undefined;
+}
+
+async function install(
+  config: Config,
+  { database, keys, sandbox }: Opened,
+  log: Logger,
+  clock: Clock,
+  onLost: () => void,
+) {
+  const newId = randomUUID;
+  const { dataDir } = config;
   const isOneServers = database.mail === undefined;
   if (isOneServers && !database.isSoleServer && config.databaseStart !== "restored") {
-    await refuseBesideOther({ calls: database.calls, clock, log }).catch(async (error: unknown) => {
-      await database.close();
-      throw error;
-    });
+    await refuseBesideOther({ calls: database.calls, clock, log });
   }
   const nodes = await joinNodes({ ...config, database, onLost: onTakenForDead, clock, log });
   const cipher = new CredentialCipher(keys.encryptionKey, config.encryptionKeysOld);
@@ -197,12 +217,6 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
     log.info({}, "stopped");
   }
 
-  function onStorageFailure(error: Error): void {
-    log.error({ error }, "storage failed; the server stops");
-    process.exitCode = 1;
-    onLost();
-  }
-
   function onTakenForDead(): void {
     log.error({}, "other servers have taken this one for dead and closed its calls; it stops");
     process.exitCode = 1;
@@ -226,6 +240,17 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
     listensOn,
     close,
   };
+}
+
+/** As `work`; where that fails, first closes what is open: a process that ends then meets no thread in the midst of a statement. */
+async function orClosed<Result>(
+  work: Promise<Result>,
+  open: { close(): Promise<void> },
+): Promise<Result> {
+  return work.catch(async (error: unknown) => {
+    await open.close();
+    throw error;
+  });
 }
 
 /** Every further call gets what the first one got. */

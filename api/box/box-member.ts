@@ -121,7 +121,7 @@ export class BoxMember implements BoxSide {
     this.#liveCalls = own;
     const elsewhere = (callId: string): LiveCall => ({
       callId,
-      end: (ending) => this.owner.tell("endCall", { callId, ending }),
+      end: (ending) => void this.#endElsewhere(callId, ending),
     });
     return { find: (callId) => own.find(callId) ?? elsewhere(callId) };
   }
@@ -178,6 +178,7 @@ export class BoxMember implements BoxSide {
       news: this.#news,
       breakers: this.#breakers,
       hasCall: (callId) => this.#hasElsewhere(callId),
+      endCall: (callId, ending) => this.#endElsewhere(callId, ending),
       get callCount() {
         return box().callCount;
       },
@@ -190,8 +191,16 @@ export class BoxMember implements BoxSide {
     };
   }
 
-  async #hasElsewhere(callId: string): Promise<boolean> {
-    return this.owner.ask("hasCall", callId).catch((error: unknown) => {
+  #hasElsewhere(callId: string): Promise<boolean> {
+    return this.#ifAnswered(callId, this.owner.ask("hasCall", callId));
+  }
+
+  #endElsewhere(callId: string, ending: Ending): Promise<boolean> {
+    return this.#ifAnswered(callId, this.owner.ask("endCall", { callId, ending }));
+  }
+
+  async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {
+    return answer.catch((error: unknown) => {
       this.#options.log.info({ error, callId }, "whoever should have a call did not answer");
       return false;
     });

@@ -41,8 +41,8 @@ import type { BoxSide } from "./box-side.js";
 
 /**
  * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
- * client is just sending would meet a reset. And telephony vendors, whose streams were ended, ask now what comes next, on
- * connections of their own.
+ * client is just sending would meet a reset. And telephony vendors, whose streams were ended or broke, ask now what comes next,
+ * on connections of their own.
  */
 const LAST_WORDS_MS = 2_000;
 /** REST requests in flight when the server stops. */
@@ -113,9 +113,9 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
   port = given;
   const stop = async (drainTimeoutMs: number) => {
     await calls.drain(drainTimeoutMs);
-    const wasRefused = await closeDoors();
+    const isWaitedFor = await closeDoors();
     calls.feed.close();
-    if (wasRefused || calls.liveCalls.wereEnded) {
+    if (isWaitedFor || calls.liveCalls.wereEnded) {
       await new Promise<void>((resolve) => {
         clock.after(LAST_WORDS_MS, resolve);
       });

@@ -31,6 +31,9 @@ export interface PhoneCallsOptions {
   readonly log: Logger;
 }
 
+/** A vendor whose stream broke asks at once what comes next. */
+const ASKED_BY_THEN_MS = 2_000;
+
 /** A media stream whose vendor has said what it carries. */
 export interface StartedStream {
   readonly vendor: string;
@@ -45,6 +48,7 @@ export interface StartedStream {
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
   readonly #pacer: Pacer;
+  #brokeAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PhoneCallsOptions) {
     this.#options = options;
@@ -56,6 +60,11 @@ export class PhoneCalls {
     });
   }
 
+  /** Whether a stream has just broken, so that its vendor may be about to ask. */
+  get isAboutToBeAsked(): boolean {
+    return this.#options.clock.monotonicMs() - this.#brokeAtMs < ASKED_BY_THEN_MS;
+  }
+
   /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
   begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
@@ -65,6 +74,10 @@ export class PhoneCalls {
       transfer: (to) => this.#options.callControl.transfer(vendor, callRef, to),
       hangUp: () => this.#options.callControl.hangUp(vendor, callRef),
     });
+    const onGone = () => {
+      if (leg.isAskedFor) this.#brokeAtMs = this.#options.clock.monotonicMs();
+    };
+    leg.gone.addEventListener("abort", onGone, { once: true });
     if (started.sampleRateHz !== PHONE_RATE_HZ) {
       leg.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
       return leg;

@@ -80,6 +80,7 @@ export class PhoneLeg implements CallerChannel {
   #isTooSlow = false;
   #isBroken = false;
   #goesOn = false;
+  #isAskedFor = false;
 
   /** `wire` has been started. */
   constructor(socket: LegSocket, wire: PhoneWire, pacer: Pacer, leg: LegControl) {
@@ -119,6 +120,11 @@ export class PhoneLeg implements CallerChannel {
   /** A call that breaks is not hung up: its vendor asks what comes next, and gets another stream. */
   goOnWhenBroken(): void {
     this.#goesOn = true;
+  }
+
+  /** Whether its stream is gone, and the vendor asks what comes next. */
+  get isAskedFor(): boolean {
+    return this.#isAskedFor;
   }
 
   connect(session: LegSession): void {
@@ -197,7 +203,8 @@ export class PhoneLeg implements CallerChannel {
     if (!this.#isOpen) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
     // The telephone's call goes on without this stream.
-    const goesOn = ending.transferTo !== undefined || (this.#goesOn && isBreak(ending));
+    this.#isAskedFor = ending.transferTo === undefined && this.#goesOn && isBreak(ending);
+    const goesOn = ending.transferTo !== undefined || this.#isAskedFor;
     if (goesOn) this.close(code, ending.message);
     else this.refuse(code, ending.message);
   }
@@ -222,6 +229,7 @@ export class PhoneLeg implements CallerChannel {
   /** The socket is closed, by whichever side. */
   socketClosed(): void {
     if (this.#isOpen) this.#paced.close();
+    this.#isAskedFor ||= this.#isOpen && this.#goesOn;
     this.#isOpen = false;
     this.#gone.abort();
     this.#session?.hangUp();

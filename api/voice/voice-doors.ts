@@ -71,7 +71,7 @@ export interface VoiceDoorsOptions {
 const LAST_CLOSES_MAX_MS = 1_000;
 /**
  * Shuts them, when the calls have ended. Says whether a client was told of the stop just now, and may not have read it yet:
- * uWebSockets.js takes a connection for closed once its close is sent.
+ * uWebSockets.js takes a connection for closed once its close is sent. Or whether a telephone's stream has just broken by itself.
  */
 export type CloseDoors = () => Promise<boolean>;
 
@@ -118,6 +118,6 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
       audioSocket && audioSocket.close(),
     ]);
     voice.close();
-    return voice.hasToldOfStop;
+    return voice.hasToldOfStop || phoneCalls.isAboutToBeAsked;
   };
 }

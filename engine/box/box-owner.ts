@@ -116,13 +116,9 @@ export class BoxOwner {
     const isTaking = () => this.#taking().length > 0;
     return {
       handlers: {
-        isRinging: async (callId) => (await holders.of(callId)?.ask("isRinging", callId)) ?? false,
+        isRinging: (callId) => this.#placedCalls.ringsHere(callId),
         handOver: (call) => this.#placedCalls.giveAway(call),
-        report: async (report) => {
-          const holder = holders.of(report.claims.callId);
-          await holder?.ask("report", report);
-          return holder !== undefined;
-        },
+        report: (report) => this.#placedCalls.hear(report),
         endCall: (call) => holders.endHere(call),
         hasCall: (callId) => holders.isHere(callId),
       },

@@ -44,10 +44,12 @@ export class BoxPlacedCalls implements PlacedCalls {
     const { own, tokens, owner } = this.#options;
     const claims = tokens.verify(token);
     if (claims === undefined) return false;
-    await this.#arriving.get(claims.callId);
-    if (own.holds(claims.callId) || !(await owner.ask("report", { claims, report }))) {
-      own.take(claims, report);
-    }
+    const { callId } = claims;
+    await this.#arriving.get(callId);
+    if (!own.holds(callId) && (await owner.ask("report", { claims, report }))) return true;
+    // It may be coming here since.
+    await this.#arriving.get(callId);
+    own.take(claims, report);
     return true;
   }
 

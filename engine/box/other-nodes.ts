@@ -43,6 +43,8 @@ export interface OtherNodes {
   handOver(
     call: OwnerQuestions["handOver"]["asks"],
   ): Promise<OwnerQuestions["handOver"]["answers"]>;
+  /** The call's slot, and with it what is told of the call, is that node's from now on; never rejects. */
+  giveSlot(callId: string, to: string): Promise<void>;
   /** Tells the others that what they keep in memory may be out of date; never rejects. */
   recordsChanged(): Promise<void>;
   /** False when no other node has the call. */
@@ -59,10 +61,16 @@ export interface OtherNodes {
   tellOfBreaker(news: BreakerNews): void;
 }
 
+/** A placed call that goes to another node. */
+export type GivenCall = OwnerQuestions["handOver"]["asks"] & { readonly to: string };
+
 /** What the other nodes may ask of this box. */
 export interface NodeQuestions {
   readonly isRinging: OwnerQuestions["isRinging"];
-  readonly handOver: OwnerQuestions["handOver"];
+  readonly handOver: {
+    readonly asks: GivenCall;
+    readonly answers: OwnerQuestions["handOver"]["answers"];
+  };
   readonly report: OwnerQuestions["report"];
   readonly endCall: OwnerQuestions["endCall"];
   readonly hasCall: OwnerQuestions["hasCall"];

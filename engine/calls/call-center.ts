@@ -133,6 +133,7 @@ export class CallCenter {
       admission: this.#admission,
       storeWatch: this.#storeWatch,
       hasElsewhere: async (callId) => (await options.box?.hasCall(callId)) ?? false,
+      endCall: (callId, ending) => this.#endCall(callId, ending),
     });
     this.#upkeep = this.#startUpkeep();
   }
@@ -241,6 +242,12 @@ export class CallCenter {
   #beat(): Promise<void> {
     const { database, clock, runId } = this.#options;
     return database.calls.heartbeat(runId, clock.epochMs(), clock.monotonicMs());
+  }
+
+  async #endCall(callId: string, ending: Ending): Promise<boolean> {
+    const call = this.liveCalls.find(callId);
+    call?.end(ending);
+    return call !== undefined || ((await this.#options.box?.endCall(callId, ending)) ?? false);
   }
 
   #isKnown(callId: string): boolean {

@@ -64,8 +64,11 @@ export class CallJournal {
     let isBegun = false;
     const begin = async () => {
       // An end that could not be stored is tried again, but its call is begun once.
-      if (!isBegun) await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
+      if (isBegun) return true;
+      if ((await calls.findById(start.orgId, start.callId)) !== undefined) return false;
+      await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
       isBegun = true;
+      return true;
     };
     const entry = new CallEntry(this.#around, this.#writes, start, began);
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);

@@ -31,6 +31,8 @@ export interface Conversation {
   readonly wasBroken?: boolean;
   /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
   readonly replaces?: string | undefined;
+  /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
+  readonly beside?: string | undefined;
 }
 
 /** Which conversation a call names, if any: a web client by the key that it got, a telephone call by its own. */
@@ -120,6 +122,7 @@ export class Conversations {
       resumed: messages !== undefined && !wasBroken,
       before: before?.id,
       wasBroken,
+      beside: isLive ? before?.id : undefined,
     };
   }
 

@@ -1,3 +1,4 @@
+import type { Ending } from "../session/ending.js";
 import type { BreakerExchange } from "../vendors/chain/breaker-news.js";
 import type { NewsExchange } from "./call-news.js";
 import type { Slots } from "./opening/call-slots.js";
@@ -15,4 +16,6 @@ export interface SharedBox {
   readonly isDrained: boolean;
   /** Whether another process, of this box or of another server, has the call; false where that one does not answer. */
   hasCall(callId: string): Promise<boolean>;
+  /** False where no other process has the call, or the one that should have it does not answer. */
+  endCall(callId: string, ending: Ending): Promise<boolean>;
 }

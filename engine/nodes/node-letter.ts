@@ -80,13 +80,14 @@ export const NODE_ANSWERS = {
     }),
   ),
   report: v.boolean(),
+  endCall: v.boolean(),
   hasCall: v.boolean(),
 } as const;
 
 export const Letter = v.variant("kind", [
   v.object({
     kind: v.literal("question"),
-    /** Undefined where nobody waits for an answer. */
+    /** Undefined where nobody waits for an answer: the version before this one told the end of a call so. */
     id: v.optional(v.number()),
     from: v.string(),
     question: NodeAsks,

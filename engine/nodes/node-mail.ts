@@ -4,10 +4,15 @@ import type { NodeBox } from "../box/other-nodes.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
+import { type AskedKey, GivenAnswers } from "./given-answers.js";
 import { ALL_NODES, channelOf, Letter, type LetterOf, type NodeAsk } from "./node-letter.js";
 
 /** A node that has not answered by then is dead or out of reach. */
 const ANSWER_MAX_MS = 2_000;
+/** By then an answer is there, unless it or its question came while somebody did not listen: it is asked again. */
+export const ASKED_AGAIN_MS = 700;
+/** What is asked again is on its way for some moments, too. */
+const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
 const RECONNECT_MIN_MS = 200;
 const RECONNECT_MAX_MS = 5_000;
 /** Questions that wait for their answers, either way: some hundred times what a busy node has. */
@@ -36,14 +41,17 @@ const NO_CHANNELS: ReadonlyMap<string, (text: string) => void> = new Map();
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Failure) => void;
-  readonly cancelTimer: CancelTimer;
+  readonly cancelTimers: () => void;
 }
 
-/** Questions between nodes, each answered by the one that has the call; what is lost on the way is not answered in time. */
+type Reply = Exclude<LetterOf, { readonly kind: "question" }>;
+
+/** Questions between nodes, each answered by the one that has the call; what is lost on the way is asked again, and done once. */
 export class NodeMail {
   readonly #options: NodeMailOptions;
   readonly #waiting = new Map<number, Waiting>();
-  #servingCount = 0;
+  readonly #serving = new Set<AskedKey>();
+  readonly #given: GivenAnswers<Reply>;
   #lastId = 0;
   #isClosed = false;
   #end: (() => Promise<void>) | undefined;
@@ -51,6 +59,8 @@ export class NodeMail {
 
   constructor(options: NodeMailOptions) {
     this.#options = options;
+    const { clock } = options;
+    this.#given = new GivenAnswers({ clock, keptMs: ANSWER_KEPT_MS, keptMax: QUESTIONS_MAX });
   }
 
   /** Resolves when this node can be asked. */
@@ -83,7 +93,7 @@ export class NodeMail {
     else if (text !== startId) onRecordsChanged();
   }
 
-  /** What was said meanwhile is lost: who has asked asks again, and what stands in the database is read again. */
+  /** What was said meanwhile is lost: who asks does so again, and what stands in the database is read again. */
   #openAgain(waitMs: number): void {
     if (this.#isClosed) return;
     const { clock, log, onChange } = this.#options;
@@ -101,18 +111,16 @@ export class NodeMail {
     question: NodeAsk,
     answer: Answer,
   ): Promise<v.InferOutput<Answer>> {
-    const { startId: from, clock } = this.#options;
+    const { startId: from } = this.#options;
     if (this.#waiting.size >= QUESTIONS_MAX)
       throw unavailable("the other servers answer too slowly");
     this.#lastId += 1;
     const id = this.#lastId;
-    const answered = new Promise<unknown>((resolve, reject) => {
-      const late = () => this.#fail(id, "another server did not answer in time");
-      this.#waiting.set(id, { resolve, reject, cancelTimer: clock.after(ANSWER_MAX_MS, late) });
-    });
+    const letter: LetterOf = { kind: "question", id, from, question };
+    const answered = this.#answerTo(id, () => this.#post(to, letter));
     answered.catch(() => undefined);
     try {
-      await this.#post(to, { kind: "question", id, from, question });
+      await this.#post(to, letter);
     } catch (error) {
       this.#fail(id, "another server could not be asked");
       throw error;
@@ -120,12 +128,22 @@ export class NodeMail {
     return v.parse(answer, await answered);
   }
 
-  /** Says something that needs no answer. */
-  async tell(to: string, question: NodeAsk): Promise<void> {
-    await this.#post(to, { kind: "question", from: this.#options.startId, question });
+  #answerTo(id: number, askAgain: () => Promise<void>): Promise<unknown> {
+    const { clock } = this.#options;
+    return new Promise<unknown>((resolve, reject) => {
+      const late = () => this.#fail(id, "another server did not answer in time");
+      const cancelLate = clock.after(ANSWER_MAX_MS, late);
+      // Where the database is away for longer, it is late soon.
+      const stopAsking = clock.every(ASKED_AGAIN_MS, () => void askAgain().catch(() => undefined));
+      const cancelTimers = () => {
+        cancelLate();
+        stopAsking();
+      };
+      this.#waiting.set(id, { resolve, reject, cancelTimers });
+    });
   }
 
-  #post(to: string, letter: unknown): Promise<void> {
+  #post(to: string, letter: LetterOf): Promise<void> {
     return this.#options.mail.post(channelOf(to), JSON.stringify(letter));
   }
 
@@ -143,39 +161,53 @@ export class NodeMail {
   }
 
   async #serve({ id, from, question }: LetterOf & { kind: "question" }): Promise<void> {
-    const { log } = this.#options;
-    if (this.#servingCount >= QUESTIONS_MAX) {
-      log.warn(
+    const asked = id === undefined ? Symbol(from) : `${from} ${id}`;
+    const given = this.#given.of(asked);
+    if (given !== undefined) return this.#reply(from, given);
+    if (this.#serving.has(asked)) return;
+    if (this.#serving.size >= QUESTIONS_MAX) {
+      this.#options.log.warn(
         { name: question.name },
         "a question of another server was dropped: there are too many",
       );
       return;
     }
-    this.#servingCount += 1;
+    this.#serving.add(asked);
+    const answer = await this.#tryToAnswer(from, question);
+    this.#serving.delete(asked);
+    if (id === undefined) return;
+    const reply: Reply =
+      answer === undefined ? { kind: "failed", id } : { kind: "answer", id, value: answer.value };
+    this.#given.keep(asked, reply);
+    await this.#reply(from, reply);
+  }
+
+  async #tryToAnswer(
+    from: string,
+    question: NodeAsk,
+  ): Promise<{ readonly value: unknown } | undefined> {
     try {
-      const value = await this.#answer(question).catch((error: unknown) => {
-        log.warn({ error, name: question.name }, "a question of another server failed");
-        return FAILED;
-      });
-      if (id === undefined) return;
-      await this.#post(
-        from,
-        value === FAILED ? { kind: "failed", id } : { kind: "answer", id, value },
-      );
+      return { value: await this.#answer(from, question) };
     } catch (error) {
-      log.warn({ error, name: question.name }, "another server could not be answered");
-    } finally {
-      this.#servingCount -= 1;
+      const { name } = question;
+      this.#options.log.warn({ error, name }, "a question of another server failed");
+      return undefined;
     }
   }
 
-  async #answer(question: NodeAsk): Promise<unknown> {
+  async #reply(to: string, reply: Reply): Promise<void> {
+    await this.#post(to, reply).catch((error: unknown) => {
+      this.#options.log.warn({ error }, "another server could not be answered");
+    });
+  }
+
+  async #answer(from: string, question: NodeAsk): Promise<unknown> {
     const { handlers } = this.#options;
     switch (question.name) {
       case "isRinging":
         return handlers.isRinging(question.asks);
       case "handOver":
-        return handlers.handOver(question.asks);
+        return handlers.handOver({ ...question.asks, to: from });
       case "report":
         return handlers.report(question.asks);
       case "endCall":
@@ -187,7 +219,7 @@ export class NodeMail {
 
   #settle(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
-    waiting?.cancelTimer();
+    waiting?.cancelTimers();
     this.#waiting.delete(id);
     return waiting;
   }
@@ -196,8 +228,6 @@ export class NodeMail {
     this.#settle(id)?.reject(unavailable(reason));
   }
 }
-
-const FAILED = Symbol("failed");
 
 function unavailable(reason: string): Failure {
   return new Failure("unavailable", reason);

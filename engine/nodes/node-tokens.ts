@@ -9,8 +9,15 @@ import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
 import { keptMsOf } from "../telephony/answered-webhooks.js";
 import type { Clock } from "../time/clock.js";
 
-/** A page's token is remembered no longer than it is good. */
+/** A page's token is remembered no longer than it is good, */
 const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
+
+/** and for as long after that as a server might take it for good whose clock is late. */
+const CLOCKS_APART_MAX_MS = 60_000;
+
+/** Where the database is away just as a call begins. */
+const REMEMBER_AGAIN_MS = 2_000;
+const REMEMBER_TRIES_MAX = 30;
 
 const Claims = v.pipe(
   v.string(),
@@ -31,8 +38,14 @@ export function nodeTokens(
   clock: Clock,
   log: Logger,
 ): TokenHandlers {
-  const unasked = (work: Promise<void>) => {
-    work.catch((error: unknown) => log.warn({ error }, "the use of a token could not be stored"));
+  const notStored = (error: unknown) =>
+    log.warn({ error }, "the use of a token could not be stored");
+  // A page whose call has begun needs it to come back, minutes later.
+  const remember = (nonce: string, historyKey: string, triesLeft: number) => {
+    onceTokens.remember(`client ${nonce}`, historyKey).catch((error: unknown) => {
+      if (triesLeft === 0) return notStored(error);
+      clock.after(REMEMBER_AGAIN_MS, () => remember(nonce, historyKey, triesLeft - 1));
+    });
   };
   return {
     useNonce: async (nonce) => {
@@ -46,15 +59,17 @@ export function nodeTokens(
     },
     takeToken: async ({ nonce, expiresAtMs, historyKey }) => {
       const leftMs = Math.max(0, expiresAtMs - clock.epochMs());
-      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS);
+      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS) + CLOCKS_APART_MAX_MS;
       const { isFirst, value } = await onceTokens.take(`client ${nonce}`, null, keptMs);
       if (isFirst || (value !== null && value === historyKey)) return undefined;
       return "the token was used for another call";
     },
     tokenOpened: ({ nonce, historyKey }) => {
-      unasked(onceTokens.remember(`client ${nonce}`, historyKey));
+      remember(nonce, historyKey, REMEMBER_TRIES_MAX - 1);
     },
-    giveTokenBack: ({ nonce }) => unasked(onceTokens.giveBack(`client ${nonce}`)),
+    giveTokenBack: ({ nonce }) => {
+      onceTokens.giveBack(`client ${nonce}`).catch(notStored);
+    },
     mintUuid: async (claims) => {
       const uuid = randomUUID();
       const row = { owner: claims.orgId, value: JSON.stringify(claims) };

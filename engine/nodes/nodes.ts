@@ -31,6 +31,8 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
+type HandedCall = OwnerQuestions["handOver"]["asks"];
+
 /** They find out by themselves with the next heartbeats. */
 const STOP_TOLD_MAX_MS = 1_000;
 /** The call was counted already, and goes on. */
@@ -152,35 +154,34 @@ export class Nodes implements OtherNodes {
     return this.#options.database.callSlots.count(orgId);
   }
 
-  async isRinging(callId: string): Promise<boolean> {
-    const holder = await this.#otherHolder(callId);
-    return (
-      holder !== undefined &&
-      (await this.#ask(holder, { name: "isRinging", asks: callId }, NODE_ANSWERS.isRinging))
+  isRinging(callId: string): Promise<boolean> {
+    const question = { name: "isRinging", asks: callId } as const;
+    return this.#askHolders(callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.isRinging),
     );
   }
 
-  async handOver(call: OwnerQuestions["handOver"]["asks"]) {
-    const { database, node } = this.#options;
-    const { callId } = call;
-    const holder = await this.#otherHolder(callId);
+  async handOver(call: HandedCall) {
+    const holder = await this.#otherHolder(call.callId);
     if (holder === undefined) return undefined;
     const question = { name: "handOver", asks: call } as const;
     const handed = await this.#ask(holder, question, NODE_ANSWERS.handOver);
     if (handed === undefined) return undefined;
-    const { startId } = node;
-    if (!(await database.callSlots.move(callId, holder, startId))) {
-      // Between the two, the former box's sweep has found a slot of a call that it does not have.
-      await database.callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
-    }
+    await this.#takeOver(call, holder);
     return { ...handed, callRef: handed.callRef };
   }
 
-  async report(report: PlacedCallReport): Promise<boolean> {
-    const holder = await this.#otherHolder(report.claims.callId);
-    return (
-      holder !== undefined &&
-      (await this.#ask(holder, { name: "report", asks: report }, NODE_ANSWERS.report))
+  async giveSlot(callId: string, to: string): Promise<void> {
+    const { database, node, log } = this.#options;
+    await database.callSlots.move(callId, node.startId, to).catch((error: unknown) => {
+      log.warn({ error, callId }, "a slot could not be given along with its call");
+    });
+  }
+
+  report(report: PlacedCallReport): Promise<boolean> {
+    const question = { name: "report", asks: report } as const;
+    return this.#askHolders(report.claims.callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.report),
     );
   }
 
@@ -192,19 +193,16 @@ export class Nodes implements OtherNodes {
     });
   }
 
-  async endCall(call: CallEnding): Promise<boolean> {
-    const holder = await this.#otherHolder(call.callId);
-    if (holder === undefined) return false;
-    await this.#mailOfBox.tell(holder, { name: "endCall", asks: call });
-    return true;
+  endCall(call: CallEnding): Promise<boolean> {
+    const question = { name: "endCall", asks: call } as const;
+    return this.#askHolders(call.callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.endCall),
+    );
   }
 
-  async hasCall(callId: string): Promise<boolean> {
-    const holder = await this.#otherHolder(callId);
-    return (
-      holder !== undefined &&
-      (await this.#ask(holder, { name: "hasCall", asks: callId }, NODE_ANSWERS.hasCall))
-    );
+  hasCall(callId: string): Promise<boolean> {
+    const question = { name: "hasCall", asks: callId } as const;
+    return this.#askHolders(callId, (holder) => this.#ask(holder, question, NODE_ANSWERS.hasCall));
   }
 
   watch(topic: SentNews["topic"]): void {
@@ -217,6 +215,34 @@ export class Nodes implements OtherNodes {
 
   tellOfBreaker(news: BreakerNews): void {
     this.#breakers?.tell(news);
+  }
+
+  /** Who has just given the call away says no: then whoever got it is asked. */
+  async #askHolders(callId: string, ask: (holder: string) => Promise<boolean>): Promise<boolean> {
+    const asked = new Set<string>();
+    let holder = await this.#otherHolder(callId);
+    while (holder !== undefined && !asked.has(holder)) {
+      if (await ask(holder)) return true;
+      asked.add(holder);
+      holder = await this.#otherHolder(callId);
+    }
+    return false;
+  }
+
+  /** The call is here by now, whatever becomes of its slot; never rejects. */
+  async #takeOver(call: HandedCall, from: string): Promise<void> {
+    const { database, node, log } = this.#options;
+    const { callSlots } = database;
+    const { callId } = call;
+    const { startId } = node;
+    try {
+      if ((await callSlots.holderOf(callId)) === startId) return;
+      // The former node is of the version before this one, or its sweep found a slot of a call that it has no more.
+      if (await callSlots.move(callId, from, startId)) return;
+      await callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
+    } catch (error) {
+      log.warn({ error, callId }, "a slot could not be taken along with its call");
+    }
   }
 
   async #otherHolder(callId: string): Promise<string | undefined> {

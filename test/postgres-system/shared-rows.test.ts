@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
+import { nodeTokens } from "../../engine/nodes/node-tokens.js";
 import { type Database, openDatabase } from "../../storage/database.js";
+import { SilentLogger } from "../doubles/silent-logger.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
@@ -96,4 +99,34 @@ test("what is put is taken out once, in its time, and one owner has no more than
   assert.equal(await onceTokens.takeOut("old"), undefined);
   await onceTokens.purge();
   assert.ok(await onceTokens.put("old", row, DAY_MS, 2), "what is too old was forgotten");
+});
+
+test("a page's token is taken once, also where the clock of a server is late", async (context) => {
+  const database = await open(context);
+  const expiresAtMs = Date.now();
+  const token = { nonce: "a", expiresAtMs, historyKey: undefined };
+  const at = (ms: number) => nodeTokens(database, new VirtualClock(ms), new SilentLogger());
+  assert.equal(await at(expiresAtMs).takeToken(token), undefined);
+  const late = at(expiresAtMs - 5_000);
+  assert.equal(await late.takeToken(token), "the token was used for another call");
+});
+
+test("which call a page's token has opened is stored once the database is back", async (context) => {
+  const database = await open(context);
+  const { onceTokens } = database;
+  const clock = new VirtualClock(Date.now());
+  const tokens = nodeTokens(database, clock, new SilentLogger());
+  const token = { nonce: "a", expiresAtMs: clock.epochMs() + DAY_MS };
+  assert.equal(await tokens.takeToken({ ...token, historyKey: undefined }), undefined);
+  const away = () => Promise.reject(new Error("the database is away"));
+  const remembering = context.mock.method(onceTokens, "remember");
+  for (const time of [0, 1]) remembering.mock.mockImplementationOnce(away, time);
+  tokens.tokenOpened({ ...token, historyKey: "key" });
+  for (let tries = 1; tries < 3; tries += 1) {
+    while (clock.pendingTimerCount === 0) await new Promise(setImmediate);
+    clock.advance(2_000);
+  }
+  await remembering.mock.calls[2]?.result;
+  assert.equal(await tokens.takeToken({ ...token, historyKey: "key" }), undefined);
+  assert.equal(clock.pendingTimerCount, 0);
 });

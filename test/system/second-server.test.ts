@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DATABASE_FILE } from "../../config.js";
 import { ended } from "./events.js";
-import { TestServer } from "./test-server.js";
+import { newDataDir, TestServer } from "./test-server.js";
 
 test("a second server on the same folder is refused, and the calls of the first go on", async () => {
   const server = await TestServer.start();
@@ -39,4 +39,16 @@ test("a second server that finds no lock file leaves the calls of the first alon
   const call = await server.endedCall(customer);
   assert.equal(call.status, "completed");
   await server.stop();
+});
+
+test("a server that cannot listen lets its database go, and can be started again", async (context) => {
+  const server = await TestServer.start();
+  context.after(() => server.stop());
+  const dataDir = await newDataDir();
+  context.after(() => rm(dataDir, { recursive: true }));
+  const { sandbox } = server;
+  const environment = { PORT: String(server.parley.port) };
+  await assert.rejects(TestServer.start({ dataDir, sandbox, environment }), /the port is in use/);
+  const again = await TestServer.start({ dataDir, sandbox });
+  await again.stop();
 });

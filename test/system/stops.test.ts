@@ -9,19 +9,14 @@ import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller-events.js";
 import { readDemo } from "../../engine/tenancy/seeding/demo-file.js";
-import type { CancelTimer } from "../../engine/time/clock.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";
-import { PatientClock } from "../doubles/patient-clock.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";
 import { eventually } from "./eventually.js";
 import { ServerProcess } from "./server-process.js";
-import { closeOfPhone, heard, ring } from "./telephone-stand.js";
 import { environmentOf, TestServer } from "./test-server.js";
 
 const GREETING = "Hello! How can I help you today?";
-/** As in api/box/session-server.ts. */
-const LAST_WORDS_MS = 2_000;
 
 let sandbox: Sandbox;
 before(async () => {
@@ -230,41 +225,6 @@ test("a server stops the same way when it is asked in its own process", async ()
   await caller.hangUp();
   await stopped;
   await assert.rejects(fetch(`${server.url}/api/health`), "nothing listens any more");
-});
-
-/** Its timers of two seconds strike when they are told to. */
-class WaitingClock extends PatientClock {
-  readonly #waiting: (() => void)[] = [];
-  #isReleased = false;
-
-  override after(delayMs: number, action: () => void): CancelTimer {
-    if (delayMs !== LAST_WORDS_MS || this.#isReleased) return super.after(delayMs, action);
-    this.#waiting.push(action);
-    return () => undefined;
-  }
-
-  release(): void {
-    this.#isReleased = true;
-    for (const action of this.#waiting) action();
-  }
-}
-
-test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
-  const clock = new WaitingClock();
-  const server = await TestServer.start({ sandbox, clock });
-  const customer = await server.customer();
-  await server.agent(customer, { persona: { greeting: GREETING } });
-  const pausesSec: number[] = [];
-  const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
-  const caller = await ring(server, customer, { pause });
-  await heard(caller, GREETING);
-  const stopped = server.stop();
-  assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
-  await server.quiet();
-  await assert.rejects(caller.goOn(), /the server is restarting/);
-  assert.deepEqual(pausesSec, [9, 9, 9, 3]);
-  clock.release();
-  await stopped;
 });
 
 async function isSpokenTo(caller: PhoneCaller): Promise<void> {

@@ -163,3 +163,35 @@ test("who is cut off and comes back is told once, and later comes back as ever",
     [undefined, calls[0]?.id, calls[1]?.id],
   );
 });
+
+test("a page whose network has changed takes its own place over where its plan is full", async () => {
+  const customer = await server.customer("starter");
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  const { maxConcurrentCalls } = customer.tenant.plan.limits;
+  const callers = await Promise.all(
+    Array.from({ length: maxConcurrentCalls }, () => server.call(customer)),
+  );
+  const [page, ...others] = callers;
+  assert.ok(page);
+  await page.until(ended);
+  await page.say("my name is Ada");
+  await page.until(ended);
+  const refused = await closeOf(server.dial(customer));
+  assert.equal(refused.code, 4029);
+  const sessionId = page.historyKey ?? "";
+  const back = await server.call(customer, { sessionId });
+  assert.equal(back.historyKey, sessionId);
+  assert.equal((await closeOf(page)).code, 1000, "nobody reads it whose network has changed");
+  await back.say("what is my name");
+  await back.until(ended);
+  assert.match(repliesOf(back)[0] ?? "", /Ada/);
+  assert.equal((await closeOf(server.dial(customer))).code, 4029, "the plan's limit holds");
+  await Promise.all([back, ...others].map((caller) => caller.hangUp()));
+  const calls = await server.endedCalls(customer, maxConcurrentCalls + 1);
+  const next = calls.find(({ metadata }) => metadata["continues"] !== undefined);
+  const left = calls.find(({ id }) => id === next?.metadata["continues"]);
+  assert.deepEqual(
+    [left?.metadata["endReason"], left?.metadata["endMessage"]],
+    ["callerLeft", "the caller came back on another connection"],
+  );
+});

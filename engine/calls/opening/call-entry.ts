@@ -136,13 +136,13 @@ export class CallEntry implements CallRecorder {
     });
   }
 
-  /** As `ended`, of a call that `begin` stores first; rejects with UniqueViolation, it has its record already. */
-  endedBeforeItBegan(ending: Ending, begin: () => Promise<void>): void {
+  /** As `ended`, of a call that `begin` stores first; false, or UniqueViolation: it has its record already. */
+  endedBeforeItBegan(ending: Ending, begin: () => Promise<boolean>): void {
     this.#isEnded = true;
     const callEnd = this.#callEnd(ending, NOTHING_SAID);
     this.#writeEnd(NOTHING_SAID, async () => {
       try {
-        await begin();
+        if (!(await begin())) return;
       } catch (error) {
         if (error instanceof UniqueViolation) return;
         throw error;

@@ -31,6 +31,7 @@ import {
   serverStops,
   tooManyCalls,
 } from "./open-refusal.js";
+import { type PlanPlaceSurroundings, takePlace } from "./plan-place.js";
 import { type AssemblySurroundings, assembleSession } from "./session-assembly.js";
 import { sessionSettings } from "./session-settings.js";
 
@@ -81,6 +82,7 @@ export interface OpenerSurroundings extends AssemblySurroundings {
   readonly storeWatch: Pick<StoreWatch, "refusal">;
   /** As in `ConversationSurroundings`. */
   readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly endCall: PlanPlaceSurroundings["endCall"];
   readonly newId: () => string;
 }
 
@@ -175,8 +177,8 @@ export class CallOpener {
       const orgId = organization.id;
       const conversation = await this.#conversations.find(orgId, agent.agent.id, request);
       if (!placedCallId) {
-        const { replaces } = conversation;
-        if (!(await slots.acquire(orgId, callId, maxConcurrentCalls, replaces))) {
+        const place = { orgId, callId, callsMax: maxConcurrentCalls };
+        if (!(await takePlace(this.#around, place, conversation))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
         // One that has stopped meanwhile did not wait for a call that it had not heard of.

@@ -202,7 +202,7 @@ export class OutboundCalls implements PlacedCalls {
       if (ending.reason === "machine") this.#connecting.set(callId, ending);
     } else if (this.#around.liveCalls.has(callId)) {
       if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
-    } else if (ending !== NOT_CONNECTED) this.#record(claims, ending);
+    } else this.#record(claims, ending);
   }
 
   #takeAnswer(callId: string): string {

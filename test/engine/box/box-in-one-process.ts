@@ -5,6 +5,7 @@ import type {
   OwnerQuestions,
 } from "../../../engine/box/box-questions.js";
 import { type Handlers, Link, type Parcel } from "../../../engine/box/link.js";
+import type { OtherNodes } from "../../../engine/box/other-nodes.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -27,8 +28,8 @@ const HANDLERS: Handlers<MemberQuestions> = {
   stop: nothing,
   endAll: nothing,
 };
-/** An owner whose session processes are all in this one. */
-export function newBox() {
+/** An owner whose session processes are all in this one; with `nodes`, one of several servers. */
+export function newBox(nodes?: OtherNodes) {
   const clock = new VirtualClock();
   const limiter = { take: () => 0 };
   const owner = new BoxOwner({
@@ -38,6 +39,7 @@ export function newBox() {
       look: () => Promise.resolve({ fault: undefined, warning: undefined }),
     },
     metrics: () => Promise.resolve([]),
+    nodes,
     clock,
     log,
   });

@@ -39,10 +39,11 @@ test("a call that another server answers goes there, and its slot is free here",
   const one = join(1, { handOver: () => given });
   await one.ask("takeSlot", slotOf("a"));
   const { handOver } = owner.asNode.handlers;
-  assert.equal(await handOver({ callId: "a", orgId: ORG }), undefined);
+  const call = { callId: "a", orgId: ORG, to: "another" };
+  assert.equal(await handOver(call), undefined);
   assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
   given = HANDED;
-  assert.deepEqual(await handOver({ callId: "a", orgId: ORG }), HANDED);
+  assert.deepEqual(await handOver(call), HANDED);
   assert.equal(await one.ask("countSlots", ORG), 0);
 });
 
@@ -109,4 +110,26 @@ test("a report that comes just before the wish to have its call is told of befor
     other.ask("handOver", { callId: "a", orgId: ORG }),
   ]);
   assert.deepEqual(asked, ["report", "handOver"]);
+});
+
+test("what another server was told of a call that is just going to another process goes there", async () => {
+  const { owner, join } = newBox();
+  const taken: string[] = [];
+  const told: { answer?: Promise<boolean>; rings?: Promise<boolean> } = {};
+  const { report, isRinging } = owner.asNode.handlers;
+  const one = join(1, {
+    handOver: () => {
+      told.answer = Promise.resolve(report(REPORT));
+      told.rings = Promise.resolve(isRinging("a"));
+      return HANDED;
+    },
+  });
+  const other = join(2, {
+    report: ({ report: { answeredBy } }) => void taken.push(answeredBy),
+    isRinging: () => true,
+  });
+  await one.ask("takeSlot", slotOf("a"));
+  await other.ask("handOver", { callId: "a", orgId: ORG });
+  assert.deepEqual([await told.answer, await told.rings], [true, true]);
+  assert.deepEqual(taken, ["human"]);
 });

@@ -49,7 +49,8 @@ async function takenForBroken(context: TestContext, hasElsewhere: () => Promise<
     clock.advance(50);
     waitedMs += 50;
   }
-  const { before, wasBroken, resumed, messages } = await finding;
+  const { before, wasBroken, resumed, messages, beside } = await finding;
+  assert.equal(beside, undefined);
   assert.deepEqual([before, wasBroken, resumed], ["elsewhere", true, false]);
   assert.deepEqual(messages, HISTORY);
   assert.ok(waitedMs >= 1_000 && waitedMs < 2_000, `${waitedMs} ms`);
@@ -89,16 +90,18 @@ test("who comes back ten minutes after a call broke is told of it, later he goes
 test("a second client of a call that lives here goes on beside it, at once and without a word", async (context) => {
   const { find, store } = await stand(context);
   await store("live");
-  const { before, wasBroken, resumed, replaces } = await find();
+  const { before, wasBroken, resumed, replaces, beside } = await find();
   assert.deepEqual([before, wasBroken, resumed, replaces], ["live", false, true, undefined]);
+  assert.equal(beside, "live");
 });
 
 test("so does one of a call that another process has, and whose end nobody waits for then", async (context) => {
   const { clock, others, find, store } = await stand(context);
   await store("elsewhere");
   others.hasElsewhere = (callId) => Promise.resolve(callId === "elsewhere");
-  const { before, wasBroken, resumed, replaces } = await find();
+  const { before, wasBroken, resumed, replaces, beside } = await find();
   assert.deepEqual([before, wasBroken, resumed, replaces], ["elsewhere", false, true, undefined]);
+  assert.equal(beside, "elsewhere");
   clock.advance(2_000);
 });
 

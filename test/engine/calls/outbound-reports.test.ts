@@ -119,12 +119,16 @@ test("who answered is written down when the call has its record, and nothing els
   assert.equal((await stored(id))?.metadata["answeredBy"], "unknown");
 });
 
-test("after a restart a report still records the call, unless it says no more than that it is over", async (t) => {
+test("after a restart a report still records the call, also one that says no more than that it is over", async (t) => {
   const { outbound, clock, endOf, stored } = await outboundFor(t);
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
   const earlier = (callId: string) => tokens.mint({ callId, orgId: "org", agentId: "agent" });
-  await outbound.report(earlier("one"), { status: "completed", answeredBy: "" });
-  assert.equal(await stored("one"), undefined);
+  await outbound.report(earlier("other"), { status: "completed", answeredBy: "" });
+  assert.deepEqual(await endOf("other"), [
+    "failed",
+    "vendorFailed",
+    "the call ended before it reached the agent",
+  ]);
   await outbound.report(earlier("one"), { status: "no-answer", answeredBy: "" });
   assert.deepEqual(await endOf("one"), ["failed", "noAnswer", "nobody answered"]);
   const call = await stored("one");
@@ -132,6 +136,19 @@ test("after a restart a report still records the call, unless it says no more th
     [call?.sessionId, call?.agentId, call?.channel, call?.transcript],
     ["one", "agent", "phone", []],
   );
+});
+
+test("the report that a call is over leaves the record of its session as it is", async (t) => {
+  const { database, outbound, place, say, stored } = await outboundFor(t);
+  const { id } = await place();
+  await outbound.connect(id, "org", async () => {
+    await database.calls.start(callRecord({ id }), "run");
+    return new TalkingCall(id);
+  });
+  const starts = t.mock.method(database.calls, "start");
+  await say("completed");
+  assert.equal((await stored(id))?.status, "active");
+  assert.equal(starts.mock.callCount(), 0, "nor is a second one tried");
 });
 
 test("a failed call that cannot be stored is logged, and its slot is given back", async (t) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeBox } from "../../../engine/box/other-nodes.js";
-import { NodeMail } from "../../../engine/nodes/node-mail.js";
+import { NODE_ANSWERS } from "../../../engine/nodes/node-letter.js";
+import { ASKED_AGAIN_MS, NodeMail } from "../../../engine/nodes/node-mail.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import type { Mail, MailListener } from "../../../storage/mail.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
@@ -17,6 +18,8 @@ const HANDLERS: NodeBox["handlers"] = {
 
 /** A node whose database lets it listen when the test says so. */
 function newNode() {
+  /** The calls that it was asked to end. */
+  const asked: string[] = [];
   const clock = new VirtualClock();
   const listeners: MailListener[] = [];
   const begun: (() => void)[] = [];
@@ -38,7 +41,13 @@ function newNode() {
   const node = new NodeMail({
     mail,
     startId: "one",
-    handlers: HANDLERS,
+    handlers: {
+      ...HANDLERS,
+      endCall: async ({ callId }) => {
+        asked.push(callId);
+        return false;
+      },
+    },
     onChange: () => {
       told.changes += 1;
     },
@@ -49,7 +58,7 @@ function newNode() {
     clock,
     log: new SilentLogger(),
   });
-  return { clock, node, listeners, begun, told, posted };
+  return { clock, node, listeners, begun, told, posted, asked };
 }
 
 test("a node that closes while it begins to listen leaves nothing behind that listens", async () => {
@@ -72,25 +81,67 @@ test("a node that is closed does not listen again when its way breaks", async ()
   assert.deepEqual(told, { ends: 1, changes: 0, listening: 1 });
 });
 
-test("what needs no answer is told to the other node, and gets none", async () => {
-  const { node, listeners, begun, posted } = newNode();
+const QUESTION = {
+  name: "endCall",
+  asks: { callId: "a", ending: CALLER_LEFT },
+} as const;
+
+test("what an earlier version tells without a number is done each time, and not answered", async () => {
+  const { node, listeners, begun, posted, asked } = newNode();
   const opened = node.open();
   begun[0]?.();
   await opened;
-  const question = { name: "endCall", asks: { callId: "a", ending: CALLER_LEFT } } as const;
-  await node.tell("two", question);
-  const [told] = posted;
-  assert.ok(told);
-  assert.deepEqual(JSON.parse(told.text), { kind: "question", from: "one", question });
-  for (const text of [
-    told.text,
-    JSON.stringify({ kind: "question", from: "two", id: 1, question }),
-  ]) {
-    listeners[0]?.onMail(told.channel, text);
-    await new Promise(setImmediate);
-  }
+  const told = JSON.stringify({ kind: "question", from: "two", question: QUESTION });
+  for (let time = 0; time < 2; time += 1) listeners[0]?.onMail("parley one", told);
+  await new Promise(setImmediate);
+  assert.deepEqual([asked, posted], [["a", "a"], []]);
+});
+
+test("a question that is not answered is asked again under its number", async () => {
+  const { node, listeners, begun, posted, clock } = newNode();
+  const opened = node.open();
+  begun[0]?.();
+  await opened;
+  const answer = node.ask("two", QUESTION, NODE_ANSWERS.endCall);
+  await new Promise(setImmediate);
+  clock.advance(ASKED_AGAIN_MS);
+  const question = { kind: "question", id: 1, from: "one", question: QUESTION };
   assert.deepEqual(
-    posted.slice(1).map(({ text }) => JSON.parse(text)),
-    [{ kind: "answer", id: 1, value: false }],
+    posted.map(({ channel, text }) => [channel, JSON.parse(text)]),
+    [
+      ["parley two", question],
+      ["parley two", question],
+    ],
   );
+  const reply = JSON.stringify({ kind: "answer", id: 1, value: true });
+  for (let time = 0; time < 2; time += 1) listeners[0]?.onMail("parley one", reply);
+  assert.equal(await answer, true);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a question that comes again is done once, and answered each time", async () => {
+  const { node, listeners, begun, posted, asked, clock } = newNode();
+  const opened = node.open();
+  begun[0]?.();
+  await opened;
+  const question = JSON.stringify({ kind: "question", id: 7, from: "two", question: QUESTION });
+  const come = async () => {
+    listeners[0]?.onMail("parley one", question);
+    await new Promise(setImmediate);
+  };
+  // The second one while the first is under way.
+  await Promise.all([come(), come()]);
+  await come();
+  const answer = { kind: "answer", id: 7, value: false };
+  assert.deepEqual(
+    posted.map(({ channel, text }) => [channel, JSON.parse(text)]),
+    [
+      ["parley two", answer],
+      ["parley two", answer],
+    ],
+  );
+  assert.deepEqual(asked, ["a"]);
+  clock.advance(4_000);
+  await come();
+  assert.deepEqual(asked, ["a", "a"], "who asked has long given up");
 });

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
+import type { MemberQuestions } from "../../engine/box/box-questions.js";
+import type { Handlers } from "../../engine/box/link.js";
+import { ASKED_AGAIN_MS } from "../../engine/nodes/node-mail.js";
+import { Nodes } from "../../engine/nodes/nodes.js";
+import { ORGANIZATION_ENDED } from "../../engine/session/ending.js";
+import { type Database, openDatabase } from "../../storage/database.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
+import { newBox, ORG, slotOf } from "../engine/box/box-in-one-process.js";
+import { insertOrganizations } from "../storage/sample-records.js";
+import { temporaryFile } from "../storage/temporary-file.js";
+import { eventually } from "../system/eventually.js";
+
+const CALL = { callId: "a", orgId: ORG };
+const HANDED = { claims: { ...CALL, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
+const REPORT = { claims: HANDED.claims, report: { status: "in-progress", answeredBy: "human" } };
+/** As in engine/nodes/node-mail.ts. */
+const RECONNECT_MIN_MS = 200;
+const cluster = await PostgresCluster.start();
+
+/** Boxes of one database, each with one session process; time stands still. */
+class GivenCallStand {
+  readonly database: Database;
+  readonly clock = new VirtualClock();
+  readonly #url: string;
+  readonly #context: TestContext;
+
+  static async start(context: TestContext): Promise<GivenCallStand> {
+    const url = await cluster.makeDatabase();
+    const database = await openDatabase({ filePath: temporaryFile(), url });
+    context.after(() => database.close());
+    await insertOrganizations(database);
+    return new GivenCallStand(context, database, url);
+  }
+
+  private constructor(context: TestContext, database: Database, url: string) {
+    this.#context = context;
+    this.database = database;
+    this.#url = url;
+  }
+
+  async serve(startId: string, handlers: Partial<Handlers<MemberQuestions>> = {}) {
+    const { database, clock } = this;
+    const { mail } = database;
+    assert.ok(mail);
+    const log = new RecordingLogger();
+    const about = { address: null, version: "1.0.0", capacity: 10 };
+    const node = { startId, name: startId, ...about };
+    const surroundings = { database, mail, clock, log, isNameCertain: true };
+    const nodes = new Nodes({ ...surroundings, node, onLost: () => undefined });
+    await nodes.join();
+    const { owner, join } = newBox(nodes);
+    const process = join(1, handlers);
+    await nodes.serve(owner.asNode);
+    this.#context.after(() => nodes.leave());
+    return { process, log };
+  }
+
+  /** Nobody hears anything until time goes on. */
+  async cutListeners(): Promise<void> {
+    await cluster.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
+      this.#url,
+    );
+  }
+
+  /** Resolves when both listen to the last of their channels. */
+  async listening(...startIds: readonly string[]): Promise<void> {
+    const last = startIds.map((startId) => `'listen "parley breakers ${startId}"'`);
+    const sql = `select pid from pg_stat_activity where state = 'idle' and query in (${last.join()})`;
+    await eventually("the servers to listen", async () => {
+      const { rows } = await cluster.query(sql, this.#url);
+      return rows.length === startIds.length || undefined;
+    });
+  }
+}
+
+const deaf = ({ log }: { readonly log: RecordingLogger }) =>
+  eventually("a server to be deaf", () => {
+    return log.ofLevel("warn").some(({ message }) => /listens again/.test(message)) || undefined;
+  });
+
+test("what is told of a call that is just going to another server reaches it there, wherever it is told", async (context) => {
+  const stand = await GivenCallStand.start(context);
+  const taken: string[] = [];
+  const told: Promise<boolean>[] = [];
+  const giver = await stand.serve("giver", {
+    handOver: () => {
+      for (const { process } of [giver, third]) told.push(process.ask("report", REPORT));
+      return HANDED;
+    },
+  });
+  const third = await stand.serve("third");
+  const taker = await stand.serve("taker", {
+    report: ({ report: { answeredBy } }) => void taken.push(answeredBy),
+  });
+  await giver.process.ask("takeSlot", slotOf(CALL.callId));
+  assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);
+  assert.deepEqual(await Promise.all(told), [true, true]);
+  assert.deepEqual(taken, ["human", "human"]);
+  assert.equal(await stand.database.callSlots.holderOf(CALL.callId), "taker");
+});
+
+test("a call whose hand-over was answered while nobody listened comes all the same", async (context) => {
+  const stand = await GivenCallStand.start(context);
+  let handOvers = 0;
+  const giver = await stand.serve("giver", {
+    handOver: async () => {
+      handOvers += 1;
+      await stand.cutListeners();
+      await Promise.all([deaf(giver), deaf(taker)]);
+      return HANDED;
+    },
+  });
+  const taker = await stand.serve("taker");
+  await giver.process.ask("takeSlot", slotOf(CALL.callId));
+  const handed = taker.process.ask("handOver", CALL);
+  await Promise.all([deaf(giver), deaf(taker)]);
+  stand.clock.advance(RECONNECT_MIN_MS);
+  await stand.listening("giver", "taker");
+  stand.clock.advance(ASKED_AGAIN_MS - RECONNECT_MIN_MS);
+  assert.deepEqual(await handed, HANDED);
+  assert.equal(handOvers, 1);
+  assert.equal(await taker.process.ask("countSlots", ORG), 1);
+});
+
+test("a call comes to the server that has asked for it, though its slot cannot come along", async (context) => {
+  const stand = await GivenCallStand.start(context);
+  const giver = await stand.serve("giver", { handOver: () => HANDED });
+  const taker = await stand.serve("taker");
+  await giver.process.ask("takeSlot", slotOf(CALL.callId));
+  const away = () => Promise.reject(new Error("the database is away"));
+  context.mock.method(stand.database.callSlots, "move", away);
+  assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);
+  assert.ok(taker.log.ofLevel("warn").some(({ message }) => /along with its call/.test(message)));
+});
+
+test("nobody is told that a call ends whose server does not have it any more", async (context) => {
+  const stand = await GivenCallStand.start(context);
+  const one = await stand.serve("one");
+  const other = await stand.serve("other");
+  await one.process.ask("takeSlot", slotOf("here"));
+  const { callSlots } = stand.database;
+  assert.ok(await callSlots.take({ ...slotOf("left over"), startId: "one" }));
+  const end = (callId: string) =>
+    other.process.ask("endCall", { callId, ending: ORGANIZATION_ENDED });
+  assert.deepEqual([await end("here"), await end("left over")], [true, false]);
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CancelTimer } from "../../engine/time/clock.js";
+import { Changes } from "../doubles/changes.js";
+import { PatientClock } from "../doubles/patient-clock.js";
+import { closeOfPhone, heard, ring } from "./telephone-stand.js";
+import { TestServer } from "./test-server.js";
+
+const GREETING = "Hello! How can I help you today?";
+/** As in api/box/session-server.ts. */
+const LAST_WORDS_MS = 2_000;
+
+/** Its timers of two seconds strike when they are told to. */
+class WaitingClock extends PatientClock {
+  readonly #changes = new Changes();
+  readonly #waiting: (() => void)[] = [];
+  #isReleased = false;
+
+  override after(delayMs: number, action: () => void): CancelTimer {
+    if (delayMs !== LAST_WORDS_MS || this.#isReleased) return super.after(delayMs, action);
+    this.#waiting.push(action);
+    this.#changes.tell();
+    return () => undefined;
+  }
+
+  /** Resolves when one is set. */
+  async waits(): Promise<void> {
+    await this.#changes.until("a timer of two seconds", () => this.#waiting.length > 0);
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    for (const action of this.#waiting) action();
+  }
+}
+
+test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
+  const clock = new WaitingClock();
+  const server = await TestServer.start({ clock });
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  const pausesSec: number[] = [];
+  const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
+  const caller = await ring(server, customer, { pause });
+  await heard(caller, GREETING);
+  const stopped = server.stop();
+  assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
+  await server.quiet();
+  await assert.rejects(caller.goOn(), /the server is restarting/);
+  assert.deepEqual(pausesSec, [9, 9, 9, 3]);
+  clock.release();
+  await stopped;
+});
+
+test("so is one whose last call breaks by itself while it waits for it", async () => {
+  const clock = new WaitingClock();
+  const server = await TestServer.start({ clock });
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  const pausesSec: number[] = [];
+  const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
+  const caller = await ring(server, customer, { pause });
+  await heard(caller, GREETING);
+  const stopped = server.stop(600_000);
+  caller.drop();
+  await Promise.race([clock.waits(), stopped]);
+  await assert.rejects(caller.goOn(), /the server is restarting/);
+  assert.deepEqual(pausesSec, [9, 9, 9, 3]);
+  clock.release();
+  await stopped;
+});
+
+test("one whose last caller has hung up waits for nobody", async () => {
+  const clock = new WaitingClock();
+  const server = await TestServer.start({ clock });
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: GREETING } });
+  const caller = await ring(server, customer);
+  await heard(caller, GREETING);
+  const stopped = server.stop(600_000);
+  await caller.hangUp();
+  await stopped;
+});
