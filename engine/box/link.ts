@@ -47,7 +47,7 @@ interface Waiter {
 }
 
 /** A process that answers nothing for so many questions stands still; further ones fail at once. */
-export const QUESTIONS_WAITING_MAX = 20_000;
+const QUESTIONS_WAITING_MAX = 20_000;
 
 /** Settles when who asked has dealt with what came of this: what is said then comes in a later parcel than the answer. */
 export async function answered(given: Promise<unknown> | undefined): Promise<void> {

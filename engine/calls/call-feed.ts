@@ -11,15 +11,15 @@ import {
 import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
 
 /** In one process. A person has a page or two open; more than these are a client that forgets to let go. */
-export const WATCHERS_PER_ORGANIZATION_MAX = 100;
-export const WATCHERS_MAX = 1_000;
+const WATCHERS_PER_ORGANIZATION_MAX = 100;
+const WATCHERS_MAX = 1_000;
 /** Who watches has to come again, with credentials that are still good. */
-export const WATCH_MAX_MS = 60_000;
+const WATCH_MAX_MS = 60_000;
 /** So that nothing between server and watcher takes the line for dead, and a watcher that is gone is missed. */
-export const PULSE_MS = 5_000;
+const PULSE_MS = 5_000;
 
 /** News of all calls of an organization wait so long for others; the words of one call do not. */
-export const TOGETHER_MS = 250;
+const TOGETHER_MS = 250;
 
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {

@@ -11,7 +11,7 @@ const ANSWER_MAX_MS = 2_000;
 const RECONNECT_MIN_MS = 200;
 const RECONNECT_MAX_MS = 5_000;
 /** Questions that wait for their answers, either way: some hundred times what a busy node has. */
-export const QUESTIONS_MAX = 1_000;
+const QUESTIONS_MAX = 1_000;
 
 type Handlers = NodeBox["handlers"];
 

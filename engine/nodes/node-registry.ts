@@ -8,7 +8,7 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { leastLoaded } from "./least-loaded.js";
 import { SilenceWatch } from "./silence-watch.js";
 
-export const BEAT_MS = 2_000;
+const BEAT_MS = 2_000;
 /** A node that is silent for so long is taken for dead. */
 export const SILENCE_MAX_MS = 15_000;
 /** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */

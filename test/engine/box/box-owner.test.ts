@@ -7,7 +7,7 @@ import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { StorageUnwritable } from "../../../storage/storage-failure.js";
 import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
-const NEVER = new Promise<void>(nothing);
+const NEVER = new Promise<never>(nothing);
 
 test("slots are counted over the box, and those of a process that ends are free", async () => {
   const { owner, join } = newBox();

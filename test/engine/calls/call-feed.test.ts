@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  CallFeed,
-  PULSE_MS,
-  TOGETHER_MS,
-  WATCH_MAX_MS,
-  WATCHERS_MAX,
-  WATCHERS_PER_ORGANIZATION_MAX,
-  type Watched,
-} from "../../../engine/calls/call-feed.js";
+import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
 import {
   type CallNews,
   callsTopic,
   callTopic,
   type SaidWords,
 } from "../../../engine/calls/call-news.js";
-import { WATCHERS_PER_TURN } from "../../../engine/calls/topic-watchers.js";
 import { Failure } from "../../../engine/failure.js";
 import { NO_METRICS } from "../../../engine/session/effects.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const WATCHERS_PER_TURN = 4;
+const TOGETHER_MS = 250;
+const PULSE_MS = 5_000;
+const WATCH_MAX_MS = 60_000;
+const WATCHERS_MAX = 1_000;
+const WATCHERS_PER_ORGANIZATION_MAX = 100;
 const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
 const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 

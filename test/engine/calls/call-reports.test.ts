@@ -4,14 +4,14 @@ import {
   type CallPage,
   CallReports,
   type CallReportsOptions,
-  SEARCHES_MAX,
-  SUMMARIES_MAX,
-  SUMMARIES_WAITING_MAX,
 } from "../../../engine/calls/call-reports.js";
 import { Failure } from "../../../engine/failure.js";
 import type { UsageRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const SUMMARIES_WAITING_MAX = 32;
+const SUMMARIES_MAX = 2;
+const SEARCHES_MAX = 4;
 const ORG = "org";
 
 function usageOf(date: string): UsageRecord {

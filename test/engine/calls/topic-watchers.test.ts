@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX } from "../../../engine/calls/call-feed.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
-import {
-  NEWS_WAITING_MAX,
-  TopicWatchers,
-  TURN_EVERY_MS,
-  WATCHERS_PER_TURN,
-  type Watch,
-} from "../../../engine/calls/topic-watchers.js";
+import { TopicWatchers, type Watch } from "../../../engine/calls/topic-watchers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const NEWS_WAITING_MAX = 100;
+const TURN_EVERY_MS = 10;
+const WATCHERS_PER_TURN = 4;
+const TOGETHER_MS = 250;
+const WATCHERS_PER_ORGANIZATION_MAX = 100;
 interface Page extends Watch {
   /** What it was told, as often as it was told. */
   readonly told: (readonly CallNews[])[];

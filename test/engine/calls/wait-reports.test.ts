@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TURNS_CALLS_MAX } from "../../../engine/calls/latest-turns.js";
 import { dailyWaits } from "../../../engine/calls/wait-reports.js";
 
+const TURNS_CALLS_MAX = 2_000;
 const NOON_MS = Date.parse("2026-03-02T12:00:00Z");
 const DATES = ["2026-03-01", "2026-03-02"];
 

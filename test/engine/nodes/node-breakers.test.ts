@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BREAKERS } from "../../../engine/nodes/breaker-letter.js";
-import {
-  BREAKERS_TOLD_MAX,
-  BREAKERS_WAITING_MAX,
-  NodeBreakers,
-} from "../../../engine/nodes/node-breakers.js";
+import { NodeBreakers } from "../../../engine/nodes/node-breakers.js";
 import type { BreakerNews } from "../../../engine/vendors/chain/breaker-news.js";
-import { MAIL_BYTES_MAX } from "../../../storage/mail.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const MAIL_BYTES_MAX = 7_900;
+const BREAKERS_TOLD_MAX = 200;
+const BREAKERS_WAITING_MAX = 1_000;
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function open(id: string, leftMs = 5_000): BreakerNews {

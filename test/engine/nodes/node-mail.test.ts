@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeBox } from "../../../engine/box/other-nodes.js";
+import { NODE_ANSWERS } from "../../../engine/nodes/node-letter.js";
 import { NodeMail } from "../../../engine/nodes/node-mail.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT, END_REASONS } from "../../../engine/session/ending.js";
 import type { Mail, MailListener } from "../../../storage/mail.js";
-import { SilentLogger } from "../../doubles/silent-logger.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const HANDLERS: NodeBox["handlers"] = {
@@ -16,17 +17,26 @@ const HANDLERS: NodeBox["handlers"] = {
 };
 
 /** A node whose database lets it listen when the test says so. */
-function newNode() {
+function newNode(handlers: Partial<NodeBox["handlers"]> = {}) {
   const clock = new VirtualClock();
+  const log = new RecordingLogger();
   const listeners: MailListener[] = [];
   const begun: (() => void)[] = [];
+  const refused: (() => void)[] = [];
   const told = { ends: 0, changes: 0, listening: 0 };
+  const heard: string[] = [];
+  const way = { fault: undefined as Error | undefined, channels: [] as readonly string[] };
   const posted: { readonly channel: string; readonly text: string }[] = [];
   const mail: Mail = {
-    post: async (channel, text) => void posted.push({ channel, text }),
+    post: async (channel, text) => {
+      if (way.fault !== undefined) throw way.fault;
+      posted.push({ channel, text });
+    },
     postToAll: () => Promise.resolve(),
-    listen: (_channels, listener) =>
-      new Promise((resolve) => {
+    listen: (channels, listener) =>
+      new Promise((resolve, reject) => {
+        way.channels = channels;
+        refused.push(() => reject(new Error("away")));
         listeners.push(listener);
         const end = () => {
           told.ends += 1;
@@ -38,18 +48,19 @@ function newNode() {
   const node = new NodeMail({
     mail,
     startId: "one",
-    handlers: HANDLERS,
+    handlers: { ...HANDLERS, ...handlers },
     onChange: () => {
       told.changes += 1;
     },
-    onRecordsChanged: () => undefined,
+    onRecordsChanged: () => heard.push("records"),
+    channels: new Map([["further", (text) => heard.push(`further ${text}`)]]),
     onListening: () => {
       told.listening += 1;
     },
     clock,
-    log: new SilentLogger(),
+    log,
   });
-  return { clock, node, listeners, begun, told, posted };
+  return { clock, log, node, listeners, begun, refused, told, heard, way, posted };
 }
 
 test("a node that closes while it begins to listen leaves nothing behind that listens", async () => {
@@ -93,4 +104,150 @@ test("what needs no answer is told to the other node, and gets none", async () =
     posted.slice(1).map(({ text }) => JSON.parse(text)),
     [{ kind: "answer", id: 1, value: false }],
   );
+});
+
+/** A node that listens. */
+async function openNode(handlers: Partial<NodeBox["handlers"]> = {}) {
+  const parts = newNode(handlers);
+  const opened = parts.node.open();
+  parts.begun[0]?.();
+  await opened;
+  const { listeners, posted } = parts;
+  const hear = (letter: unknown, channel = "parley one") =>
+    listeners[0]?.onMail(channel, typeof letter === "string" ? letter : JSON.stringify(letter));
+  /** What was posted since the last time, once all is done that was asked for. */
+  const answers = async () => {
+    await new Promise(setImmediate);
+    return posted.splice(0).map(({ channel, text }) => [channel, JSON.parse(text)]);
+  };
+  return { ...parts, hear, answers };
+}
+
+const RINGS = { name: "isRinging", asks: "a" } as const;
+
+test("a question goes to its node, and the answer of that number comes back, once", async () => {
+  const { clock, node, hear, answers } = await openNode();
+  const first = node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const second = node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const letterOf = (id: number) => [
+    "parley two",
+    { kind: "question", id, from: "one", question: RINGS },
+  ];
+  assert.deepEqual(await answers(), [letterOf(1), letterOf(2)]);
+  hear({ kind: "answer", id: 2, value: true });
+  hear({ kind: "answer", id: 2, value: false });
+  hear({ kind: "answer", id: 1, value: false });
+  assert.deepEqual(await Promise.all([first, second]), [false, true]);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("who asks in vain learns it: after two seconds, when the other fails, stops or cannot be reached", async () => {
+  const { clock, node, hear, way } = await openNode();
+  const ask = () => node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const state = { isOver: false };
+  const late = assert.rejects(
+    ask().finally(() => (state.isOver = true)),
+    { name: "Failure", kind: "unavailable", message: /did not answer in time/ },
+  );
+  clock.advance(1_999);
+  await new Promise(setImmediate);
+  assert.equal(state.isOver, false);
+  clock.advance(1);
+  await late;
+  const failed = assert.rejects(ask(), /could not answer/);
+  hear({ kind: "failed", id: 2 });
+  await failed;
+  const odd = assert.rejects(ask(), { name: "ValiError" });
+  hear({ kind: "answer", id: 3, value: "yes" });
+  await odd;
+  way.fault = new Error("the database is away");
+  await assert.rejects(ask(), /the database is away/);
+  way.fault = undefined;
+  const stopped = assert.rejects(ask(), /this server stops/);
+  await node.close();
+  await stopped;
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("each question is answered by who knows, and a failure is told to who waits for an answer", async () => {
+  const { log, hear, answers } = await openNode({
+    isRinging: (callId) => callId === "a",
+    handOver: ({ callId, orgId }) => ({
+      claims: { callId, orgId, agentId: "agent" },
+      callRef: undefined,
+      answeredBy: "human",
+    }),
+    report: ({ report: { status } }) => status === "completed",
+    hasCall: () => Promise.reject(new Error("it is not known")),
+  });
+  const call = { callId: "a", orgId: "org" };
+  const claims = { ...call, agentId: "agent" };
+  const questions = [
+    [RINGS, true],
+    [
+      { name: "handOver", asks: call },
+      { claims, answeredBy: "human" },
+    ],
+    [{ name: "report", asks: { claims, report: { status: "completed", answeredBy: "" } } }, true],
+  ] as const;
+  for (const [question, value] of questions) {
+    hear({ kind: "question", id: 5, from: "two", question });
+    assert.deepEqual(await answers(), [["parley two", { kind: "answer", id: 5, value }]]);
+  }
+  const unknown = { name: "hasCall", asks: "a" };
+  hear({ kind: "question", id: 6, from: "two", question: unknown });
+  assert.deepEqual(await answers(), [["parley two", { kind: "failed", id: 6 }]]);
+  hear({ kind: "question", from: "two", question: unknown });
+  hear("no letter");
+  assert.deepEqual(await answers(), []);
+  assert.equal(log.ofLevel("warn").length, 3);
+});
+
+test("a call can be ended for every reason that there is, and for no other", async () => {
+  const endings: string[] = [];
+  const { hear, answers } = await openNode({
+    endCall: ({ ending: { reason } }) => {
+      endings.push(reason);
+      return true;
+    },
+  });
+  for (const reason of [...END_REASONS, "bored"]) {
+    const ending = { reason, status: "failed", message: "" };
+    hear({
+      kind: "question",
+      from: "two",
+      question: { name: "endCall", asks: { callId: "a", ending } },
+    });
+  }
+  await answers();
+  assert.deepEqual(endings, END_REASONS);
+});
+
+test("what comes by each channel is heard by who it is for", async () => {
+  const { hear, heard, told, way } = await openNode();
+  assert.deepEqual(way.channels, ["parley one", "parley nodes", "parley records", "further"]);
+  hear("text", "further");
+  hear("", "parley nodes");
+  hear("two", "parley records");
+  hear("one", "parley records");
+  assert.deepEqual([heard, told.changes], [["further text", "records"], 1]);
+});
+
+test("a node that cannot hear the others listens again, less and less often, and looks what it has missed", async () => {
+  const { clock, listeners, begun, refused, told } = await openNode();
+  listeners[0]?.onLost();
+  const waits: number[] = [];
+  for (let count = 1; count <= 7; count += 1) {
+    let waitedMs = 0;
+    while (listeners.length === count) {
+      clock.advance(100);
+      waitedMs += 100;
+    }
+    waits.push(waitedMs);
+    if (count < 7) refused.at(-1)?.();
+    else begun.at(-1)?.();
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(waits, [200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+  assert.deepEqual([told.changes, told.listening], [1, 2]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { scryptSync } from "node:crypto";
 import { test } from "node:test";
-import { hashPassword, verifyPassword } from "../../../engine/security/password.js";
+import { hashPassword, passwordMark, verifyPassword } from "../../../engine/security/password.js";
 
 test("a password is stored as a 16-byte salt and a 64-byte hash in hexadecimal", async () => {
   const stored = await hashPassword("correct horse");
@@ -37,4 +37,10 @@ test("a stored text that is not of the format matches no password", async () => 
   ]) {
     assert.equal(await verifyPassword("", stored), false);
   }
+});
+
+test("a stored password is marked by 96 bits of what is stored, which tokens in use have in them", () => {
+  assert.equal(passwordMark("00:11"), passwordMark("00:11"));
+  assert.notEqual(passwordMark("00:11"), passwordMark("00:12"));
+  assert.match(passwordMark("00:11"), /^[\w-]{16}$/);
 });
