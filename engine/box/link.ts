@@ -90,7 +90,7 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
 
   /** Says something that needs no answer; nothing when the other side has ended. */
   tell<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
-    if (this.#closed === undefined) this.#send({ kind: "question", id: 0, name, asks });
+    this.#send({ kind: "question", id: 0, name, asks });
   }
 
   /** What the other side has posted. */

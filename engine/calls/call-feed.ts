@@ -1,4 +1,5 @@
 import { Failure } from "../failure.js";
+import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
 import {
   type CallNews,
@@ -34,7 +35,7 @@ export class CallFeed {
   readonly #watched = new Map<NewsTopic, TopicWatchers>();
   /** The calls that this process has, each with what was said and is in no stored turn yet. */
   readonly #calls = new Map<NewsTopic, () => CallNews>();
-  readonly #countByOrg = new Map<string, number>();
+  readonly #counts = new OrganizationCounts();
   #count = 0;
   #isClosed = false;
 
@@ -101,7 +102,7 @@ export class CallFeed {
       signal.addEventListener("abort", watch.end);
       this.#watchersOf(topic, togetherMs).add(watch);
       if (callId !== undefined) this.#tellPresent(topic, watcher);
-      this.#countByOrg.set(orgId, (this.#countByOrg.get(orgId) ?? 0) + 1);
+      this.#counts.add(orgId);
       this.#count += 1;
     });
   }
@@ -113,7 +114,7 @@ export class CallFeed {
   }
 
   #hasRoom(orgId: string): boolean {
-    const count = this.#countByOrg.get(orgId) ?? 0;
+    const count = this.#counts.of(orgId);
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
   }
 
@@ -145,9 +146,7 @@ export class CallFeed {
       this.#watched.delete(topic);
       this.#exchange?.want(topic, false);
     }
-    const left = (this.#countByOrg.get(orgId) ?? 0) - 1;
-    if (left > 0) this.#countByOrg.set(orgId, left);
-    else this.#countByOrg.delete(orgId);
+    this.#counts.remove(orgId);
     this.#count -= 1;
   }
 }

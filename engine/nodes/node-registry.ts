@@ -116,14 +116,6 @@ export class NodeRegistry {
     return best.address ?? undefined;
   }
 
-  /** Ids of the nodes that live, without this one. */
-  get others(): readonly string[] {
-    const { startId } = this.#options.node;
-    return this.#nodes
-      .filter((node) => node.startId !== startId && this.#lives(node))
-      .map((node) => node.startId);
-  }
-
   /**
    * Settles when the heartbeat is stored, or could not be: the next one makes up for it. What it shows to be left by others is
    * put away by then, but further heartbeats do not wait for that. Never rejects.

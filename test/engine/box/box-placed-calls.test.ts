@@ -81,7 +81,7 @@ test("the call goes with its slot to the process that has its stream, and to it 
   const { owner, one, other } = await ringing();
   const open = () => Promise.resolve(SESSION);
   assert.equal(await other.placed.connect("a", "another organization", open), undefined);
-  assert.equal(one.own.isRinging("a"), true);
+  assert.deepEqual([one.own.isRinging("a"), one.slots.count], [true, 1]);
   assert.equal(await other.placed.connect("a", ORG, open), SESSION);
   assert.deepEqual([one.slots.count, other.slots.count, owner.callCount], [0, 1, 1]);
   assert.equal(await one.placed.connect("a", ORG, open), undefined, "it is answered by now");

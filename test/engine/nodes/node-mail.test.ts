@@ -251,3 +251,18 @@ test("a node that cannot hear the others listens again, less and less often, and
   assert.deepEqual(waits, [200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
   assert.deepEqual([told.changes, told.listening], [1, 2]);
 });
+
+test("a node that is asked too much at once answers a thousand, and others later", async () => {
+  const held: ((answer: boolean) => void)[] = [];
+  const { log, hear, answers } = await openNode({
+    isRinging: () => new Promise<boolean>((resolve) => held.push(resolve)),
+  });
+  const ask = (id: number) => hear({ kind: "question", id, from: "two", question: RINGS });
+  for (let id = 1; id <= 1_001; id += 1) ask(id);
+  assert.deepEqual([held.length, log.ofLevel("warn").length], [1_000, 1]);
+  for (const answer of held.splice(0)) answer(true);
+  assert.equal((await answers()).length, 1_000);
+  ask(1_002);
+  held[0]?.(true);
+  assert.equal((await answers()).length, 1);
+});

@@ -134,6 +134,14 @@ test("where the database is slow, so many news wait and no more, and what comes 
   clock.advance(TOGETHER_MS);
   await settled();
   assert.equal(watches.told.length, 1 + NEWS_WAITING_MAX);
+  has.news.send({ topic: "org", news: TURN });
+  clock.advance(TOGETHER_MS);
+  await settled();
+  assert.deepEqual(
+    has.log.ofLevel("warn").map(({ fields }) => fields["count"]),
+    [5],
+    "said once",
+  );
   assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /left out: too many/);
 });
 
