@@ -129,3 +129,48 @@ test("so many sums of calls are made at a time, so many wait, and more are refus
   }
   assert.equal(asked.length, sums.length);
 });
+
+test("a list is narrowed by what is wished for, and by nothing else", async () => {
+  const asked: unknown[] = [];
+  const calls = {
+    list: async (_orgId: string, filter: unknown) => {
+      asked.push(filter);
+      return { items: [], total: 0 };
+    },
+    count: async (_orgId: string, filter: unknown) => {
+      asked.push(filter);
+      return 0;
+    },
+  };
+  // Only what is called.
+  const database = { calls } as unknown as CallReportsOptions["database"];
+  const reports = new CallReports({ database, clock: new VirtualClock() });
+  const page = { skip: 0, limit: 10 };
+  const filter = { agentId: "agent", status: "failed" } as const;
+  const wish = {
+    channel: "phone",
+    longerThanSec: 5,
+    waitedMoreThanMs: 900,
+    words: "late",
+  } as const;
+  await reports.list(ORG, page);
+  await reports.list(ORG, { ...page, ...filter });
+  await reports.list(ORG, { ...page, ...wish, attention: false });
+  await reports.list(ORG, { ...page, attention: true });
+  await reports.count(ORG, {});
+  await reports.count(ORG, filter);
+  const attention = {
+    interruptionsMin: 4,
+    waitMinMs: 2_500,
+    fields: ["deafForLong", "waitedForLong"],
+    value: "callerIdle",
+  };
+  assert.deepEqual(asked, [
+    page,
+    { ...page, ...filter },
+    { ...page, sieve: wish },
+    { ...page, sieve: { attention } },
+    {},
+    filter,
+  ]);
+});

@@ -108,3 +108,18 @@ test("once everybody has gone nothing is left to be told", () => {
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), []);
 });
+
+test("those who stay are told after one has gone, and nothing is left when all have", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, 2);
+  const [stays, goes] = pages;
+  assert.ok(stays && goes);
+  watchers.tell(words("one"));
+  assert.equal(watchers.remove(goes), true);
+  assert.equal(watchers.remove(goes), false);
+  assert.equal(watchers.isEmpty, false);
+  clock.advance(TOGETHER_MS);
+  assert.deepEqual([textsOf(stays), textsOf(goes)], [["one"], []]);
+  watchers.tell(words("two"));
+  watchers.remove(stays);
+  assert.deepEqual([watchers.isEmpty, clock.pendingTimerCount], [true, 0]);
+});
