@@ -266,3 +266,12 @@ test("a node that is asked too much at once answers a thousand, and others later
   held[0]?.(true);
   assert.equal((await answers()).length, 1);
 });
+
+test("a thousand questions wait for other servers, and no more", async () => {
+  const { clock, node } = await openNode();
+  const ask = () => node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const asked = Array.from({ length: 1_000 }, () => assert.rejects(ask()));
+  await assert.rejects(ask(), /answer too slowly/);
+  clock.advance(2_000);
+  await Promise.all(asked);
+});

@@ -101,6 +101,7 @@ test("what is watched at another server is told there, together, and for as long
   assert.equal(has.wanted.at(-1), "org true");
   has.news.close();
   watches.news.close();
+  has.news.send({ topic: "org", news: TURN });
   assert.equal(clock.pendingTimerCount, 0);
 });
 
