@@ -39,7 +39,10 @@ test("a call in progress is ended where it is, and its record says by whom", asy
   const { supervision, ended, noted } = supervising("active");
   await supervision.end(TENANT, "call");
   await supervision.end({ ...TENANT, userId: undefined, apiKeyId: "key" }, "call");
-  assert.deepEqual(ended, Array(2).fill(["call", "organizationEnded"]));
+  assert.deepEqual(
+    ended,
+    [1, 2].map(() => ["call", "organizationEnded"]),
+  );
   assert.deepEqual(noted, [
     { endedBy: { type: "user", id: TENANT.userId } },
     { endedBy: { type: "apiKey", id: "key" } },

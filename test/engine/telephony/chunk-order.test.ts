@@ -43,6 +43,16 @@ test("numbers that begin elsewhere or begin anew are followed", () => {
   assert.deepEqual(ordered(order, [6, 7, 8]), [6, 7, 8]);
 });
 
+test("what was held of before is not heard behind numbers that begin anew", () => {
+  const order = new ChunkOrder();
+  assert.deepEqual(
+    ordered(order, [100, 101, 102, 103, 104, 105, 107]),
+    [100, 101, 102, 103, 104, 105],
+  );
+  assert.deepEqual(ordered(order, [1, 2, 3, 4, 5, 6]), [6]);
+  assert.deepEqual(order.end(), []);
+});
+
 test("a stream that counts from below one is followed after as many pieces as one that begins anew", () => {
   const order = new ChunkOrder();
   assert.deepEqual(ordered(order, [-7, -6, -5, -4, -3]), []);

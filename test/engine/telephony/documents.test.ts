@@ -252,9 +252,10 @@ test("a caller is handed on to a number or to a SIP address, each by its own ele
 });
 
 test("a dialplan is told its stream's token, and where to ask behind it if it may", () => {
-  const { connect, farewell, hangUp } = ASTERISK.documents;
-  assert.equal(connect(TARGET), "0a1b");
+  const { documents } = ASTERISK;
+  assert.equal(documents.connect(TARGET), "0a1b");
   const continueUrl = "https://voice.example.com/next";
-  assert.equal(connect({ ...TARGET, continueUrl }), `0a1b|${continueUrl}`);
-  assert.deepEqual([farewell({ text: "Goodbye." }), hangUp()], ["Goodbye.", "over"]);
+  assert.equal(documents.connect({ ...TARGET, continueUrl }), `0a1b|${continueUrl}`);
+  const words = [documents.farewell({ text: "Goodbye." }), documents.hangUp()];
+  assert.deepEqual(words, ["Goodbye.", "over"]);
 });
