@@ -1,14 +1,6 @@
+import type { EquivalentMutant } from "./equivalent-mutant.js";
+import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import type { Mutant } from "./sampled-mutants.js";
-
-/** A mutant that no test can kill, because nothing that anybody can see differs. */
-interface EquivalentMutant {
-  readonly sourcePath: string;
-  /** The line of the compiled module, without its indent. */
-  readonly code: string;
-  readonly original: string;
-  readonly replacement: string;
-  readonly reason: string;
-}
 
 export const EQUIVALENT: readonly EquivalentMutant[] = [
   {
@@ -249,6 +241,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "1",
     reason: "the only one who asks rounds the time down to five minutes",
   },
+  ...BETWEEN_SERVERS,
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

@@ -47,7 +47,7 @@ interface Waiter {
 }
 
 /** A process that answers nothing for so many questions stands still; further ones fail at once. */
-export const QUESTIONS_WAITING_MAX = 20_000;
+const QUESTIONS_WAITING_MAX = 20_000;
 
 /** Settles when who asked has dealt with what came of this: what is said then comes in a later parcel than the answer. */
 export async function answered(given: Promise<unknown> | undefined): Promise<void> {
@@ -90,7 +90,7 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
 
   /** Says something that needs no answer; nothing when the other side has ended. */
   tell<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
-    if (this.#closed === undefined) this.#send({ kind: "question", id: 0, name, asks });
+    this.#send({ kind: "question", id: 0, name, asks });
   }
 
   /** What the other side has posted. */

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
+import { OrganizationCounts } from "../organization-counts.js";
 import type { AgentLlm } from "../session/effect-surroundings.js";
 import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
@@ -43,7 +44,7 @@ export interface AgentChatsOptions {
 /** Lets people try an agent in text: its prompt and its language model as in a call, without ears and voice. */
 export class AgentChats {
   readonly #options: AgentChatsOptions;
-  readonly #countByOrgId = new Map<string, number>();
+  readonly #counts = new OrganizationCounts();
   #count = 0;
 
   constructor(options: AgentChatsOptions) {
@@ -92,8 +93,7 @@ export class AgentChats {
 
   #takePlace(orgId: string): () => void {
     const retryAfterSec = RETRY_AFTER_SEC;
-    const ownCount = this.#countByOrgId.get(orgId) ?? 0;
-    if (ownCount >= CHATS_OF_ORGANIZATION_MAX) {
+    if (this.#counts.of(orgId) >= CHATS_OF_ORGANIZATION_MAX) {
       const message = `an organization can have ${CHATS_OF_ORGANIZATION_MAX} chats at the same time`;
       throw new Failure("rateLimited", message, { retryAfterSec });
     }
@@ -101,20 +101,14 @@ export class AgentChats {
       throw new Failure("unavailable", "too many chats at the same time", { retryAfterSec });
     }
     this.#count += 1;
-    this.#countByOrgId.set(orgId, ownCount + 1);
+    this.#counts.add(orgId);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      this.#givePlaceBack(orgId);
+      this.#count -= 1;
+      this.#counts.remove(orgId);
     };
-  }
-
-  #givePlaceBack(orgId: string): void {
-    this.#count -= 1;
-    const left = (this.#countByOrgId.get(orgId) ?? 0) - 1;
-    if (left > 0) this.#countByOrgId.set(orgId, left);
-    else this.#countByOrgId.delete(orgId);
   }
 
   async #ask(

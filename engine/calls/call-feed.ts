@@ -1,4 +1,5 @@
 import { Failure } from "../failure.js";
+import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
 import {
   type CallNews,
@@ -11,15 +12,15 @@ import {
 import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
 
 /** In one process. A person has a page or two open; more than these are a client that forgets to let go. */
-export const WATCHERS_PER_ORGANIZATION_MAX = 100;
-export const WATCHERS_MAX = 1_000;
+const WATCHERS_PER_ORGANIZATION_MAX = 100;
+const WATCHERS_MAX = 1_000;
 /** Who watches has to come again, with credentials that are still good. */
-export const WATCH_MAX_MS = 60_000;
+const WATCH_MAX_MS = 60_000;
 /** So that nothing between server and watcher takes the line for dead, and a watcher that is gone is missed. */
-export const PULSE_MS = 5_000;
+const PULSE_MS = 5_000;
 
 /** News of all calls of an organization wait so long for others; the words of one call do not. */
-export const TOGETHER_MS = 250;
+const TOGETHER_MS = 250;
 
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
@@ -34,7 +35,7 @@ export class CallFeed {
   readonly #watched = new Map<NewsTopic, TopicWatchers>();
   /** The calls that this process has, each with what was said and is in no stored turn yet. */
   readonly #calls = new Map<NewsTopic, () => CallNews>();
-  readonly #countByOrg = new Map<string, number>();
+  readonly #counts = new OrganizationCounts();
   #count = 0;
   #isClosed = false;
 
@@ -101,7 +102,7 @@ export class CallFeed {
       signal.addEventListener("abort", watch.end);
       this.#watchersOf(topic, togetherMs).add(watch);
       if (callId !== undefined) this.#tellPresent(topic, watcher);
-      this.#countByOrg.set(orgId, (this.#countByOrg.get(orgId) ?? 0) + 1);
+      this.#counts.add(orgId);
       this.#count += 1;
     });
   }
@@ -113,7 +114,7 @@ export class CallFeed {
   }
 
   #hasRoom(orgId: string): boolean {
-    const count = this.#countByOrg.get(orgId) ?? 0;
+    const count = this.#counts.of(orgId);
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
   }
 
@@ -145,9 +146,7 @@ export class CallFeed {
       this.#watched.delete(topic);
       this.#exchange?.want(topic, false);
     }
-    const left = (this.#countByOrg.get(orgId) ?? 0) - 1;
-    if (left > 0) this.#countByOrg.set(orgId, left);
-    else this.#countByOrg.delete(orgId);
+    this.#counts.remove(orgId);
     this.#count -= 1;
   }
 }

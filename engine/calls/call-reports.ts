@@ -49,11 +49,11 @@ export interface CallReportsOptions {
 /** Four: of a minute, less than a hundredth of a second. */
 const DECIMALS = 10_000;
 /** At the same time, of everybody: each has the store read all that was said in many calls. */
-export const SEARCHES_MAX = 4;
+const SEARCHES_MAX = 4;
 /** At the same time, of everybody: each reads thousands of calls, piece by piece, on the threads that calls share. */
-export const SUMMARIES_MAX = 2;
+const SUMMARIES_MAX = 2;
 /** The last in line waits a few seconds. */
-export const SUMMARIES_WAITING_MAX = 32;
+const SUMMARIES_WAITING_MAX = 32;
 const CALLER_SAID_NOTHING: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
   /** A caller who had to interrupt so often was not understood, or talked to for too long. */

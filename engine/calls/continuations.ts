@@ -76,9 +76,9 @@ export class Continuations {
 
   /** Whose stream it was; undefined for a token that is not good. */
   claimsOf(token: string): StreamClaims | undefined {
-    const [vendor, orgId, agentId, callerRef, callKey, attempt] = this.#ids.verify(token) ?? [];
-    if (vendor === undefined || orgId === undefined || agentId === undefined) return undefined;
-    if (callerRef === undefined || callKey === undefined || attempt === undefined) return undefined;
+    const ids = this.#ids.verify(token);
+    if (ids === undefined) return undefined;
+    const [vendor = "", orgId = "", agentId = "", callerRef = "", callKey = "", attempt = ""] = ids;
     return { vendor, orgId, agentId, callerRef, callKey, attempt: Number(attempt) };
   }
 

@@ -1,7 +1,7 @@
 import type { SaidWords } from "./call-news.js";
 
 /** A turn may wait long for being stored; of what is said meanwhile the oldest is left out. */
-export const PRESENT_WORDS_MAX = 50;
+const PRESENT_WORDS_MAX = 50;
 
 /** What was said in a call and is in no stored turn yet: who begins to watch finds it nowhere else. */
 export class PresentWords {

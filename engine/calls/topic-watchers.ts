@@ -2,11 +2,11 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import type { CallNews } from "./call-news.js";
 
 /** So many are written to in one turn of the event loop, and then calls have theirs. */
-export const WATCHERS_PER_TURN = 4;
+const WATCHERS_PER_TURN = 4;
 /** From one of these turns to the next: all that an organization may have are told within a quarter of a second. */
-export const TURN_EVERY_MS = 10;
+const TURN_EVERY_MS = 10;
 /** News that may wait for their round; when there are so many, it begins before its time. */
-export const NEWS_WAITING_MAX = 100;
+const NEWS_WAITING_MAX = 100;
 
 export interface Watcher {
   /** In order. All who watch a topic are given the same array, so that what is made of it can be made once. */

@@ -33,7 +33,7 @@ export interface UsageShares {
 /** Parsed in one go, on the thread that calls share. */
 const CALLS_PER_READ = 100;
 /** The latest so many: of a busier organization they are a fair sample of its last days. */
-export const SHARED_CALLS_MAX = 5_000;
+const SHARED_CALLS_MAX = 5_000;
 /** Four: of a minute, less than a hundredth of a second. */
 const DECIMALS = 10_000;
 

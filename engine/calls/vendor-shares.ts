@@ -33,7 +33,7 @@ export interface VendorFaults {
 
 const CATEGORIES: readonly Category[] = ["llm", "tts", "stt"];
 /** A vendor has as many kinds of faults; with many models there are more, of which the rarest are left out. */
-export const FAULTS_MAX = 10;
+const FAULTS_MAX = 10;
 
 interface Tally extends Omit<VendorShare, "faults"> {
   readonly faults: Map<string, VendorFaults>;

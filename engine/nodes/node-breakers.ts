@@ -12,9 +12,9 @@ import {
 } from "./breaker-letter.js";
 
 /** Credentials whose news wait for the letter before theirs; of each only the newest. */
-export const BREAKERS_WAITING_MAX = 1_000;
+const BREAKERS_WAITING_MAX = 1_000;
 /** Who has begun to listen is told of so many by each server, the newest; of others it learns by a failure of its own. */
-export const BREAKERS_TOLD_MAX = 200;
+const BREAKERS_TOLD_MAX = 200;
 
 export interface NodeBreakersOptions extends NodeBoxBreakers {
   readonly mail: Pick<Mail, "post">;

@@ -1,49 +1,14 @@
 import * as v from "valibot";
-import type { EndReason } from "../session/ending.js";
+import { END_REASONS } from "../session/ending.js";
 
 /** Where a node listens, and what all of them listen to. */
 export const channelOf = (startId: string): string => `parley ${startId}`;
 /** Something of the nodes has changed; the text says nothing. */
 export const ALL_NODES = "parley nodes";
 
-const REASONS: Readonly<Record<EndReason, true>> = {
-  callerLeft: true,
-  agentHungUp: true,
-  transferred: true,
-  durationLimit: true,
-  suspended: true,
-  organizationEnded: true,
-  callerIdle: true,
-  callerTooSlow: true,
-  callerTooFast: true,
-  callerProtocol: true,
-  languageModelFailed: true,
-  speechFailed: true,
-  listeningFailed: true,
-  serverStopping: true,
-  overloaded: true,
-  internalError: true,
-  busy: true,
-  noAnswer: true,
-  vendorFailed: true,
-  machine: true,
-};
-
-function isReason(text: string): text is EndReason {
-  return Object.hasOwn(REASONS, text);
-}
-
-const Reason = v.pipe(
-  v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }): EndReason => {
-    if (isReason(dataset.value)) return dataset.value;
-    addIssue({ message: "expected a reason to end a call" });
-    return NEVER;
-  }),
-);
 const OutboundClaims = v.object({ callId: v.string(), orgId: v.string(), agentId: v.string() });
 const Ending = v.object({
-  reason: Reason,
+  reason: v.picklist(END_REASONS),
   status: v.picklist(["completed", "failed"]),
   message: v.string(),
   transferTo: v.exactOptional(v.string()),

@@ -16,7 +16,7 @@ const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
 const RECONNECT_MIN_MS = 200;
 const RECONNECT_MAX_MS = 5_000;
 /** Questions that wait for their answers, either way: some hundred times what a busy node has. */
-export const QUESTIONS_MAX = 1_000;
+const QUESTIONS_MAX = 1_000;
 
 type Handlers = NodeBox["handlers"];
 

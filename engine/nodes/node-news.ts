@@ -16,11 +16,11 @@ import {
 import { WatchLeases } from "./watch-leases.js";
 
 /** Well within a lease, so that one lost letter costs nothing. */
-export const RENEW_MS = 10_000;
+const RENEW_MS = 10_000;
 /** What comes within it goes in one letter. */
-export const TOGETHER_MS = 100;
+const TOGETHER_MS = 100;
 /** News that wait for their letter: where the database is slow, what is new is left out. */
-export const NEWS_WAITING_MAX = 1_000;
+const NEWS_WAITING_MAX = 1_000;
 
 export interface NodeNewsOptions extends NodeBoxNews {
   readonly mail: Pick<Mail, "post" | "postToAll">;

@@ -8,7 +8,7 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { leastLoaded } from "./least-loaded.js";
 import { SilenceWatch } from "./silence-watch.js";
 
-export const BEAT_MS = 2_000;
+const BEAT_MS = 2_000;
 /** A node that is silent for so long is taken for dead. */
 export const SILENCE_MAX_MS = 15_000;
 /** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
@@ -114,14 +114,6 @@ export class NodeRegistry {
     if (best === undefined) return undefined;
     this.#sent.set(best.startId, (this.#sent.get(best.startId) ?? 0) + 1);
     return best.address ?? undefined;
-  }
-
-  /** Ids of the nodes that live, without this one. */
-  get others(): readonly string[] {
-    const { startId } = this.#options.node;
-    return this.#nodes
-      .filter((node) => node.startId !== startId && this.#lives(node))
-      .map((node) => node.startId);
   }
 
   /**

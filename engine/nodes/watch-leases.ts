@@ -1,9 +1,9 @@
 import type { NewsTopic } from "./news-letter.js";
 
 /** A node that has not asked again by then watches no more, or is gone. */
-export const LEASE_MS = 25_000;
+const LEASE_MS = 25_000;
 /** What all nodes watch together. More topics are not told: their pages ask now and then, as without news. */
-export const LEASED_TOPICS_MAX = 10_000;
+const LEASED_TOPICS_MAX = 10_000;
 
 /** Which nodes watch which calls, each for as long as it has asked. */
 export class WatchLeases {

@@ -109,9 +109,9 @@ function keyOf(secret: string): KeyObject {
 }
 
 function lifetimeSec(expiresIn: string): number {
-  const [, count, unit] = LIFETIME_FORMAT.exec(expiresIn) ?? [];
-  const unitSec = unit === undefined ? undefined : UNIT_SEC.get(unit);
-  if (count === undefined || unitSec === undefined) {
+  const [, count, unit = ""] = LIFETIME_FORMAT.exec(expiresIn) ?? [];
+  const unitSec = UNIT_SEC.get(unit);
+  if (unitSec === undefined) {
     throw new Error("a token lifetime is a whole number and a unit, for example 30m, 1h or 7d");
   }
   return Number(count) * unitSec;

@@ -80,10 +80,9 @@ export class CredentialCipher {
 }
 
 function openWith(key: KeyObject, sealed: string): string | undefined {
-  const [, ivHex, authTagHex, ciphertextHex] = SEALED_FORMAT.exec(sealed) ?? [];
-  if (ivHex === undefined || authTagHex === undefined || ciphertextHex === undefined) {
-    return undefined;
-  }
+  const found = SEALED_FORMAT.exec(sealed);
+  if (found === null) return undefined;
+  const [, ivHex = "", authTagHex = "", ciphertextHex = ""] = found;
   const iv = Buffer.from(ivHex, "hex");
   const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: AUTH_TAG_BYTES });
   decipher.setAuthTag(Buffer.from(authTagHex, "hex"));

@@ -30,8 +30,9 @@ export class OutboundTokens {
 
   /** Undefined for a token that is forged, broken or expired. */
   verify(token: string): OutboundClaims | undefined {
-    const [callId, orgId, agentId] = this.#ids.verify(token) ?? [];
-    if (callId === undefined || orgId === undefined || agentId === undefined) return undefined;
+    const ids = this.#ids.verify(token);
+    if (ids === undefined) return undefined;
+    const [callId = "", orgId = "", agentId = ""] = ids;
     return { callId, orgId, agentId };
   }
 }

@@ -31,8 +31,9 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Compares in constant time; a stored text that is not of the format matches nothing. Rejects as hashPassword does. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  const [, saltHex, hashHex] = STORED_FORMAT.exec(stored) ?? [];
-  if (saltHex === undefined || hashHex === undefined) return false;
+  const found = STORED_FORMAT.exec(stored);
+  if (found === null) return false;
+  const [, saltHex = "", hashHex = ""] = found;
   const hash = await deriveHash(password, Buffer.from(saltHex, "hex"));
   return timingSafeEqual(hash, Buffer.from(hashHex, "hex"));
 }

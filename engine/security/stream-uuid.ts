@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../failure.js";
+import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
 import type { Soon } from "../time/soon.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
@@ -29,7 +30,7 @@ export class StreamUuids implements StreamUuidDesk {
   readonly #clock: Clock;
   /** The oldest come first. */
   readonly #waiting = new Map<string, Waiting>();
-  readonly #countByOrg = new Map<string, number>();
+  readonly #counts = new OrganizationCounts();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -42,7 +43,7 @@ export class StreamUuids implements StreamUuidDesk {
   /** Throws a Failure when too many have not been used yet. */
   mint(claims: StreamClaims): string {
     this.#forgetOld();
-    const ofOne = this.#countByOrg.get(claims.orgId) ?? 0;
+    const ofOne = this.#counts.of(claims.orgId);
     if (this.#waiting.size >= STREAM_UUIDS_MAX || ofOne >= STREAM_UUIDS_OF_ONE_MAX) {
       throw new Failure(
         "unavailable",
@@ -52,7 +53,7 @@ export class StreamUuids implements StreamUuidDesk {
     const uuid = randomUUID();
     const untilMs = this.#clock.monotonicMs() + STREAM_TOKEN_LIFETIME_MS;
     this.#waiting.set(uuid, { claims, untilMs });
-    this.#countByOrg.set(claims.orgId, ofOne + 1);
+    this.#counts.add(claims.orgId);
     return uuid;
   }
 
@@ -74,8 +75,6 @@ export class StreamUuids implements StreamUuidDesk {
 
   #forget(uuid: string, { claims: { orgId } }: Waiting): void {
     this.#waiting.delete(uuid);
-    const left = (this.#countByOrg.get(orgId) ?? 1) - 1;
-    if (left > 0) this.#countByOrg.set(orgId, left);
-    else this.#countByOrg.delete(orgId);
+    this.#counts.remove(orgId);
   }
 }

@@ -1,25 +1,28 @@
 /** Why a call ends. The edge maps it to a close code; the call record keeps it. */
-export type EndReason =
-  | "callerLeft"
-  | "agentHungUp"
-  | "transferred"
-  | "durationLimit"
-  | "suspended"
-  | "organizationEnded"
-  | "callerIdle"
-  | "callerTooSlow"
-  | "callerTooFast"
-  | "callerProtocol"
-  | "languageModelFailed"
-  | "speechFailed"
-  | "listeningFailed"
-  | "serverStopping"
-  | "overloaded"
-  | "internalError"
-  | "busy"
-  | "noAnswer"
-  | "vendorFailed"
-  | "machine";
+export type EndReason = (typeof END_REASONS)[number];
+
+export const END_REASONS = [
+  "callerLeft",
+  "agentHungUp",
+  "transferred",
+  "durationLimit",
+  "suspended",
+  "organizationEnded",
+  "callerIdle",
+  "callerTooSlow",
+  "callerTooFast",
+  "callerProtocol",
+  "languageModelFailed",
+  "speechFailed",
+  "listeningFailed",
+  "serverStopping",
+  "overloaded",
+  "internalError",
+  "busy",
+  "noAnswer",
+  "vendorFailed",
+  "machine",
+] as const;
 
 export interface Ending {
   readonly reason: EndReason;

@@ -1,5 +1,5 @@
 /** 100 ms of 20 ms pieces: what comes later than that is lost to a conversation. */
-export const CHUNKS_HELD_MAX = 5;
+const CHUNKS_HELD_MAX = 5;
 /** So many numbers in a row that are too low: the vendor counts anew. */
 const LATE_CHUNKS_MAX = CHUNKS_HELD_MAX;
 

@@ -46,7 +46,6 @@ export class MediaStream implements PhoneWire {
   readonly #base64 = new Base64Audio();
   readonly #marks = new PendingMarks();
   #format: RawFormat;
-  #sampleBytes: number;
   #voice: StreamVoice | undefined;
   #hasEnded = false;
 
@@ -54,7 +53,6 @@ export class MediaStream implements PhoneWire {
     this.#dialect = dialect;
     this.#order = dialect.traits.reorders ? new ChunkOrder() : undefined;
     this.#format = dialect.format;
-    this.#sampleBytes = bytesPerSample(dialect.format.encoding);
   }
 
   get needsPacing(): boolean {
@@ -149,7 +147,6 @@ export class MediaStream implements PhoneWire {
     if (started === undefined) return ignored("unsupported audio format");
     const { encoding, sampleRateHz } = started;
     this.#format = { encoding, sampleRateHz };
-    this.#sampleBytes = bytesPerSample(encoding);
     this.#voice = this.#dialect.voice(started);
     return [started];
   }
@@ -177,7 +174,7 @@ export class MediaStream implements PhoneWire {
 
   #hear(bytes: Uint8Array, sequence: number | undefined): readonly PhoneEvent[] {
     if (this.#voice === undefined) return ignored("before the start");
-    const excess = this.#sampleBytes === 1 ? 0 : bytes.length % this.#sampleBytes;
+    const excess = bytes.length % bytesPerSample(this.#format.encoding);
     const whole = excess === 0 ? bytes : bytes.subarray(0, bytes.length - excess);
     if (whole.length === 0) return ignored("audio is empty");
     if (this.#order === undefined || sequence === undefined) {

@@ -35,7 +35,6 @@ export function wholeFrames(
   frameBytes: number,
   encoding: RawEncoding,
 ): readonly Uint8Array[] {
-  if (bytes.length === frameBytes) return [bytes];
   const frames: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += frameBytes) {
     const piece = bytes.subarray(at, at + frameBytes);

@@ -52,7 +52,7 @@ class GivenCallStand {
     const surroundings = { database, mail, clock, log, isNameCertain: true };
     const nodes = new Nodes({ ...surroundings, node, onLost: () => undefined });
     await nodes.join();
-    const { owner, join } = newBox(nodes);
+    const { owner, join } = newBox({ nodes });
     const process = join(1, handlers);
     await nodes.serve(owner.asNode);
     this.#context.after(() => nodes.leave());

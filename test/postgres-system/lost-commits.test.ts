@@ -3,12 +3,13 @@ import { type TestContext, test } from "node:test";
 import { Client } from "pg";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
-import { beginMarked, PURGED_ROWS_MAX, purgeMarks } from "../../storage/postgres/commit-mark.js";
+import { beginMarked, purgeMarks } from "../../storage/postgres/commit-mark.js";
 import { LostCommits } from "../../storage/postgres/lost-commits.js";
 import { connectionSettings, newPool } from "../../storage/postgres/postgres-pool.js";
 import { StorageStopped } from "../../storage/storage-failure.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
+const PURGED_ROWS_MAX = 10_000;
 const cluster = await PostgresCluster.start();
 /** A database with tables, a connection that begins transactions, and a server that asks about them. */
 async function stand(context: TestContext) {

@@ -4,11 +4,11 @@ import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import type { NodeBox } from "../../engine/box/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
-import { NodeMail, QUESTIONS_MAX } from "../../engine/nodes/node-mail.js";
+import { NodeMail } from "../../engine/nodes/node-mail.js";
 import { Nodes, type NodesOptions } from "../../engine/nodes/nodes.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { MAIL_BYTES_MAX, RECORDS_CHANGED } from "../../storage/mail.js";
+import { RECORDS_CHANGED } from "../../storage/mail.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -16,6 +16,8 @@ import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
 
+const MAIL_BYTES_MAX = 7_900;
+const QUESTIONS_MAX = 1_000;
 const cluster = await PostgresCluster.start();
 
 interface OpenedNodes {

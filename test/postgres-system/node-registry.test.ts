@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { drainNode } from "../../engine/nodes/node-list.js";
-import { BEAT_MS, NodeRegistry, SILENCE_MAX_MS } from "../../engine/nodes/node-registry.js";
+import { NodeRegistry } from "../../engine/nodes/node-registry.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { ForeignKeyViolation } from "../../storage/foreign-key-violation.js";
 import { StorageUnavailable } from "../../storage/storage-failure.js";
@@ -13,6 +13,8 @@ import { callRecord, insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
 
+const SILENCE_MAX_MS = 15_000;
+const BEAT_MS = 2_000;
 const cluster = await PostgresCluster.start();
 const BEATS_OF_SILENCE = SILENCE_MAX_MS / BEAT_MS + 1;
 

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kysely } from "kysely";
-import {
-  CALLS_PER_SEARCH,
-  type CallPage,
-  countedPage,
-  SEARCHED_CALLS_MAX,
-} from "../../storage/call-queries.js";
+import { type CallPage, countedPage } from "../../storage/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallStatus, JsonObject } from "../../storage/records.js";
 import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
@@ -23,6 +18,8 @@ import {
 } from "./sample-records.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
+const CALLS_PER_SEARCH = 250;
+const SEARCHED_CALLS_MAX = 2_000;
 const MINUTE_MS = 60_000;
 const BEGUN_AT_ONCE = 50;
 

@@ -96,7 +96,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   aws4fetch: ["engine/bucket/"],
   kysely: ["storage/", "test/storage/"],
   "better-sqlite3": ["storage/sqlite/", "test/storage/"],
-  pg: ["storage/postgres/", "test/postgres-system/", "bench/"],
+  pg: ["storage/postgres/", "test/storage/postgres/", "test/postgres-system/", "bench/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   "node-forge": ["engine/sandbox/"],
   ws: ["api/http/front/", "engine/sandbox/", "bench/", "test/"],

@@ -1,3 +1,4 @@
+import { OrganizationCounts } from "../../organization-counts.js";
 import type { Soon } from "../../time/soon.js";
 
 /** The slots as those use them who open calls, whether this process counts them or the owner of the box does. */
@@ -23,19 +24,19 @@ export interface Slots {
  */
 export class CallSlots implements Slots {
   readonly #orgByCall = new Map<string, string>();
-  readonly #countByOrg = new Map<string, number>();
+  readonly #counts = new OrganizationCounts();
 
   get count(): number {
     return this.#orgByCall.size;
   }
 
   countOf(orgId: string): number {
-    return this.#countByOrg.get(orgId) ?? 0;
+    return this.#counts.of(orgId);
   }
 
   /** The organizations that have calls in progress. */
   get orgIds(): readonly string[] {
-    return [...this.#countByOrg.keys()];
+    return this.#counts.orgIds;
   }
 
   callsOf(orgId: string): readonly string[] {
@@ -45,10 +46,9 @@ export class CallSlots implements Slots {
   /** As in `Slots`. */
   acquire(orgId: string, callId: string, callsMax: number, replaces?: string): boolean {
     if (replaces !== undefined && this.#orgByCall.get(replaces) === orgId) this.release(replaces);
-    const count = this.#countByOrg.get(orgId) ?? 0;
-    if (count >= callsMax || this.#orgByCall.has(callId)) return false;
+    if (this.#counts.of(orgId) >= callsMax || this.#orgByCall.has(callId)) return false;
     this.#orgByCall.set(callId, orgId);
-    this.#countByOrg.set(orgId, count + 1);
+    this.#counts.add(orgId);
     return true;
   }
 
@@ -56,9 +56,7 @@ export class CallSlots implements Slots {
     const orgId = this.#orgByCall.get(callId);
     if (orgId === undefined) return;
     this.#orgByCall.delete(callId);
-    const count = (this.#countByOrg.get(orgId) ?? 1) - 1;
-    if (count === 0) this.#countByOrg.delete(orgId);
-    else this.#countByOrg.set(orgId, count);
+    this.#counts.remove(orgId);
   }
 
   /** Gives back the slots of calls that are not alive any more, and says how many there were: each one is a bug. */

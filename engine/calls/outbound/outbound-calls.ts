@@ -18,7 +18,7 @@ import type { HandedOver, PlacedCalls } from "./placed-calls.js";
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered tells so by then. */
-export const OUTCOME_MAX_MS = 5 * 60 * 1_000;
+const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
 /** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;

@@ -9,7 +9,7 @@ export const KEPT_CHARS_MAX = 32 * 1024 * 1024;
 /** Ends are few, since no call begins while something is kept; they lose their words before they are given up. */
 export const KEPT_ENDS_MAX = 20_000;
 /** How long after a failed write the next is tried. */
-export const RETRY_MS = 1_000;
+const RETRY_MS = 1_000;
 
 /** One write of a call's record. */
 export interface CallWrite {

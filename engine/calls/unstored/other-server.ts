@@ -4,7 +4,7 @@ import type { Logger } from "../../log.js";
 import type { Clock } from "../../time/clock.js";
 
 /** A server that lives says so more than twice in this time. */
-export const RUN_SILENCE_MAX_MS = 12_000;
+const RUN_SILENCE_MAX_MS = 12_000;
 const LOOK_MS = 1_000;
 
 export interface OtherServerOptions {

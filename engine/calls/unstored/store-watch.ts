@@ -3,9 +3,9 @@ import type { Logger } from "../../log.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 
 /** How soon a file that was deleted or replaced is noticed on a server that nobody asks for anything. */
-export const LOOK_MS = 2_000;
+const LOOK_MS = 2_000;
 /** How long the store must have been well before calls are taken again: a full disk lets small writes through now and then. */
-export const WELL_MS = 4_000;
+const WELL_MS = 4_000;
 
 export interface StoreWatchOptions {
   readonly store: Pick<Database, "look" | "writeFault">;

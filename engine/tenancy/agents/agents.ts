@@ -32,7 +32,7 @@ import { demandTransferTarget, sealedTools } from "./agent-tools.js";
 /** What was asked for within a second or so: about 5 kB an agent with its providers. */
 const KEPT_MAX = 200;
 /** An organization with more agents has all of them read for each list, and each call that names none. */
-export const AGENTS_KEPT_TOGETHER_MAX = 25;
+const AGENTS_KEPT_TOGETHER_MAX = 25;
 const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
 
 export type AgentView = AgentRecord & AgentStanding;

@@ -6,6 +6,7 @@ import type {
 } from "../../../engine/box/box-questions.js";
 import { type Handlers, Link, type Parcel } from "../../../engine/box/link.js";
 import type { OtherNodes } from "../../../engine/box/other-nodes.js";
+import type { Metric } from "../../../engine/metrics/box-metrics.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -28,8 +29,16 @@ const HANDLERS: Handlers<MemberQuestions> = {
   stop: nothing,
   endAll: nothing,
 };
-/** An owner whose session processes are all in this one; with `nodes`, one of several servers. */
-export function newBox(nodes?: OtherNodes) {
+/** What a box is told to have beside its session processes. */
+interface BoxSurroundings {
+  /** The other servers of its database. */
+  readonly nodes?: OtherNodes;
+  /** The metrics of the owner's process. */
+  readonly metrics?: readonly Metric[];
+}
+
+/** An owner whose session processes are all in this one. */
+export function newBox({ nodes, metrics = [] }: BoxSurroundings = {}) {
   const clock = new VirtualClock();
   const limiter = { take: () => 0 };
   const owner = new BoxOwner({
@@ -38,8 +47,8 @@ export function newBox(nodes?: OtherNodes) {
       relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
       look: () => Promise.resolve({ fault: undefined, warning: undefined }),
     },
-    metrics: () => Promise.resolve([]),
     nodes,
+    metrics: () => Promise.resolve(metrics),
     clock,
     log,
   });

@@ -7,7 +7,7 @@ import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { StorageUnwritable } from "../../../storage/storage-failure.js";
 import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
-const NEVER = new Promise<void>(nothing);
+const NEVER = new Promise<never>(nothing);
 
 test("slots are counted over the box, and those of a process that ends are free", async () => {
   const { owner, join } = newBox();
@@ -27,7 +27,7 @@ test("slots are counted over the box, and those of a process that ends are free"
 });
 
 test("processes know which of them take calls, and how many calls the box has", async () => {
-  const { clock, join } = newBox();
+  const { clock, owner, join } = newBox();
   const states: BoxState[] = [];
   const one = join(1, { box: (state) => void states.push(state) });
   const other = join(2);
@@ -45,6 +45,15 @@ test("processes know which of them take calls, and how many calls the box has", 
   other.tell("state", { isServing: true, isLate: true });
   await settled();
   assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], ...alone });
+  join(3);
+  clock.advance(250);
+  await settled();
+  assert.deepEqual(states.at(-1)?.taking, [1], "one that has just begun serves nobody yet");
+  other.tell("state", { isServing: true, isLate: false });
+  await settled();
+  owner.leave(2);
+  await settled();
+  assert.deepEqual(states.at(-1)?.taking, [1], "at once, when one has ended");
 });
 
 test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {

@@ -186,6 +186,21 @@ test("every five seconds the run says that it lives, and every hour old conversa
   assert.equal(await database.history.load(orgId, "key", 0), undefined);
 });
 
+test("calls of an organization that was suspended are ended within two seconds, and no others", async (t) => {
+  const { center, database, clock, orgId, liveCall } = await centerFor(t);
+  const [theirs, others] = [liveCall("theirs"), liveCall("others")];
+  await center.slots.acquire(orgId, "theirs", 9);
+  await center.slots.acquire("another", "others", 9);
+  await database.organizations.setStatus(orgId, "pending", clock.epochMs());
+  clock.advance(1_999);
+  assert.equal(await isSettled(database.plans.list()), true);
+  assert.deepEqual(theirs, []);
+  clock.advance(1);
+  await database.plans.list();
+  await new Promise(setImmediate);
+  assert.deepEqual([theirs.map(({ reason }) => reason), others], [["suspended"], []]);
+});
+
 test("slots of calls that are gone are given back, and that is an error", async (t) => {
   const { center, clock, log, liveCall } = await centerFor(t);
   liveCall("alive");

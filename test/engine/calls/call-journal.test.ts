@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
-import { RETRY_MS } from "../../../engine/calls/unstored/call-writes.js";
 import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -11,6 +10,7 @@ import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js"
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 
+const RETRY_MS = 1_000;
 const HISTORY = [
   { role: "user", content: "hi" },
   { role: "assistant", content: "hello" },

@@ -4,14 +4,14 @@ import {
   type CallPage,
   CallReports,
   type CallReportsOptions,
-  SEARCHES_MAX,
-  SUMMARIES_MAX,
-  SUMMARIES_WAITING_MAX,
 } from "../../../engine/calls/call-reports.js";
 import { Failure } from "../../../engine/failure.js";
 import type { UsageRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const SUMMARIES_WAITING_MAX = 32;
+const SUMMARIES_MAX = 2;
+const SEARCHES_MAX = 4;
 const ORG = "org";
 
 function usageOf(date: string): UsageRecord {
@@ -128,4 +128,49 @@ test("so many sums of calls are made at a time, so many wait, and more are refus
     assert.ok(asked.length <= index + 1 + SUMMARIES_MAX);
   }
   assert.equal(asked.length, sums.length);
+});
+
+test("a list is narrowed by what is wished for, and by nothing else", async () => {
+  const asked: unknown[] = [];
+  const calls = {
+    list: async (_orgId: string, filter: unknown) => {
+      asked.push(filter);
+      return { items: [], total: 0 };
+    },
+    count: async (_orgId: string, filter: unknown) => {
+      asked.push(filter);
+      return 0;
+    },
+  };
+  // Only what is called.
+  const database = { calls } as unknown as CallReportsOptions["database"];
+  const reports = new CallReports({ database, clock: new VirtualClock() });
+  const page = { skip: 0, limit: 10 };
+  const filter = { agentId: "agent", status: "failed" } as const;
+  const wish = {
+    channel: "phone",
+    longerThanSec: 5,
+    waitedMoreThanMs: 900,
+    words: "late",
+  } as const;
+  await reports.list(ORG, page);
+  await reports.list(ORG, { ...page, ...filter });
+  await reports.list(ORG, { ...page, ...wish, attention: false });
+  await reports.list(ORG, { ...page, attention: true });
+  await reports.count(ORG, {});
+  await reports.count(ORG, filter);
+  const attention = {
+    interruptionsMin: 4,
+    waitMinMs: 2_500,
+    fields: ["deafForLong", "waitedForLong"],
+    value: "callerIdle",
+  };
+  assert.deepEqual(asked, [
+    page,
+    { ...page, ...filter },
+    { ...page, sieve: wish },
+    { ...page, sieve: { attention } },
+    {},
+    filter,
+  ]);
 });

@@ -28,3 +28,18 @@ test("one wait that a caller takes for a dead line is told of its call, whatever
 test("waits that callers put up with are not told", async (context) => {
   assert.deepEqual(await toldOf(context, 4_999, 4_999), [undefined, undefined]);
 });
+
+test("how long nobody heard the caller is told, and that it was long from five seconds on", async (context) => {
+  const heardNothing = async (...durationsMs: readonly number[]) => {
+    const { database, journal } = await temporaryJournal(context);
+    const entry = await journal.begin(CALL_START);
+    for (const durationMs of durationsMs) entry.wasDeaf(durationMs);
+    entry.ended(CALLER_LEFT, NOTHING);
+    await journal.stored();
+    const call = await database.calls.findById("org", "call");
+    return [call?.metadata["deafMs"], call?.metadata["deafForLong"]];
+  };
+  assert.deepEqual(await heardNothing(), [undefined, undefined]);
+  assert.deepEqual(await heardNothing(2_000.4, 2_999), [4_999, undefined]);
+  assert.deepEqual(await heardNothing(2_000, 3_000), [5_000, true]);
+});

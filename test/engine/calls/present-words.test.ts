@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESENT_WORDS_MAX, PresentWords } from "../../../engine/calls/present-words.js";
+import { PresentWords } from "../../../engine/calls/present-words.js";
 
+const PRESENT_WORDS_MAX = 50;
 const caller = (text: string, isFinal = true) => ({ role: "user", text, isFinal }) as const;
 const agent = (text: string, isFinal = false) => ({ role: "assistant", text, isFinal }) as const;
 

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX } from "../../../engine/calls/call-feed.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
-import {
-  NEWS_WAITING_MAX,
-  TopicWatchers,
-  TURN_EVERY_MS,
-  WATCHERS_PER_TURN,
-  type Watch,
-} from "../../../engine/calls/topic-watchers.js";
+import { TopicWatchers, type Watch } from "../../../engine/calls/topic-watchers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const NEWS_WAITING_MAX = 100;
+const TURN_EVERY_MS = 10;
+const WATCHERS_PER_TURN = 4;
+const TOGETHER_MS = 250;
+const WATCHERS_PER_ORGANIZATION_MAX = 100;
 interface Page extends Watch {
   /** What it was told, as often as it was told. */
   readonly told: (readonly CallNews[])[];
@@ -109,4 +107,19 @@ test("once everybody has gone nothing is left to be told", () => {
   for (const page of pages) watchers.remove(page);
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), []);
+});
+
+test("those who stay are told after one has gone, and nothing is left when all have", () => {
+  const { clock, watchers, pages } = watched(TOGETHER_MS, 2);
+  const [stays, goes] = pages;
+  assert.ok(stays && goes);
+  watchers.tell(words("one"));
+  assert.equal(watchers.remove(goes), true);
+  assert.equal(watchers.remove(goes), false);
+  assert.equal(watchers.isEmpty, false);
+  clock.advance(TOGETHER_MS);
+  assert.deepEqual([textsOf(stays), textsOf(goes)], [["one"], []]);
+  watchers.tell(words("two"));
+  watchers.remove(stays);
+  assert.deepEqual([watchers.isEmpty, clock.pendingTimerCount], [true, 0]);
 });

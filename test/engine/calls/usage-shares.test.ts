@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SHARED_CALLS_MAX, usageShares } from "../../../engine/calls/usage-shares.js";
+import { usageShares } from "../../../engine/calls/usage-shares.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { callRecord } from "../../api/routes/call-drafts.js";
 
+const SHARED_CALLS_MAX = 5_000;
 const ORG = "org";
 
 /** A store of these calls, the newest first. */

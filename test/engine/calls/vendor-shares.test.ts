@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TURNS_CALLS_MAX } from "../../../engine/calls/latest-turns.js";
-import { FAULTS_MAX, vendorShares } from "../../../engine/calls/vendor-shares.js";
+import { vendorShares } from "../../../engine/calls/vendor-shares.js";
 import type { JsonObject } from "../../../storage/records.js";
 
+const FAULTS_MAX = 10;
+const TURNS_CALLS_MAX = 2_000;
 /** A store with one turn a call, the newest first. */
 function storeOf(turns: readonly JsonObject[]) {
   return {

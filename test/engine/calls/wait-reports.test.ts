@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TURNS_CALLS_MAX } from "../../../engine/calls/latest-turns.js";
 import { dailyWaits } from "../../../engine/calls/wait-reports.js";
 
+const TURNS_CALLS_MAX = 2_000;
 const NOON_MS = Date.parse("2026-03-02T12:00:00Z");
 const DATES = ["2026-03-01", "2026-03-02"];
 
@@ -47,15 +47,21 @@ test("a day has the median and the 95th percentile of its replies, and another o
   });
 });
 
-test("turns that were not measured do not count", async () => {
+test("turns that were not measured do not count, and none of before the first day is asked for", async () => {
+  const sinces: number[] = [];
+  const greeting = [{ callId: "a", startedAtMs: NOON_MS, turn: { kind: "greeting" } }];
   const store = {
-    turnsSince: (_orgId: string, { skipCalls }: { skipCalls: number }) =>
-      Promise.resolve(
-        skipCalls === 0 ? [{ callId: "a", startedAtMs: NOON_MS, turn: { kind: "greeting" } }] : [],
-      ),
+    turnsSince: async (
+      _orgId: string,
+      { sinceMs, skipCalls }: { readonly sinceMs: number; readonly skipCalls: number },
+    ) => {
+      sinces.push(sinceMs);
+      return skipCalls === 0 ? greeting : [];
+    },
   };
   const [, today] = await dailyWaits(store, "org", DATES);
   assert.equal(today?.turns, 0);
+  assert.equal(sinces[0], Date.parse("2026-03-01T00:00:00Z"));
 });
 
 test("of a busy organization only the latest calls are read", async () => {

@@ -16,6 +16,8 @@ test("the next caller goes where the smallest part is taken", () => {
   const small = node("small", { calls: 5, capacity: 10 });
   const large = node("large", { calls: 20, capacity: 100 });
   assert.equal(leastLoaded([small, large], nobody)?.startId, "large");
+  const full = node("full", { calls: 1, capacity: 1 });
+  assert.equal(leastLoaded([small, full], nobody)?.startId, "small");
   const unknown = node("unknown", { calls: 3 });
   assert.equal(leastLoaded([small, large, unknown], nobody)?.startId, "unknown");
 });

@@ -8,8 +8,8 @@ import {
   watchLetters,
 } from "../../../engine/nodes/news-letter.js";
 import { NO_METRICS } from "../../../engine/session/effects.js";
-import { MAIL_BYTES_MAX } from "../../../storage/mail.js";
 
+const MAIL_BYTES_MAX = 7_900;
 const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 
 function assertAllFit(letters: readonly string[]): void {

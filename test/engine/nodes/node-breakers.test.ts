@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BREAKERS } from "../../../engine/nodes/breaker-letter.js";
-import {
-  BREAKERS_TOLD_MAX,
-  BREAKERS_WAITING_MAX,
-  NodeBreakers,
-} from "../../../engine/nodes/node-breakers.js";
+import { NodeBreakers } from "../../../engine/nodes/node-breakers.js";
 import type { BreakerNews } from "../../../engine/vendors/chain/breaker-news.js";
-import { MAIL_BYTES_MAX } from "../../../storage/mail.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const MAIL_BYTES_MAX = 7_900;
+const BREAKERS_TOLD_MAX = 200;
+const BREAKERS_WAITING_MAX = 1_000;
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function open(id: string, leftMs = 5_000): BreakerNews {
@@ -109,6 +107,9 @@ test("where the database is slow, the newest of so many credentials wait, with w
   const [line, ...more] = one.log.ofLevel("warn");
   assert.match(line?.message ?? "", /left out: too many/);
   assert.deepEqual([line?.fields, more], [{ count: 5 }, []]);
+  one.breakers.tell(open("next"));
+  await settled();
+  assert.equal(one.log.ofLevel("warn").length, 1, "said once");
 });
 
 test("what the database does not take is lost and logged, and the next is told", async () => {
@@ -147,4 +148,12 @@ test("what is no letter of breakers is left alone, and nobody is kept away for l
     one.told.map(({ leftMs }) => leftMs),
     [60_000],
   );
+});
+
+test("who is told of a breaker does not answer with its own: only who has asked is answered", async () => {
+  const { posts, one, other } = newServers();
+  other.known.push(open("its own"));
+  one.breakers.tell(open("a"));
+  await settled();
+  assert.deepEqual([posts.length, one.told], [1, []]);
 });

@@ -3,17 +3,15 @@ import { test } from "node:test";
 import type { SentNews } from "../../../engine/box/box-questions.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
 import { newsChannelOf, WATCHES } from "../../../engine/nodes/news-letter.js";
-import {
-  NEWS_WAITING_MAX,
-  NodeNews,
-  RENEW_MS,
-  TOGETHER_MS,
-} from "../../../engine/nodes/node-news.js";
-import { LEASE_MS } from "../../../engine/nodes/watch-leases.js";
+import { NodeNews } from "../../../engine/nodes/node-news.js";
 import { NO_METRICS } from "../../../engine/session/effects.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
+const LEASE_MS = 25_000;
+const NEWS_WAITING_MAX = 1_000;
+const TOGETHER_MS = 100;
+const RENEW_MS = 10_000;
 const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -103,6 +101,7 @@ test("what is watched at another server is told there, together, and for as long
   assert.equal(has.wanted.at(-1), "org true");
   has.news.close();
   watches.news.close();
+  has.news.send({ topic: "org", news: TURN });
   assert.equal(clock.pendingTimerCount, 0);
 });
 
@@ -136,6 +135,14 @@ test("where the database is slow, so many news wait and no more, and what comes 
   clock.advance(TOGETHER_MS);
   await settled();
   assert.equal(watches.told.length, 1 + NEWS_WAITING_MAX);
+  has.news.send({ topic: "org", news: TURN });
+  clock.advance(TOGETHER_MS);
+  await settled();
+  assert.deepEqual(
+    has.log.ofLevel("warn").map(({ fields }) => fields["count"]),
+    [5],
+    "said once",
+  );
   assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /left out: too many/);
 });
 

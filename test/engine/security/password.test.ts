@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { scryptSync } from "node:crypto";
-import { test } from "node:test";
-import { hashPassword, verifyPassword } from "../../../engine/security/password.js";
+import crypto, { scryptSync } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { type TestContext, test } from "node:test";
+import { hashPassword, passwordMark, verifyPassword } from "../../../engine/security/password.js";
 
 test("a password is stored as a 16-byte salt and a 64-byte hash in hexadecimal", async () => {
   const stored = await hashPassword("correct horse");
@@ -37,4 +38,53 @@ test("a stored text that is not of the format matches no password", async () => 
   ]) {
     assert.equal(await verifyPassword("", stored), false);
   }
+});
+
+test("a stored password is marked by 96 bits of what is stored, which tokens in use have in them", () => {
+  assert.equal(passwordMark("00:11"), passwordMark("00:11"));
+  assert.notEqual(passwordMark("00:11"), passwordMark("00:12"));
+  assert.match(passwordMark("00:11"), /^[\w-]{16}$/);
+});
+
+/** Hashing that ends when the test says so, or fails with the error that it gives. */
+function heldHashing(context: TestContext) {
+  const held: ((error: Error | null, hash: Buffer) => void)[] = [];
+  context.mock.method(crypto, "scrypt", (...given: readonly unknown[]) => {
+    const done = given.at(-1);
+    if (typeof done === "function") held.push((error, hash) => void done(error, hash));
+  });
+  syncBuiltinESMExports();
+  context.after(() => {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const end = (error: Error | null = null) => {
+    for (const done of held.splice(0)) done(error, Buffer.alloc(64));
+  };
+  return { held, end };
+}
+
+test("two passwords are hashed at a time and 128 wait; who comes then is told to come back", async (t) => {
+  const { held, end } = heldHashing(t);
+  const taken = Array.from({ length: 130 }, () => hashPassword("correct horse"));
+  await assert.rejects(hashPassword("correct horse"), {
+    name: "Failure",
+    kind: "unavailable",
+    retryAfterSec: 3,
+  });
+  assert.equal(held.length, 2);
+  const all = Promise.all(taken);
+  for (let round = 0; round < 65; round += 1) {
+    end();
+    await new Promise(setImmediate);
+  }
+  assert.equal((await all).length, 130);
+});
+
+test("a hash that cannot be made is an error, and no password", async (t) => {
+  const { end } = heldHashing(t);
+  const hashed = assert.rejects(hashPassword("correct horse"), /no memory/);
+  await new Promise(setImmediate);
+  end(new Error("no memory"));
+  await hashed;
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac, hkdfSync } from "node:crypto";
 import { test } from "node:test";
 import { SignedText } from "../../../engine/security/signed-text.js";
 
@@ -16,4 +17,13 @@ test("a text for one purpose is none for another, nor with another secret", () =
   assert.equal(new SignedText(SECRET, "another", 1_000).read(signed), undefined);
   assert.equal(new SignedText(`${SECRET}!`, "label", 1_000).read(signed), undefined);
   assert.equal(new SignedText(SECRET, "label", 1_000).read(`x${signed}`), undefined);
+});
+
+test("what an earlier release has signed is read: the JSON, and an HMAC under a key of 32 bytes", () => {
+  const key = Buffer.from(hkdfSync("sha256", SECRET, "", "label", 32));
+  const text = Buffer.from('{"words":"à"}').toString("base64url");
+  const signature = createHmac("sha256", key).update(text).digest("base64url");
+  const signed = new SignedText(SECRET, "label", 1_000);
+  assert.equal(signed.sign({ words: "à" }), `${text}.${signature}`);
+  assert.deepEqual(signed.read(`${text}.${signature}`), { words: "à" });
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { createHmac, hkdfSync } from "node:crypto";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { StreamTokens } from "../../../engine/security/stream-token.js";
+import { newCallKey, StreamTokens } from "../../../engine/security/stream-token.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const CLAIM_LENGTH_MAX = 64;
@@ -146,4 +147,39 @@ test("a token of a webhook that names no call is good for a stream that names on
   const claims = { ...CLAIMS, callerRef: "" };
   const token = tokens.mint(claims);
   assert.deepEqual(tokens.redeem(token, { callerRef: "CA0002" }), { claims });
+});
+
+test("a token of another server's release is read: its claims, its end and 12 random bytes, signed", () => {
+  const { clock, tokens } = newTokens();
+  const token = tokens.mint(CLAIMS);
+  const content = Buffer.from(token.slice(0, -64), "hex");
+  const [nonce, ...claims] = JSON.parse(content.toString("utf8")).reverse();
+  assert.match(nonce, /^[\w-]{16}$/);
+  const expiresAtMs = clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
+  assert.deepEqual(claims.reverse(), [...Object.values(CLAIMS), expiresAtMs]);
+  const label = "parley: telephony stream token, version 3";
+  const key = Buffer.from(hkdfSync("sha256", SECRET, "", label, 32));
+  assert.equal(token.slice(-64), createHmac("sha256", key).update(content).digest("hex"));
+  assert.match(newCallKey(), /^[\w-]{11}$/);
+});
+
+test("a token has 480 characters at most, when it is made and when it is read", () => {
+  const { tokens } = newTokens();
+  let spare = (STREAM_TOKEN_LENGTH_MAX - tokens.mint(CLAIMS).length) / 2;
+  const longer = (id: string) => {
+    const added = Math.min(spare, CLAIM_LENGTH_MAX - id.length);
+    spare -= added;
+    return id + "x".repeat(added);
+  };
+  const { orgId, agentId, callerRef, callKey } = CLAIMS;
+  const claims = { ...CLAIMS, orgId: longer(orgId), agentId: longer(agentId) };
+  const longest = { ...claims, callerRef: longer(callerRef) };
+  const token = tokens.mint(longest);
+  assert.equal(token.length, STREAM_TOKEN_LENGTH_MAX);
+  assert.deepEqual(tokens.redeem(token), { claims: longest });
+  assert.throws(() => tokens.mint({ ...longest, callKey: `${callKey}x` }), /too long/);
+  const refusals = [64, 66, STREAM_TOKEN_LENGTH_MAX, STREAM_TOKEN_LENGTH_MAX + 2].map(
+    (length) => tokens.redeem("0".repeat(length)).refusal,
+  );
+  assert.deepEqual(refusals, ["malformed", "forged", "forged", "malformed"]);
 });

@@ -32,6 +32,14 @@ test("a call that could not be opened leaves the token as it was", () => {
   assert.equal(uses.take(mine, undefined), undefined);
 });
 
+test("of a token that nobody has taken, nothing is noted", () => {
+  const clock = new VirtualClock();
+  const uses = new TokenUses(clock);
+  const mine = token("a", clock.epochMs() + 60_000);
+  uses.opened(mine, "key-1");
+  assert.equal(uses.take(mine, undefined), undefined);
+});
+
 test("when memory is full of good tokens, new ones are refused; expired ones make room", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock, 2);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { CHUNKS_HELD_MAX, ChunkOrder } from "../../../engine/telephony/chunk-order.js";
+import { ChunkOrder } from "../../../engine/telephony/chunk-order.js";
 
+const CHUNKS_HELD_MAX = 5;
 /** The numbers that come out, for the numbers that go in. */
 function ordered(order: ChunkOrder, chunks: readonly number[]): readonly number[] {
   return chunks.flatMap((chunk) => {
@@ -40,6 +41,16 @@ test("numbers that begin elsewhere or begin anew are followed", () => {
   assert.deepEqual(first, [100, 101, 102, 103, 104, 105, 106]);
   assert.deepEqual(ordered(order, [1, 2, 3, 4, 5]), []);
   assert.deepEqual(ordered(order, [6, 7, 8]), [6, 7, 8]);
+});
+
+test("what was held of before is not heard behind numbers that begin anew", () => {
+  const order = new ChunkOrder();
+  assert.deepEqual(
+    ordered(order, [100, 101, 102, 103, 104, 105, 107]),
+    [100, 101, 102, 103, 104, 105],
+  );
+  assert.deepEqual(ordered(order, [1, 2, 3, 4, 5, 6]), [6]);
+  assert.deepEqual(order.end(), []);
 });
 
 test("a stream that counts from below one is followed after as many pieces as one that begins anew", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import twilio from "twilio";
+import { ASTERISK } from "../../../engine/telephony/asterisk/asterisk.js";
 import {
   jambonzConnect,
   jambonzHangUp,
@@ -14,6 +15,7 @@ import {
   plivoWaitAndAsk,
 } from "../../../engine/telephony/plivo/plivo-xml.js";
 import {
+  dialOn,
   pauseAndAsk,
   sayAndHangUp,
   signalwireConnect,
@@ -239,4 +241,21 @@ test("Jambonz gets verbs, and streams both ways", () => {
     { verb: "say", text: "Bye", synthesizer: { language: "en-US" } },
     { verb: "hangup" },
   ]);
+});
+
+test("a caller is handed on to a number or to a SIP address, each by its own element", () => {
+  const handedTo = (to: string) => /<Dial>(.*)<\/Dial>/.exec(dialOn(to))?.[1];
+  assert.equal(handedTo("+15550101000"), "<Number>+15550101000</Number>");
+  for (const address of ["sip:desk@a.org", "SIPS:desk@a.org"]) {
+    assert.equal(handedTo(address), `<Sip>${address}</Sip>`);
+  }
+});
+
+test("a dialplan is told its stream's token, and where to ask behind it if it may", () => {
+  const { documents } = ASTERISK;
+  assert.equal(documents.connect(TARGET), "0a1b");
+  const continueUrl = "https://voice.example.com/next";
+  assert.equal(documents.connect({ ...TARGET, continueUrl }), `0a1b|${continueUrl}`);
+  const words = [documents.farewell({ text: "Goodbye." }), documents.hangUp()];
+  assert.deepEqual(words, ["Goodbye.", "over"]);
 });

@@ -164,6 +164,8 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     const wire = started(vendor);
     const huge = binaryFrame(Buffer.alloc(FRAME_BYTES_MAX + 1));
     assert.deepEqual(receive(wire, huge), [{ type: "ignored", reason: "frame too large" }]);
+    const large = receive(wire, binaryFrame(Buffer.alloc(FRAME_BYTES_MAX)));
+    assert.notDeepEqual(large, [{ type: "ignored", reason: "frame too large" }]);
   });
 }
 

@@ -92,3 +92,32 @@ test("an agent in a webhook's address counts where the vendor signs the address,
   const signing = PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.signature?.signsQuery);
   assert.deepEqual(new Set(signing), new Set(["twilio", "signalwire", "plivo"]));
 });
+
+/** By what a repetition is known, and whether the vendor never signs the same twice. */
+test("a repeated webhook is known by what its vendor signs", () => {
+  const headers = new Map([
+    ["x-twilio-signature", "signed"],
+    ["x-plivo-signature-v3-nonce", "nonce"],
+    ["telnyx-timestamp", "12"],
+    ["authorization", "Bearer head.claims.signature"],
+    ["jambonz-signature", "t=34,v1=00"],
+  ]);
+  const body = Buffer.from("abc");
+  const hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  const header = (name: string) => headers.get(name) ?? "";
+  const webhook = { url: "https://a.example/x", body, nowMs: 0, header };
+  const identities = PHONE_VENDOR_NAMES.flatMap((name) => {
+    const signature = phoneVendor(name)?.signature;
+    if (signature === undefined) return [];
+    const { id, isUnique } = signature.identity(webhook);
+    return [[name, id, isUnique]];
+  });
+  assert.deepEqual(identities, [
+    ["twilio", "signed", false],
+    ["telnyx", `12|${hash}`, true],
+    ["signalwire", "signed", false],
+    ["plivo", "nonce", true],
+    ["vonage", "head.claims", true],
+    ["jambonz", `34|${hash}`, true],
+  ]);
+});

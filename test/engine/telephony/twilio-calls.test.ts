@@ -49,9 +49,20 @@ test("a call is placed with its addresses, all events and the detection of machi
     "answered",
     "completed",
   ]);
-  assert.equal(placed.form.get("Url"), CALL.answerUrl);
-  assert.equal(placed.form.get("AsyncAmdStatusCallback"), CALL.statusUrl);
-  assert.deepEqual([placed.form.get("To"), placed.form.get("Timeout")], [CALL.to, "30"]);
+  placed.form.delete("StatusCallbackEvent");
+  assert.deepEqual(Object.fromEntries(placed.form), {
+    To: CALL.to,
+    From: CALL.from,
+    Url: CALL.answerUrl,
+    Method: "POST",
+    StatusCallback: CALL.statusUrl,
+    StatusCallbackMethod: "POST",
+    Timeout: "30",
+    MachineDetection: "Enable",
+    AsyncAmd: "true",
+    AsyncAmdStatusCallback: CALL.statusUrl,
+    AsyncAmdStatusCallbackMethod: "POST",
+  });
 });
 
 test("what is hung up is cancelled while it rings; what is gone needs no hanging up", async (t) => {

@@ -200,6 +200,12 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
   const start = { callSid: "c1", sampleRate: "16000", metadata: { token: "t1" } };
   const event = startedBy(wire, start);
   assert.deepEqual([event.sampleRateHz, event.parameters], [16_000, { token: "t1" }]);
+  wire.mark("m0");
+  assert.deepEqual(receive(wire, textFrame({ type: "mark", data: { name: "m0" } })), [
+    { type: "markReached", name: "m0", heard: true },
+  ]);
+  const odd = { callSid: "c1", metadata: "text" };
+  assert.deepEqual(startedBy(jambonzWire(), odd).parameters, { metadata: "text" });
   wire.mark("m1");
   wire.mark("m2");
   wire.clear();
@@ -271,5 +277,22 @@ test("Asterisk: no command is longer than it reads", () => {
     for (const command of [...wire.mark("m".repeat(64)), ...wire.clear(), ...wire.hangUp()]) {
       assert.ok(command.length <= 128);
     }
+  }
+});
+
+test("a message that lacks what it should tell is unreadable to every vendor's wire", () => {
+  const halves: readonly (readonly [PhoneWire, object])[] = [
+    [twilioWire(), { event: "dtmf" }],
+    [telnyxWire(), { event: "dtmf" }],
+    [plivoWire(), { event: "dtmf" }],
+    [signalwireWire(), { event: "dtmf" }],
+    [vonageWire(), { event: "websocket:notify" }],
+    [jambonzWire(), { type: "mark" }],
+    [asteriskWire(), { event: "DTMF_END" }],
+  ];
+  for (const [wire, half] of halves) {
+    const events = receive(wire, textFrame(half));
+    const told = JSON.stringify(half);
+    assert.deepEqual(events, [{ type: "ignored", reason: "unreadable message" }], told);
   }
 });

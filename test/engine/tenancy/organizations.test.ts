@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
+import type { OrganizationChange } from "../../../engine/tenancy/organizations.js";
 import type { Category } from "../../../storage/records.js";
 import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
 
@@ -131,4 +133,35 @@ test("initial set-up is complete with an active organization and a provider of e
     { setupComplete, hasOrganization },
     { setupComplete: false, hasOrganization: true },
   );
+});
+
+test("an operator changes status and plan at once, and what stays as it is leaves no entry", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const { id } = tenant.organization;
+  const operator = { type: "administrator", id: "operator" } as const;
+  const change = (changes: OrganizationChange) =>
+    platform.organizations.change(id, changes, operator);
+  await change({ status: "pending", planSlug: "pro" });
+  const changed = await platform.refreshed(tenant);
+  assert.deepEqual([changed.organization.status, changed.plan.slug], ["pending", "pro"]);
+  await change({ status: "pending", planSlug: "pro" });
+  await change({});
+  const { items } = await platform.database.audit.list(id, { skip: 0, limit: 10 });
+  assert.deepEqual(items.map(({ action, actor }) => `${action} by ${actor.id}`).toSorted(), [
+    "organization.changePlan by operator",
+    "organization.suspend by operator",
+  ]);
+  const unknown = platform.organizations.change("nobody", { status: "active" }, operator);
+  await assert.rejects(unknown, refusal("notFound"));
+  await assert.rejects(change({ planSlug: "gold" }), refusal("notFound"));
+});
+
+test("an organization is shown to an operator with what it uses, and one that is not there is not found", async () => {
+  const platform = await sharedPlatform();
+  const { organization, plan } = await platform.tenantOn("free");
+  const overviews = new OrganizationOverviews(platform);
+  const shown = await overviews.get(organization.id);
+  assert.deepEqual(shown, { organization, plan, calls: 0, minutes: 0 });
+  await assert.rejects(overviews.get("nobody"), refusal("notFound"));
 });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
-import { OUTCOME_MAX_MS } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { Failure, type FailureKind } from "../../../../engine/failure.js";
 import type { Ending } from "../../../../engine/session/ending.js";
 import {
@@ -14,6 +13,7 @@ import {
   TalkingCall,
 } from "../outbound-stand.js";
 
+const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 const STOPPING: Ending = { reason: "serverStopping", status: "completed", message: "restarting" };
 
 function failure(kind: FailureKind, message: RegExp) {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { PCM_8K } from "../../../../engine/audio/audio-format.js";
 import { Bucket } from "../../../../engine/bucket/bucket.js";
-import { ROUND_MS } from "../../../../engine/calls/recording/recording-uploads.js";
 import { Recordings } from "../../../../engine/calls/recording/recordings.js";
 import { Failure } from "../../../../engine/failure.js";
 import { Changes } from "../../../doubles/changes.js";
@@ -16,6 +15,7 @@ import { temporaryDatabase } from "../../../storage/temporary-file.js";
 import { objectStore } from "../../bucket/object-store-stand.js";
 import { readStereoFile } from "../stereo-file.js";
 
+const ROUND_MS = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
 const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true } as const;

@@ -4,12 +4,12 @@ import {
   type CallWrite,
   CallWrites,
   type CallWritesOptions,
-  RETRY_MS,
 } from "../../../../engine/calls/unstored/call-writes.js";
 import { StorageUnwritable } from "../../../../storage/storage-failure.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
+const RETRY_MS = 1_000;
 /** A store that refuses while it is told to, and lists what it has taken. */
 class Store {
   isFull = false;
@@ -141,6 +141,22 @@ test("the words that are kept are bounded, and so are the ends", async () => {
   clock.advance(RETRY_MS);
   await writes.settled();
   assert.deepEqual(store.taken, ["a turn 12345678", "a end - without 1 turns"]);
+});
+
+test("where nothing else is said, 20,000 writes of 32 MiB of words are kept, and as many ends", async () => {
+  const keptOf = async (kind: CallWrite["kind"], chars: number, count: number) => {
+    const { writes, store } = surroundings();
+    store.isFull = true;
+    const write = { ...store.write("a", kind), chars };
+    void writes.add(write);
+    await goOn();
+    for (let added = 1; added < count; added += 1) void writes.add(write);
+    return writes.keptCount;
+  };
+  const mebibyte = 1_048_576;
+  assert.equal(await keptOf("turn", 1, 20_001), 20_000);
+  assert.equal(await keptOf("turn", mebibyte, 33), 32);
+  assert.equal(await keptOf("end", 32 * mebibyte + 1, 20_001), 20_000);
 });
 
 test("a server that stops says what it could not store, and waits for nothing", async () => {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LOOK_MS, StoreWatch, WELL_MS } from "../../../../engine/calls/unstored/store-watch.js";
+import { StoreWatch } from "../../../../engine/calls/unstored/store-watch.js";
 import type { StoreCondition } from "../../../../storage/store-condition.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
+const WELL_MS = 4_000;
+const LOOK_MS = 2_000;
 const FULL = { reason: "the disk is full", advice: "make room" };
 
 interface Found {

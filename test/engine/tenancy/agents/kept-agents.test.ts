@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../../engine/security/credential-cipher.js";
 import { AgentUnavailable } from "../../../../engine/tenancy/agents/agent-for-call.js";
-import { AGENTS_KEPT_TOGETHER_MAX } from "../../../../engine/tenancy/agents/agents.js";
 import { CredentialRotation } from "../../../../engine/tenancy/credential-rotation.js";
 import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
 
+const AGENTS_KEPT_TOGETHER_MAX = 25;
 const sharedPlatform = platformOfFile();
 
 /** An agent with a language model of its organization's own, which has just had a call; from then on reads are counted. */

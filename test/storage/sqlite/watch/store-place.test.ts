@@ -53,6 +53,7 @@ test("a schema that a newer version has brought up to date under a server is not
   const { fault } = await database.look();
   assert.equal(fault?.reason, "the database was brought up to date by a newer version");
   assert.match(fault.advice, /schema was brought to 99 by a newer version; this one has \d+/);
+  assert.ok(fault.advice.startsWith(`${filePath}: `), fault.advice);
   await database.calls.heartbeat("run", 1);
 });
 

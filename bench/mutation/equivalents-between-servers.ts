@@ -1,0 +1,68 @@
+import type { EquivalentMutant } from "./equivalent-mutant.js";
+
+/** Faults of what servers, their processes and telephone vendors say to each other that nobody can see. */
+export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "payloadStart = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "every scan sets it before it is read",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "payloadEnd = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "every scan sets it before it is read",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "chunk = -1;",
+    original: "1",
+    replacement: "2",
+    reason: "every scan sets it before it is read",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "#isDone = false;",
+    original: "false",
+    replacement: "true",
+    reason: "every scan sets it before it is read",
+  },
+  {
+    sourcePath: "engine/telephony/base64-audio.ts",
+    code: "if (this.#last.length !== size || this.#last.buffer !== this.#memory.buffer) {",
+    original: "this.#last.length !== size || this.#last.buffer !== this.#memory.buffer",
+    replacement: "true",
+    reason: "another view of the same bytes is made, where the one before would do",
+  },
+  {
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code: "#unread = Buffer.alloc(0);",
+    original: "0",
+    replacement: "1",
+    reason: "its length says how much of it is taken, and that is nothing yet",
+  },
+  {
+    sourcePath: "engine/nodes/letter-parts.ts",
+    code: "let bytesLeft = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "no item is so short",
+  },
+  {
+    sourcePath: "engine/box/link.ts",
+    code: "#lastId = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "any number is as good as long as no other question has it",
+  },
+  {
+    sourcePath: "engine/box/link.ts",
+    code: "this.#lastId += 1;",
+    original: "1",
+    replacement: "2",
+    reason: "any number is as good as long as no other question has it",
+  },
+];

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallSupervision } from "../../../engine/calls/call-supervision.js";
+import type { Watcher } from "../../../engine/calls/topic-watchers.js";
+import { Failure } from "../../../engine/failure.js";
+import type { Ending } from "../../../engine/session/ending.js";
+import type { CallStatus, JsonObject } from "../../../storage/records.js";
+import { callRecord } from "../../storage/sample-records.js";
+import { TENANT } from "../tenancy/sample-tenant.js";
+
+const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
+
+/** A call of the tenant's in this state; `isHere`: whether any process of the box has it. */
+function supervising(status: CallStatus, isHere = true) {
+  const ended: (readonly [string, Ending["reason"]])[] = [];
+  const noted: JsonObject[] = [];
+  const watched: unknown[] = [];
+  const supervision = new CallSupervision({
+    calls: {
+      findById: async (orgId, id) =>
+        orgId === TENANT.organization.id && id === "call" ? callRecord({ id, status }) : undefined,
+    },
+    feed: {
+      demandRoom: (orgId) => {
+        if (watched.length > 1) throw new Failure("rateLimited", `${orgId} watches enough`);
+      },
+      watch: async (topic) => void watched.push(topic),
+    },
+    journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
+    endCall: (callId, { reason }) => {
+      ended.push([callId, reason]);
+      return isHere;
+    },
+  });
+  return { supervision, ended, noted, watched };
+}
+
+test("a call in progress is ended where it is, and its record says by whom", async () => {
+  const { supervision, ended, noted } = supervising("active");
+  await supervision.end(TENANT, "call");
+  await supervision.end({ ...TENANT, userId: undefined, apiKeyId: "key" }, "call");
+  assert.deepEqual(
+    ended,
+    [1, 2].map(() => ["call", "organizationEnded"]),
+  );
+  assert.deepEqual(noted, [
+    { endedBy: { type: "user", id: TENANT.userId } },
+    { endedBy: { type: "apiKey", id: "key" } },
+  ]);
+});
+
+test("a call that is over, is nowhere or is another organization's cannot be ended", async () => {
+  const over = supervising("completed");
+  await assert.rejects(over.supervision.end(TENANT, "call"), { kind: "conflict" });
+  await assert.rejects(over.supervision.end(TENANT, "unknown"), { kind: "notFound" });
+  assert.deepEqual(over.ended, []);
+  const nowhere = supervising("active", false);
+  await assert.rejects(nowhere.supervision.end(TENANT, "call"), { kind: "conflict" });
+  assert.deepEqual(nowhere.noted, []);
+});
+
+test("all calls are watched, or one that there is, while there is room", async () => {
+  const { supervision, watched } = supervising("active");
+  const signal = new AbortController().signal;
+  await supervision.watchAll(TENANT).run(WATCHER, signal);
+  await (await supervision.watchOne(TENANT, "call")).run(WATCHER, signal);
+  const orgId = TENANT.organization.id;
+  assert.deepEqual(watched, [{ orgId }, { orgId, callId: "call" }]);
+  assert.throws(() => supervision.watchAll(TENANT), { kind: "rateLimited" });
+  await assert.rejects(supervision.watchOne(TENANT, "call"), { kind: "rateLimited" });
+  await assert.rejects(supervision.watchOne(TENANT, "unknown"), { kind: "notFound" });
+});

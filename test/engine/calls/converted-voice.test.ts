@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MP3, PCM_8K, PCM_16K } from "../../../engine/audio/audio-format.js";
+import { ConvertedVoice } from "../../../engine/calls/converted-voice.js";
+import type { LegAudio, PieceListener } from "../../../engine/session/playback/leg-audio.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+
+const REQUEST = { text: "Hello", modelId: "m", speed: 1, language: "en", format: PCM_8K };
+const settled = () => new Promise(setImmediate);
+
+/** A voice that speaks MP3 on a line that is given 8 kHz samples; the conversion does what the test says. */
+function speaking() {
+  const client = new ScriptedVoice();
+  const converter = {
+    written: [] as string[],
+    isEnded: false,
+    finish: () => {},
+    listener: undefined as PieceListener | undefined,
+    signal: undefined as AbortSignal | undefined,
+  };
+  const format: ReturnType<LegAudio["sentenceFormat"]> = {
+    name: "converted",
+    request: MP3,
+    isStreamed: true,
+    open: (listener, signal) => {
+      Object.assign(converter, { listener, signal });
+      return {
+        write: (chunk) => void converter.written.push(Buffer.from(chunk).toString()),
+        end: () => {
+          converter.isEnded = true;
+          return new Promise<void>((resolve) => (converter.finish = resolve));
+        },
+      };
+    },
+  };
+  const audio: LegAudio = {
+    heard: PCM_16K,
+    speech: PCM_8K,
+    isPaced: true,
+    sentenceFormat: () => format,
+  };
+  const voice = ConvertedVoice.giving(PCM_8K, client, audio);
+  const caller = new AbortController();
+  const pieces: string[] = [];
+  const spoken = voice.synthesize(
+    REQUEST,
+    (piece) => void pieces.push(Buffer.from(piece).toString()),
+    caller.signal,
+  );
+  const [synthesis] = client.syntheses;
+  assert.ok(synthesis);
+  return { audio, client, voice, converter, caller, pieces, spoken, synthesis };
+}
+
+test("a voice that gives the line's format is asked itself, another one is converted", () => {
+  const { audio, client, voice, synthesis, spoken } = speaking();
+  assert.equal(ConvertedVoice.giving(MP3, client, audio), client);
+  assert.deepEqual(voice.formats, [PCM_8K]);
+  assert.deepEqual(synthesis.request, { ...REQUEST, format: MP3 });
+  spoken.catch(() => undefined);
+});
+
+test("what is said is over when its last piece is converted", async () => {
+  const { converter, pieces, spoken, synthesis } = speaking();
+  const state = { isOver: false };
+  void spoken.then(() => (state.isOver = true));
+  synthesis.give(Buffer.from("one"));
+  converter.listener?.onPiece(Buffer.from("ONE"), 10);
+  synthesis.finish();
+  await settled();
+  assert.deepEqual([converter.written, converter.isEnded, state.isOver], [["one"], true, false]);
+  converter.listener?.onPiece(Buffer.from("END"), 10);
+  converter.finish();
+  await spoken;
+  assert.deepEqual(pieces, ["ONE", "END"]);
+});
+
+test("audio that cannot be converted is a bad answer, and its voice is not listened to any longer", async () => {
+  const early = speaking();
+  early.converter.listener?.onBroken(new Error("no MP3"));
+  const bad = { name: "VendorError", fault: "badAnswer" };
+  await assert.rejects(early.spoken, bad);
+  assert.deepEqual([early.synthesis.signal.aborted, early.converter.signal?.aborted], [true, true]);
+  const late = speaking();
+  late.synthesis.finish();
+  await settled();
+  late.converter.listener?.onBroken(new Error("cut off"));
+  late.converter.finish();
+  await assert.rejects(late.spoken, bad);
+});
+
+test("a voice that fails, or whose caller has gone, ends its conversion too", async () => {
+  const failing = speaking();
+  const fault = new VendorError("scripted", "timeout", "too late");
+  failing.synthesis.fail(fault);
+  await assert.rejects(failing.spoken, fault);
+  assert.equal(failing.converter.signal?.aborted, true);
+  const left = speaking();
+  left.caller.abort();
+  await assert.rejects(left.spoken, { fault: "aborted" });
+  assert.equal(left.converter.signal?.aborted, true);
+});

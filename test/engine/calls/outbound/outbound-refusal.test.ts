@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
+import {
+  placingFailed,
+  placingRefused,
+} from "../../../../engine/calls/outbound/outbound-refusal.js";
+import { Failure, type FailureKind } from "../../../../engine/failure.js";
+import { TelephonyRefusal } from "../../../../engine/telephony/telephony-request.js";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
+
+const KINDS: Readonly<Record<RefusalReason, FailureKind>> = {
+  agentNotFound: "notFound",
+  providerUnavailable: "conflict",
+  modelNotAllowed: "forbidden",
+  limitReached: "rateLimited",
+  overloaded: "unavailable",
+  storeFailing: "unavailable",
+  callerLeft: "unavailable",
+  serverStopping: "unavailable",
+};
+
+test("why no call is opened is told to who places one, each in its own way", () => {
+  for (const reason of Object.keys(KINDS) as RefusalReason[]) {
+    const { kind, message } = placingRefused(new OpenRefusal(reason, `since ${reason}`));
+    assert.deepEqual([kind, message], [KINDS[reason], `since ${reason}`]);
+  }
+});
+
+test("what the telephony vendor refuses is the order's fault where it says so, and its own otherwise", () => {
+  const told = (error: unknown) => {
+    const log = new RecordingLogger();
+    const failure = placingFailed(error, log);
+    assert.ok(failure instanceof Failure);
+    assert.deepEqual([failure.cause, log.ofLevel("warn").length], [error, 1]);
+    return [failure.kind, failure.message];
+  };
+  const busy = ["unavailable", "the telephony vendor does not take calls now"];
+  assert.deepEqual(told(new TelephonyRefusal("twilio", 400, 21211)), [
+    "invalid",
+    "the telephony vendor refused the call with its error 21211",
+  ]);
+  assert.deepEqual(told(new TelephonyRefusal("twilio", 401, 20003)), [
+    "unavailable",
+    "the telephony vendor refused the call with its error 20003",
+  ]);
+  assert.deepEqual(told(new TelephonyRefusal("twilio", 400, undefined)), busy);
+  assert.deepEqual(told(new TelephonyRefusal("twilio", 503, 20500)), busy);
+  assert.deepEqual(told(new VendorError("twilio", "timeout", "no answer")), busy);
+  const mistake = new TypeError("a mistake");
+  assert.equal(placingFailed(mistake, new RecordingLogger()), mistake);
+});

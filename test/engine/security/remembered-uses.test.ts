@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TokenUses } from "../../../engine/security/token-uses.js";
+import { UsedNonces } from "../../../engine/security/used-nonces.js";
+import { AnsweredWebhooks } from "../../../engine/telephony/answered-webhooks.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+const clock = new VirtualClock();
+const expiresAtMs = clock.epochMs() + 60_000;
+const nonces = new UsedNonces({ clock, keptMs: 60_000 });
+const tokens = new TokenUses(clock);
+const webhooks = new AnsweredWebhooks(clock);
+
+/** Each with how many it remembers, and whether it takes one more. */
+const REMEMBERED: Readonly<Record<string, readonly [max: number, take: (id: string) => boolean]>> =
+  {
+    "streams' tokens": [100_000, (id) => nonces.use(id) === undefined],
+    "pages' tokens": [
+      100_000,
+      (id) => tokens.take({ nonce: id, expiresAtMs }, undefined) === undefined,
+    ],
+    webhooks: [
+      20_000,
+      (id) => webhooks.answerTo({ id, isUnique: true }, () => "answer") !== undefined,
+    ],
+  };
+
+for (const [name, [max, take]] of Object.entries(REMEMBERED)) {
+  test(`so many ${name} that were used are remembered, and then no more are taken`, () => {
+    let taken = 0;
+    while (taken <= max && take(`${taken}`)) taken += 1;
+    assert.equal(taken, max);
+  });
+}

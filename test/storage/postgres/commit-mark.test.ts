@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { outcomeOf } from "../../../storage/postgres/commit-mark.js";
+import { LostCommits } from "../../../storage/postgres/lost-commits.js";
+import { StorageStopped } from "../../../storage/storage-failure.js";
+import { ScriptedPool, saidByServer } from "./scripted-pool.js";
+
+const MARK = { id: "mark", atMs: 1_000 };
+const FIVE_MINUTES_MS = 300_000;
+const LOST = new Error("the connection was lost");
+
+/** A server that knows the mark as a transaction's that was undone or committed. */
+function serverWith(isUndone: boolean, ageMs = 0): ScriptedPool {
+  const server = new ScriptedPool();
+  const row = { isUndone, nowMs: MARK.atMs + ageMs };
+  server.answer = (sql) => (sql.startsWith("insert") ? { rows: [row] } : {});
+  return server;
+}
+
+test("what a mark says of its transaction, it says for five minutes: later it may have been deleted", async () => {
+  const told = (isUndone: boolean, ageMs: number) =>
+    outcomeOf(serverWith(isUndone, ageMs).pool, MARK);
+  assert.equal(await told(false, 0), "committed");
+  assert.equal(await told(false, FIVE_MINUTES_MS + 1), "committed");
+  assert.equal(await told(true, FIVE_MINUTES_MS), "undone");
+  assert.equal(await told(true, FIVE_MINUTES_MS + 1), "forgotten");
+});
+
+test("a transaction that holds its mark is under way, and whoever has asked leaves no lock behind", async () => {
+  const server = new ScriptedPool();
+  server.answer = (sql) => {
+    if (sql.startsWith("insert")) throw saidByServer("55P03");
+    return {};
+  };
+  assert.equal(await outcomeOf(server.pool, MARK), "underWay");
+  assert.deepEqual(server.givenBack, ["closed"]);
+  const known = serverWith(false);
+  await outcomeOf(known.pool, MARK);
+  assert.deepEqual([known.asked.at(-1), ...known.givenBack], ["commit", "kept"]);
+  server.answer = () => {
+    throw saidByServer("57P01");
+  };
+  await assert.rejects(outcomeOf(server.pool, MARK), { code: "57P01" });
+});
+
+test("a commit is asked for sixty times while the database is away, then nobody knows", async () => {
+  const server = new ScriptedPool();
+  server.answer = () => {
+    throw saidByServer("57P03");
+  };
+  const lost = new LostCommits(server.pool, true);
+  const state = { isKnown: false };
+  const judged = assert.rejects(
+    lost.wasCommitted(MARK, LOST).finally(() => (state.isKnown = true)),
+    (error) => error instanceof StorageStopped && error.cause === LOST,
+  );
+  for (let time = 1; time < 60; time += 1) await assert.rejects(lost.settle());
+  assert.equal(state.isKnown, false);
+  await assert.rejects(lost.settle());
+  await judged;
+  await lost.settle();
+});
+
+test("nobody waits for what is not asked for, or is given up", async () => {
+  const unasked = new LostCommits(new ScriptedPool().pool, false);
+  await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStopped);
+  const lost = new LostCommits(serverWith(false).pool, true);
+  const waiting = assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
+  lost.giveUp();
+  await waiting;
+  await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
+});
+
+test("each lost commit is told what came of it, once", async () => {
+  for (const isUndone of [true, false]) {
+    const server = serverWith(isUndone);
+    const lost = new LostCommits(server.pool, true);
+    const outcome = lost.wasCommitted(MARK, LOST);
+    const judged = isUndone ? assert.rejects(outcome, LOST) : outcome;
+    await lost.settle();
+    await judged;
+    const asked = server.asked.length;
+    await lost.settle();
+    assert.equal(server.asked.length, asked, "it is not asked for again");
+  }
+});

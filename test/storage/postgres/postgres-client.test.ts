@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PostgresClient } from "../../../storage/postgres/postgres-client.js";
+import {
+  StorageOverloaded,
+  StorageStopped,
+  StorageUnwritable,
+} from "../../../storage/storage-failure.js";
+import { ScriptedPool, saidByServer } from "./scripted-pool.js";
+
+const SELECT = { sql: "select 1", parameters: [] };
+const LOCK = { sql: "select 1 for no key update", parameters: [] };
+const UPDATE = { sql: "update calls", parameters: [] };
+const ONE_ROW = { rowCount: 1, command: "UPDATE" };
+
+function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
+  const server = new ScriptedPool();
+  const client = new PostgresClient(server.pool, { asksForLostCommits: true, ...options });
+  return { server, client };
+}
+
+test("what only reads leaves no mark, and several reads see one state", async () => {
+  const { server, client } = newClient();
+  await client.send([SELECT], false);
+  assert.deepEqual(server.asked.splice(0), ["select 1"]);
+  await client.send([SELECT, SELECT], false);
+  assert.deepEqual(server.asked.splice(0), [
+    "begin isolation level repeatable read read only",
+    "select 1",
+    "select 1",
+    "commit",
+  ]);
+  assert.equal(client.stats.groupsCommitted, 0);
+  await client.send([LOCK, UPDATE], false);
+  assert.match(server.asked[0] ?? "", /^begin; insert into "commitMarks"/);
+  assert.deepEqual(client.stats, { requestsWaiting: 0, lastGroupSize: 1, groupsCommitted: 1 });
+});
+
+test("a guard that touches no row undoes its request, and what follows no change is left out", async () => {
+  const { server, client } = newClient();
+  assert.equal(await client.send([UPDATE], true), undefined);
+  assert.equal(server.asked.at(-1), "rollback");
+  assert.deepEqual(server.givenBack, ["kept"]);
+  const after = { ...UPDATE, sql: "insert", onlyAfterChange: true } as const;
+  assert.deepEqual(await client.send([UPDATE, after], false), [
+    { rows: [], changes: 0 },
+    { rows: [], changes: 0 },
+  ]);
+  assert.ok(!server.asked.includes("insert"));
+  server.answer = (sql) => (sql === "select 1" ? { rowCount: 0, command: "SELECT" } : ONE_ROW);
+  const results = await client.send([UPDATE, SELECT, after], true);
+  assert.deepEqual(
+    results?.map(({ changes }) => changes),
+    [1, 0, 1],
+    "a read between them is no change",
+  );
+});
+
+test("those who are in each other's way try again, five times in all", async () => {
+  const { server, client } = newClient();
+  let tries = 0;
+  server.answer = (sql) => {
+    if (sql !== UPDATE.sql) return {};
+    tries += 1;
+    if (tries < 5) throw saidByServer("40001");
+    return ONE_ROW;
+  };
+  assert.equal((await client.send([UPDATE, UPDATE], false))?.length, 2);
+  assert.equal(tries, 6, "the second statement comes once, in the fifth try");
+  server.answer = (sql) => {
+    if (sql === UPDATE.sql) throw saidByServer("40P01");
+    return {};
+  };
+  server.asked.length = 0;
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  assert.equal(server.asked.filter((sql) => sql === UPDATE.sql).length, 5);
+});
+
+test("a connection whose request failed is kept when it can be emptied, and closed when it is broken", async () => {
+  const { server, client } = newClient();
+  const failsWith = async (code: string, rollback?: string) => {
+    server.answer = (sql) => {
+      if (sql === UPDATE.sql) throw saidByServer(code);
+      if (sql === "rollback" && rollback !== undefined) throw saidByServer(rollback);
+      return {};
+    };
+    await assert.rejects(client.send([UPDATE, UPDATE], false));
+    return server.givenBack.pop();
+  };
+  assert.equal(await failsWith("22001"), "kept");
+  assert.equal(await failsWith("22001", "08006"), "closed");
+  assert.equal(await failsWith("57P01"), "closed");
+});
+
+test("why nothing could be written is known until something is, and a read says nothing of it", async () => {
+  const { server, client } = newClient();
+  server.answer = () => {
+    throw saidByServer("53100");
+  };
+  await assert.rejects(client.send([SELECT], false), StorageUnwritable);
+  assert.equal(client.writeFault, undefined);
+  await assert.rejects(client.send([UPDATE], false), StorageUnwritable);
+  const full = { kind: "other", code: "PG_53100", message: "as the server says" };
+  assert.deepEqual(client.writeFault, full);
+  server.answer = () => {
+    throw saidByServer("22001");
+  };
+  await assert.rejects(client.send([UPDATE], false));
+  server.answer = () => ONE_ROW;
+  await client.send([SELECT], false);
+  assert.deepEqual(client.writeFault, full, "neither is a write that went well");
+  await client.send([UPDATE], false);
+  assert.equal(client.writeFault, undefined);
+});
+
+test("so many requests wait and no more, and who closes waits for them", async () => {
+  const { server, client } = newClient({ requestsWaitingMax: 2 });
+  const held: (() => void)[] = [];
+  server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));
+  const asked = [client.send([UPDATE], false), client.send([UPDATE], false)];
+  await assert.rejects(client.send([SELECT], false), StorageOverloaded);
+  assert.equal(client.stats.requestsWaiting, 2);
+  const closed = client.close();
+  await assert.rejects(client.send([SELECT], false), StorageStopped);
+  held[0]?.();
+  await asked[0];
+  assert.equal(server.isEnded, false);
+  held[1]?.();
+  await Promise.all([...asked, closed, client.close()]);
+  assert.equal(server.isEnded, true);
+});
+
+test("old marks are deleted at every fifteenth look, and at once where there are more", async () => {
+  const { server, client } = newClient();
+  let deleted = 10_000;
+  server.answer = () => ({ rowCount: deleted });
+  const looksUntilPurge = async () => {
+    const before = server.asked.length;
+    let looks = 0;
+    do {
+      await client.settleLostCommits();
+      looks += 1;
+    } while (server.asked.length === before && looks < 100);
+    return looks;
+  };
+  assert.equal(await looksUntilPurge(), 15);
+  assert.equal(await looksUntilPurge(), 1);
+  deleted = 9_999;
+  assert.equal(await looksUntilPurge(), 1);
+  assert.equal(await looksUntilPurge(), 15);
+});

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connectionSettings, newPool } from "../../../storage/postgres/postgres-pool.js";
+
+const URL = "postgres://parley@db.internal/calls";
+
+test("a database that stands still is given up after seconds, by the server before the client", () => {
+  const { connectionString, types, ...settings } = connectionSettings(URL);
+  assert.equal(connectionString, URL);
+  assert.ok(types);
+  assert.deepEqual(settings, {
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    query_timeout: 15_000,
+    idle_in_transaction_session_timeout: 20_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    application_name: "parley",
+  });
+});
+
+test("a pool has ten connections unless told otherwise, and closes those that nobody needs for a minute", async () => {
+  const [pool, small] = [newPool(URL), newPool(URL, 3)];
+  assert.deepEqual([pool.options.max, small.options.max], [10, 3]);
+  assert.equal(pool.options.idleTimeoutMillis, 60_000);
+  assert.ok(pool.listenerCount("error") > 0, "a connection that breaks ends no process");
+  await Promise.all([pool.end(), small.end()]);
+});

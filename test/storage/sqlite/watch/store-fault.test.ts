@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { storeFault } from "../../../../storage/sqlite/watch/store-fault.js";
+import { temporaryFile } from "../../temporary-file.js";
+
+const filePath = temporaryFile();
+const told = (code: string) => storeFault({ kind: "other", code, message: "it said so" }, filePath);
+
+test("why nothing can be written is told in words, by what the storage thread says", () => {
+  const reasons = [
+    "SQLITE_FULL",
+    "SQLITE_BUSY_SNAPSHOT",
+    "SQLITE_LOCKED",
+    "FILE_GONE",
+    "FILE_REPLACED",
+    "SCHEMA_NEWER",
+    "SQLITE_IOERR_WRITE",
+  ].map((code) => told(code)?.reason);
+  assert.deepEqual(reasons, [
+    "the disk of the database is full",
+    "another program keeps the database locked",
+    "another program keeps the database locked",
+    "the database's file was deleted or moved away",
+    "the database's file was replaced by another",
+    "the database was brought up to date by a newer version",
+    "the database cannot be written (SQLITE_IOERR_WRITE)",
+  ]);
+});
+
+test("what to do depends on what it is, and what is no fault of the store is none", () => {
+  for (const code of ["FILE_GONE", "FILE_REPLACED"]) {
+    assert.match(told(code)?.advice ?? "", /^it said so: put the same file back/);
+  }
+  const newer = `${filePath}: it said so; restart the server with that version`;
+  assert.equal(told("SCHEMA_NEWER")?.advice, newer);
+  assert.match(told("SQLITE_BUSY")?.advice ?? "", /is locked: another program has been writing/);
+  assert.equal(storeFault({ kind: "foreignKey" }, filePath), undefined);
+  assert.equal(storeFault(undefined, filePath), undefined);
+});
