@@ -25,7 +25,7 @@ export class Patience {
     if (limitMs === undefined) return;
     this.#wait(limitMs);
     // At once, not when the client has noticed: a call that has ended leaves no timer behind.
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
   }
 
   get isOver(): boolean {

@@ -1,5 +1,5 @@
 /** What the service takes in one request, after escaping. */
-export const SSML_TEXT_MAX_BYTES = 4_096;
+const SSML_TEXT_MAX_BYTES = 4_096;
 
 /** Text with nothing to say in it makes the service answer without audio. */
 export function isSpeakable(text: string): boolean {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Toolbox, ToolOutcome } from "../../../engine/session/tool-use/toolbox.js";
-import { CALL_CHARACTERS_MAX, ToolLog } from "../../../engine/tools/tool-log.js";
+import { ToolLog } from "../../../engine/tools/tool-log.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { never } from "../vendors/sandboxed-vendors.js";
+
+const CALL_CHARACTERS_MAX = 256_000;
 
 /** Tools that answer when they are told to. */
 function watched(secrets?: readonly string[]) {

@@ -8,7 +8,6 @@ import { phoneAudio, WEB_AUDIO } from "../../../../engine/session/playback/leg-a
 import {
   type AgentTts,
   speakSentence,
-  VOICE_QUIET_MAX_MS,
 } from "../../../../engine/session/playback/sentence-speaker.js";
 import { SpeechCache } from "../../../../engine/session/playback/speech-cache.js";
 import {
@@ -20,6 +19,8 @@ import { collectGarbage } from "../../../doubles/garbage.js";
 import { RecordingDelivery } from "../../../doubles/recording-delivery.js";
 import { ScriptedVoice } from "../../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
+
+const VOICE_QUIET_MAX_MS = 4_000;
 
 const MP3_SOUND = { codec: "mp3", sampleRateHz: 24_000 } as const;
 const SENTENCE_BYTES_MAX = 960_000;

@@ -4,9 +4,10 @@ import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import {
   DeafWatch,
   type Hearing,
-  VOICE_DOUBTED_MS,
 } from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
 import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
+
+const VOICE_DOUBTED_MS = 1_200;
 
 describe("a recognizer that tells nothing", () => {
   let watch: DeafWatch;

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
-import { QUIET_PIECE_MS } from "../../../../engine/vendors/recognizer-stream/audio-feed.js";
 import {
   BYTES_PER_MS,
   FRAME_BYTES,
@@ -12,6 +11,8 @@ import {
   ScriptedDeepgram,
 } from "../deepgram/scripted-deepgram.js";
 import { bytesOf } from "../scripted-socket-server.js";
+
+const QUIET_PIECE_MS = 200;
 
 const PIECE_FRAMES = QUIET_PIECE_MS / 20;
 /** Endpointing of 200 ms and 800 ms more; the frame that fills them already waits. */
