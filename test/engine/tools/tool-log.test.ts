@@ -115,3 +115,11 @@ test("of one call so much is kept, and later tools are told without what they we
   assert.equal(keptCount, CALL_CHARACTERS_MAX / 4_000);
   assert.deepEqual(keptInputs.slice(keptCount), ["……", "……", "……"]);
 });
+
+test("a word of eight characters in a header is a secret, and a shorter one may stand in any answer", async () => {
+  const { log, run, answer } = watched(["12345678", "1234567"]);
+  const work = run('["12345678","1234567"]');
+  answer(0, '{"ok":true}');
+  await work;
+  assert.equal(log.take().tools?.[0]?.input, '["[hidden]","1234567"]');
+});

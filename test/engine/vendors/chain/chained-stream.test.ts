@@ -202,11 +202,14 @@ describe("a call's recognition by one recognizer after another", () => {
     await stream.finish();
   });
 
-  it("ends while nobody listens", async () => {
+  it("ends while nobody listens, and hears nobody until then", async () => {
     const stream = await open();
     second.isStalled = true;
-    first.newest.listener.onFailed(fault());
+    const left = first.newest.listener;
+    left.onFailed(fault());
     await settled();
+    left.onSpeechStarted();
+    left.onFailed(fault());
     await stream.finish();
     await settled();
     assert.deepEqual(listener.events, []);
