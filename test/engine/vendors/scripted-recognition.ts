@@ -24,6 +24,7 @@ export class ScriptedRecognition {
   async open(
     options: Pick<ListenOptions, "modelId"> & Partial<ListenOptions>,
     settings = {},
+    signal = never(),
   ): Promise<{ readonly stream: SpeechStream; readonly peer: ScriptedPeer }> {
     const given = { baseUrl: this.server.url, apiKey: "the-key", settings, clientOwned: false };
     const context = { clock: this.clock, connections: this.#connections };
@@ -31,7 +32,7 @@ export class ScriptedRecognition {
     const stream = await speechToText(this.#vendor, given, context).open(
       { language: "en-US", format: PCM_16K, endpointingMs: 200, ...options },
       this.listener,
-      never(),
+      signal,
     );
     return { stream, peer: await this.server.peer(index) };
   }

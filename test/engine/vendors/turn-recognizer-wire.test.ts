@@ -120,6 +120,35 @@ for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected }
       stream.close();
     });
 
+    it("sends it late by 50 ms, and looks twice where it is later: the caller's words may be unread", async () => {
+      for (const [lateMs, order] of [
+        [50, [500, 20 * pieceFrames]],
+        [51, [20 * pieceFrames]],
+      ] as const) {
+        const { stream, peer } = await scripted.open({ modelId });
+        scripted.clock.stall(500 + lateMs);
+        for (let n = 0; n < pieceFrames; n++) stream.write(FRAME);
+        scripted.clock.advance(100);
+        const finished = stream.finish();
+        await scripted.changes.until("the end mark", () => peer.texts.length === 1);
+        const durationsMs = peer.binaries.map(({ length }) => length / BYTES_PER_MS);
+        assert.deepEqual(durationsMs, order);
+        scripted.clock.advance(2_000);
+        await finished;
+      }
+    });
+
+    it("breaks the connection of a call that ends as it is opened", async () => {
+      const ending = new AbortController();
+      const { signal } = ending;
+      // What waited for the connection has let go of the signal, and nobody else has taken it up yet.
+      signal.removeEventListener = () => ending.abort();
+      await assert.rejects(scripted.open({ modelId }, {}, signal), { fault: "aborted" });
+      const [peer] = scripted.server.peers;
+      await scripted.changes.until("the end", () => peer?.isClosed);
+      assert.equal(scripted.clock.pendingTimerCount, 0);
+    });
+
     for (const [code, fault] of expected.closeFaults) {
       it(`a connection that is closed with ${code} is ${fault}`, async () => {
         const { stream, peer } = await scripted.open({ modelId });
