@@ -156,7 +156,7 @@ function readCharacter(reading: Reading, text: string): boolean {
     return true;
   }
   const cut = openingCut(reading, text, weight);
-  if (cut > start) {
+  if (cut !== -1) {
     cutSentence(reading, text, cut);
     return true;
   }
@@ -176,7 +176,7 @@ function openingCut(reading: Reading, text: string, weight: number): number {
   if (!mayCutClause(reading.weight, weight, code, limit)) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
-  if (clause > start) return clause;
+  if (clause !== -1) return clause;
   if (isUnmarked && weight > limit * JOINT_CUT_FACTOR) return forcedCut(text, start, index);
   if (!reading.begun || reading.isStreamed || !isSpace(code)) return -1;
   if (weight > limit * WORD_CUT_FACTOR) return index;

@@ -21,7 +21,7 @@ export function ssmlPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES)
       continue;
     }
     if (piece !== "") pieces.push(piece);
-    const parts = wordBytes <= maxBytes ? [word] : charactersUpTo(word, maxBytes);
+    const parts = charactersUpTo(word, maxBytes);
     piece = parts.pop() ?? "";
     pieceBytes = escapedBytes(piece);
     pieces.push(...parts);

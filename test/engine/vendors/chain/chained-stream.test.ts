@@ -127,6 +127,17 @@ describe("a call's recognition by one recognizer after another", () => {
     stream.close();
   });
 
+  it("was deaf until the next one listens, from when the one before it had failed", async () => {
+    const stream = await open();
+    second.isStalled = true;
+    first.newest.listener.onFailed(fault());
+    await pass(350);
+    second.answer();
+    await settled();
+    assert.deepEqual(listener.deafMs, [350]);
+    stream.close();
+  });
+
   it("leaves at once who says by itself that it is deaf", async () => {
     const stream = await open();
     first.newest.listener.onLost(fault("timeout"));

@@ -38,11 +38,12 @@ export class ScriptedEar implements SpeechStream {
   }
 }
 
-/** Opens a stream at once, or fails with what stands first in `failures`, or never answers. */
+/** Opens a stream at once, or fails with what stands first in `failures`, or answers when it is told to. */
 export class ScriptedRecognizer implements SpeechToText {
   readonly ears: ScriptedEar[] = [];
   readonly failures: unknown[] = [];
   isStalled = false;
+  answer: () => void = () => undefined;
   askedCount = 0;
 
   async open(
@@ -54,7 +55,8 @@ export class ScriptedRecognizer implements SpeechToText {
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     if (this.isStalled) {
-      await new Promise((_, reject) => {
+      await new Promise<void>((resolve, reject) => {
+        this.answer = resolve;
         signal.addEventListener("abort", () => reject(new Error("nobody waits")));
       });
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
 import { ScriptedRecognition } from "../scripted-recognition.js";
-import type { ScriptedPeer } from "../scripted-socket-server.js";
+import { bytesOf, type ScriptedPeer } from "../scripted-socket-server.js";
 
 const BYTES_PER_MS = 32;
 
@@ -114,6 +114,19 @@ describe("what Deepgram Flux tells", () => {
     await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
     await breaks();
     assert.deepEqual(scripted.listener.transcripts.at(-1), words("book it", true, 3_000));
+  });
+
+  it("is settled with a turn that has ended: only what was said since is sent again", async () => {
+    writeSeconds(1);
+    say("EndOfTurn", "Yes.", 0, 0.6);
+    await scripted.changes.until("the end", () => scripted.listener.turns.length === 1);
+    await breaks();
+    scripted.clock.advance(0);
+    const next = await scripted.server.peer(1);
+    await scripted.changes.until("the way back", () => scripted.listener.deafMs.length === 1);
+    scripted.clock.advance(400);
+    await scripted.changes.until("the rest", () => bytesOf(next) >= 400 * BYTES_PER_MS);
+    assert.equal(bytesOf(next), 400 * BYTES_PER_MS);
   });
 
   it("is nothing where the turn can be heard again as a whole, or has ended", async () => {
