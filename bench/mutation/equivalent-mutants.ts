@@ -173,13 +173,6 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "any other number tells that a clear came between",
   },
   {
-    sourcePath: "engine/vendors/socket-voice/socket-voice.ts",
-    code: 'ended.addEventListener("abort", discard, { once: true });',
-    original: "true",
-    replacement: "false",
-    reason: "whatever ends the wait takes the listener away",
-  },
-  {
     sourcePath: "engine/calls/recording/recording.ts",
     code: "if (position <= this.#writtenTo)",
     original: "<=",
@@ -248,6 +241,48 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     original: "0",
     replacement: "1",
     reason: "the only one who asks rounds the time down to five minutes",
+  },
+  {
+    sourcePath: "engine/audio/mp3-frames.ts",
+    code: "while (next < bytes.length && bytes[next] !== 0xff && bytes[next] !== ID3_FIRST)",
+    original: "next < bytes.length && bytes[next] !== 0xff && bytes[next] !== ID3_FIRST",
+    replacement: "false",
+    reason: "the same frame is found byte by byte, later only by what that takes",
+  },
+  {
+    sourcePath: "engine/speech/echo-guard.ts",
+    code: 'while (found < reach && !isPlayed(word, played[found]?.word ?? "", isLast || index === 0)) {',
+    original: "<",
+    replacement: "<=",
+    reason: "what is found at the place behind is out of reach, as is nothing at all",
+  },
+  {
+    sourcePath: "engine/vendors/transport/text-lines.ts",
+    code: 'const carriageReturn = hasCarriageReturns ? text.indexOf("\\r", from) : -1;',
+    original: "hasCarriageReturns",
+    replacement: "true",
+    reason: "a text without any is only searched for nothing",
+  },
+  {
+    sourcePath: "engine/vendors/transport/tls-trust.ts",
+    code: "return createSecureContext(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] });",
+    original: "authorities.length === 0",
+    replacement: "false",
+    reason: "the public authorities are named instead of meant",
+  },
+  {
+    sourcePath: "engine/vendors/transport/web-socket-frame.ts",
+    code: "for (let i = 0; i < length; i++) {",
+    original: "<",
+    replacement: "<=",
+    reason: "the byte behind the last one lies outside of the frame, which takes nothing there",
+  },
+  {
+    sourcePath: "engine/vendors/transport/web-socket.ts",
+    code: "else if (data instanceof ArrayBuffer)",
+    original: "data instanceof ArrayBuffer",
+    replacement: "true",
+    reason: "what is no text comes as that, which the compiler cannot know",
   },
 ];
 

@@ -108,6 +108,7 @@ describe("Edge's frames", () => {
       pathOf('X-RequestId:1\r\nPath:response\r\n\r\n{"a":"\r\nPath:turn.end"}'),
       "response",
     );
+    assert.equal(pathOf("X-RequestId:1\r\n\r\nPath:turn.end"), undefined);
     assert.equal(pathOf("nothing"), undefined);
   });
 
