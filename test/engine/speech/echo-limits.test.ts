@@ -88,7 +88,7 @@ test("only the caller's newest forty words are compared", () => {
   const words = Array.from({ length: 41 }, (_, n) => `word${n}x`);
   const text = words.join(" ");
   const echo = (own: number) =>
-    heard(`${"mine ".repeat(own)}${words.slice(own).join(" ")}`, 100, `${text}`);
+    heard(`${"mine ".repeat(own)}${words.slice(own).join(" ")}`, 100, text);
   assert.equal(echo(1), "certain");
   assert.equal(heard(`mine ${words.slice(2).join(" ")}`, 100, text), "certain");
 });

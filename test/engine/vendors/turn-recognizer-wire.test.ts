@@ -70,7 +70,7 @@ const VENDORS = [
   },
 ] as const;
 
-const LASTING: readonly VendorFault[] = ["unauthorized", "quotaExceeded", "refused"];
+const LASTING: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded", "refused"]);
 
 for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected } of VENDORS) {
   describe(`what a recognizer that decides turns is asked and sent: ${vendor}`, () => {
@@ -154,7 +154,7 @@ for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected }
         const { stream, peer } = await scripted.open({ modelId });
         peer.socket.close(code, "why");
         const { failed, lost } = scripted.listener;
-        const told = LASTING.includes(fault) ? failed : lost;
+        const told = LASTING.has(fault) ? failed : lost;
         await scripted.changes.until("the end", () => failed.length + lost.length > 0);
         assert.equal(told[0]?.fault, fault);
         assert.equal(told[0]?.message, `${vendor}: closed with ${code} why`);
