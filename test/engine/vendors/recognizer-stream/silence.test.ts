@@ -110,6 +110,7 @@ describe("a silent caller at Deepgram", () => {
     assert.ok(Math.max(...thirds) <= 800 * BYTES_PER_MS);
     peer.socket.send(finalResults("word", 1, 1.5));
     await scripted.changes.until("the words", () => scripted.listener.transcripts.length === 1);
+    assert.equal(peer.binaries.length, 4, "and no empty one, which would end the stream");
     const openingMs = OPENING_BYTES / BYTES_PER_MS;
     const expectedMs = 1_500 - openingMs + 40;
     assert.equal(scripted.listener.transcripts[0]?.lastWordEndMs, expectedMs);

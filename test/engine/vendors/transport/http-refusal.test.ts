@@ -33,6 +33,7 @@ describe("a request that is refused, broken off or given up", () => {
   let connections: Connections;
   /** The answers that were refused. */
   const refused: RefusedAnswer[] = [];
+  const acceptedStatuses: number[] = [];
 
   beforeEach(async () => {
     clock = new ToldClock();
@@ -40,6 +41,7 @@ describe("a request that is refused, broken off or given up", () => {
     await server.start();
     connections = new Connections({ clock, allowPrivateAddresses: false });
     refused.length = 0;
+    acceptedStatuses.length = 0;
   });
 
   afterEach(async () => {
@@ -58,6 +60,7 @@ describe("a request that is refused, broken off or given up", () => {
         headers: {},
         body: "{}",
         limits: LIMITS,
+        accept: (_headers, status) => void acceptedStatuses.push(status),
         refuse: (answer) => {
           refused.push(answer);
           return new VendorError("test", "refused", "no", { status: answer.status });
@@ -113,6 +116,7 @@ describe("a request that is refused, broken off or given up", () => {
       await (isTaken ? posted : assert.rejects(posted, { status }));
       assert.deepEqual(heard, isTaken ? ["all"] : [], String(status));
     }
+    assert.deepEqual(acceptedStatuses, [200, 299]);
   });
 
   it("reaches nobody when it was given up before there was a connection", async () => {
