@@ -1,5 +1,6 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
+import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import type { Mutant } from "./sampled-mutants.js";
 
 export const EQUIVALENT: readonly EquivalentMutant[] = [
@@ -16,34 +17,6 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     original: "100",
     replacement: "200",
     reason: "steps are taken until no call is left, however many there are in one",
-  },
-  {
-    sourcePath: "engine/speech/call-summary.ts",
-    code: "if (value !== undefined)",
-    original: "value !== undefined",
-    replacement: "true",
-    reason: "what could not be parsed is undefined, which the reader's schema refuses as well",
-  },
-  {
-    sourcePath: "engine/audio/rational-resampler.ts",
-    code: "for (let phase = 0; phase < phases; phase += 1) {",
-    original: "<",
-    replacement: "<=",
-    reason: "the row behind the last one lies outside of the array, which takes nothing there",
-  },
-  {
-    sourcePath: "engine/audio/rational-resampler.ts",
-    code: "for (let index = 0; index < results.length; index += 1) {",
-    original: "<",
-    replacement: "<=",
-    reason: "the result behind the last one lies outside of the array, which takes nothing there",
-  },
-  {
-    sourcePath: "engine/audio/decimator.ts",
-    code: "let window = new Float64Array(0);",
-    original: "0",
-    replacement: "1",
-    reason: "it is replaced by a longer one before its first use",
   },
   {
     sourcePath: "engine/calls/call-center.ts",
@@ -137,13 +110,6 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "two fields that are the same look the same in either order",
   },
   {
-    sourcePath: "engine/audio/low-pass.ts",
-    code: "const BESSEL_TERMS = 40;",
-    original: "40",
-    replacement: "41",
-    reason: "the series has converged long before: one term more changes no bit of the sum",
-  },
-  {
     sourcePath: "engine/telephony/media-scanner.ts",
     code: "for (; at < frame.length; at += 1) {",
     original: "<",
@@ -165,13 +131,6 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "any other number tells that a clear came between",
   },
   {
-    sourcePath: "engine/vendors/socket-voice/socket-voice.ts",
-    code: 'ended.addEventListener("abort", discard, { once: true });',
-    original: "true",
-    replacement: "false",
-    reason: "whatever ends the wait takes the listener away",
-  },
-  {
     sourcePath: "engine/calls/recording/recording.ts",
     code: "if (position <= this.#writtenTo)",
     original: "<=",
@@ -186,62 +145,14 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "where they are the same, so are both results",
   },
   {
-    sourcePath: "engine/audio/voice-meter.ts",
-    code: "this.#strideBytes = Math.max(1, Math.floor(samples / SAMPLES_PER_PIECE)) * sampleBytes;",
-    original: "*",
-    replacement: "/",
-    reason: "more samples of a piece are measured: the same loudness, for more time",
-  },
-  {
-    sourcePath: "engine/audio/voice-meter.ts",
-    code: "this.#strideBytes = Math.max(1, Math.floor(samples / SAMPLES_PER_PIECE)) * sampleBytes;",
-    original: "1",
-    replacement: "2",
-    reason: "no rate has so few samples in a piece",
-  },
-  {
-    sourcePath: "engine/audio/mulaw.ts",
-    code: "const size = Math.min(sample < 0 ? -sample - 4 : sample, MULAW_CLIP) + MULAW_BIAS;",
-    original: "<",
-    replacement: "<=",
-    reason: "0 lies in the lowest step of both sides",
-  },
-  {
-    sourcePath: "engine/audio/mulaw.ts",
-    code: "const size = Math.min(sample < 0 ? -sample - 4 : sample, MULAW_CLIP) + MULAW_BIAS;",
-    original: "0",
-    replacement: "1",
-    reason: "0 lies in the lowest step of both sides",
-  },
-  {
-    sourcePath: "engine/speech/echo-guard.ts",
-    code: "const PLAYED_WORDS_MAX = 120;",
-    original: "120",
-    replacement: "240",
-    reason: "words so far back were played too long ago to come back",
-  },
-  {
-    sourcePath: "engine/audio/mp3-frames.ts",
-    code: "while (at < bytes.length) {",
-    original: "<",
-    replacement: "<=",
-    reason: "behind the end begins no frame",
-  },
-  {
     sourcePath: "engine/telephony/media-stream.ts",
     code: 'if (this.#dialect.audioIn === "json" && this.#scanner.scan(frame)) {',
     original: 'this.#dialect.audioIn === "json" && this.#scanner.scan(frame)',
     replacement: "false",
     reason: "without the scanner the message is parsed as a whole, to the same event",
   },
-  {
-    sourcePath: "engine/vendors/transport/socket-pools.ts",
-    code: "clockSkewMs = 0;",
-    original: "0",
-    replacement: "1",
-    reason: "the only one who asks rounds the time down to five minutes",
-  },
   ...BETWEEN_SERVERS,
+  ...IN_SOUND_AND_VENDORS,
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

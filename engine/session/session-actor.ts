@@ -4,7 +4,7 @@ import type { SessionState } from "./state.js";
 import { transition } from "./transition.js";
 
 /** Events waiting while effects of an earlier one are performed; a healthy call has a handful. */
-export const MAILBOX_EVENTS_MAX = 1_024;
+const MAILBOX_EVENTS_MAX = 1_024;
 
 export interface EffectPerformer {
   /** Starts what the effect asks for; whatever comes of it comes back as an event. */

@@ -4,7 +4,7 @@ import { heldBack } from "./playback/playback-ledger.js";
 import { isWaitingWord, type Turn } from "./turn.js";
 
 /** So much of what the caller never heard is kept with the turn: some three minutes of speech. */
-export const UNHEARD_CHARACTERS_MAX = 3_000;
+const UNHEARD_CHARACTERS_MAX = 3_000;
 
 /** What was not heard of what was to be said; the sentence that was cut from the word on at which it was. */
 export function unheardSentences(turn: Turn, atMs: number): readonly string[] {

@@ -3,9 +3,9 @@ import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
 /** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
-export const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
+const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
 /** What is stored of a summary; a model that writes more did not sum up. */
-export const SUMMARY_CHARACTERS_MAX = 2_000;
+const SUMMARY_CHARACTERS_MAX = 2_000;
 /** An answer is searched only up to here. */
 const ANSWER_CHARACTERS_MAX = 20_000;
 

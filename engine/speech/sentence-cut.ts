@@ -63,7 +63,7 @@ function startsWithin(text: string, word: string, at: number, to: number): boole
 export function forcedCut(text: string, start: number, to: number): number {
   const half = start + Math.floor((to - start) / 2);
   const clause = lastClauseEnd(text, half, to);
-  if (clause > start) return clause;
+  if (clause !== -1) return clause;
   for (let index = to; index > half; index -= 1) {
     if (isSpace(text.charCodeAt(index))) return index;
   }

@@ -12,9 +12,9 @@ import { forcedCut, lastClauseEnd, lastJoint } from "./sentence-cut.js";
 // Lengths below are weights: a Latin letter counts 1, a character of a wide script 3 (it takes as long to say).
 
 /** A sentence may not grow past this, so that memory and the wait for its audio stay bounded. About 20 s of speech. */
-export const SENTENCE_WEIGHT_MAX = 300;
+const SENTENCE_WEIGHT_MAX = 300;
 /** The caller waits for the first sentence in silence: past this it is cut at the end of a clause. */
-export const FIRST_SENTENCE_WEIGHT = 80;
+const FIRST_SENTENCE_WEIGHT = 80;
 /** A later sentence below this ("Yes!") goes with the next one: a synthesis of its own would sound chopped. */
 export const SHORT_SENTENCE_WEIGHT = 12;
 /**
@@ -156,7 +156,7 @@ function readCharacter(reading: Reading, text: string): boolean {
     return true;
   }
   const cut = openingCut(reading, text, weight);
-  if (cut > start) {
+  if (cut !== -1) {
     cutSentence(reading, text, cut);
     return true;
   }
@@ -176,7 +176,7 @@ function openingCut(reading: Reading, text: string, weight: number): number {
   if (!mayCutClause(reading.weight, weight, code, limit)) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
-  if (clause > start) return clause;
+  if (clause !== -1) return clause;
   if (isUnmarked && weight > limit * JOINT_CUT_FACTOR) return forcedCut(text, start, index);
   if (!reading.begun || reading.isStreamed || !isSpace(code)) return -1;
   if (weight > limit * WORD_CUT_FACTOR) return index;

@@ -2,7 +2,7 @@ import type { Transcript } from "../vendors/contracts.js";
 import { wordCount } from "./word-count.js";
 
 /** A caller who never pauses: of a turn longer than this only the end is kept. About twenty minutes of talk. */
-export const TURN_TEXT_CHARACTERS_MAX = 20_000;
+const TURN_TEXT_CHARACTERS_MAX = 20_000;
 
 /** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
 const WORD_END_TOLERANCE_MS = 50;

@@ -8,7 +8,7 @@ import type { ToolCall } from "../vendors/contracts.js";
 const TOOLS_MAX = 8;
 const TEXT_CHARACTERS_MAX = 2_000;
 /** What is kept of one call: its record is read whole. Later tools are told by name. */
-export const CALL_CHARACTERS_MAX = 256_000;
+const CALL_CHARACTERS_MAX = 256_000;
 /** Longer than a name can be, but models make names up. */
 const NAME_CHARACTERS_MAX = 100;
 /** Shorter words of a header are no secrets, and may stand in any answer. */

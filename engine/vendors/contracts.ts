@@ -51,7 +51,7 @@ export class VendorError extends Error {
     message: string,
     options: VendorErrorOptions = {},
   ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(message, options);
     this.vendor = vendor;
     this.fault = fault;
     this.status = options.status;

@@ -58,11 +58,8 @@ export function endpointOf(
   }
   const path = url.pathname;
   let end = path.length;
-  while (end > 0 && path[end - 1] === "/") end--;
-  return {
-    origin: url.origin === "null" ? `${url.protocol}//${url.host}` : url.origin,
-    path: path.slice(0, end),
-  };
+  while (path[end - 1] === "/") end--;
+  return { origin: url.origin, path: path.slice(0, end) };
 }
 
 /** @throws VendorError `unauthorized` when there is no key: the vendor would only say the same later. */

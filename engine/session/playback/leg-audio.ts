@@ -165,7 +165,7 @@ function convertedSentences(
         conversion.drop();
         settle();
       }
-      signal.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort);
       return {
         write: (chunk) => conversion.write(chunk),
         end: () => {

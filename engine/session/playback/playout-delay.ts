@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 
 /** Before a voice has been heard: more than most vendors' unevenness, less than anybody notices. */
-export const PLAYOUT_DELAY_UNKNOWN_MS = 40;
+const PLAYOUT_DELAY_UNKNOWN_MS = 40;
 /** A caller who waits longer would rather hear a gap. */
-export const PLAYOUT_DELAY_MAX_MS = 3_000;
+const PLAYOUT_DELAY_MAX_MS = 3_000;
 /** A voice that was slow for a while is forgiven after so many sentences. */
 const SENTENCES_KEPT_MAX = 32;
 /** One sentence in ten may be heard with a gap, rather than all ten later: one that stalls says nothing of the next. */

@@ -128,7 +128,7 @@ async function watched(
   let cancel = wait(VOICE_QUIET_MAX_MS);
   // At once, not when the client has noticed: a call that has ended leaves no timer behind.
   const onAbort = () => cancel();
-  signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", onAbort);
   const heard = () => {
     heardAtMs = clock.monotonicMs();
   };

@@ -24,7 +24,7 @@ export function sizeBytesOf({ audio, words = [] }: SpokenSentence): number {
 /** Longer sentences are hardly ever said twice. */
 const CACHED_TEXT_CHARS_MAX = 200;
 /** A sentence said once is remembered as 32 bits only; two that share them cost a place in the cache. */
-export const SAID_ONCE_MAX = 16_384;
+const SAID_ONCE_MAX = 16_384;
 
 /**
  * Sentences spoken twice or more, bounded in bytes: most of what a model says, it says once, and would only fill memory and

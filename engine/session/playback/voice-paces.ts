@@ -3,7 +3,7 @@ import { VOICE_MS_PER_CHAR } from "../state.js";
 import { PACE_CHARS_MIN } from "./voice-pace.js";
 
 /** Voices in use at the same time on one box, and more. */
-export const VOICES_MAX = 1_024;
+const VOICES_MAX = 1_024;
 /** What the newest sentence counts for: a number that is read out takes three times as long for a character as its words. */
 const NEWEST_SHARE = 1 / 8;
 

@@ -136,7 +136,7 @@ function open(
   retryAfterMs: number | undefined,
   nowMs: number,
 ): BreakerState {
-  const waitMs = Math.min(Math.max(pauseMs, retryAfterMs ?? 0), PAUSE_MAX_MS);
+  const waitMs = Math.min(Math.max(pauseMs, retryAfterMs ?? pauseMs), PAUSE_MAX_MS);
   const changeCount = state.changeCount + 1;
   return { ...state, phase: "open", recent: [], pauseMs, untilMs: nowMs + waitMs, changeCount };
 }

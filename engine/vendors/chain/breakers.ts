@@ -57,7 +57,7 @@ export class Breaker {
   }
 
   get isSkipped(): boolean {
-    return this.#state.phase !== "closed" && isSkipped(this.#state, this.#clock.monotonicMs());
+    return isSkipped(this.#state, this.#clock.monotonicMs());
   }
 
   /** What others are told of it. */
@@ -71,7 +71,6 @@ export class Breaker {
   }
 
   asked(): void {
-    if (this.#state.phase === "closed") return;
     this.#become(asked(this.#state, this.#clock.monotonicMs()));
   }
 

@@ -60,9 +60,6 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
 
   /** All of them: first those that are thought to work, then, for want of better, the others. */
   candidates(): readonly Link[] {
-    if (this.#links.length === 1 || this.#links.every((link) => this.trusts(link))) {
-      return this.#links;
-    }
     const trusted = this.#links.filter((link) => this.trusts(link));
     const others = this.#links.filter((link) => !trusted.includes(link));
     return [...trusted, ...others];
@@ -78,7 +75,7 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
   }
 
   answered(link: Link): void {
-    if (this.#failedAtMs.size > 0) this.#failedAtMs.delete(link);
+    this.#failedAtMs.delete(link);
     link.breaker.answered();
     this.#watch.answered(this.#category, link);
   }

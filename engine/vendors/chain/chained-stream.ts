@@ -73,7 +73,7 @@ export class ChainedStream implements SpeechStream {
     this.#bytesPerMs = bytesPerMs(format);
     this.#unsettled = new UnsettledAudio(format);
     this.#until = AbortSignal.any([signal, this.#ending.signal]);
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
   }
 
   /** Opens the first that takes audio. Rejects with a VendorError when none does. */

@@ -106,7 +106,7 @@ class Attempt {
     this.#patience = new Patience(chain.clock, limitMs, signal);
     link.breaker.asked();
     // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
   }
 
   async speak(request: SpeechRequest, onChunk: (audio: Uint8Array) => void): Promise<void> {

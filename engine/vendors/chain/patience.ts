@@ -8,7 +8,7 @@ export class Patience {
   readonly signal: AbortSignal;
   readonly #given: AbortSignal;
   readonly #onAbort = () => this.#cancel();
-  #limitMs: number | undefined;
+  #limitMs: number;
   readonly #clock: Clock;
   readonly #tooLate = new AbortController();
   readonly #startedAtMs: number;
@@ -18,14 +18,14 @@ export class Patience {
   constructor(clock: Clock, limitMs: number | undefined, signal: AbortSignal) {
     this.#clock = clock;
     this.#given = signal;
-    this.#limitMs = limitMs;
+    this.#limitMs = limitMs ?? Number.POSITIVE_INFINITY;
     this.#startedAtMs = clock.monotonicMs();
     this.#progressAtMs = this.#startedAtMs;
     this.signal = limitMs === undefined ? signal : AbortSignal.any([signal, this.#tooLate.signal]);
     if (limitMs === undefined) return;
     this.#wait(limitMs);
     // At once, not when the client has noticed: a call that has ended leaves no timer behind.
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
   }
 
   get isOver(): boolean {
@@ -44,7 +44,7 @@ export class Patience {
   /** Something has come; what comes next may take `nextMs`, where that is another time than before. */
   progress(nextMs = this.#limitMs): void {
     this.#progressAtMs = this.#clock.monotonicMs();
-    if (this.#limitMs === undefined || nextMs === undefined || nextMs === this.#limitMs) return;
+    if (this.#limitMs === Number.POSITIVE_INFINITY || nextMs === this.#limitMs) return;
     this.#limitMs = nextMs;
     this.#cancel();
     this.#wait(nextMs);
@@ -52,12 +52,12 @@ export class Patience {
 
   /** Nothing may come for so long after all, counted from when something came last. */
   allow(limitMs: number): void {
-    if (this.#limitMs !== undefined) this.#limitMs = Math.max(this.#limitMs, limitMs);
+    this.#limitMs = Math.max(this.#limitMs, limitMs);
   }
 
   /** From now on it is waited for without a limit. */
   lift(): void {
-    this.#limitMs = undefined;
+    this.#limitMs = Number.POSITIVE_INFINITY;
     this.#cancel();
   }
 
@@ -68,7 +68,7 @@ export class Patience {
 
   #wait(delayMs: number): void {
     this.#cancel = this.#clock.after(delayMs, () => {
-      const leftMs = (this.#limitMs ?? 0) - this.quietMs;
+      const leftMs = this.#limitMs - this.quietMs;
       if (leftMs < 1) this.#tooLate.abort();
       else this.#wait(leftMs);
     });

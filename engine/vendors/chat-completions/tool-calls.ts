@@ -2,9 +2,9 @@ import type { ToolCall } from "../contracts.js";
 import { unreadable } from "../vendor-json.js";
 
 /** More at once than a caller could want; models that loop have been seen to ask hundreds of times. Later ones are ignored. */
-export const TOOL_CALLS_MAX = 8;
+const TOOL_CALLS_MAX = 8;
 /** The arguments of one call: a model that writes more than these pages of text does not find its end. */
-export const TOOL_ARGUMENTS_MAX_BYTES = 16 * 1024;
+const TOOL_ARGUMENTS_MAX_BYTES = 16 * 1024;
 /** Vendors take no longer names. */
 const NAME_MAX_CHARS = 64;
 /** Vendors' ids have some 30 characters, but some hide a signature in them. */

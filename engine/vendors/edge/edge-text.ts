@@ -1,5 +1,5 @@
 /** What the service takes in one request, after escaping. */
-export const SSML_TEXT_MAX_BYTES = 4_096;
+const SSML_TEXT_MAX_BYTES = 4_096;
 
 /** Text with nothing to say in it makes the service answer without audio. */
 export function isSpeakable(text: string): boolean {
@@ -21,7 +21,7 @@ export function ssmlPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES)
       continue;
     }
     if (piece !== "") pieces.push(piece);
-    const parts = wordBytes <= maxBytes ? [word] : charactersUpTo(word, maxBytes);
+    const parts = charactersUpTo(word, maxBytes);
     piece = parts.pop() ?? "";
     pieceBytes = escapedBytes(piece);
     pieces.push(...parts);

@@ -53,7 +53,7 @@ export class TranscriptionStream implements SpeechStream {
   constructor(parts: TranscriptionStreamParts, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
     this.#cutter = new UtteranceCutter(parts.options.format, parts.silenceMs, {
       onStarted: () => {
         if (!this.#isClosed) parts.listener.onSpeechStarted();

@@ -96,7 +96,6 @@ export class UtteranceCutter {
   #finish(isWhole: boolean): void {
     const fromByte = this.#fromByte ?? 0;
     this.#fromByte = isWhole ? undefined : this.#ring.endByte;
-    this.#loudMs = 0;
     const afterByte = this.#soundEndByte + bytesOfMs(this.#format, AFTER_MS);
     this.#givenByte = Math.min(this.#ring.endByte, afterByte);
     const audio = this.#ring.read(fromByte, this.#givenByte);

@@ -15,13 +15,13 @@ import type { FeedRules } from "./recognizer-dialect.js";
 /** The caller's last words, should the connection break while they are being understood. */
 const RING_MS = 2_000;
 /** What the caller says while there is no connection: for as long as one is tried for, and what was not settled before it. */
-export const OUTAGE_MS = 12_000;
+const OUTAGE_MS = 12_000;
 
 /**
  * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
  * what is left of the silence along at once.
  */
-export const QUIET_PIECE_MS = 200;
+const QUIET_PIECE_MS = 200;
 /**
  * Silence that follows speech goes out as it comes for this long beyond the endpointing, or until the vendor has told of the
  * end: it ends the caller's turn.
@@ -40,7 +40,7 @@ const STOOD_STILL_MS = 50;
 const SECOND_LOOK_MS = 100;
 
 /** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
-export const SEND_BUFFER_MAX_BYTES = 128 * 1024;
+const SEND_BUFFER_MAX_BYTES = 128 * 1024;
 
 /**
  * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,

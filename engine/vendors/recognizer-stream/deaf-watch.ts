@@ -2,9 +2,9 @@ import { bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
 import { VoiceMeter } from "../../audio/voice-meter.js";
 
 /** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
-export const VOICE_UNHEARD_MAX_MS = 3_000;
+const VOICE_UNHEARD_MAX_MS = 3_000;
 /** Two seconds of speech without a guess are enough to ask somebody else beside it. */
-export const VOICE_DOUBTED_MS = 1_200;
+const VOICE_DOUBTED_MS = 1_200;
 /** Less is, once it has ended: what was made of it is late by then. */
 const ENDED_VOICE_DOUBTED_MS = 1_000;
 const ENDED_AGO_MS = 1_500;

@@ -20,7 +20,7 @@ const RECONNECT_TIMEOUT_MS = 10_000;
 const STABLE_AFTER_MS = 5_000;
 
 /** Some rubbish is survived; a peer that sends nothing else is not the vendor. */
-export const GARBAGE_MESSAGES_MAX = 20;
+const GARBAGE_MESSAGES_MAX = 20;
 
 /** The last results come within some hundred milliseconds, or not at all. */
 const FINISH_TIMEOUT_MS = 2_000;
@@ -61,7 +61,7 @@ export class RecognizerStream implements SpeechStream {
     this.#reader = dialect.newReader();
     this.#watch = new DeafWatch(format);
     this.#signal = signal;
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
     this.#attach(socket);
   }
 

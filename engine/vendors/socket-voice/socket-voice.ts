@@ -90,7 +90,7 @@ export class SocketVoice {
     };
     const discard = (): void => end(false);
     const cancel = clock.after(maxMs, discard);
-    ended.addEventListener("abort", discard, { once: true });
+    ended.addEventListener("abort", discard);
     const take = (all: readonly Said[]): void => {
       const last = all.find(({ kind }) => kind === "done" || kind === "failed");
       if (last !== undefined) end(last.kind === "done");

@@ -79,7 +79,7 @@ export function speakTurn(turn: SpokenTurn): Promise<void> {
       }
     };
     const cancelTurnTimer = clock.after(TURN_TIMEOUT_MS, () => fail("timeout", "too slow"));
-    signal.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort);
     socket.listen({
       onText: (text) => take(reader.text(text)),
       onBinary: (bytes) => take(reader.binary(bytes)),

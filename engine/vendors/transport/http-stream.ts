@@ -76,7 +76,7 @@ export function requestStream(
           path: request.path,
           method: request.method,
           headers: request.headers,
-          ...(request.body === undefined ? {} : { body: request.body }),
+          body: request.body ?? null,
         },
         exchange,
       );
@@ -117,7 +117,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject;
     this.#startedMs = request.clock.monotonicMs();
     this.#cancelTimer = request.clock.after(request.limits.firstByteMs, () => this.#checkTime());
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", this.#onAbort);
   }
 
   fail(error: Error): void {

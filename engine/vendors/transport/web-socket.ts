@@ -51,8 +51,6 @@ export class VendorSocket {
       else if (data instanceof ArrayBuffer) this.#listener?.onBinary(new Uint8Array(data));
     });
     webSocket.addEventListener("close", ({ code, reason }) => {
-      // The peer's end of the connection may linger; nothing more is expected from it.
-      connection.destroy();
       this.#listener?.onClosed(code, reason);
     });
   }
@@ -134,7 +132,7 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
     });
     webSocket.addEventListener("open", onOpen);
     webSocket.addEventListener("error", onError);
-    signal.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort);
   });
 }
 

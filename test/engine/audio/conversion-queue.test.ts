@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MP3, MULAW_8K } from "../../../engine/audio/audio-format.js";
+import { MP3, MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import type { ConversionBatch, ConversionResult } from "../../../engine/audio/conversion-batch.js";
 import {
   AudioPoolClosed,
@@ -66,6 +66,26 @@ test("what comes while the thread is busy goes to it as one batch, and only the 
   assert.deepEqual([one.told, two.told], [["1", "3", "end"], ["2"]]);
   const opens = tasks.flatMap(({ batch }) => batch.steps.map((step) => step.opens !== undefined));
   assert.deepEqual(opens, [true, true, false, false]);
+});
+
+test("a batch is 64 KiB of samples, or an eighth of that of MP3, and at least one step", async () => {
+  for (const [from, stepBytes, steps] of [
+    [PCM_24K, 16 * 1024, 4],
+    [PCM_24K, 16 * 1024 - 1, 4],
+    [MP3, 8 * 1024, 1],
+    [MP3, 2 * 1024, 4],
+    [MP3, 2 * 1024 + 1, 3],
+    [MP3, 16 * 1024, 1],
+  ] as const) {
+    const { queue, echo, sizes } = trial();
+    const ignore = () => undefined;
+    const listener = { onAudio: ignore, onEnd: ignore, onFailed: ignore };
+    const conversion = queue.open({ from, to: MULAW_8K }, "speech", listener);
+    conversion.write(Uint8Array.of(1));
+    for (let n = 0; n < 6; n += 1) conversion.write(new Uint8Array(stepBytes));
+    await echo();
+    assert.deepEqual(sizes(), [1, steps], `${from.encoding} ${stepBytes}`);
+  }
 });
 
 test("the background goes when no speech waits, a step at a time", async () => {

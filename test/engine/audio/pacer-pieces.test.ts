@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { FRAME_MS } from "../../../engine/audio/audio-format.js";
-import { AHEAD_FRAMES, speech, telephone } from "./paced-telephone.js";
+import { Pacer } from "../../../engine/audio/pacer.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { AHEAD_FRAMES, FORMAT, speech, telephone } from "./paced-telephone.js";
 
 const QUEUED_MAX_MS = 180_000;
 
@@ -55,4 +57,20 @@ test("the mark of a sentence that had no room is told all the same", () => {
     sent.filter(({ what }) => what !== "frame").map(({ what }) => what),
     ["long", "refused"],
   );
+});
+
+test("a pacer counts its frames from when its first stream was opened, now and after it had none", () => {
+  const clock = new VirtualClock(7);
+  const pacer = new Pacer(clock);
+  for (const idleMs of [0, 1_013]) {
+    clock.advance(idleMs);
+    let count = 0;
+    const stream = pacer.open(FORMAT, { frame: () => void (count += 1), mark: () => undefined });
+    stream.enqueue(speech(AHEAD_FRAMES + 2));
+    clock.advance(FRAME_MS - 1);
+    assert.equal(count, AHEAD_FRAMES);
+    clock.advance(1);
+    assert.equal(count, AHEAD_FRAMES + 1);
+    stream.close();
+  }
 });

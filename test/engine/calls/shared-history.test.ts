@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type HistoryAccess, SharedHistory } from "../../../engine/calls/shared-history.js";
-import { HISTORY_MESSAGES_MAX } from "../../../engine/session/kept-conversation.js";
 import type { HistoryMessage } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { insertOrganizations } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
+
+const HISTORY_MESSAGES_MAX = 20;
 
 const ID = { orgId: "org", key: "key" };
 const EARLIER = exchange("hi", "hello");

@@ -167,9 +167,9 @@ test("each question is answered by who knows, and a failure is told to who waits
     ],
     [{ name: "report", asks: { claims, report: { status: "completed", answeredBy: "" } } }, true],
   ] as const;
-  for (const [question, value] of questions) {
-    hear({ kind: "question", id: 5, from: "two", question });
-    assert.deepEqual(await answers(), [["parley two", { kind: "answer", id: 5, value }]]);
+  for (const [id, [question, value]] of questions.entries()) {
+    hear({ kind: "question", id, from: "two", question });
+    assert.deepEqual(await answers(), [["parley two", { kind: "answer", id, value }]]);
   }
   const unknown = { name: "hasCall", asks: "a" };
   hear({ kind: "question", id: 6, from: "two", question: unknown });

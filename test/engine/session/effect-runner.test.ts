@@ -148,7 +148,7 @@ test("a vendor's client that throws anything else is a bug, logged, and not trie
   trial.ask(1);
   const failed = trial.next();
   trial.model.fail(new TypeError("oops"));
-  assert.equal((await failed).type, "replyFailed");
+  assert.deepEqual(await failed, { type: "replyFailed", turnId: 1, retryable: false, atMs: 0 });
   assert.equal(trial.log.ofLevel("error").length, 1);
   assert.deepEqual(trial.failures, []);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HISTORY_MESSAGES_MAX } from "../../../engine/session/kept-conversation.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+
+const HISTORY_MESSAGES_MAX = 20;
 
 /** A call of so many questions and answers after the greeting, and what the model was given at each. */
 function windowsOf(turns: number): readonly (readonly { role: string; content: string }[])[] {

@@ -3,9 +3,11 @@ import { test } from "node:test";
 import type { SessionEffect } from "../../../engine/session/effects.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import type { SessionEvent } from "../../../engine/session/events.js";
-import { MAILBOX_EVENTS_MAX, SessionActor } from "../../../engine/session/session-actor.js";
+import { SessionActor } from "../../../engine/session/session-actor.js";
 import { newSession } from "../../../engine/session/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+const MAILBOX_EVENTS_MAX = 1_024;
 
 const OPENED: SessionEvent = { type: "opened", resumed: true, atMs: 0 };
 const HANG_UP: SessionEvent = { type: "endRequested", ending: CALLER_LEFT, atMs: 1 };

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { HISTORY_MESSAGES_MAX } from "../../../engine/session/kept-conversation.js";
 import {
   newSession,
   type SessionSettings,
@@ -11,6 +10,8 @@ import { transition } from "../../../engine/session/transition.js";
 import { stockPhrases } from "../../../engine/speech/stock-phrases.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 import { anyEvent, type UnstampedEvent } from "./session-events.js";
+
+const HISTORY_MESSAGES_MAX = 20;
 
 const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), anyEvent), { maxLength: 60 });
 const TOOLS = [

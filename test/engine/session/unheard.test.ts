@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/session/playback/playback-ledger.js";
 import { newTurn, type Turn } from "../../../engine/session/turn.js";
-import { UNHEARD_CHARACTERS_MAX, unheardText } from "../../../engine/session/unheard.js";
+import { unheardText } from "../../../engine/session/unheard.js";
+
+const UNHEARD_CHARACTERS_MAX = 3_000;
 
 /** A turn of these sentences, each a second long, of which the first is sent at 0. */
 function turnOf(...texts: readonly string[]): Turn {

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import {
-  parseSummary,
-  SUMMARY_CHARACTERS_MAX,
-  SUMMARY_INPUT_CHARACTERS_MAX,
-  summaryMessages,
-} from "../../../engine/speech/call-summary.js";
+import { parseSummary, summaryMessages } from "../../../engine/speech/call-summary.js";
+
+const SUMMARY_CHARACTERS_MAX = 2_000;
+const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
 
 test("the transcript is given as data, line by line, apart from the instruction", () => {
   const [instruction, data, ...others] = summaryMessages([

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import {
-  EMPTY_SPLITTER,
-  FIRST_SENTENCE_WEIGHT,
-  SENTENCE_WEIGHT_MAX,
-  splitToken,
-} from "../../../engine/speech/sentence-splitter.js";
+import { EMPTY_SPLITTER, splitToken } from "../../../engine/speech/sentence-splitter.js";
 import { pieces, split } from "./streamed-text.js";
+
+const FIRST_SENTENCE_WEIGHT = 80;
+const SENTENCE_WEIGHT_MAX = 300;
 
 test("a long first sentence is cut at the end of a clause, a later one once enough is ahead of the caller", () => {
   const long =

@@ -8,8 +8,9 @@ import {
   onTranscript,
   onUtteranceEnd,
   pendingText,
-  TURN_TEXT_CHARACTERS_MAX,
 } from "../../../engine/speech/turn-detector.js";
+
+const TURN_TEXT_CHARACTERS_MAX = 20_000;
 
 type Message =
   | { interim: string; endMs?: number }

@@ -154,7 +154,7 @@ describe("an HTTP tool", () => {
       answers(status, "");
       assert.equal((await run()).ok, true, String(status));
     }
-    for (const status of [400, 401, 404, 429, 500, 503]) {
+    for (const status of [300, 400, 401, 404, 429, 500, 503]) {
       answers(status, '{"error":"no such order"}');
       const { ok, content, fault } = await run();
       assert.equal(ok, false);
@@ -184,6 +184,11 @@ describe("an HTTP tool", () => {
       assert.match(cut.note, /has been cut/);
       assert.ok(Buffer.byteLength(cut.body) <= TOOL_ANSWER_MAX_BYTES);
     }
+  });
+
+  it("takes what is of no kind for text", async () => {
+    server.answer = (response) => response.end("on its way");
+    assert.equal((await run()).content, '{"ok":true,"status":200,"body":"on its way"}');
   });
 
   it("does not wait for the end of an endless answer", async () => {

@@ -71,3 +71,24 @@ test("the keys to press are read, and what is no key is explained", () => {
     assert.ok("error" in refused && refused.error !== "", wrong);
   }
 });
+
+test("what has no arguments takes none, and of keys the model is told which there are", () => {
+  const [hangup, transfer, digits] = toolDefinitions([
+    { type: "hangup" },
+    { type: "transfer", to: "+15550100", description: "" },
+    { type: "sendDigits" },
+  ]);
+  const nothing = { type: "object", properties: {}, additionalProperties: false };
+  assert.deepEqual(hangup?.parameters, nothing);
+  assert.deepEqual(transfer?.parameters, nothing);
+  assert.doesNotMatch(transfer?.description ?? "", /When to use it/);
+  const description = "The keys in their order: 0 to 9, *, # and A to D, without blanks.";
+  assert.deepEqual(digits?.parameters, {
+    type: "object",
+    properties: {
+      digits: { type: "string", description, pattern: "^[0-9*#A-D]+$", maxLength: 40 },
+    },
+    required: ["digits"],
+    additionalProperties: false,
+  });
+});

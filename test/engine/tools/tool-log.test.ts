@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Toolbox, ToolOutcome } from "../../../engine/session/tool-use/toolbox.js";
-import { CALL_CHARACTERS_MAX, ToolLog } from "../../../engine/tools/tool-log.js";
+import { ToolLog } from "../../../engine/tools/tool-log.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { never } from "../vendors/sandboxed-vendors.js";
+
+const CALL_CHARACTERS_MAX = 256_000;
 
 /** Tools that answer when they are told to. */
 function watched(secrets?: readonly string[]) {
@@ -112,4 +114,12 @@ test("of one call so much is kept, and later tools are told without what they we
   const keptCount = keptInputs.filter((text) => text.length === 4_000).length;
   assert.equal(keptCount, CALL_CHARACTERS_MAX / 4_000);
   assert.deepEqual(keptInputs.slice(keptCount), ["……", "……", "……"]);
+});
+
+test("a word of eight characters in a header is a secret, and a shorter one may stand in any answer", async () => {
+  const { log, run, answer } = watched(["12345678", "1234567"]);
+  const work = run('["12345678","1234567"]');
+  answer(0, '{"ok":true}');
+  await work;
+  assert.equal(log.take().tools?.[0]?.input, '["[hidden]","1234567"]');
 });

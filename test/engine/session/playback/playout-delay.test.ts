@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  PLAYOUT_DELAY_MAX_MS,
-  PLAYOUT_DELAY_UNKNOWN_MS,
-  PlayoutDelay,
-  PlayoutDelays,
-} from "../../../../engine/session/playback/playout-delay.js";
+import { PlayoutDelay, PlayoutDelays } from "../../../../engine/session/playback/playout-delay.js";
+
+const PLAYOUT_DELAY_MAX_MS = 3_000;
+const PLAYOUT_DELAY_UNKNOWN_MS = 40;
 
 const PROMPT = { durationMs: 2_000, elapsedMs: 500, leastLeftMs: 75 };
 
@@ -61,6 +59,34 @@ test("each voice has a delay of its own, and only so many are kept", () => {
   first.observe(PROMPT);
   assert.equal(delays.of("first"), first);
   assert.notEqual(delays.of("second"), first);
-  for (let voice = 0; voice < 1_100; voice += 1) delays.of(`voice ${voice}`);
+  for (let voice = 0; voice < 1_022; voice += 1) delays.of(`voice ${voice}`);
+  assert.equal(delays.of("first"), first);
+  for (let voice = 0; voice < 1_024; voice += 1) delays.of(`other ${voice}`);
   assert.notEqual(delays.of("first"), first);
+});
+
+test("the newest 32 sentences of a voice count, of which a wait of 60 ms is for the worst", () => {
+  for (const [leastLeftMs, delayMs] of [
+    [2, 18],
+    [-40, 60],
+    [-41, 0],
+  ] as const) {
+    const delay = new PlayoutDelay();
+    delay.observe({ durationMs: 2_000, elapsedMs: 1_400, leastLeftMs });
+    for (let count = 1; count < 32; count += 1) delay.observe(PROMPT);
+    assert.equal(delay.of(2_000), delayMs);
+    delay.observe(PROMPT);
+    assert.equal(delay.of(2_000), 0);
+  }
+});
+
+test("one bad sentence in ten is an accident, and one that came as fast as it plays is not slow", () => {
+  const bad = { durationMs: 2_000, elapsedMs: 2_000, leastLeftMs: -500 };
+  const delay = new PlayoutDelay();
+  for (let count = 0; count < 10; count += 1) delay.observe(PROMPT);
+  delay.observe(bad);
+  assert.equal(delay.of(4_000), 0);
+  delay.observe(bad);
+  assert.equal(delay.of(4_000), 520);
+  assert.equal(delay.of(500), 520);
 });

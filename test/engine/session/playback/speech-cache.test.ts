@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  SAID_ONCE_MAX,
   SpeechCache,
   type SpokenSentence,
   voiceKeyOf,
 } from "../../../../engine/session/playback/speech-cache.js";
+
+const SAID_ONCE_MAX = 16_384;
 
 const VOICE = voiceKeyOf(["org", "provider", "model", 1, "en-US"]);
 

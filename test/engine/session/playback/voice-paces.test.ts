@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { VOICES_MAX, VoicePaces } from "../../../../engine/session/playback/voice-paces.js";
-import { VOICE_MS_PER_CHAR } from "../../../../engine/session/state.js";
+import { VoicePaces } from "../../../../engine/session/playback/voice-paces.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../../doubles/recorded-call.js";
+
+const VOICES_MAX = 1_024;
+const VOICE_MS_PER_CHAR = 65;
 
 const TEXT = "The first table by the window is free tomorrow.";
 

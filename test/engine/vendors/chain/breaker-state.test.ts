@@ -86,3 +86,33 @@ test("one answer to what was asked before it opened does not close it", () => {
   const open = afterFailures(3);
   assert.equal(answered(open), open);
 });
+
+/** `f` is a failure and `s` an answer. */
+function after(answers: string): BreakerState {
+  let state = CLOSED_BREAKER;
+  for (const each of answers) {
+    state = each === "f" ? failed(state, "unavailable", undefined, 0) : answered(state);
+  }
+  return state;
+}
+
+test("half of ten answers that fail open a breaker, and fewer or fewer than half do not", () => {
+  assert.equal(after("fsfsfssf").phase, "closed");
+  assert.equal(after("fsfsfssfs").phase, "closed");
+  assert.equal(after("fsfsfssfsf").phase, "open");
+  assert.equal(after("fsfsfsssfs").phase, "closed");
+  assert.equal(after("fsfsfssfss").phase, "closed");
+});
+
+test("of the answers the newest twenty count, and those before the first failure do not", () => {
+  const dense = "fs".repeat(9);
+  assert.equal(after(`f${"s".repeat(12)}${dense}`).phase, "closed");
+  assert.equal(after(`f${"s".repeat(12)}${dense}f`).phase, "open");
+  assert.equal(after(`${"s".repeat(40)}fsfsfssfsf`).phase, "open");
+});
+
+test("a pause that a vendor asks for is not shorter than the usual one", () => {
+  assert.equal(failed(CLOSED_BREAKER, "rateLimited", 100, 0).untilMs, PAUSE_MS);
+  assert.equal(failed(CLOSED_BREAKER, "rateLimited", 5_001, 0).untilMs, 5_001);
+  assert.equal(afterFailures(3, "unavailable", 40).untilMs, PAUSE_MS + 40);
+});

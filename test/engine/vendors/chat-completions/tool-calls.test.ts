@@ -2,16 +2,15 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import * as v from "valibot";
 import { SystemClock } from "../../../../engine/time/clock.js";
-import {
-  TOOL_ARGUMENTS_MAX_BYTES,
-  TOOL_CALLS_MAX,
-} from "../../../../engine/vendors/chat-completions/tool-calls.js";
 import type { ChatMessage, Completion, ToolCall } from "../../../../engine/vendors/contracts.js";
 import { languageModel } from "../../../../engine/vendors/registry.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import type { VendorContext } from "../../../../engine/vendors/vendor-settings.js";
 import { never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
+
+const TOOL_ARGUMENTS_MAX_BYTES = 16 * 1024;
+const TOOL_CALLS_MAX = 8;
 
 const FIND = {
   name: "find_order",

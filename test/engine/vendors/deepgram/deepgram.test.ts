@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
-import { GARBAGE_MESSAGES_MAX } from "../../../../engine/vendors/recognizer-stream/recognizer-stream.js";
 import { bytesOf } from "../scripted-socket-server.js";
 import {
   FRAME_BYTES,
@@ -11,6 +10,8 @@ import {
   OPENING_BYTES,
   ScriptedDeepgram,
 } from "./scripted-deepgram.js";
+
+const GARBAGE_MESSAGES_MAX = 20;
 
 describe("Deepgram's stream", () => {
   let scripted: ScriptedDeepgram;

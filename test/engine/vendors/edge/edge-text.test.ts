@@ -7,9 +7,11 @@ import {
   pathOf,
   ssmlFrame,
 } from "../../../../engine/vendors/edge/edge-frames.js";
-import { SSML_TEXT_MAX_BYTES, ssmlPieces } from "../../../../engine/vendors/edge/edge-text.js";
+import { ssmlPieces } from "../../../../engine/vendors/edge/edge-text.js";
 import { edgeToken } from "../../../../engine/vendors/edge/edge-token.js";
 import { edgeVoice } from "../../../../engine/vendors/edge/edge-voices.js";
+
+const SSML_TEXT_MAX_BYTES = 4_096;
 
 const TRUSTED_CLIENT_TOKEN = "6A5AA1D4EAFF4E9FB37E23D68491D6F4";
 
@@ -106,6 +108,7 @@ describe("Edge's frames", () => {
       pathOf('X-RequestId:1\r\nPath:response\r\n\r\n{"a":"\r\nPath:turn.end"}'),
       "response",
     );
+    assert.equal(pathOf("X-RequestId:1\r\n\r\nPath:turn.end"), undefined);
     assert.equal(pathOf("nothing"), undefined);
   });
 

@@ -186,6 +186,7 @@ describe("Edge", () => {
     const { request } = await server.peer(0);
     assert.match(request.url ?? "", /^\/path\?TrustedClientToken=TOKEN&ConnectionId=[0-9a-f]{32}&/);
     assert.match(request.url ?? "", /&Sec-MS-GEC=[0-9A-F]{64}&Sec-MS-GEC-Version=1-150\.0\.1\.2$/);
+    assert.match(request.headers["sec-websocket-extensions"] ?? "", /^permessage-deflate/);
     assert.equal(request.headers.origin, "chrome-extension://other");
     assert.match(request.headers["user-agent"] ?? "", /Chrome\/150\.0\.0\.0 .*Edg\/150\.0\.0\.0/);
     assert.match(request.headers.cookie ?? "", /^muid=[0-9A-F]{32};$/);

@@ -4,9 +4,10 @@ import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import {
   DeafWatch,
   type Hearing,
-  VOICE_DOUBTED_MS,
 } from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
 import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
+
+const VOICE_DOUBTED_MS = 1_200;
 
 describe("a recognizer that tells nothing", () => {
   let watch: DeafWatch;
@@ -75,5 +76,43 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 3_000), []);
     assert.deepEqual(hear(LOUD, 800), []);
     assert.deepEqual(hear(QUIET, 3_000), []);
+  });
+
+  /** The voice after which it is "doubtful", and the silence behind so much voice after which it is that or "unanswered". */
+  function until(hearing: Hearing, audio: Uint8Array): number {
+    for (let ms = FRAME_MS; ms < 10_000; ms += FRAME_MS) {
+      if (watch.hear(audio) === hearing) return ms;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  // A voice counts from its third frame on.
+  it("is doubted at 1.2 s of a voice, and deaf at 3 s, whatever the pauses", () => {
+    assert.equal(until("doubtful", LOUD), 1_240);
+    watch = new DeafWatch(PCM_16K);
+    hear(QUIET, 400);
+    assert.equal(until("deaf", LOUD), 3_040);
+  });
+
+  it("is doubted 1.5 s after a second of a voice, and not after less", () => {
+    hear(LOUD, 1_040);
+    assert.equal(until("doubtful", QUIET), 1_500);
+    watch.understood();
+    hear(LOUD, 1_020);
+    assert.equal(until("doubtful", QUIET), Number.POSITIVE_INFINITY);
+  });
+
+  it("has left two utterances of half a second unanswered, and none that are shorter", () => {
+    for (const [durationMs, expectedMs] of [
+      [540, 1_500],
+      [520, Number.POSITIVE_INFINITY],
+    ] as const) {
+      watch = new DeafWatch(PCM_16K);
+      hear(QUIET, 400);
+      hear(LOUD, durationMs);
+      hear(QUIET, 3_000);
+      hear(LOUD, durationMs);
+      assert.equal(until("unanswered", QUIET), expectedMs, String(durationMs));
+    }
   });
 });

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
-import { VOICE_UNHEARD_MAX_MS } from "../../../../engine/vendors/recognizer-stream/deaf-watch.js";
 import {
   FRAME_BYTES,
   finalResults,
   interimResults,
   ScriptedDeepgram,
 } from "../deepgram/scripted-deepgram.js";
+
+const VOICE_UNHEARD_MAX_MS = 3_000;
 
 const FRAME_MS = 20;
 const SYLLABLE_FRAMES = 9;

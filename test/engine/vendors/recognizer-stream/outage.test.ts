@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { OUTAGE_MS } from "../../../../engine/vendors/recognizer-stream/audio-feed.js";
 import {
   BYTES_PER_MS,
   FRAME_BYTES,
@@ -10,6 +9,8 @@ import {
   ScriptedDeepgram,
 } from "../deepgram/scripted-deepgram.js";
 import { bytesOf } from "../scripted-socket-server.js";
+
+const OUTAGE_MS = 12_000;
 
 describe("Deepgram's stream after a connection that was away for seconds", () => {
   let scripted: ScriptedDeepgram;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { SEND_BUFFER_MAX_BYTES } from "../../../../engine/vendors/recognizer-stream/audio-feed.js";
 import {
   BYTES_PER_MS,
   FRAME_BYTES,
@@ -11,6 +10,8 @@ import {
   ScriptedDeepgram,
 } from "../deepgram/scripted-deepgram.js";
 import { bytesOf } from "../scripted-socket-server.js";
+
+const SEND_BUFFER_MAX_BYTES = 128 * 1024;
 
 describe("Deepgram's stream after its connection broke", () => {
   let scripted: ScriptedDeepgram;

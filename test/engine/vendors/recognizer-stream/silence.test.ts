@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
-import { QUIET_PIECE_MS } from "../../../../engine/vendors/recognizer-stream/audio-feed.js";
 import {
   BYTES_PER_MS,
   FRAME_BYTES,
@@ -12,6 +11,8 @@ import {
   ScriptedDeepgram,
 } from "../deepgram/scripted-deepgram.js";
 import { bytesOf } from "../scripted-socket-server.js";
+
+const QUIET_PIECE_MS = 200;
 
 const PIECE_FRAMES = QUIET_PIECE_MS / 20;
 /** Endpointing of 200 ms and 800 ms more; the frame that fills them already waits. */
@@ -109,6 +110,7 @@ describe("a silent caller at Deepgram", () => {
     assert.ok(Math.max(...thirds) <= 800 * BYTES_PER_MS);
     peer.socket.send(finalResults("word", 1, 1.5));
     await scripted.changes.until("the words", () => scripted.listener.transcripts.length === 1);
+    assert.equal(peer.binaries.length, 4, "and no empty one, which would end the stream");
     const openingMs = OPENING_BYTES / BYTES_PER_MS;
     const expectedMs = 1_500 - openingMs + 40;
     assert.equal(scripted.listener.transcripts[0]?.lastWordEndMs, expectedMs);

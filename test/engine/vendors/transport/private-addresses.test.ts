@@ -169,6 +169,13 @@ describe("private addresses", () => {
     assert.ok(failure instanceof Error && failure.name === "PrivateAddressError");
   });
 
+  it("are not looked for where a name leads nowhere", async () => {
+    const failure = await new Promise((resolve) => {
+      lookupPublic("x".repeat(300), { all: true }, resolve);
+    });
+    assert.ok(failure instanceof Error && failure.name !== "PrivateAddressError");
+  });
+
   it("leave public ones, as a list or as one, whichever is asked for", async () => {
     const found = (all: boolean) =>
       new Promise<readonly unknown[]>((resolve) => {

@@ -70,6 +70,11 @@ describe("server-sent events", () => {
     assert.throws(() => eventsOf([long], 100), OverlongLineError);
     const many = Buffer.from(`data: ${"x".repeat(40)}\n`.repeat(4));
     assert.throws(() => eventsOf([many], 100), OverlongLineError);
+    const event = (chars: number) => [
+      Buffer.from(`data: ${"x".repeat(49)}\ndata: ${"x".repeat(chars - 50)}`),
+    ];
+    assert.equal(eventsOf(event(100), 100)[0]?.length, 100);
+    assert.throws(() => eventsOf(event(101), 100), OverlongLineError);
   });
 });
 
@@ -85,7 +90,10 @@ describe("lines", () => {
     );
   });
 
-  it("begin behind a byte order mark", () => {
+  it("begin behind a byte order mark, in one piece or in several", () => {
+    const cutMark = [Buffer.of(0xef), Buffer.of(0xbb), Buffer.from([0xbf, 0x7b, 0x7d, 0x0a])];
+    assert.deepEqual(linesOf(cutMark), ["{}"]);
+    assert.deepEqual(linesOf([Buffer.from("a\n\uFEFFb\n")]), ["a", "\uFEFFb"]);
     assert.deepEqual(linesOf([Buffer.from("\uFEFF{}\n")]), ["{}"]);
   });
 

@@ -74,6 +74,18 @@ describe("a binary WebSocket frame", () => {
     assert.deepEqual(unmask(Buffer.from(written[1] ?? [])), Buffer.alloc(640, 640 & 0xff));
   });
 
+  it("of two kibibytes with its header is the largest whose memory is the next one's", () => {
+    for (const [length, left] of [
+      [2_040, 2],
+      [2_041, 1],
+    ] as const) {
+      const { connection, written } = recording(false);
+      const writer = new FrameWriter(connection);
+      for (const value of [1, 2]) writer.write(new Uint8Array(length).fill(value));
+      assert.equal(unmask(Buffer.from(written[0] ?? []))[0], left, String(length));
+    }
+  });
+
   it("larger than the memory that is kept has its own", () => {
     const { connection, written } = recording(false);
     const writer = new FrameWriter(connection);

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import type { Duplex } from "node:stream";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { SystemClock } from "../../../../engine/time/clock.js";
+import { type Clock, SystemClock } from "../../../../engine/time/clock.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
-import { openSocket } from "../../../../engine/vendors/transport/web-socket.js";
+import {
+  openSocket,
+  type RefusedUpgrade,
+} from "../../../../engine/vendors/transport/web-socket.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedSocketServer } from "../scripted-socket-server.js";
 
@@ -15,16 +19,18 @@ const ACCEPT_ID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const GOING_AWAY = Buffer.from([0x88, 2, 0x03, 0xe9]);
 /** The same from a client, which masks it. */
 const ANSWER_BYTES = GOING_AWAY.length + 4;
+const REFUSAL_MAX_BYTES = 4 * 1024;
 
 describe("a WebSocket to a vendor", () => {
-  const clock = new SystemClock();
   let server: ScriptedSocketServer;
   let connections: Connections;
+  let refused: RefusedUpgrade | undefined;
 
   beforeEach(async () => {
     server = new ScriptedSocketServer();
     await server.start();
-    connections = new Connections({ clock, allowPrivateAddresses: true });
+    connections = new Connections({ clock: new SystemClock(), allowPrivateAddresses: true });
+    refused = undefined;
   });
 
   afterEach(async () => {
@@ -32,10 +38,13 @@ describe("a WebSocket to a vendor", () => {
     await server.close();
   });
 
-  function open(signal = never()) {
+  function open(signal = never(), clock: Clock = new SystemClock()) {
     const { url } = server;
     const dispatcher = connections.forSocket(url, false);
-    const refuse = () => new VendorError("acme", "refused", "acme: no");
+    const refuse = (answer: RefusedUpgrade) => {
+      refused = answer;
+      return new VendorError("acme", "refused", "acme: no");
+    };
     const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
     return openSocket({ vendor: "acme", url, headers: {}, ...means }, signal);
   }
@@ -96,9 +105,71 @@ describe("a WebSocket to a vendor", () => {
 
   it("is refused as soon as enough of the reason is known, when the vendor goes on with it for ever", async () => {
     server.onUpgrade = (socket) => {
-      socket.on("error", () => undefined);
-      socket.write(`HTTP/1.1 403 Forbidden\r\n\r\n${"no ".repeat(4_096)}`);
+      socket.write(`HTTP/1.1 403 Forbidden\r\nx-why: no\r\n\r\n${"x".repeat(REFUSAL_MAX_BYTES)}`);
     };
     await assert.rejects(open(), { fault: "refused" });
+    assert.equal(refused?.status, 403);
+    assert.equal(refused.headers["x-why"], "no");
+    assert.equal(refused.body, "x".repeat(REFUSAL_MAX_BYTES));
+  });
+
+  it("is refused with all of a reason that comes in pieces, behind an early hint", async () => {
+    server.onUpgrade = (socket) => {
+      socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+      socket.write("HTTP/1.1 402 Payment Required\r\nContent-Length: 8\r\n\r\nno m");
+      setImmediate(() => socket.write("oney"));
+    };
+    await assert.rejects(open(), { fault: "refused" });
+    assert.deepEqual([refused?.status, refused?.body], [402, "no money"]);
+  });
+
+  it("is given up when nothing is answered in time, and then waits for nothing more", async () => {
+    const clock = new VirtualClock();
+    let asked: Duplex | undefined;
+    server.onUpgrade = (socket) => {
+      asked = socket;
+      server.changes.tell();
+    };
+    const opening = open(never(), clock);
+    opening.catch(() => undefined);
+    const connection = await server.changes.until("the upgrade", () => asked);
+    const closed = once(connection.resume(), "end");
+    clock.advance(4_999);
+    assert.equal(clock.pendingTimerCount, 1);
+    clock.advance(1);
+    await assert.rejects(opening, { fault: "timeout", message: "acme: no connection in time" });
+    await closed;
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("leaves neither a timer nor anything at the signal of the call once it is open", async () => {
+    const clock = new VirtualClock();
+    const { signal } = new AbortController();
+    const socket = await open(signal, clock);
+    assert.equal(clock.pendingTimerCount, 0);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+    socket.destroy();
+  });
+
+  it("is told as closed with the vendor's code and words", async () => {
+    const socket = await open();
+    const closed = new Promise((resolve) => {
+      const ignore = () => undefined;
+      const onClosed = (...told: readonly unknown[]) => resolve(told);
+      socket.listen({ onText: ignore, onBinary: ignore, onClosed });
+    });
+    (await server.peer(0)).socket.close(4_001, "no more");
+    assert.deepEqual(await closed, [4_001, "no more"]);
+  });
+
+  it("is not asked for with a header that cannot be sent", async () => {
+    const means = { clock: new SystemClock(), openTimeoutMs: 5_000, offersCompression: false };
+    const refuse = () => new VendorError("acme", "refused", "acme: no");
+    const dispatcher = connections.for(false);
+    const request = { vendor: "acme", dispatcher, refuse, headers: { a: "b\nc" }, ...means };
+    await assert.rejects(openSocket({ ...request, url: server.url }, never()), {
+      fault: "refused",
+      message: "acme: invalid request",
+    });
   });
 });

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { beforeEach, test } from "node:test";
+import { Patience } from "../../../../engine/vendors/chain/patience.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+
+let clock: VirtualClock;
+let call: AbortController;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  call = new AbortController();
+});
+
+function patienceOf(limitMs: number | undefined): Patience {
+  return new Patience(clock, limitMs, call.signal);
+}
+
+test("who gives nothing for so long is given up, and not a millisecond before", () => {
+  const patience = patienceOf(100);
+  clock.advance(99);
+  assert.deepEqual([patience.isOver, patience.signal.aborted], [false, false]);
+  clock.advance(1);
+  assert.deepEqual([patience.isOver, patience.signal.aborted], [true, true]);
+  assert.equal(call.signal.aborted, false);
+  assert.deepEqual([patience.passedMs, patience.quietMs], [100, 100]);
+});
+
+test("something that comes begins the wait anew, shorter or longer where that is told", () => {
+  const patience = patienceOf(100);
+  clock.advance(60);
+  patience.progress();
+  clock.advance(60);
+  assert.deepEqual([patience.isOver, patience.passedMs, patience.quietMs], [false, 120, 60]);
+  patience.progress(30);
+  clock.advance(29);
+  patience.progress(200);
+  clock.advance(199);
+  assert.equal(patience.isOver, false);
+  clock.advance(1);
+  assert.equal(patience.isOver, true);
+});
+
+test("a wait is made longer, never shorter, from when something came last", () => {
+  const patience = patienceOf(100);
+  clock.advance(50);
+  patience.allow(300);
+  patience.allow(10);
+  clock.advance(249);
+  assert.equal(patience.isOver, false);
+  clock.advance(1);
+  assert.equal(patience.isOver, true);
+});
+
+test("without a limit, or when it is lifted, nobody is given up and there is no timer", () => {
+  const patience = patienceOf(undefined);
+  patience.progress(10);
+  patience.allow(10);
+  assert.equal(patience.signal, call.signal);
+  assert.equal(clock.pendingTimerCount, 0);
+  const lifted = patienceOf(100);
+  lifted.lift();
+  lifted.progress(10);
+  assert.equal(clock.pendingTimerCount, 0);
+  clock.advance(1_000);
+  assert.equal(lifted.isOver, false);
+});
+
+test("a call that ends leaves no timer behind, and one that goes on no listener", () => {
+  const patience = patienceOf(100);
+  call.abort();
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.deepEqual([patience.isOver, patience.signal.aborted], [false, true]);
+  patience.end();
+  assert.deepEqual(getEventListeners(call.signal, "abort"), []);
+  call = new AbortController();
+  const ended = patienceOf(100);
+  ended.end();
+  assert.equal(clock.pendingTimerCount, 0);
+  assert.deepEqual(getEventListeners(call.signal, "abort"), []);
+});

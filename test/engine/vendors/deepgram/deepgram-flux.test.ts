@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { ScriptedRecognition } from "../scripted-recognition.js";
+import { bytesOf, type ScriptedPeer } from "../scripted-socket-server.js";
+
+const BYTES_PER_MS = 32;
+
+describe("what Deepgram Flux tells", () => {
+  let scripted: ScriptedRecognition;
+  let stream: SpeechStream;
+  let peer: ScriptedPeer;
+
+  beforeEach(async () => {
+    scripted = new ScriptedRecognition("deepgram");
+    await scripted.server.start();
+    ({ stream, peer } = await scripted.open({ modelId: "flux-general-en" }, { eotTimeoutMs: 800 }));
+  });
+
+  afterEach(async () => {
+    stream.close();
+    await scripted.close();
+  });
+
+  function say(event: string, transcript: string, startSec = 0, endSec = 1, words?: object[]) {
+    const [audio_window_start, audio_window_end] = [startSec, endSec];
+    const turn = { event, transcript, audio_window_start, audio_window_end, words };
+    peer.socket.send(JSON.stringify({ type: "TurnInfo", ...turn }));
+  }
+
+  /** All that was said has come when this has. */
+  async function heard(): Promise<readonly string[]> {
+    const { events } = scripted.listener;
+    const marks = scripted.listener.turns.length;
+    say("TurnResumed", "mark");
+    await scripted.changes.until("the mark", () => scripted.listener.turns.length > marks);
+    return events.slice(0, -1);
+  }
+
+  const words = (text: string, isFinal: boolean, lastWordEndMs: number | undefined) => ({
+    text,
+    isFinal,
+    speechFinal: false,
+    lastWordEndMs,
+    decidesTurns: true,
+    turnSilenceMaxMs: 800,
+  });
+
+  it("is a start with or without words, guesses, and an end with all words", async () => {
+    say("StartOfTurn", "");
+    say("Update", " ");
+    say("Update", " book ", 0, 1, [{ end: 0.6 }]);
+    say("Weather", "it rains");
+    say("EndOfTurn", "Book it.", 0, 1.2, [{ end: 0.6 }, { end: 1.1 }]);
+    say("StartOfTurn", "and");
+    assert.deepEqual(await heard(), [
+      "speechStarted",
+      "startOfTurn",
+      "interim",
+      "final",
+      "endOfTurn",
+      "speechStarted",
+      "startOfTurn",
+      "interim",
+    ]);
+    assert.deepEqual(scripted.listener.transcripts, [
+      words("book", false, 600),
+      words("Book it.", true, 1_100),
+      words("and", false, undefined),
+    ]);
+  });
+
+  it("is an end that seems near, and is taken back", async () => {
+    say("EagerEndOfTurn", "book", 0, 1, [{}]);
+    say("TurnResumed", "book");
+    assert.deepEqual(await heard(), ["interim", "eagerEndOfTurn", "turnResumed"]);
+    assert.equal(scripted.listener.turns[0]?.text, "book");
+  });
+
+  it("is an error in the vendor's words without the key, after which it comes back", async () => {
+    peer.socket.send('{"type":"Error","code":"BUSY","description":"the-key waits"}');
+    await scripted.changes.until("the loss", () => scripted.listener.lost.length === 1);
+    const [error] = scripted.listener.lost;
+    assert.deepEqual(
+      [error?.fault, error?.message],
+      ["unavailable", "deepgram: BUSY: [key] waits"],
+    );
+  });
+
+  /** So much audio was sent that its beginning is not kept any more. */
+  function writeSeconds(count: number): void {
+    for (let n = 0; n < count * 10; n++) stream.write(new Uint8Array(100 * BYTES_PER_MS).fill(1));
+  }
+
+  async function breaks(): Promise<void> {
+    const count = scripted.listener.lost.length + 1;
+    peer.socket.terminate();
+    await scripted.changes.until("the loss", () => scripted.listener.lost.length === count);
+  }
+
+  it("is settled for a turn that cannot be heard again, up to its last word", async () => {
+    writeSeconds(4);
+    say("Update", "book it", 1.9, 3, [{ end: 2.5 }]);
+    await heard();
+    say("Update", "book it", 1.9, 3, [{ end: 2.5 }]);
+    await scripted.changes.until("it again", () => scripted.listener.transcripts.length === 2);
+    await breaks();
+    assert.deepEqual(scripted.listener.transcripts.at(-1), words("book it", true, 2_500));
+  });
+
+  it("is settled up to the end of what was heard where no word has a time", async () => {
+    writeSeconds(4);
+    say("Update", "book it", 1.9, 3);
+    await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
+    await breaks();
+    assert.deepEqual(scripted.listener.transcripts.at(-1), words("book it", true, 3_000));
+  });
+
+  it("is settled with a turn that has ended: only what was said since is sent again", async () => {
+    writeSeconds(1);
+    say("EndOfTurn", "Yes.", 0, 0.6);
+    await scripted.changes.until("the end", () => scripted.listener.turns.length === 1);
+    await breaks();
+    scripted.clock.advance(0);
+    const next = await scripted.server.peer(1);
+    await scripted.changes.until("the way back", () => scripted.listener.deafMs.length === 1);
+    scripted.clock.advance(400);
+    await scripted.changes.until("the rest", () => bytesOf(next) >= 400 * BYTES_PER_MS);
+    assert.equal(bytesOf(next), 400 * BYTES_PER_MS);
+  });
+
+  it("is nothing where the turn can be heard again as a whole, or has ended", async () => {
+    writeSeconds(4);
+    say("EndOfTurn", "Yes.", 0, 1);
+    say("Update", "book it", 2, 3, [{ end: 2.5 }]);
+    await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 2);
+    await breaks();
+    assert.equal(scripted.listener.transcripts.length, 2);
+  });
+});

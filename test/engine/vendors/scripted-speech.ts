@@ -1,0 +1,60 @@
+import type { SpeechRequest, SpokenWord } from "../../../engine/vendors/contracts.js";
+import { textToSpeech } from "../../../engine/vendors/registry.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { Changes } from "../../doubles/changes.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { never } from "./sandboxed-vendors.js";
+import { type ScriptedPeer, ScriptedSocketServer } from "./scripted-socket-server.js";
+
+export interface ScriptedSentence {
+  readonly spoken: Promise<void>;
+  readonly peer: ScriptedPeer;
+  readonly chunks: Uint8Array[];
+  readonly words: SpokenWord[];
+  /** Changes of what was heard. */
+  readonly changes: Changes;
+}
+
+/** A voice's client, and at the other end of its socket somebody who says only what the test says. */
+export class ScriptedSpeech {
+  readonly clock = new VirtualClock();
+  readonly server = new ScriptedSocketServer();
+  readonly connections = new Connections({ clock: this.clock, allowPrivateAddresses: false });
+  readonly #vendor: string;
+
+  constructor(vendor: string) {
+    this.#vendor = vendor;
+  }
+
+  /** Asks for a sentence on a socket of its own, and waits until so many frames of it have come. */
+  async ask(
+    request: SpeechRequest,
+    frames: number,
+    { settings = {}, protocol = "http:", signal = never() } = {},
+  ): Promise<ScriptedSentence> {
+    const baseUrl = this.server.url.replace("ws:", protocol);
+    const given = { baseUrl, apiKey: "the-key", settings, clientOwned: false };
+    const context = { clock: this.clock, connections: this.connections };
+    const changes = new Changes();
+    const index = this.server.peers.length;
+    const [chunks, words]: [Uint8Array[], SpokenWord[]] = [[], []];
+    const onWords = (more: readonly SpokenWord[]) => void words.push(...more);
+    const spoken = textToSpeech(this.#vendor, given, context).synthesize(
+      { ...request, onWords },
+      (audio) => {
+        chunks.push(audio);
+        changes.tell();
+      },
+      signal,
+    );
+    spoken.catch(() => undefined);
+    const peer = await this.server.peer(index);
+    await this.server.changes.until("the sentence", () => peer.texts.length === frames);
+    return { spoken, peer, chunks, words, changes };
+  }
+
+  async close(): Promise<void> {
+    await this.connections.close();
+    await this.server.close();
+  }
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { requestStream } from "../../../../engine/vendors/transport/http-stream.js";
+import { openSocket, type VendorSocket } from "../../../../engine/vendors/transport/web-socket.js";
+import { passInUndici } from "../../../doubles/undici-clock.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { eventually, never } from "../sandboxed-vendors.js";
+import { ScriptedSocketServer } from "../scripted-socket-server.js";
+import { ScriptedWebServer } from "../scripted-web-server.js";
+
+const MESSAGE_MAX_BYTES = 1024 * 1024;
+const CLIENT_ORIGINS_MAX = 256;
+const LIMITS = { firstByteMs: 5_000, betweenBytesMs: 5_000, totalMs: 9_000, replyMaxBytes: 1_000 };
+const refuse = () => new VendorError("acme", "refused", "acme: no");
+
+describe("the connections of a process", () => {
+  let clock: VirtualClock;
+  let server: ScriptedWebServer;
+  let connections: Connections;
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    server = new ScriptedWebServer();
+    await server.start();
+    connections = new Connections({ clock, allowPrivateAddresses: true });
+  });
+
+  afterEach(async () => {
+    await connections.close();
+    await server.close();
+  });
+
+  function ask(origin = server.url, clientOwned = false): Promise<void> {
+    const request = { vendor: "acme", method: "GET", path: "/", headers: {}, body: undefined };
+    return requestStream(
+      {
+        ...request,
+        method: "GET",
+        origin,
+        dispatcher: connections.for(clientOwned),
+        clock,
+        limits: LIMITS,
+        refuse,
+      },
+      () => false,
+      never(),
+    );
+  }
+
+  it("are free while no request is on them, each for whose they are", async () => {
+    let response: ServerResponse | undefined;
+    server.answer = (given) => {
+      response = given;
+    };
+    assert.equal(connections.hasIdle(server.url, false), false);
+    const asked = ask();
+    await server.changes.until("the request", () => response);
+    assert.equal(connections.hasIdle(server.url, false), false);
+    response?.end();
+    await asked;
+    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    assert.equal(connections.hasIdle(server.url, true), false);
+    server.answer = (given) => given.end();
+    await ask(server.url, true);
+    await eventually(() => connections.hasIdle(server.url, true), "that of an organization");
+  });
+
+  it("are kept for a minute between two requests", async () => {
+    await ask();
+    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    passInUndici(58_000);
+    assert.equal(connections.hasIdle(server.url, false), true);
+    passInUndici(4_000);
+    await eventually(() => !connections.hasIdle(server.url, false), "its end");
+  });
+
+  it("go to so many places at once that organizations name, and to no more", async () => {
+    const responses: ServerResponse[] = [];
+    server.answer = (response) => void responses.push(response);
+    const { port } = new URL(server.url);
+    // All of 127.0.0.0/8 is this machine.
+    const origins = Array.from({ length: CLIENT_ORIGINS_MAX + 1 }, (_, n) => {
+      return `http://127.0.${Math.floor(n / 200)}.${(n % 200) + 1}:${port}`;
+    });
+    const last = origins.pop();
+    const asked = origins.map((origin) => ask(origin, true).catch((error: unknown) => error));
+    await assert.rejects(ask(last, true), {
+      fault: "unavailable",
+      message: "acme: connection failed: UND_ERR_MAX_ORIGINS_REACHED",
+    });
+    await connections.close();
+    await Promise.all(asked);
+  });
+
+  describe("to a WebSocket", () => {
+    let sockets: ScriptedSocketServer;
+
+    beforeEach(async () => {
+      sockets = new ScriptedSocketServer();
+      await sockets.start();
+    });
+
+    afterEach(() => sockets.close());
+
+    function open(): Promise<VendorSocket> {
+      const { url } = sockets;
+      const dispatcher = connections.forSocket(url, false);
+      const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+      return openSocket({ vendor: "acme", url, headers: {}, ...means }, never());
+    }
+
+    it("bear a message of a mebibyte, and are broken by a larger one", async () => {
+      for (const [sizeBytes, expected] of [
+        [MESSAGE_MAX_BYTES, "message"],
+        [MESSAGE_MAX_BYTES + 1, "closed"],
+      ] as const) {
+        const index = sockets.peers.length;
+        const socket = await open();
+        const told = new Promise((resolve) => {
+          const onMessage = () => resolve("message");
+          const onClosed = () => resolve("closed");
+          socket.listen({ onText: onMessage, onBinary: onMessage, onClosed });
+        });
+        (await sockets.peer(index)).socket.send(Buffer.alloc(sizeBytes));
+        assert.equal(await told, expected);
+        socket.destroy();
+      }
+    });
+
+    it("are made no more once all are closed", async () => {
+      await connections.close();
+      await assert.rejects(open(), { fault: "unavailable" });
+      assert.equal(sockets.upgradeCount, 0);
+    });
+  });
+});
