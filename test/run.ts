@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { dealtFiles } from "./dealt-files.js";
 import { costTable, readCosts } from "./file-costs.js";
 
 /**
@@ -21,8 +22,6 @@ const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
 const SHARED_PROCESSES = 8;
-/** The vendors' SDKs use Node's own fetch, which a process that has loaded our undici no longer has as it was. */
-const SDK_FOLDER = "engine/sandbox/sdks/";
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */
@@ -42,19 +41,6 @@ const names = readdirSync(root, { recursive: true, encoding: "utf8" })
   )
   .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
   .sort();
-
-/** Deals the files out like cards, so that neighbours, which take equally long, come into different processes. */
-function sharedProcesses(): readonly string[] {
-  const isApart = (name: string) => name.startsWith(SDK_FOLDER);
-  const shared = names.filter((name) => !isApart(name));
-  const count = Math.min(SHARED_PROCESSES, shared.length);
-  const dealt = Array.from({ length: count }, (_, index) =>
-    shared.filter((_name, place) => place % count === index),
-  );
-  return [...dealt, names.filter(isApart)]
-    .filter((group) => group.length > 0)
-    .map((group, index) => processOf(group, index + 1));
-}
 
 function processOf(group: readonly string[], number: number): string {
   const folder = join(root, "processes");
@@ -76,6 +62,9 @@ if (names.length === 0) {
 } else {
   // Each browser keeps a core busy, and its sound breaks off where it gets none.
   const concurrency = process.argv[2] === "--browser" ? 2 : 4;
+  const sharedProcesses = dealtFiles(names, SHARED_PROCESSES).map((group, index) =>
+    processOf(group, index + 1),
+  );
   // More processes than cores: those that make calls mostly wait for what takes as long as it is spoken.
   const tests = needsDebian
     ? run({
@@ -83,7 +72,7 @@ if (names.length === 0) {
         concurrency,
         timeout: DEBIAN_FILE_TIMEOUT_MS,
       })
-    : run({ files: [...sharedProcesses()], concurrency: 4, timeout: PROCESS_TIMEOUT_MS });
+    : run({ files: sharedProcesses, concurrency: 4, timeout: PROCESS_TIMEOUT_MS });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });

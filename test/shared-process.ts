@@ -1,4 +1,4 @@
-import { after, describe, test } from "node:test";
+import { after, beforeEach, describe, test } from "node:test";
 
 export { CostMeter } from "./file-costs.js";
 
@@ -15,7 +15,7 @@ const LEFT_OPEN_MAX_MS = 60_000;
 
 /**
  * Runs the test files at these URLs one after the other in this process, each as a suite of its name: what they import is
- * loaded and compiled once. A file that cannot be loaded fails alone;
+ * loaded and compiled once. A file that cannot be loaded fails alone, and so does one whose tests were run by another before;
  * a process that ends early, or does not end, fails as a whole.
  */
 export async function runFiles(
@@ -34,6 +34,10 @@ export async function runFiles(
     watcher?.begins(name);
     await new Promise<void>((resolve) => {
       describe(name, { timeout: timeoutMs }, async () => {
+        let begunCount = 0;
+        beforeEach(() => {
+          begunCount += 1;
+        });
         try {
           await import(url);
         } catch (error) {
@@ -42,7 +46,10 @@ export async function runFiles(
           });
         }
         watcher?.isLoaded();
-        after(() => resolve());
+        after(() => {
+          resolve();
+          if (begunCount === 0) throw new Error("none of its tests has run");
+        });
       });
     });
     watcher?.ends(name);

@@ -7,7 +7,8 @@ import { newTenancy } from "../../engine/tenancy/tenancy.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { startDatabaseThread, ThreadClient } from "../../storage/sqlite/thread-client.js";
+import { storageThread } from "../../storage/sqlite/storage-thread.js";
+import { ThreadClient } from "../../storage/sqlite/thread-client.js";
 
 export const JWT_SECRET = "bench".repeat(8);
 export const ENCRYPTION_KEY = "be".repeat(32);
@@ -90,7 +91,7 @@ async function insertCalls(
   count: number,
 ): Promise<void> {
   const onFailure = (error: Error) => process.emitWarning(error);
-  const client = await ThreadClient.connect(startDatabaseThread({ filePath }), { onFailure });
+  const client = await ThreadClient.open(storageThread(), { filePath }, { onFailure });
   const sql = `with recursive counted (n) as (select 1 union all select n + 1 from counted where n < ?)
     insert into calls (id, orgId, agentId, sessionId, runId, channel, status, startedAtMs, endedAtMs, durationSec,
       ttfbMs, avgLatencyMs, totalTokens, ttsChars, interruptions, turnCount, summary, sentiment, metadata,

@@ -1,5 +1,5 @@
-import { Piscina } from "piscina";
 import type { Clock } from "../time/clock.js";
+import { type AttachedQueue, type AudioThread, audioThread } from "./audio-thread.js";
 import {
   type Conversion,
   type ConversionListener,
@@ -11,8 +11,8 @@ import type { ConversionFormats } from "./speech-conversion.js";
 export interface AudioPoolOptions {
   readonly clock: Clock;
   readonly onFault: (fault: AudioFault) => void;
-  /** What the thread runs; tests have one that fails. */
-  readonly worker?: URL;
+  /** That of the process where none is given. */
+  readonly thread?: AudioThread;
 }
 
 /** `batchLost`: with the sentences that were under way. `threadLost`: with nothing to do. Another thread takes the place. */
@@ -29,34 +29,23 @@ export interface AudioPoolStats {
   readonly waitLastMs: number;
 }
 
-const WORKER = new URL("./audio-worker.js", import.meta.url);
-
-/** The CPU-heavy audio of calls, on a thread of its own. */
+/** The CPU-heavy audio of calls, on a thread beside theirs. */
 export class AudioPool {
   /** Settles when the thread is ready to work at once. */
   readonly ready: Promise<void>;
-  readonly #thread: Piscina;
+  readonly #attached: AttachedQueue;
   readonly #queue: ConversionQueue;
   #isReady = false;
   #isClosed = false;
 
-  constructor({ clock, onFault, worker = WORKER }: AudioPoolOptions) {
-    this.#thread = new Piscina({
-      filename: worker.href,
-      // The state of sentences stays in the thread, so that each queue has one.
-      minThreads: 1,
-      maxThreads: 1,
-      // A batch and the warm-up; they wait here only while the thread starts or is replaced.
-      maxQueue: 2,
-      recordTiming: false,
-    });
-    this.#thread.on("error", (error: unknown) => onFault({ kind: "threadLost", error }));
+  constructor({ clock, onFault, thread = audioThread() }: AudioPoolOptions) {
+    this.#attached = thread.attach((error) => onFault({ kind: "threadLost", error }));
     this.#queue = new ConversionQueue(
-      (batch, signal) => this.#thread.run(batch, { name: "convert", signal }),
+      (batch, signal) => this.#attached.convert(batch, signal),
       clock,
       (error) => onFault({ kind: "batchLost", error }),
     );
-    this.ready = this.#warmUp(onFault);
+    this.ready = this.#warmUp(thread, onFault);
   }
 
   get stats(): AudioPoolStats {
@@ -99,17 +88,17 @@ export class AudioPool {
     });
   }
 
-  /** Ends the thread at once: everything under way fails. */
-  async close(): Promise<void> {
+  /** Everything under way fails. */
+  close(): void {
     this.#isClosed = true;
     this.#queue.close();
-    await this.#thread.destroy();
+    this.#attached.detach();
   }
 
   /** What the first calls wait for while the thread starts says nothing about how busy it is. */
-  async #warmUp(onFault: (fault: AudioFault) => void): Promise<void> {
+  async #warmUp({ warm }: AudioThread, onFault: AudioPoolOptions["onFault"]): Promise<void> {
     try {
-      await this.#thread.run(undefined, { name: "warmUp" });
+      await warm;
     } catch (error) {
       if (!this.#isClosed) onFault({ kind: "threadLost", error });
     }

@@ -1,16 +1,20 @@
 import { MP3, MULAW_8K } from "./audio-format.js";
-import {
-  type ConversionBatch,
-  type ConversionResult,
-  OpenConversions,
-} from "./conversion-batch.js";
+import { type ConversionResult, OpenConversions, type QueuedBatch } from "./conversion-batch.js";
 import { SpeechConversion } from "./speech-conversion.js";
 
-const conversions = new OpenConversions();
+const queues = new Map<number, OpenConversions>();
 
 /** The thread of the audio pool: what it keeps between two tasks is the state of sentences that are under way. */
-export function convert(batch: ConversionBatch): Promise<readonly ConversionResult[]> {
+export function convert(batch: QueuedBatch): Promise<readonly ConversionResult[]> {
+  const conversions = queues.get(batch.queueId) ?? new OpenConversions();
+  queues.set(batch.queueId, conversions);
   return conversions.convert(batch);
+}
+
+/** Nobody waits for anything of the queue any more. */
+export function forget(queueId: number): void {
+  queues.get(queueId)?.closeAll();
+  queues.delete(queueId);
 }
 
 /** A frame of silence: MPEG 2, layer III, 48 kbit/s, 24 kHz, mono. */

@@ -15,10 +15,15 @@ export interface ConversionBatch {
   readonly dropped: readonly number[];
 }
 
+/** Several queues may have one thread. */
+export interface QueuedBatch extends ConversionBatch {
+  readonly queueId: number;
+}
+
 /** In the order of the steps; the text says why a sentence cannot be converted. */
 export type ConversionResult = Uint8Array | { readonly error: string };
 
-/** The sentences that a thread has begun and not finished. */
+/** The sentences of a queue that a thread has begun and not finished. */
 export class OpenConversions {
   readonly #byId = new Map<number, SpeechConversion>();
 
@@ -27,6 +32,10 @@ export class OpenConversions {
     const results: ConversionResult[] = [];
     for (const step of steps) results.push(await this.#take(step));
     return results;
+  }
+
+  closeAll(): void {
+    for (const id of this.#byId.keys()) this.#close(id);
   }
 
   async #take(step: ConversionStep): Promise<ConversionResult> {

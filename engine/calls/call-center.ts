@@ -235,7 +235,7 @@ export class CallCenter {
     this.#storeWatch.close();
     await this.#summaries.close(LAST_WORK_MAX_MS);
     await within(clock, LAST_WORK_MAX_MS, this.recordings.close());
-    await this.#audioPool?.close();
+    this.#audioPool?.close();
   }
 
   /** Says that this run lives. */

@@ -1,10 +1,10 @@
 import { StorageUnavailable } from "../storage-failure.js";
 import { ServerClaim } from "./server-claim.js";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
-import type { ThreadSettings } from "./thread-protocol.js";
+import type { FileSettings } from "./thread-protocol.js";
 import { whatIsMissing } from "./watch/expected-tables.js";
 
-interface StoreFile {
+export interface StoreFile {
   readonly file: SqliteFile;
   /** Held by a server for as long as it runs. */
   readonly claim: ServerClaim | undefined;
@@ -14,7 +14,7 @@ interface StoreFile {
  * Opens the database for a server, or for a command line beside it. Throws `StorageUnavailable` where another server has
  * it, where it is not what was expected, and where a command line would bring it up to date under a server of before.
  */
-export async function openStoreFile(settings: ThreadSettings): Promise<StoreFile> {
+export async function openStoreFile(settings: FileSettings): Promise<StoreFile> {
   const { filePath, isServer = false, mustExist = false } = settings;
   const claim = isServer ? ServerClaim.take(filePath) : undefined;
   try {

@@ -4,8 +4,9 @@ import type { Results, Statement, StorageStats, StoreBackend } from "../statemen
 import { StorageUnavailable } from "../storage-failure.js";
 import type { StoreCondition, StoreFault } from "../store-condition.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
-import { startDatabaseThread, ThreadClient } from "./thread-client.js";
-import type { ThreadSettings } from "./thread-protocol.js";
+import { storageThread } from "./storage-thread.js";
+import { ThreadClient } from "./thread-client.js";
+import type { FileSettings } from "./thread-protocol.js";
 import { storeFault } from "./watch/store-fault.js";
 
 /** A file that the storage thread has open. */
@@ -17,12 +18,12 @@ export class SqliteStore implements StoreBackend {
 
   /** Rejects with `StorageUnavailable` when the file cannot be used. `onFailure` is called once if the thread dies. */
   static async open(
-    settings: ThreadSettings,
+    settings: FileSettings,
     onFailure: (error: Error) => void,
   ): Promise<SqliteStore> {
     const filePath = resolve(settings.filePath);
-    const worker = startDatabaseThread({ ...settings, filePath });
-    const client = await ThreadClient.connect(worker, { onFailure }).catch((cause: unknown) => {
+    const opened = ThreadClient.open(storageThread(), { ...settings, filePath }, { onFailure });
+    const client = await opened.catch((cause: unknown) => {
       throw new StorageUnavailable(messageOf(cause), { cause });
     });
     return new SqliteStore(client, filePath);

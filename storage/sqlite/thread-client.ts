@@ -1,15 +1,14 @@
-import { Worker } from "node:worker_threads";
 import { errorOf, type Fault } from "../fault.js";
 import type { Results, Statement, StorageStats } from "../statement-port.js";
 import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
-import { firstMessage } from "./first-message.js";
+import type { OpenedFile, StorageThread } from "./storage-thread.js";
 import type {
-  FromThread,
+  FileSettings,
+  FromFile,
   Reply,
   StoreReport,
   ThreadRequest,
-  ThreadSettings,
-  ToThread,
+  ToFile,
 } from "./thread-protocol.js";
 
 /**
@@ -34,20 +33,15 @@ interface Looker {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts the thread that owns the database; `ThreadClient.connect` waits for it. */
-export function startDatabaseThread(settings: ThreadSettings): Worker {
-  return new Worker(new URL("./database-thread.js", import.meta.url), { workerData: settings });
-}
-
-/** The session thread's side of the storage thread: what is asked in one turn of the event loop goes as one message. */
+/** The session thread's side of a file on the storage thread: what is asked in one turn of the event loop goes as one message. */
 export class ThreadClient {
   /** False when a server had to make its lock anew: one that lives may have lost it. */
   readonly lockWasThere: boolean;
-  readonly #worker: Worker;
+  readonly #post: (message: ToFile) => void;
   readonly #onFailure: (error: Error) => void;
   readonly #requestsWaitingMax: number;
   readonly #waiting = new Map<number, Waiter>();
-  readonly #exited: Promise<void>;
+  readonly #closed: Promise<void>;
   #outbox: ThreadRequest[] = [];
   #lastId = 0;
   #lastGroupSize = 0;
@@ -57,29 +51,30 @@ export class ThreadClient {
   #writeFault: Fault | undefined;
   /** Why nothing is taken any more. */
   #stopped: StorageStopped | undefined;
-  #failed = false;
-  #endExpected = false;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
+  #onClosed = () => {};
 
   /** Resolves when the database is open and migrated; rejects with the reason when it cannot be. */
-  static async connect(worker: Worker, options: ThreadClientOptions): Promise<ThreadClient> {
-    const ready = (await firstMessage(worker)) as FromThread;
-    return new ThreadClient(worker, options, ready.kind === "ready" && ready.lockWasThere);
+  static async open(
+    thread: StorageThread,
+    settings: FileSettings,
+    options: ThreadClientOptions,
+  ): Promise<ThreadClient> {
+    return new ThreadClient(await thread.open(settings), options);
   }
 
-  private constructor(worker: Worker, options: ThreadClientOptions, lockWasThere: boolean) {
+  private constructor({ lockWasThere, post, follow }: OpenedFile, options: ThreadClientOptions) {
     this.lockWasThere = lockWasThere;
-    this.#worker = worker;
+    this.#post = post;
     this.#onFailure = options.onFailure;
     this.#requestsWaitingMax = options.requestsWaitingMax ?? STORAGE_REQUESTS_WAITING_MAX;
-    worker.on("message", (message: FromThread) => this.#receive(message));
-    worker.on("error", (error) => this.#fail(error));
-    this.#exited = new Promise((resolve) => {
-      worker.once("exit", () => {
-        if (!this.#endExpected) this.#fail(new Error("the storage thread ended by itself"));
-        resolve();
-      });
+    this.#closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+    });
+    follow({
+      receive: (message) => this.#receive(message),
+      threadEnded: (cause) => this.#fail(cause),
     });
   }
 
@@ -144,13 +139,10 @@ export class ThreadClient {
     }
   }
 
-  #post(message: ToThread): void {
-    this.#worker.postMessage(message);
-  }
-
-  #receive(message: FromThread): void {
+  #receive(message: FromFile): void {
     switch (message.kind) {
       case "ready":
+      case "refused":
         return;
       case "group":
         this.#lastGroupSize = message.replies.length;
@@ -161,10 +153,13 @@ export class ThreadClient {
       case "report":
         this.#looking.shift()?.resolve(message.report);
         return;
+      case "closed":
+        this.#onClosed();
+        return;
     }
   }
 
-  #judge({ committed, replies }: Extract<FromThread, { readonly kind: "group" }>): void {
+  #judge({ committed, replies }: Extract<FromFile, { readonly kind: "group" }>): void {
     const fault = replies.map(faultOfStore).find((each) => each !== undefined);
     if (fault !== undefined || committed) this.#writeFault = fault;
   }
@@ -198,14 +193,12 @@ export class ThreadClient {
         this.#onDrained = resolve;
       });
     }
-    this.#endExpected = true;
     this.#post({ kind: "close" });
-    await this.#exited;
+    await this.#closed;
   }
 
   #fail(cause: Error): void {
-    if (this.#failed) return;
-    this.#failed = true;
+    this.#onClosed();
     const failure = new StorageStopped("the storage thread has died", { cause });
     this.#stopped = failure;
     for (const id of this.#waiting.keys()) this.#take(id)?.reject(failure);

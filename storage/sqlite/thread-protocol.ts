@@ -2,8 +2,8 @@ import type { Fault } from "../fault.js";
 import type { Statement, StatementResult } from "../statement-port.js";
 import type { DatabaseReport } from "./database-check.js";
 
-/** What the storage thread is started with. */
-export interface ThreadSettings {
+/** What a file is opened with. */
+export interface FileSettings {
   readonly filePath: string;
   /** Refuses to start beside another server on the file. */
   readonly isServer?: boolean;
@@ -41,25 +41,46 @@ export interface StoreReport {
   readonly warning: string | undefined;
 }
 
-export type ToThread =
+/** Answered with `ready` or `refused`. */
+export interface OpenFile {
+  readonly kind: "open";
+  readonly settings: FileSettings;
+}
+
+export type ToFile =
   | { readonly kind: "requests"; readonly requests: readonly ThreadRequest[] }
   /** Answered with a report. */
   | { readonly kind: "look" }
   | { readonly kind: "close" };
 
-export type FromThread =
+export type FromFile =
   | {
       readonly kind: "ready";
       /** False when a server had to make its lock anew: one that lives may have lost it. */
       readonly lockWasThere: boolean;
     }
+  /** It cannot be opened, and nothing follows. */
+  | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "report"; readonly report: StoreReport }
   | {
       readonly kind: "group";
       readonly replies: readonly Reply[];
       /** False when the group only read, or was lost. */
       readonly committed: boolean;
-    };
+    }
+  /** Nothing follows. */
+  | { readonly kind: "closed" };
+
+/** A thread may have several files; whoever opens one numbers it. */
+export interface ToThread {
+  readonly fileId: number;
+  readonly message: OpenFile | ToFile;
+}
+
+export interface FromThread {
+  readonly fileId: number;
+  readonly message: FromFile;
+}
 
 /** What a backup's thread is started with. */
 export interface BackupSettings {

@@ -6,7 +6,7 @@ import type { Database } from "../../storage/database.js";
 import type { CallStatus, JsonObject } from "../../storage/records.js";
 import { sqliteDialect } from "../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../storage/sqlite/sqlite-library.js";
-import { startDatabaseThread, ThreadClient } from "../../storage/sqlite/thread-client.js";
+import type { ThreadClient } from "../../storage/sqlite/thread-client.js";
 import type { Tables } from "../../storage/tables.js";
 import {
   callRecord,
@@ -16,6 +16,7 @@ import {
   NOON_MS,
   usageRecord,
 } from "./sample-records.js";
+import { temporaryThread } from "./sqlite/temporary-thread.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
 const CALLS_PER_SEARCH = 250;
@@ -267,11 +268,7 @@ async function queryPlan(
 }
 
 test("every list of calls follows an index, and no total counts calls", async (context) => {
-  const filePath = temporaryFile();
-  const client = await ThreadClient.connect(startDatabaseThread({ filePath }), {
-    onFailure: assert.ifError,
-  });
-  context.after(() => client.close());
+  const client = await temporaryThread(context);
   const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
   const filters = [
     [{}, "callsInOrder (orgId=?)"],

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { MULAW_8K, PCM_24K } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
+import { audioThread } from "../../engine/audio/audio-thread.js";
 import { type Conversion } from "../../engine/audio/conversion-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -17,8 +18,12 @@ const PIECE_BYTES = 16 * 1024;
 /** Bounds the few promises that lie between the end of a piece and the next one's turn. */
 const HOPS_MAX = 20;
 
-/** The living threads that have begun while it watches: the server's audio pool begins last, and so does whatever replaces it. */
-function watchThreads(context: TestContext): Worker[] {
+/**
+ * The living threads that have begun while it watches: the audio pool's begins last, and so does whatever replaces it. The one
+ * that an earlier server has left to the process is ended, so that the next server starts another.
+ */
+async function watchThreads(context: TestContext): Promise<Worker[]> {
+  await audioThread().end();
   const threads: Worker[] = [];
   const onWorker = (worker: Worker) => {
     threads.push(worker);
@@ -39,7 +44,7 @@ async function killLast(threads: readonly Worker[]): Promise<void> {
 
 test("calls go on though the threads of the audio pool die, idle and at work", async (context) => {
   const log = new RecordingLogger();
-  const threads = watchThreads(context);
+  const threads = await watchThreads(context);
   const server = await TestServer.start({ log });
   context.after(() => server.close());
   const threadCount = threads.length;

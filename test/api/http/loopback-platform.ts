@@ -22,6 +22,7 @@ import { NodeList } from "../../../engine/nodes/node-list.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { passwordMark } from "../../../engine/security/password.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
@@ -50,6 +51,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { createDatabaseFile } from "../../storage/temporary-file.js";
 import { checkAgainstContract } from "../contract/contract-check.js";
 import { LoopbackClient } from "./loopback-client.js";
+import { insertOwner } from "./tenancy-owner.js";
 
 export interface PlatformOptions {
   readonly config?: Partial<HttpConfig>;
@@ -69,8 +71,6 @@ export interface Tenancy {
   readonly byToken: Readonly<Record<string, string>>;
   readonly byKey: Readonly<Record<string, string>>;
 }
-
-export const PASSWORD = "correct horse";
 
 /** No test is about these unless it says so. */
 const UNLIMITED = { usesMax: 1_000_000, windowMs: 60_000 };
@@ -171,16 +171,11 @@ export class LoopbackPlatform {
   ): Promise<Tenancy> {
     this.#tenancyCount += 1;
     const email = `owner${this.#tenancyCount}@example.com`;
-    const account = await this.services.accounts.createOwner({
-      name: "Owner",
-      email,
-      password: PASSWORD,
-      status,
-      planSlug,
-    });
-    const orgId = account.organization.id;
+    const owner = await insertOwner(this.database, this.clock, { email, status, planSlug });
+    const { id: userId, orgId, passwordHash } = owner;
     const { rawKey } = await this.services.apiKeys.create(orgId, { name: "Test", scopes });
-    const { token } = await this.services.accounts.signIn({ email, password: PASSWORD });
+    const mark = passwordMark(passwordHash);
+    const token = await tokensOf(this.clock).issue({ userId, orgId, email, passwordMark: mark });
     return {
       orgId,
       email,
@@ -203,6 +198,10 @@ function closedFeed(clock: VirtualClock): CallFeed {
   return feed;
 }
 
+function tokensOf(clock: VirtualClock): AccessTokens {
+  return new AccessTokens({ secret: "s".repeat(32), expiresIn: "1h", clock });
+}
+
 interface ServiceParts {
   readonly database: Database;
   readonly clock: VirtualClock;
@@ -221,7 +220,7 @@ async function buildServices({
   dataDir,
 }: ServiceParts): Promise<ApiServices> {
   const cipher = new CredentialCipher("0123456789abcdef".repeat(4));
-  const tokens = new AccessTokens({ secret: "s".repeat(32), expiresIn: "1h", clock });
+  const tokens = tokensOf(clock);
   const parts = { database, clock, newId: randomUUID, cipher };
   await seedPlatform({ ...parts, vendorKeys: {}, sandbox: true });
   const accounts = new Accounts({ ...parts, tokens });

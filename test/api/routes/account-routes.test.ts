@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { SignedUp } from "../../../api/contract/account.js";
-import { LoopbackPlatform, PASSWORD } from "../http/loopback-platform.js";
+import { LoopbackPlatform } from "../http/loopback-platform.js";
+import { PASSWORD } from "../http/tenancy-owner.js";
 
 const ADA = { name: "Ada", email: "Ada@Example.com", password: "12345678" };
 let platform: LoopbackPlatform;

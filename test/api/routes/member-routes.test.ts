@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { PasswordChanged, SignedIn } from "../../../api/contract/account.js";
 import { AuditEntries } from "../../../api/contract/audit.js";
 import { Member } from "../../../api/contract/member.js";
-import { LoopbackPlatform, PASSWORD, type Tenancy } from "../http/loopback-platform.js";
+import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
+import { PASSWORD } from "../http/tenancy-owner.js";
 
 const MEMBERS = "/api/dashboard/members";
 const MIA = { name: "Mia", email: "mia@example.com", password: "first password", role: "member" };

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { type AudioFault, AudioPool } from "../../../engine/audio/audio-pool.js";
+import { AudioThread } from "../../../engine/audio/audio-thread.js";
 import { warmUp } from "../../../engine/audio/audio-worker.js";
 import { AudioPoolClosed } from "../../../engine/audio/conversion-queue.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
@@ -18,15 +19,22 @@ const BATCH_DEADLINE_MS = 10_000;
 const FAILING_WORKER = new URL("./failing-audio-worker.js", import.meta.url);
 const TO_MULAW = { from: PCM_24K, to: MULAW_8K };
 
-function startPool(t: TestContext, worker?: URL, clock: Clock = new SystemClock()) {
+function startPool(t: TestContext, thread?: AudioThread, clock: Clock = new SystemClock()) {
   const faults = new EventEmitter<{ fault: [AudioFault] }>();
   const pool = new AudioPool({
     clock,
     onFault: (fault) => faults.emit("fault", fault),
-    ...(worker === undefined ? {} : { worker }),
+    ...(thread === undefined ? {} : { thread }),
   });
   t.after(() => pool.close());
   return { pool, faults };
+}
+
+/** One beside that of the process. */
+function ownThread(t: TestContext, worker?: URL): AudioThread {
+  const thread = new AudioThread(worker);
+  t.after(() => thread.end());
+  return thread;
 }
 
 /** One sentence under way, and what has come of it. */
@@ -87,7 +95,7 @@ test("a whole sentence of PCM becomes µ-law of the same length that says the sa
 
 for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]) {
   test(`a worker that ${what}: what was under way fails and is told, and the next is spoken`, async (t) => {
-    const { pool, faults } = startPool(t, FAILING_WORKER);
+    const { pool, faults } = startPool(t, ownThread(t, FAILING_WORKER));
     const begun = sentence(pool);
     begun.conversion.write(new Uint8Array(960));
     await once(begun.told, "audio");
@@ -103,7 +111,7 @@ for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]
 
 test("a worker that hangs is replaced after its deadline", async (t) => {
   const clock = new VirtualClock();
-  const { pool, faults } = startPool(t, FAILING_WORKER, clock);
+  const { pool, faults } = startPool(t, ownThread(t, FAILING_WORKER), clock);
   await pool.ready;
   const hanging = sentence(pool);
   const failed = once(hanging.told, "failed");
@@ -122,7 +130,7 @@ test("a closed pool refuses sentences and fails those under way", async (t) => {
     pool.convert(new Uint8Array(960), TO_MULAW, "speech"),
   );
   const rejected = Promise.all(waiting.map((each) => assert.rejects(each, AudioPoolClosed)));
-  await pool.close();
+  pool.close();
   await rejected;
   await pool.ready;
   assert.deepEqual(told, [], "that a thread ends which was to end is no fault");
@@ -131,7 +139,7 @@ test("a closed pool refuses sentences and fails those under way", async (t) => {
 
 test("what the first sentence waits for while the thread starts is not held against the next call", async (t) => {
   const clock = new VirtualClock();
-  const { pool } = startPool(t, undefined, clock);
+  const { pool } = startPool(t, ownThread(t), clock);
   const first = pool.convert(new Uint8Array(960), TO_MULAW, "speech");
   clock.advance(500);
   await Promise.all([first, pool.ready]);

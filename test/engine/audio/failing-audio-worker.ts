@@ -1,5 +1,5 @@
-import { convert as convertBatch, warmUp } from "../../../engine/audio/audio-worker.js";
-import type { ConversionBatch } from "../../../engine/audio/conversion-batch.js";
+import { convert as convertBatch, forget, warmUp } from "../../../engine/audio/audio-worker.js";
+import type { QueuedBatch } from "../../../engine/audio/conversion-batch.js";
 
 /** As the first byte of a step: what happens to the thread. */
 export const THROW = 0x11;
@@ -7,9 +7,9 @@ export const DIE = 0x22;
 export const HANG = 0x33;
 
 /** The audio pool's thread, but it fails when it is told to. */
-export { warmUp };
+export { forget, warmUp };
 
-export function convert(batch: ConversionBatch): Promise<unknown> {
+export function convert(batch: QueuedBatch): Promise<unknown> {
   for (const { bytes } of batch.steps) failAt(bytes[0]);
   return convertBatch(batch);
 }

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { startDatabaseThread, ThreadClient } from "../../../storage/sqlite/thread-client.js";
+import { storageThread } from "../../../storage/sqlite/storage-thread.js";
+import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import type { Statement, StatementResult } from "../../../storage/statement-port.js";
 import { temporaryFile } from "../temporary-file.js";
 
-/** The client of a real storage thread, without stores, closed after the test. */
+/** The client of a file on a real storage thread, without stores, closed after the test. */
 export async function temporaryThread(
   context: TestContext,
   options: { readonly filePath?: string; readonly requestsWaitingMax?: number } = {},
 ): Promise<ThreadClient> {
   const { filePath = temporaryFile(), ...rest } = options;
-  const worker = startDatabaseThread({ filePath });
-  const client = await ThreadClient.connect(worker, { onFailure: assert.ifError, ...rest });
+  const outcome = { onFailure: assert.ifError, ...rest };
+  const client = await ThreadClient.open(storageThread(), { filePath }, outcome);
   context.after(() => client.close());
   return client;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { startDatabaseThread, ThreadClient } from "../../../storage/sqlite/thread-client.js";
+import { StorageThread, storageThread } from "../../../storage/sqlite/storage-thread.js";
+import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import { StorageOverloaded, StorageStopped } from "../../../storage/storage-failure.js";
 import { temporaryFile } from "../temporary-file.js";
 import { run, statement, temporaryThread } from "./temporary-thread.js";
@@ -15,13 +16,14 @@ const THREAD_URL = new URL("../../../storage/sqlite/database-thread.js", import.
  * The real thread, which ends by itself as soon as it is asked for something. Ended from outside in the middle of a statement,
  * it takes the whole process with it where Node is 24.21: SQLite's binding has V8 make a value for a thread that has none.
  */
-function shortLivedThread(filePath: string): Worker {
-  return new Worker(
-    `const { parentPort } = require("node:worker_threads");
-     parentPort.on("message", () => process.exit(3));
-     import(${JSON.stringify(THREAD_URL.href)});`,
-    { eval: true, workerData: { filePath } },
-  );
+function shortLivedThread(): StorageThread {
+  return threadOf(`import(${JSON.stringify(THREAD_URL.href)}).then(() =>
+    parentPort.on("message", ({ message }) => message.kind === "open" || process.exit(3)));`);
+}
+
+function threadOf(program: string): StorageThread {
+  const lines = `const { parentPort } = require("node:worker_threads"); ${program}`;
+  return new StorageThread(new Worker(lines, { eval: true }));
 }
 
 test("requests of one moment share a commit, and reads need none", async (context) => {
@@ -81,8 +83,8 @@ test("a value that no thread can be given fails what was asked in the same turn,
 
 test("closing waits for what was asked and refuses what comes after", async () => {
   const filePath = temporaryFile();
-  const worker = startDatabaseThread({ filePath });
-  const client = await ThreadClient.connect(worker, { onFailure: assert.ifError });
+  const onFailure = assert.ifError;
+  const client = await ThreadClient.open(storageThread(), { filePath }, { onFailure });
   const written = run(client, BEAT, "a");
   const closed = client.close();
   await assert.rejects(run(client, BEAT, "b"), StorageStopped);
@@ -92,9 +94,10 @@ test("closing waits for what was asked and refuses what comes after", async () =
 });
 
 test("when the thread dies, every waiting and later request fails and the owner is told once", async () => {
-  const worker = shortLivedThread(temporaryFile());
+  const thread = shortLivedThread();
   const failures: Error[] = [];
-  const client = await ThreadClient.connect(worker, { onFailure: (error) => failures.push(error) });
+  const onFailure = (error: Error) => failures.push(error);
+  const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
   const waiting = [run(client, BEAT, "a"), run(client, BEAT, "b")];
   const outcomes = Promise.allSettled(waiting);
   for (const outcome of await outcomes) {
@@ -107,14 +110,13 @@ test("when the thread dies, every waiting and later request fails and the owner 
 });
 
 test("an error that the thread does not expect ends it, with the error as the cause", async () => {
-  const worker = new Worker(
-    `const { parentPort } = require("node:worker_threads");
-     parentPort.on("message", () => { throw new Error("disk on fire"); });
-     parentPort.postMessage({ kind: "ready" });`,
-    { eval: true },
-  );
+  const thread = threadOf(`parentPort.on("message", ({ fileId, message }) => {
+    if (message.kind !== "open") throw new Error("disk on fire");
+    parentPort.postMessage({ fileId, message: { kind: "ready" } });
+  });`);
   const failures: Error[] = [];
-  const client = await ThreadClient.connect(worker, { onFailure: (error) => failures.push(error) });
+  const onFailure = (error: Error) => failures.push(error);
+  const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
   await assert.rejects(run(client, BEAT, "a"), (error: unknown) => {
     assert.ok(error instanceof StorageStopped);
     assert.match(String(error.cause), /disk on fire/);
@@ -129,11 +131,11 @@ test("a file that cannot be opened is the reason why storage does not start", as
   await mkdir(filePath, { recursive: true });
   const onFailure = assert.ifError;
   await assert.rejects(
-    ThreadClient.connect(startDatabaseThread({ filePath }), { onFailure }),
+    ThreadClient.open(storageThread(), { filePath }, { onFailure }),
     /parley\.db is a folder, and should be a file: move it away$/,
   );
-  const mute = new Worker("", { eval: true });
-  await assert.rejects(ThreadClient.connect(mute, { onFailure }), /ended without a word/);
+  const mute = ThreadClient.open(threadOf(""), { filePath }, { onFailure });
+  await assert.rejects(mute, /ended by itself/);
 });
 
 test("a guard that touches no row keeps the rest from happening", async (context) => {

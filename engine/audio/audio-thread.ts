@@ -1,0 +1,73 @@
+import { Piscina } from "piscina";
+import type { ConversionBatch, ConversionResult, QueuedBatch } from "./conversion-batch.js";
+
+const WORKER = new URL("./audio-worker.js", import.meta.url);
+
+/** A thread that converts speech for any number of queues; where it dies, another takes its place. */
+export class AudioThread {
+  /** Resolves when it is ready to work at once; rejects when it has died before. */
+  readonly warm: Promise<void>;
+  readonly #piscina: Piscina;
+  readonly #toldOfLoss = new Set<(error: unknown) => void>();
+  #lastQueueId = 0;
+  #hasEnded = false;
+
+  /** What it runs; tests have one that fails. */
+  constructor(worker = WORKER) {
+    this.#piscina = new Piscina({
+      filename: worker.href,
+      // The state of sentences stays in the thread, so that each queue has one.
+      minThreads: 1,
+      maxThreads: 1,
+      recordTiming: false,
+    });
+    this.#piscina.on("error", (error: unknown) => {
+      for (const tell of this.#toldOfLoss) tell(error);
+    });
+    this.warm = this.#piscina.run(undefined, { name: "warmUp" });
+    // Whoever needs it is told; nobody may be there to need it.
+    this.warm.catch(() => undefined);
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** `onLost` is told when the thread dies with nothing to do. */
+  attach(onLost: (error: unknown) => void): AttachedQueue {
+    this.#lastQueueId += 1;
+    const queueId = this.#lastQueueId;
+    const piscina = this.#piscina;
+    this.#toldOfLoss.add(onLost);
+    return {
+      convert: (batch, signal) =>
+        piscina.run({ queueId, ...batch } satisfies QueuedBatch, { name: "convert", signal }),
+      detach: () => {
+        this.#toldOfLoss.delete(onLost);
+        // A thread that has died remembers nothing.
+        void piscina.run(queueId, { name: "forget" }).catch(() => undefined);
+      },
+    };
+  }
+
+  /** At once: what is under way rejects. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#piscina.destroy();
+  }
+}
+
+export interface AttachedQueue {
+  /** One at a time. Rejects when the batch, and with it the thread, is lost. */
+  convert(batch: ConversionBatch, signal: AbortSignal): Promise<readonly ConversionResult[]>;
+  /** Has the thread forget what it keeps for the queue. */
+  detach(): void;
+}
+
+let ofThisProcess: AudioThread | undefined;
+
+/** One for the whole process: its start, and compiling what runs often, take 180 ms of CPU. */
+export function audioThread(): AudioThread {
+  if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new AudioThread();
+  return ofThisProcess;
+}

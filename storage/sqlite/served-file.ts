@@ -1,0 +1,103 @@
+import { faultCodeOf } from "../fault.js";
+import { StorageUnavailable } from "../storage-failure.js";
+import { GroupCommit } from "./group-commit.js";
+import { GroupQueue } from "./group-queue.js";
+import { openStoreFile, type StoreFile } from "./open-store-file.js";
+import { BUSY_TIMEOUT_MS, SCHEMA_VERSION } from "./sqlite-file.js";
+import { SqliteError } from "./sqlite-library.js";
+import { storageAdvice } from "./storage-advice.js";
+import type { FileSettings, FromFile, ToFile } from "./thread-protocol.js";
+import { StoreLook } from "./watch/store-look.js";
+
+/** The log is copied into the database after so many commits, when nobody waits, rather than inside somebody's commit. */
+const COMMITS_BEFORE_CHECKPOINT = 250;
+
+/** While another process writes: how long a try to write may keep those who only read. */
+const LOCK_TRY_MS = 10;
+
+/** On the storage thread: a file that is open, and does what its client asks. */
+export class ServedFile {
+  readonly #store: StoreFile;
+  readonly #look: StoreLook;
+  readonly #queue: GroupQueue;
+  readonly #send: (message: FromFile) => void;
+  #isScheduled = false;
+  #commitsSinceCheckpoint = 0;
+
+  /** Sends `ready`; rejects with the reason, in words for an operator, when the file cannot be used. */
+  static async open(
+    settings: FileSettings,
+    send: (message: FromFile) => void,
+  ): Promise<ServedFile> {
+    const { filePath } = settings;
+    const store = await openStoreFile(settings).catch((error: unknown) => {
+      if (error instanceof StorageUnavailable) throw error;
+      throw new StorageUnavailable(storageAdvice(filePath, faultCodeOf(error)));
+    });
+    store.file.pragma(`busy_timeout = ${LOCK_TRY_MS}`);
+    const served = new ServedFile(store, filePath, send);
+    send({ kind: "ready", lockWasThere: store.claim?.lockWasThere ?? true });
+    return served;
+  }
+
+  private constructor(store: StoreFile, filePath: string, send: (message: FromFile) => void) {
+    const { file, claim } = store;
+    this.#store = store;
+    this.#send = send;
+    this.#look = new StoreLook({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
+    const groupCommit = new GroupCommit(file, () => this.#look.writeFault());
+    this.#queue = new GroupQueue(groupCommit, BUSY_TIMEOUT_MS, () => performance.now());
+  }
+
+  receive(message: ToFile): void {
+    switch (message.kind) {
+      case "requests":
+        this.#queue.add(message.requests);
+        this.#schedule();
+        return;
+      case "look":
+        this.#send({ kind: "report", report: this.#look.report() });
+        return;
+      case "close":
+        this.#close();
+        return;
+    }
+  }
+
+  /** Everything that arrives before the event loop comes round to it is in the next group. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#runGroup());
+  }
+
+  #runGroup(): void {
+    this.#isScheduled = false;
+    const { replies, committed } = this.#queue.run();
+    if (replies.length > 0) this.#send({ kind: "group", replies, committed });
+    if (committed) this.#commitsSinceCheckpoint += 1;
+    if (!this.#queue.isEmpty) this.#schedule();
+    else if (this.#commitsSinceCheckpoint >= COMMITS_BEFORE_CHECKPOINT) this.#checkpoint();
+  }
+
+  /**
+   * Passive: never waits for a reader; what one still needs is left for the next time. So is everything when the disk is
+   * full: nothing is lost by it, and the commits that find no room either tell those who asked for them.
+   */
+  #checkpoint(): void {
+    this.#commitsSinceCheckpoint = 0;
+    try {
+      this.#store.file.pragma("wal_checkpoint(PASSIVE)");
+    } catch (error) {
+      if (!(error instanceof SqliteError)) throw error;
+    }
+  }
+
+  /** The client closes only when it waits for nothing any more. */
+  #close(): void {
+    this.#checkpoint();
+    this.#store.file.close();
+    this.#store.claim?.close();
+    this.#send({ kind: "closed" });
+  }
+}

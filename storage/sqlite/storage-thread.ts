@@ -1,0 +1,80 @@
+import { Worker } from "node:worker_threads";
+import type { FileSettings, FromFile, FromThread, OpenFile, ToFile } from "./thread-protocol.js";
+
+/** Is told what becomes of a file. */
+export interface FileFollower {
+  receive(message: FromFile): void;
+  /** Called once if the thread ends before the file is closed. */
+  threadEnded(cause: Error): void;
+}
+
+export interface OpenedFile {
+  /** False when a server had to make its lock anew: one that lives may have lost it. */
+  readonly lockWasThere: boolean;
+  /** Asks for something of it. */
+  readonly post: (message: ToFile) => void;
+  /** To be called before the next turn of the event loop. */
+  readonly follow: (follower: FileFollower) => void;
+}
+
+/** A thread that has SQLite files open. It keeps the process alive as long as one of them is. */
+export class StorageThread {
+  readonly #worker: Worker;
+  readonly #followers = new Map<number, FileFollower>();
+  #lastFileId = 0;
+  #hasEnded = false;
+
+  constructor(worker = new Worker(new URL("./database-thread.js", import.meta.url))) {
+    this.#worker = worker;
+    worker.unref();
+    worker.on("message", (message: FromThread) => this.#receive(message));
+    worker.on("error", (error) => this.#end(error));
+    worker.once("exit", () => this.#end(new Error("the storage thread ended by itself")));
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Resolves when the file is open and migrated; rejects with the reason when it cannot be. */
+  open(settings: FileSettings): Promise<OpenedFile> {
+    this.#lastFileId += 1;
+    const fileId = this.#lastFileId;
+    const post = (message: OpenFile | ToFile) => this.#worker.postMessage({ fileId, message });
+    const follow = (follower: FileFollower) => void this.#followers.set(fileId, follower);
+    return new Promise((resolve, reject) => {
+      follow({
+        receive: (message) => {
+          if (message.kind === "refused") reject(new Error(message.reason));
+          if (message.kind !== "ready") return;
+          resolve({ lockWasThere: message.lockWasThere, post, follow });
+        },
+        threadEnded: reject,
+      });
+      this.#worker.ref();
+      post({ kind: "open", settings });
+    });
+  }
+
+  #receive({ fileId, message }: FromThread): void {
+    this.#followers.get(fileId)?.receive(message);
+    if (message.kind !== "closed" && message.kind !== "refused") return;
+    this.#followers.delete(fileId);
+    if (this.#followers.size === 0) this.#worker.unref();
+  }
+
+  #end(cause: Error): void {
+    this.#hasEnded = true;
+    const followers = Array.from(this.#followers.values());
+    this.#followers.clear();
+    for (const follower of followers) follower.threadEnded(cause);
+  }
+}
+
+let ofThisProcess: StorageThread | undefined;
+
+/** One for all files of the process, since each costs the start of Node: it waits for the next file until the process ends. */
+export function storageThread(): StorageThread {
+  if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new StorageThread();
+  return ofThisProcess;
+}
