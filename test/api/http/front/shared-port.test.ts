@@ -54,3 +54,9 @@ if (process.platform === "linux" && (await uwsLoads())) {
     await assert.rejects(alone.listen(HOST, port), /the port is in use/);
   });
 }
+
+test("a port is not shared over node:http: the second process could not be told from one that took it away", async () => {
+  const front = await openFront("node", new SilentLogger());
+  assert.equal(await front.listen(HOST, 0, true), undefined);
+  front.close();
+});
