@@ -4,8 +4,7 @@ import type { EndReason } from "../../engine/session/ending.js";
 /** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */
 export const CLOSE_UNAUTHORIZED = 4001;
 export const CLOSE_RATE_LIMITED = 4029;
-export const CLOSE_BAD_PARAMETER = 1008;
-export const CLOSE_TOO_MUCH = 1008;
+export const CLOSE_POLICY_VIOLATION = 1008;
 export const CLOSE_TOO_BIG = 1009;
 export const CLOSE_INTERNAL_ERROR = 1011;
 
@@ -29,7 +28,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   organizationEnded: 1000,
   callerIdle: 1000,
   callerTooSlow: 1013,
-  callerTooFast: CLOSE_TOO_MUCH,
+  callerTooFast: CLOSE_POLICY_VIOLATION,
   callerProtocol: CLOSE_TOO_BIG,
   languageModelFailed: CLOSE_INTERNAL_ERROR,
   speechFailed: CLOSE_INTERNAL_ERROR,

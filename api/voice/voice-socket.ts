@@ -15,10 +15,10 @@ import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { type AudioMode, audioModeOf, STREAM_FORMATS } from "./audio-mode.js";
 import {
-  CLOSE_BAD_PARAMETER,
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
   CLOSE_INTERNAL_ERROR,
+  CLOSE_POLICY_VIOLATION,
   CLOSE_RATE_LIMITED,
 } from "./close-codes.js";
 import { type Entry, VoiceEntrance, type VoiceVisitor } from "./voice-entrance.js";
@@ -177,7 +177,7 @@ export class VoiceSocket {
     const { tenant, agentId, terms } = entry;
     if (audioMode.type === "unknown") {
       entry.failed();
-      return leg.refuse(CLOSE_BAD_PARAMETER, audioMode.fault);
+      return leg.refuse(CLOSE_POLICY_VIOLATION, audioMode.fault);
     }
     const audio =
       audioMode.type === "stream"

@@ -34,7 +34,8 @@ class WaitingClock extends PatientClock {
   }
 }
 
-test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
+/** Who has heard the greeting, and tells how long the vendor was asked to wait each time. */
+async function greetedCaller() {
   const clock = new WaitingClock();
   const server = await TestServer.start({ clock });
   const customer = await server.customer();
@@ -43,6 +44,11 @@ test("a server that has ended its calls is still there for the vendors, who ask 
   const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
   const caller = await ring(server, customer, { pause });
   await heard(caller, GREETING);
+  return { clock, server, caller, pausesSec };
+}
+
+test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
+  const { clock, server, caller, pausesSec } = await greetedCaller();
   const stopped = server.stop();
   assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
   await server.quiet();
@@ -53,14 +59,7 @@ test("a server that has ended its calls is still there for the vendors, who ask 
 });
 
 test("so is one whose last call breaks by itself while it waits for it", async () => {
-  const clock = new WaitingClock();
-  const server = await TestServer.start({ clock });
-  const customer = await server.customer();
-  await server.agent(customer, { persona: { greeting: GREETING } });
-  const pausesSec: number[] = [];
-  const pause = (lengthSec: number) => Promise.resolve(void pausesSec.push(lengthSec));
-  const caller = await ring(server, customer, { pause });
-  await heard(caller, GREETING);
+  const { clock, server, caller, pausesSec } = await greetedCaller();
   const stopped = server.stop(600_000);
   caller.drop();
   await Promise.race([clock.waits(), stopped]);
@@ -71,12 +70,7 @@ test("so is one whose last call breaks by itself while it waits for it", async (
 });
 
 test("one whose last caller has hung up waits for nobody", async () => {
-  const clock = new WaitingClock();
-  const server = await TestServer.start({ clock });
-  const customer = await server.customer();
-  await server.agent(customer, { persona: { greeting: GREETING } });
-  const caller = await ring(server, customer);
-  await heard(caller, GREETING);
+  const { server, caller } = await greetedCaller();
   const stopped = server.stop(600_000);
   await caller.hangUp();
   await stopped;
