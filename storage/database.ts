@@ -1,37 +1,37 @@
 import { Kysely } from "kysely";
-import { AgentStore } from "./agent-store.js";
-import { ApiKeyStore } from "./api-key-store.js";
-import { AtomicRequests } from "./atomic-requests.js";
-import { AuditStore } from "./audit-store.js";
-import { CallSlotStore } from "./call-slot-store.js";
-import { CallStore } from "./call-store.js";
-import { DialTargetStore } from "./dial-target-store.js";
-import { HistoryStore } from "./history-store.js";
-import { type Mail, RECORDS_CHANGED } from "./mail.js";
-import { NodeStore } from "./node-store.js";
-import { OnceTokenStore } from "./once-token-store.js";
-import { OrganizationOverviewStore } from "./organization-overview-store.js";
-import { OrganizationStore } from "./organization-store.js";
-import { PhoneNumberStore } from "./phone-number-store.js";
-import { PlanStore } from "./plan-store.js";
-import { ProviderStore } from "./provider-store.js";
-import { RecordChanges } from "./record-changes.js";
-import { RecordingStore } from "./recording-store.js";
-import { RegistryStore } from "./registry-store.js";
+import { CallSlotStore } from "./calls/call-slot-store.js";
+import { CallStore } from "./calls/call-store.js";
+import { HistoryStore } from "./calls/history-store.js";
+import { RecordingStore } from "./calls/recording-store.js";
+import { UsageStore } from "./calls/usage-store.js";
+import { type Mail, RECORDS_CHANGED } from "./nodes/mail.js";
+import { NodeStore } from "./nodes/node-store.js";
+import { OnceTokenStore } from "./nodes/once-token-store.js";
+import { SqliteStore } from "./sqlite/sqlite-store.js";
+import { AtomicRequests } from "./statements/atomic-requests.js";
+import { RecordChanges } from "./statements/record-changes.js";
 import {
   type RelayedOutcome,
   type RelayedRequest,
   RelayedStore,
   runRelayed,
   type StoreWay,
-} from "./relayed-store.js";
-import { SealedCredentialStore } from "./sealed-credential-store.js";
-import { SqliteStore } from "./sqlite/sqlite-store.js";
-import type { StatementPort, StorageStats, StoreBackend } from "./statement-port.js";
-import type { StoreCondition, StoreFault } from "./store-condition.js";
+} from "./statements/relayed-store.js";
+import type { StatementPort, StorageStats, StoreBackend } from "./statements/statement-port.js";
+import type { StoreCondition, StoreFault } from "./statements/store-condition.js";
 import type { Tables } from "./tables.js";
-import { UsageStore } from "./usage-store.js";
-import { UserStore } from "./user-store.js";
+import { AgentStore } from "./tenancy/agent-store.js";
+import { ApiKeyStore } from "./tenancy/api-key-store.js";
+import { AuditStore } from "./tenancy/audit-store.js";
+import { DialTargetStore } from "./tenancy/dial-target-store.js";
+import { OrganizationOverviewStore } from "./tenancy/organization-overview-store.js";
+import { OrganizationStore } from "./tenancy/organization-store.js";
+import { PhoneNumberStore } from "./tenancy/phone-number-store.js";
+import { PlanStore } from "./tenancy/plan-store.js";
+import { ProviderStore } from "./tenancy/provider-store.js";
+import { RegistryStore } from "./tenancy/registry-store.js";
+import { SealedCredentialStore } from "./tenancy/sealed-credential-store.js";
+import { UserStore } from "./tenancy/user-store.js";
 
 export interface DatabaseOptions {
   /** Created, with its folder, when it does not exist. */

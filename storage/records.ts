@@ -1,4 +1,4 @@
-import type { AgentTool } from "./agent-tool.js";
+import type { AgentTool } from "./tenancy/agent-tool.js";
 
 /** The records that the stores take and give. Times are epoch milliseconds; ids are opaque. */
 

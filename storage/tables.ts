@@ -1,6 +1,4 @@
 import type { Generated } from "kysely";
-import type { AuditActor, AuditRecord } from "./audit-record.js";
-import type { PhoneNumberRecord } from "./phone-number-record.js";
 import type {
   CallChannel,
   CallStatus,
@@ -10,6 +8,8 @@ import type {
   UsageRecord,
   UserRecord,
 } from "./records.js";
+import type { AuditActor, AuditRecord } from "./tenancy/audit-record.js";
+import type { PhoneNumberRecord } from "./tenancy/phone-number-record.js";
 
 /** The order of creation, given by the database. */
 interface Sequenced {

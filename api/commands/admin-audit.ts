@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { AuditRecord } from "../../storage/audit-record.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { AdminServices } from "./admin-store.js";
 import { parseCommandLine } from "./command.js";
 import { UsageFault } from "./command-fault.js";

@@ -4,7 +4,7 @@ import type {
   CredentialHolder,
   CredentialRotation,
 } from "../../engine/tenancy/credential-rotation.js";
-import type { AuditActor } from "../../storage/audit-record.js";
+import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import { CommandFault } from "./command-fault.js";
 import type { CommandSettings } from "./data-folder.js";
 import type { Terminal } from "./terminal.js";

@@ -16,8 +16,8 @@ import { Operators } from "../../engine/tenancy/people/operators.js";
 import { Plans } from "../../engine/tenancy/plans.js";
 import { ModelSearch } from "../../engine/tenancy/providers/model-search.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import type { AuditActor } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
+import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 
 export interface AdminServices extends FirstAgentServices {
   /** Stands in the audit trail for everything that is done here. */

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { SystemClock } from "../../engine/time/clock.js";
 import { backupInThread } from "../../storage/sqlite/backup/backup-start.js";
 import type { DatabaseReport } from "../../storage/sqlite/database-check.js";
-import { RequestFailed } from "../../storage/storage-failure.js";
+import { RequestFailed } from "../../storage/statements/storage-failure.js";
 import { type Command, parseCommandLine } from "./command.js";
 import { CommandFault, UsageFault } from "./command-fault.js";
 import {

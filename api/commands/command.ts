@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { ConfigFault } from "../../config.js";
 import { Failure } from "../../engine/failure.js";
-import { StorageUnavailable } from "../../storage/storage-failure.js";
+import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
 import { CommandFault, UsageFault } from "./command-fault.js";
 import type { Terminal } from "./terminal.js";
 

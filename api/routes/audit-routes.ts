@@ -1,5 +1,5 @@
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
-import type { AuditRecord } from "../../storage/audit-record.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 

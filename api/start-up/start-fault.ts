@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { BucketFault } from "../../engine/bucket/bucket-fault.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
-import { RequestFailed, StorageUnavailable } from "../../storage/storage-failure.js";
+import { RequestFailed, StorageUnavailable } from "../../storage/statements/storage-failure.js";
 import { FrontUnavailable } from "../http/front/open-front.js";
 import { CannotListen } from "../http/server.js";
 

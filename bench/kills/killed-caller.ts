@@ -54,9 +54,12 @@ export class KilledCaller {
     return this.#isBroken;
   }
 
-  /** Has long replies, one after the other, until `finish`. */
-  talk(): void {
-    this.#talking = this.#noting(() => this.#talk());
+  /** Has long replies after so long a silence, one after the other, until `finish`. */
+  talk(afterMs: number): void {
+    this.#talking = this.#noting(async () => {
+      await sleep(afterMs);
+      await this.#talk();
+    });
   }
 
   /** Ends the talk, asks what the agent knows, and hangs up. Says what was wrong; undefined when nothing was. */

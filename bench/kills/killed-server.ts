@@ -9,8 +9,10 @@ import { type KilledStand, standOfProcesses, standOfServers } from "./killed-sta
 
 const CALLS = 40;
 const CALL_EVERY_MS = 50;
+/** People do not speak in chorus: the first words of all are spread over one turn of words and reply. */
+const TALK_SPREAD_MS = 6_000;
 /** Everybody has had replies; then the kill falls into another moment of them in each round. */
-const SETTLE_MS = 7_000;
+const SETTLE_MS = 12_000;
 const KILL_SPREAD_MS = 5_000;
 /** What is measured of the others. */
 const WATCHED_MS = 7_000;
@@ -101,7 +103,7 @@ async function runRound(stand: KilledStand, round: number, killedAfterMs: number
       return KilledCaller.call(webhookUrl);
     }),
   );
-  for (const caller of callers) caller.talk();
+  for (const [index, caller] of callers.entries()) caller.talk((index * TALK_SPREAD_MS) / CALLS);
   await sleep(killedAfterMs);
   const before = new Map(callers.map((caller) => [caller, caller.gapsMs.length]));
   const killedAtMs = performance.now();

@@ -12,7 +12,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "the loop only runs while something waits, so there is always a chunk to take",
   },
   {
-    sourcePath: "storage/abandoned-calls.ts",
+    sourcePath: "storage/calls/abandoned-calls.ts",
     code: "const CALLS_PER_STEP = 100;",
     original: "100",
     replacement: "200",
@@ -26,14 +26,14 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "the monitor keeps no process alive, and nobody asks it after the end",
   },
   {
-    sourcePath: "storage/audit-store.ts",
+    sourcePath: "storage/tenancy/audit-store.ts",
     code: "const PURGED_PER_STEP = 500;",
     original: "500",
     replacement: "1000",
     reason: "steps are taken until nothing old is left, however much is removed in one",
   },
   {
-    sourcePath: "storage/call-rows.ts",
+    sourcePath: "storage/calls/call-rows.ts",
     code: "const MESSAGES_PER_STATEMENT = 5000;",
     original: "5000",
     replacement: "10000",

@@ -1,5 +1,5 @@
-import { type Fault, faultAgain, errorOf as storeError } from "../../storage/fault.js";
-import { isWorthRepeating } from "../../storage/storage-failure.js";
+import { type Fault, faultAgain, errorOf as storeError } from "../../storage/statements/fault.js";
+import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
 import { Failure, type FailureKind } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { Soon } from "../time/soon.js";

@@ -1,4 +1,4 @@
-import { isAbandoned } from "../../storage/abandoned-calls.js";
+import { isAbandoned } from "../../storage/calls/abandoned-calls.js";
 import type { CallRecord } from "../../storage/records.js";
 import { isBreak } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";

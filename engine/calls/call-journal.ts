@@ -1,6 +1,6 @@
-import type { CallStore } from "../../storage/call-store.js";
+import type { CallStore } from "../../storage/calls/call-store.js";
 import type { JsonObject } from "../../storage/records.js";
-import { UniqueViolation } from "../../storage/unique-violation.js";
+import { UniqueViolation } from "../../storage/statements/unique-violation.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { Ending } from "../session/ending.js";

@@ -1,4 +1,4 @@
-import type { AttentionSigns, CallSieve } from "../../storage/call-queries.js";
+import type { AttentionSigns, CallSieve } from "../../storage/calls/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.js";
 import { Failure } from "../failure.js";

@@ -1,4 +1,4 @@
-import type { CallStore } from "../../storage/call-store.js";
+import type { CallStore } from "../../storage/calls/call-store.js";
 import type { Logger } from "../log.js";
 import type { AgentLlm } from "../session/effect-surroundings.js";
 import { parseSummary, summaryMessages } from "../speech/call-summary.js";

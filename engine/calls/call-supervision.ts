@@ -1,4 +1,4 @@
-import type { CallStore } from "../../storage/call-store.js";
+import type { CallStore } from "../../storage/calls/call-store.js";
 import { Failure } from "../failure.js";
 import { type Ending, ORGANIZATION_ENDED } from "../session/ending.js";
 import type { Tenant } from "../tenancy/tenant.js";

@@ -1,4 +1,4 @@
-import type { CallStore } from "../../storage/call-store.js";
+import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord } from "../../storage/records.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";

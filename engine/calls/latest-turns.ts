@@ -1,4 +1,4 @@
-import type { PastTurn } from "../../storage/call-store.js";
+import type { PastTurn } from "../../storage/calls/call-store.js";
 import type { Database } from "../../storage/database.js";
 
 /** Their turns are read and sorted in one go, on the thread that calls share. */

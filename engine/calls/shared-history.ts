@@ -1,4 +1,4 @@
-import type { HistoryKey, HistoryStore } from "../../storage/history-store.js";
+import type { HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import type { Logger } from "../log.js";
 import { withMessages } from "../session/kept-conversation.js";

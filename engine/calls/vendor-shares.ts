@@ -1,4 +1,4 @@
-import type { PastTurn } from "../../storage/call-store.js";
+import type { PastTurn } from "../../storage/calls/call-store.js";
 import { type Category, isJsonObject, type JsonObject } from "../../storage/records.js";
 import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 

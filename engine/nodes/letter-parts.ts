@@ -1,4 +1,4 @@
-import { MAIL_BYTES_MAX } from "../../storage/mail.js";
+import { MAIL_BYTES_MAX } from "../../storage/nodes/mail.js";
 
 /** As few letters as hold all of the items, under `name` behind what all of them begin with. */
 export function letterParts(

@@ -1,4 +1,4 @@
-import type { Mail } from "../../storage/mail.js";
+import type { Mail } from "../../storage/nodes/mail.js";
 import type { NodeBoxBreakers } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from "node:os";
-import type { AuditActor } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import type { NodeRecord } from "../../storage/node-store.js";
+import type { NodeRecord } from "../../storage/nodes/node-store.js";
+import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import { Failure } from "../failure.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { Clock } from "../time/clock.js";

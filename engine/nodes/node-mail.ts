@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
 import type { NodeBox } from "../box/other-nodes.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";

@@ -1,4 +1,4 @@
-import type { Mail } from "../../storage/mail.js";
+import type { Mail } from "../../storage/nodes/mail.js";
 import type { SentNews } from "../box/box-questions.js";
 import type { NodeBoxNews } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from "node:os";
 import type { Database } from "../../storage/database.js";
-import type { NodeRecord, NodeStart } from "../../storage/node-store.js";
-import { StorageUnavailable } from "../../storage/storage-failure.js";
+import type { NodeRecord, NodeStart } from "../../storage/nodes/node-store.js";
+import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
 import type { Elsewhere } from "../box/box-questions.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";

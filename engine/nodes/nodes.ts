@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/database.js";
-import { type Mail, RECORDS_CHANGED } from "../../storage/mail.js";
-import type { NodeStart } from "../../storage/node-store.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type {
   CallEnding,
   Elsewhere,

@@ -1,5 +1,5 @@
-import type { AuditAction, AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import { isJsonObject } from "../../storage/records.js";
+import type { AuditAction, AuditActor, AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { Tenant } from "./tenant.js";
 
 type TargetType = AuditRecord["targetType"];

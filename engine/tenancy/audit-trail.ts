@@ -1,5 +1,5 @@
-import type { AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";

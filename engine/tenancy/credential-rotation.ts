@@ -1,6 +1,9 @@
-import type { AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
-import { CREDENTIAL_OWNERS, type SealedCredential } from "../../storage/sealed-credential-store.js";
+import type { AuditActor, AuditRecord } from "../../storage/tenancy/audit-record.js";
+import {
+  CREDENTIAL_OWNERS,
+  type SealedCredential,
+} from "../../storage/tenancy/sealed-credential-store.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry } from "./audit-entry.js";

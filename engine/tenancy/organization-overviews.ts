@@ -2,7 +2,7 @@ import type { Database } from "../../storage/database.js";
 import type {
   OrganizationOverview,
   OverviewPage,
-} from "../../storage/organization-overview-store.js";
+} from "../../storage/tenancy/organization-overview-store.js";
 import { Failure } from "../failure.js";
 import type { Clock } from "../time/clock.js";
 import { utcMonth } from "../time/utc-date.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { AuditAction, AuditActor, AuditRecord } from "../../storage/audit-record.js";
 import type { Database } from "../../storage/database.js";
 import type { Category, OrganizationRecord, PlanRecord } from "../../storage/records.js";
+import type { AuditAction, AuditActor, AuditRecord } from "../../storage/tenancy/audit-record.js";
 import { Failure } from "../failure.js";
 import type { NewApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { RecordChanges } from "../../storage/record-changes.js";
+import type { RecordChanges } from "../../storage/statements/record-changes.js";
 import type { Clock } from "../time/clock.js";
 
 /** How long a change may stay unseen where word of it is lost, or where another program makes it in the file. */

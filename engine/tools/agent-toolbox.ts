@@ -1,5 +1,5 @@
-import type { AgentTool } from "../../storage/agent-tool.js";
 import type { AgentRecord } from "../../storage/records.js";
+import type { AgentTool } from "../../storage/tenancy/agent-tool.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { CallerChannel } from "../session/playback/caller-channel.js";
 import type { SessionTool } from "../session/state.js";

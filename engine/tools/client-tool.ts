@@ -1,4 +1,4 @@
-import type { ClientTool } from "../../storage/agent-tool.js";
+import type { ClientTool } from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../session/playback/caller-channel.js";
 import { toolArguments } from "../session/tool-use/tool-arguments.js";
 import type { ToolOutcome } from "../session/tool-use/toolbox.js";

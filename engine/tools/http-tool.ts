@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { HttpTool } from "../../storage/agent-tool.js";
+import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import { toolArguments } from "../session/tool-use/tool-arguments.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";

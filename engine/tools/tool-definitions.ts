@@ -1,5 +1,5 @@
-import type { AgentTool } from "../../storage/agent-tool.js";
 import type { JsonObject } from "../../storage/records.js";
+import type { AgentTool } from "../../storage/tenancy/agent-tool.js";
 import { type ToolArguments, toolArguments } from "../session/tool-use/tool-arguments.js";
 import type { ToolDefinition } from "../vendors/contracts.js";
 

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { StorageStopped } from "../storage-failure.js";
+import { StorageStopped } from "../statements/storage-failure.js";
 import { type CommitMark, outcomeOf } from "./commit-mark.js";
 
 /** Times that one is asked for, which a server does every two seconds. */

@@ -1,5 +1,5 @@
-import type { Fault } from "../fault.js";
-import type { StoreFault } from "../store-condition.js";
+import type { Fault } from "../statements/fault.js";
+import type { StoreFault } from "../statements/store-condition.js";
 import { UNREACHABLE } from "./postgres-fault.js";
 
 interface Known {

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import * as v from "valibot";
-import { StorageUnavailable } from "../storage-failure.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { addressOf } from "./postgres-address.js";
 import { postgresFault } from "./postgres-advice.js";
 import { faultOfPostgres } from "./postgres-fault.js";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import * as v from "valibot";
-import { StorageUnavailable } from "../storage-failure.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { connectionSettings } from "./postgres-pool.js";
 
 /** Among the locks that applications give themselves, these are ours; installations in other schemas have their own. */

@@ -1,7 +1,12 @@
 import type { Pool, PoolClient } from "pg";
-import { errorOf, type Fault } from "../fault.js";
-import type { Results, Statement, StatementResult, StorageStats } from "../statement-port.js";
-import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
+import { errorOf, type Fault } from "../statements/fault.js";
+import type {
+  Results,
+  Statement,
+  StatementResult,
+  StorageStats,
+} from "../statements/statement-port.js";
+import { isOfStore, StorageOverloaded, StorageStopped } from "../statements/storage-failure.js";
 import { beginMarked, type CommitMark, PURGED_ROWS_MAX, purgeMarks } from "./commit-mark.js";
 import { LostCommits } from "./lost-commits.js";
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";

@@ -1,5 +1,5 @@
 import { DatabaseError } from "pg";
-import { type Fault, faultCodeOf } from "../fault.js";
+import { type Fault, faultCodeOf } from "../statements/fault.js";
 
 /** The server cannot be reached, or was lost before it had answered. */
 export const UNREACHABLE = "PG_UNREACHABLE";

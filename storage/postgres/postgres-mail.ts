@@ -1,6 +1,6 @@
 import { Client } from "pg";
-import { MAIL_BYTES_MAX, type Mail, type MailListener } from "../mail.js";
-import type { StatementPort } from "../statement-port.js";
+import { MAIL_BYTES_MAX, type Mail, type MailListener } from "../nodes/mail.js";
+import type { StatementPort } from "../statements/statement-port.js";
 import { connectionSettings } from "./postgres-pool.js";
 
 /** A listener says nothing of its own: a connection that is lost on the way is found by the system's probes. */

@@ -1,8 +1,8 @@
 import { Kysely, Migrator, PostgresDialect } from "kysely";
 import type { Pool } from "pg";
 import * as v from "valibot";
-import { type Fault, messageOf } from "../fault.js";
-import { StorageUnavailable } from "../storage-failure.js";
+import { type Fault, messageOf } from "../statements/fault.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { postgresMigrations } from "./migration-list.js";
 
 /** How many migrations there are. */

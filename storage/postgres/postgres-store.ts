@@ -1,9 +1,14 @@
 import type { Pool } from "pg";
-import { messageOf } from "../fault.js";
-import type { Mail } from "../mail.js";
-import type { Results, Statement, StorageStats, StoreBackend } from "../statement-port.js";
-import { StorageUnavailable } from "../storage-failure.js";
-import type { StoreCondition, StoreFault } from "../store-condition.js";
+import type { Mail } from "../nodes/mail.js";
+import { messageOf } from "../statements/fault.js";
+import type {
+  Results,
+  Statement,
+  StorageStats,
+  StoreBackend,
+} from "../statements/statement-port.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
+import type { StoreCondition, StoreFault } from "../statements/store-condition.js";
 import { addressOf } from "./postgres-address.js";
 import { postgresFault } from "./postgres-advice.js";
 import { PostgresClaim } from "./postgres-claim.js";

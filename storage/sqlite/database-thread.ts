@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { messageOf } from "../fault.js";
+import { messageOf } from "../statements/fault.js";
 import { ServedFile } from "./served-file.js";
 import type { FileSettings, FromFile, ToThread } from "./thread-protocol.js";
 

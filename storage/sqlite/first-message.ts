@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
-import { StorageStopped } from "../storage-failure.js";
+import { StorageStopped } from "../statements/storage-failure.js";
 
 /** Resolves with what the thread says first; rejects with its error, or when it ends without a word. */
 export async function firstMessage(worker: Worker): Promise<unknown> {

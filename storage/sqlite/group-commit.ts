@@ -1,6 +1,6 @@
-import type { Fault } from "../fault.js";
-import type { Statement, StatementResult } from "../statement-port.js";
-import { isOfLock } from "../storage-failure.js";
+import type { Fault } from "../statements/fault.js";
+import type { Statement, StatementResult } from "../statements/statement-port.js";
+import { isOfLock } from "../statements/storage-failure.js";
 import { faultOf } from "./sqlite-fault.js";
 import type { SqliteFile } from "./sqlite-file.js";
 import { type PreparedStatement, StatementCache } from "./statement-cache.js";

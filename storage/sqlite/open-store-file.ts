@@ -1,4 +1,4 @@
-import { StorageUnavailable } from "../storage-failure.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { ServerClaim } from "./server-claim.js";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
 import type { FileSettings } from "./thread-protocol.js";

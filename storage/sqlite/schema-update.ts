@@ -1,8 +1,8 @@
 import type { Database as SqliteDatabase } from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import * as v from "valibot";
-import { messageOf } from "../fault.js";
-import { StorageUnavailable } from "../storage-failure.js";
+import { messageOf } from "../statements/fault.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { migrations } from "./migration-list.js";
 import { SqliteError } from "./sqlite-library.js";
 

@@ -1,5 +1,5 @@
-import { faultCodeOf } from "../fault.js";
-import { StorageUnavailable } from "../storage-failure.js";
+import { faultCodeOf } from "../statements/fault.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { GroupCommit } from "./group-commit.js";
 import { GroupQueue } from "./group-queue.js";
 import { openStoreFile, type StoreFile } from "./open-store-file.js";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDataFolder } from "../data-folder.js";
-import { StorageUnavailable } from "../storage-failure.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { FileIdentity } from "./watch/file-identity.js";
 import { type HeldFile, holdFile } from "./watch/held-file.js";
 

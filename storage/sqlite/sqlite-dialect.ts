@@ -1,6 +1,6 @@
 import { type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { StatementDialect } from "../statement-dialect.js";
-import type { StatementPort } from "../statement-port.js";
+import { StatementDialect } from "../statements/statement-dialect.js";
+import type { StatementPort } from "../statements/statement-port.js";
 
 /** Lets Kysely build SQL for SQLite, which is run by whoever has the file. */
 export function sqliteDialect(port: Pick<StatementPort, "send">): StatementDialect {

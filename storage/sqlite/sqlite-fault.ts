@@ -1,4 +1,4 @@
-import { type Fault, faultCodeOf } from "../fault.js";
+import { type Fault, faultCodeOf } from "../statements/fault.js";
 import { SqliteError } from "./sqlite-library.js";
 
 const UNIQUE_MESSAGE = /^UNIQUE constraint failed: (.+)$/;

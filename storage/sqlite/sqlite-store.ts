@@ -1,8 +1,13 @@
 import { resolve } from "node:path";
-import { messageOf } from "../fault.js";
-import type { Results, Statement, StorageStats, StoreBackend } from "../statement-port.js";
-import { StorageUnavailable } from "../storage-failure.js";
-import type { StoreCondition, StoreFault } from "../store-condition.js";
+import { messageOf } from "../statements/fault.js";
+import type {
+  Results,
+  Statement,
+  StorageStats,
+  StoreBackend,
+} from "../statements/statement-port.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
+import type { StoreCondition, StoreFault } from "../statements/store-condition.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
 import { storageThread } from "./storage-thread.js";
 import { ThreadClient } from "./thread-client.js";

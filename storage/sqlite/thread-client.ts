@@ -1,6 +1,6 @@
-import { errorOf, type Fault } from "../fault.js";
-import type { Results, Statement, StorageStats } from "../statement-port.js";
-import { isOfStore, StorageOverloaded, StorageStopped } from "../storage-failure.js";
+import { errorOf, type Fault } from "../statements/fault.js";
+import type { Results, Statement, StorageStats } from "../statements/statement-port.js";
+import { isOfStore, StorageOverloaded, StorageStopped } from "../statements/storage-failure.js";
 import type { OpenedFile, StorageThread } from "./storage-thread.js";
 import type {
   FileSettings,

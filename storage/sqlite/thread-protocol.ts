@@ -1,5 +1,5 @@
-import type { Fault } from "../fault.js";
-import type { Statement, StatementResult } from "../statement-port.js";
+import type { Fault } from "../statements/fault.js";
+import type { Statement, StatementResult } from "../statements/statement-port.js";
 import type { DatabaseReport } from "./database-check.js";
 
 /** What a file is opened with. */

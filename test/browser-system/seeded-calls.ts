@@ -1,4 +1,4 @@
-import type { CallSummary } from "../../storage/call-store.js";
+import type { CallSummary } from "../../storage/calls/call-store.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
 import { callRecord } from "../api/routes/call-drafts.js";

@@ -7,7 +7,7 @@ import {
   StorageStopped,
   StorageUnavailable,
   StorageUnwritable,
-} from "../../storage/storage-failure.js";
+} from "../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import {
   agentRecord,

@@ -6,7 +6,7 @@ import { openDatabase } from "../../storage/database.js";
 import { beginMarked, purgeMarks } from "../../storage/postgres/commit-mark.js";
 import { LostCommits } from "../../storage/postgres/lost-commits.js";
 import { connectionSettings, newPool } from "../../storage/postgres/postgres-pool.js";
-import { StorageStopped } from "../../storage/storage-failure.js";
+import { StorageStopped } from "../../storage/statements/storage-failure.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
 const PURGED_ROWS_MAX = 10_000;

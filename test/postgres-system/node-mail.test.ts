@@ -8,7 +8,7 @@ import { NodeMail } from "../../engine/nodes/node-mail.js";
 import { Nodes, type NodesOptions } from "../../engine/nodes/nodes.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { RECORDS_CHANGED } from "../../storage/mail.js";
+import { RECORDS_CHANGED } from "../../storage/nodes/mail.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import type { AuditRecord } from "../../storage/audit-record.js";
-import type { CallEnd } from "../../storage/call-store.js";
+import type { CallEnd } from "../../storage/calls/call-store.js";
 import { openDatabase } from "../../storage/database.js";
 import { tablesOf } from "../../storage/postgres/copy/source-file.js";
 import { checkPostgres } from "../../storage/postgres/postgres-check.js";
 import { openSqliteFile } from "../../storage/sqlite/sqlite-file.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import { makeOldDatabase, rowsOf } from "../storage/postgres/old-database.js";
 import {
   agentRecord,

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { debianProgram } from "../../bench/stand/debian-program.js";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
-import { StorageUnavailable } from "../../storage/storage-failure.js";
+import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";

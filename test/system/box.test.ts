@@ -5,7 +5,7 @@ import { sessionProcessCount } from "../../api/box/session-process-count.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
-import { StorageUnwritable } from "../../storage/storage-failure.js";
+import { StorageUnwritable } from "../../storage/statements/storage-failure.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { openStream } from "./bare-stream.js";

@@ -1,6 +1,6 @@
-import type { CallEnd } from "../../../storage/call-store.js";
+import type { CallEnd } from "../../../storage/calls/call-store.js";
 import type { JsonObject, TranscriptMessage, UsageRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 import type { AgentLlm, CallRecorder } from "../../session/effect-surroundings.js";
 import { type ClientMessage, NOTHING_SAID, type TurnSave } from "../../session/effects.js";
 import type { Ending } from "../../session/ending.js";

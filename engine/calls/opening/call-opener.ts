@@ -1,6 +1,6 @@
 import type { Database } from "../../../storage/database.js";
 import type { CallChannel } from "../../../storage/records.js";
-import { isWorthRepeating } from "../../../storage/storage-failure.js";
+import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
 import type { Metrics } from "../../metrics/metrics.js";
 import type { CallAudioTap } from "../../session/call-audio-tap.js";
 import { NOTHING_SAID } from "../../session/effects.js";

@@ -1,4 +1,4 @@
-import { isWorthRepeating } from "../../../storage/storage-failure.js";
+import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
 import type { AgentUnavailable } from "../../tenancy/agents/agent-for-call.js";
 
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { RecordingKey, RecordingStore } from "../../../storage/recording-store.js";
+import type { RecordingKey, RecordingStore } from "../../../storage/calls/recording-store.js";
 import type { Bucket } from "../../bucket/bucket.js";
 import { BucketFault, placeOf } from "../../bucket/bucket-fault.js";
 import { ObjectReader } from "../../bucket/object-reader.js";

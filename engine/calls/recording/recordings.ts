@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { RecordingKey, RecordingStore } from "../../../storage/recording-store.js";
+import type { RecordingKey, RecordingStore } from "../../../storage/calls/recording-store.js";
 import type { AgentRecord } from "../../../storage/records.js";
 import { MP3, PCM_16K } from "../../audio/audio-format.js";
 import type { AudioPool } from "../../audio/audio-pool.js";

@@ -1,4 +1,4 @@
-import { isWorthRepeating } from "../../../storage/storage-failure.js";
+import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
 import type { Logger } from "../../log.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 

@@ -1,4 +1,4 @@
-import type { CallEnd } from "../../../storage/call-store.js";
+import type { CallEnd } from "../../../storage/calls/call-store.js";
 import type { TurnSave } from "../../session/effects.js";
 import type { TurnTools } from "../../tools/tool-log.js";
 

@@ -1,4 +1,4 @@
-import type { CallStore } from "../../../storage/call-store.js";
+import type { CallStore } from "../../../storage/calls/call-store.js";
 import type { Logger } from "../../log.js";
 import type { Clock } from "../../time/clock.js";
 

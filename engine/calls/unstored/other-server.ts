@@ -1,5 +1,5 @@
-import type { CallStore } from "../../../storage/call-store.js";
-import { StorageUnavailable } from "../../../storage/storage-failure.js";
+import type { CallStore } from "../../../storage/calls/call-store.js";
+import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
 import type { Logger } from "../../log.js";
 import type { Clock } from "../../time/clock.js";
 

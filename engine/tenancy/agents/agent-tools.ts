@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { AgentTool, HttpTool } from "../../../storage/agent-tool.js";
 import type { AgentRecord } from "../../../storage/records.js";
+import type { AgentTool, HttpTool } from "../../../storage/tenancy/agent-tool.js";
 import { Failure } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentReplacement } from "../../../storage/agent-store.js";
-import type { AuditRecord } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
-import { ForeignKeyViolation } from "../../../storage/foreign-key-violation.js";
 import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
+import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import type { AgentReplacement } from "../../../storage/tenancy/agent-store.js";
+import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";

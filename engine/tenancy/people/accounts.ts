@@ -1,7 +1,7 @@
-import type { AuditActor } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
 import { Failure } from "../../failure.js";
 import type { AccessTokens } from "../../security/access-token.js";
 import { hashPassword, passwordMark, verifyPassword } from "../../security/password.js";

@@ -1,6 +1,6 @@
-import type { AuditActor, AuditRecord } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
 import type { ApiKeyRecord, ApiKeyScope } from "../../../storage/records.js";
+import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { Failure } from "../../failure.js";
 import { hashApiKey, isApiKey, newApiKey } from "../../security/api-key.js";
 import { sparseCache } from "../../sparse-cache.js";

@@ -1,7 +1,11 @@
-import type { AuditAction, AuditActor, AuditRecord } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import type {
+  AuditAction,
+  AuditActor,
+  AuditRecord,
+} from "../../../storage/tenancy/audit-record.js";
 import { Failure } from "../../failure.js";
 import { hashPassword } from "../../security/password.js";
 import type { Clock } from "../../time/clock.js";

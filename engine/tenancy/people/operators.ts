@@ -1,6 +1,6 @@
-import type { AuditActor } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
 import type { UserRecord } from "../../../storage/records.js";
+import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
 import { Failure } from "../../failure.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry } from "../audit-entry.js";

@@ -1,7 +1,7 @@
-import type { AuditRecord } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
 import type { JsonObject, ProviderRecord, RegistryRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import * as v from "valibot";
 import { openStoreFile } from "../../sqlite/open-store-file.js";
 import type { SqliteFile } from "../../sqlite/sqlite-file.js";
-import { StorageUnavailable } from "../../storage-failure.js";
+import { StorageUnavailable } from "../../statements/storage-failure.js";
 import { addressOf } from "../postgres-address.js";
 import { postgresFault } from "../postgres-advice.js";
 import { PostgresClaim } from "../postgres-claim.js";

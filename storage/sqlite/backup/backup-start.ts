@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { errorOf } from "../../fault.js";
+import { errorOf } from "../../statements/fault.js";
 import type { DatabaseReport } from "../database-check.js";
 import { firstMessage } from "../first-message.js";
 import type { BackupReply, BackupSettings } from "../thread-protocol.js";

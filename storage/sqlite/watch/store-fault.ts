@@ -1,5 +1,5 @@
-import type { Fault } from "../../fault.js";
-import type { StoreFault } from "../../store-condition.js";
+import type { Fault } from "../../statements/fault.js";
+import type { StoreFault } from "../../statements/store-condition.js";
 import { storageAdvice } from "../storage-advice.js";
 
 const REASONS: readonly (readonly [RegExp, string])[] = [

@@ -1,5 +1,5 @@
-import type { Fault } from "../../fault.js";
-import { StorageUnavailable } from "../../storage-failure.js";
+import type { Fault } from "../../statements/fault.js";
+import { StorageUnavailable } from "../../statements/storage-failure.js";
 import type { ServerClaim } from "../server-claim.js";
 import type { SqliteFile } from "../sqlite-file.js";
 import { SqliteError } from "../sqlite-library.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PCM_8K } from "../../../engine/audio/audio-format.js";
-import type { RecordingKey } from "../../../storage/recording-store.js";
+import type { RecordingKey } from "../../../storage/calls/recording-store.js";
 import type { LoopbackPlatform } from "../http/loopback-platform.js";
 
 const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true };

@@ -4,7 +4,7 @@ import type { BoxState, SentNews, WantedNews } from "../../../engine/box/box-que
 import { LinkClosed } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
 import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
-import { StorageUnwritable } from "../../../storage/storage-failure.js";
+import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
 const NEVER = new Promise<never>(nothing);

@@ -5,7 +5,7 @@ import type { TurnSave } from "../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import type { CallRecord } from "../../../storage/records.js";
-import { StorageUnwritable } from "../../../storage/storage-failure.js";
+import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { CALL_START, temporaryJournal } from "./temporary-journal.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeList, nodeState } from "../../../engine/nodes/node-list.js";
-import type { AuditRecord } from "../../../storage/audit-record.js";
 import type { Database } from "../../../storage/database.js";
-import type { NodeRecord } from "../../../storage/node-store.js";
+import type { NodeRecord } from "../../../storage/nodes/node-store.js";
+import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const OPERATOR = { type: "administrator", id: "root" } as const;

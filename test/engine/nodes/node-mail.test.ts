@@ -4,7 +4,7 @@ import type { NodeBox } from "../../../engine/box/other-nodes.js";
 import { NODE_ANSWERS } from "../../../engine/nodes/node-letter.js";
 import { NodeMail } from "../../../engine/nodes/node-mail.js";
 import { END_REASONS } from "../../../engine/session/ending.js";
-import type { Mail, MailListener } from "../../../storage/mail.js";
+import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

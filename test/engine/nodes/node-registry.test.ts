@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeRegistry } from "../../../engine/nodes/node-registry.js";
 import type { Database } from "../../../storage/database.js";
-import type { NodeRecord, NodeStart } from "../../../storage/node-store.js";
+import type { NodeRecord, NodeStart } from "../../../storage/nodes/node-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

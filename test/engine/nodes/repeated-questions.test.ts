@@ -4,7 +4,7 @@ import type { NodeBox } from "../../../engine/box/other-nodes.js";
 import { NODE_ANSWERS } from "../../../engine/nodes/node-letter.js";
 import { ASKED_AGAIN_MS, NodeMail } from "../../../engine/nodes/node-mail.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
-import type { Mail, MailListener } from "../../../storage/mail.js";
+import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { CredentialRotation } from "../../../engine/tenancy/credential-rotation.js";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
-import type { SealedCredential } from "../../../storage/sealed-credential-store.js";
+import type { SealedCredential } from "../../../storage/tenancy/sealed-credential-store.js";
 import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
 
 /** What the platform of the tests seals with. */

@@ -11,7 +11,7 @@ import { Accounts } from "../../../engine/tenancy/people/accounts.js";
 import { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
 import { ClientAccess } from "../../../engine/tenancy/people/client-access.js";
 import type { Database } from "../../../storage/database.js";
-import { RecordChanges } from "../../../storage/record-changes.js";
+import { RecordChanges } from "../../../storage/statements/record-changes.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import {
   agentRecord,

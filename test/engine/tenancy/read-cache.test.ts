@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ReadCache } from "../../../engine/tenancy/read-cache.js";
-import { RecordChanges } from "../../../storage/record-changes.js";
+import { RecordChanges } from "../../../storage/statements/record-changes.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const KEPT_MAX_MS = 1_000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type HttpToolResult, runHttpTool } from "../../../engine/tools/http-tool.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
-import type { HttpTool } from "../../../storage/agent-tool.js";
+import type { HttpTool } from "../../../storage/tenancy/agent-tool.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { never } from "../vendors/sandboxed-vendors.js";
 import { ScriptedWebServer } from "../vendors/scripted-web-server.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outcomeOf } from "../../../storage/postgres/commit-mark.js";
 import { LostCommits } from "../../../storage/postgres/lost-commits.js";
-import { StorageStopped } from "../../../storage/storage-failure.js";
+import { StorageStopped } from "../../../storage/statements/storage-failure.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
 const MARK = { id: "mark", atMs: 1_000 };

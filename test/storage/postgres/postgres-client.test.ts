@@ -5,7 +5,7 @@ import {
   StorageOverloaded,
   StorageStopped,
   StorageUnwritable,
-} from "../../../storage/storage-failure.js";
+} from "../../../storage/statements/storage-failure.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
 const SELECT = { sql: "select 1", parameters: [] };

@@ -4,7 +4,7 @@ import { GroupCommit } from "../../../storage/sqlite/group-commit.js";
 import type { SqliteFile } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import type { Outcome, ThreadRequest } from "../../../storage/sqlite/thread-protocol.js";
-import type { Statement } from "../../../storage/statement-port.js";
+import type { Statement } from "../../../storage/statements/statement-port.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { statement } from "./temporary-thread.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
-import { StorageUnavailable } from "../../../storage/storage-failure.js";
+import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
 import { planRecord } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { otherProcess, saidBy } from "./other-process.js";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf } from "../../../storage/fault.js";
-import { ForeignKeyViolation } from "../../../storage/foreign-key-violation.js";
 import { faultOf } from "../../../storage/sqlite/sqlite-fault.js";
 import { Sqlite, SqliteError } from "../../../storage/sqlite/sqlite-library.js";
-import { RequestFailed } from "../../../storage/storage-failure.js";
-import { UniqueViolation } from "../../../storage/unique-violation.js";
+import { errorOf } from "../../../storage/statements/fault.js";
+import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import { RequestFailed } from "../../../storage/statements/storage-failure.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 
 /** What SQLite throws for the statement, in a database with two tables. */
 function thrownFor(sql: string): unknown {

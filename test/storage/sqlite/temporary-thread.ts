@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { storageThread } from "../../../storage/sqlite/storage-thread.js";
 import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
-import type { Statement, StatementResult } from "../../../storage/statement-port.js";
+import type { Statement, StatementResult } from "../../../storage/statements/statement-port.js";
 import { temporaryFile } from "../temporary-file.js";
 
 /** The client of a file on a real storage thread, without stores, closed after the test. */

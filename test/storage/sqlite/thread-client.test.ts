@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { StorageThread, storageThread } from "../../../storage/sqlite/storage-thread.js";
 import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
-import { StorageOverloaded, StorageStopped } from "../../../storage/storage-failure.js";
+import { StorageOverloaded, StorageStopped } from "../../../storage/statements/storage-failure.js";
 import { temporaryFile } from "../temporary-file.js";
 import { run, statement, temporaryThread } from "./temporary-thread.js";
 

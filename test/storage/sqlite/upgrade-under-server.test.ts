@@ -6,7 +6,7 @@ import { openDatabase } from "../../../storage/database.js";
 import { ServerClaim } from "../../../storage/sqlite/server-claim.js";
 import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
-import { StorageUnavailable } from "../../../storage/storage-failure.js";
+import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
 import { insertOrganizations } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { makeOldDatabase } from "./old-database.js";

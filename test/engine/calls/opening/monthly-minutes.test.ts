@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MonthlyMinutes } from "../../../../engine/calls/opening/monthly-minutes.js";
-import { RecordChanges } from "../../../../storage/record-changes.js";
+import { RecordChanges } from "../../../../storage/statements/record-changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import {
   callRecord,

@@ -8,7 +8,7 @@ import {
   tooManyCalls,
 } from "../../../../engine/calls/opening/open-refusal.js";
 import { AgentUnavailable } from "../../../../engine/tenancy/agents/agent-for-call.js";
-import { StorageOverloaded } from "../../../../storage/storage-failure.js";
+import { StorageOverloaded } from "../../../../storage/statements/storage-failure.js";
 
 test("an agent that takes no calls is refused for what has to be done about it", () => {
   const refused = (["notFound", "inactive", "paused_provider", "paused_plan"] as const).map(

@@ -6,7 +6,7 @@ import type { Bucket } from "../../../../engine/bucket/bucket.js";
 import { BucketFault } from "../../../../engine/bucket/bucket-fault.js";
 import { RecordingUploads } from "../../../../engine/calls/recording/recording-uploads.js";
 import { wavHeader } from "../../../../engine/calls/recording/wav-header.js";
-import type { RecordingStore } from "../../../../storage/recording-store.js";
+import type { RecordingStore } from "../../../../storage/calls/recording-store.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { temporaryFile } from "../../../storage/temporary-file.js";

@@ -5,7 +5,7 @@ import {
   CallWrites,
   type CallWritesOptions,
 } from "../../../../engine/calls/unstored/call-writes.js";
-import { StorageUnwritable } from "../../../../storage/storage-failure.js";
+import { StorageUnwritable } from "../../../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuseBesideOther } from "../../../../engine/calls/unstored/other-server.js";
-import { StorageUnavailable } from "../../../../storage/storage-failure.js";
+import { StorageUnavailable } from "../../../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { temporaryDatabase } from "../../../storage/temporary-file.js";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { backupInThread } from "../../../../storage/sqlite/backup/backup-start.js";
 import { checkDatabase } from "../../../../storage/sqlite/database-check.js";
 import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
-import { RequestFailed } from "../../../../storage/storage-failure.js";
+import { RequestFailed } from "../../../../storage/statements/storage-failure.js";
 import { insertOrganizations } from "../../sample-records.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";
 import { killAtEachStep } from "../rigs/killed-process.js";

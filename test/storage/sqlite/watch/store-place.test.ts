@@ -3,7 +3,10 @@ import { copyFile, rename, rm } from "node:fs/promises";
 import { test } from "node:test";
 import { openDatabase } from "../../../../storage/database.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
-import { StorageUnavailable, StorageUnwritable } from "../../../../storage/storage-failure.js";
+import {
+  StorageUnavailable,
+  StorageUnwritable,
+} from "../../../../storage/statements/storage-failure.js";
 import { planRecord } from "../../sample-records.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";
 

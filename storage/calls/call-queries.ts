@@ -1,0 +1,186 @@
+import { type Kysely, sql } from "kysely";
+import type { CallChannel, CallStatus } from "../records.js";
+import { isLike, wordPatterns } from "../statements/word-pattern.js";
+import type { Tables } from "../tables.js";
+
+export interface CallFilter {
+  readonly agentId?: string;
+  readonly status?: CallStatus;
+}
+
+/** What no index gives: it is looked for among an organization's latest calls, so that no question takes long. */
+export interface CallSieve {
+  readonly channel?: CallChannel;
+  /** In seconds. */
+  readonly longerThanSec?: number;
+  /** In milliseconds; the mean wait of the call. */
+  readonly waitedMoreThanMs?: number;
+  /** Said by either side, whatever the case of the letters. */
+  readonly words?: string;
+  readonly attention?: AttentionSigns;
+}
+
+/** A call needs attention when it failed, or shows one of these. */
+export interface AttentionSigns {
+  readonly interruptionsMin: number;
+  /** In milliseconds; the mean wait of the call. */
+  readonly waitMinMs: number;
+  /** Fields that only the metadata of such calls have. */
+  readonly fields: readonly string[];
+  /** A value that only the metadata of such calls have. */
+  readonly value: string;
+}
+
+export interface CallPage extends CallFilter {
+  readonly sieve?: CallSieve;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface CallStats {
+  readonly totalCalls: number;
+  readonly activeCalls: number;
+  readonly totalMinutes: number;
+  /** Mean over the calls that have ended; 0 when none has. */
+  readonly avgDurationSec: number;
+}
+
+/** Newest first. Each combination of filters has an index that gives its calls in this order. */
+function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
+  let query = db.selectFrom("calls").selectAll().where("orgId", "=", orgId);
+  if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
+  if (page.status !== undefined) query = query.where("status", "=", page.status);
+  return query
+    .orderBy("startedAtMs", "desc")
+    .orderBy("sequence", "desc")
+    .limit(page.limit)
+    .offset(page.skip);
+}
+
+/** As `callPage`, and in each row how many records all pages hold together: one statement is one way to a database. */
+export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
+  return callPage(db, orgId, page).select(callCount(db, orgId, page).as("total"));
+}
+
+/** So many of the latest calls are looked through with a sieve. */
+export const SIEVED_CALLS_MAX = 10_000;
+/** Fewer when words are looked for: all that was said in them is read. */
+export const SEARCHED_CALLS_MAX = 2_000;
+/** At a time, in between of which others are served; measured: 10 ms for calls of 40 messages. */
+export const CALLS_PER_SEARCH = 250;
+
+/** Newest first, of so many of the latest calls alone. */
+export function sievedCalls(
+  db: Kysely<Tables>,
+  orgId: string,
+  page: CallPage,
+  sieve: Omit<CallSieve, "words">,
+) {
+  const { channel, longerThanSec, waitedMoreThanMs, attention } = sieve;
+  let query = db.selectFrom(callPage(db, orgId, page).as("latest"));
+  if (channel !== undefined) query = query.where("channel", "=", channel);
+  if (longerThanSec !== undefined) query = query.where("durationSec", ">", longerThanSec);
+  if (waitedMoreThanMs !== undefined) query = query.where("avgLatencyMs", ">", waitedMoreThanMs);
+  if (attention !== undefined) {
+    query = query.where((its) =>
+      its.or([
+        its("status", "=", "failed"),
+        its("interruptions", ">=", attention.interruptionsMin),
+        its("avgLatencyMs", ">=", attention.waitMinMs),
+        ...attention.fields.flatMap((field) => [
+          its("metadata", "like", `%"${field}":%`),
+          // As PostgreSQL writes what it has merged.
+          its("metadata", "like", `%"${field}" :%`),
+        ]),
+        its("metadata", "like", `%"${attention.value}"%`),
+      ]),
+    );
+  }
+  return query;
+}
+
+/** The ids of those in which the words were said. */
+export function searchedCalls(
+  db: Kysely<Tables>,
+  orgId: string,
+  page: CallPage,
+  sieve: CallSieve & { readonly words: string },
+) {
+  const patterns = wordPatterns(sieve.words);
+  return sievedCalls(db, orgId, page, sieve)
+    .where((its) =>
+      its.exists(
+        its
+          .selectFrom("transcriptMessages")
+          .select("transcriptMessages.sequence")
+          .whereRef("transcriptMessages.callId", "=", "latest.id")
+          .where((said) =>
+            said.or(patterns.map((pattern) => isLike("transcriptMessages.text", pattern))),
+          ),
+      ),
+    )
+    .select("latest.id")
+    .orderBy("startedAtMs", "desc")
+    .orderBy("latest.sequence", "desc");
+}
+
+/**
+ * The turns of so many calls that began since then, each with the moment at which its call began; a call without turns is one row,
+ * too. What tools were given and answered stays where it is: it is far more than all else that is known of a turn.
+ */
+export function turnsSince(
+  db: Kysely<Tables>,
+  orgId: string,
+  page: { readonly sinceMs: number; readonly skipCalls: number; readonly calls: number },
+) {
+  const calls = db
+    .selectFrom("calls")
+    .select(["id", "startedAtMs"])
+    .where("orgId", "=", orgId)
+    .where("startedAtMs", ">=", page.sinceMs)
+    .orderBy("startedAtMs", "desc")
+    .orderBy("sequence", "desc")
+    .limit(page.calls)
+    .offset(page.skipCalls);
+  return db
+    .selectFrom(calls.as("page"))
+    .leftJoin("callTurns", "callTurns.callId", "page.id")
+    .select(["page.id as callId", "page.startedAtMs", withoutTools.as("turn")]);
+}
+
+const withoutTools = sql<string | null>`case when ${sql.ref("callTurns.turn")} like '%"tools":[%'
+  then json_patch(${sql.ref("callTurns.turn")}, '{"tools":null}') else ${sql.ref("callTurns.turn")} end`;
+
+/** The sum of a few kept totals (see the first migration), however many calls there are. */
+export function callCount(db: Kysely<Tables>, orgId: string, filter: CallFilter) {
+  let query = db
+    .selectFrom("callTotals")
+    .select(sql<number>`coalesce(sum(${sql.ref("calls")}), 0)`.as("count"))
+    .where("orgId", "=", orgId);
+  if (filter.agentId !== undefined) query = query.where("agentId", "=", filter.agentId);
+  if (filter.status !== undefined) query = query.where("status", "=", filter.status);
+  return query;
+}
+
+export async function callStats(db: Kysely<Tables>, orgId: string): Promise<CallStats> {
+  const totals = await db
+    .selectFrom("callTotals")
+    .select((select) => [
+      "status",
+      select.fn.sum<number>("calls").as("calls"),
+      select.fn.sum<number>("durationSec").as("durationSec"),
+    ])
+    .where("orgId", "=", orgId)
+    .groupBy("status")
+    .execute();
+  const totalCalls = totals.reduce((sum, { calls }) => sum + calls, 0);
+  const activeCalls = totals.find(({ status }) => status === "active")?.calls ?? 0;
+  const durationSec = totals.reduce((sum, total) => sum + total.durationSec, 0);
+  const endedCalls = totalCalls - activeCalls;
+  return {
+    totalCalls,
+    activeCalls,
+    totalMinutes: durationSec / 60,
+    avgDurationSec: endedCalls === 0 ? 0 : durationSec / endedCalls,
+  };
+}

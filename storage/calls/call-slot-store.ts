@@ -1,0 +1,100 @@
+import { type Kysely, sql } from "kysely";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import type { Tables } from "../tables.js";
+
+/** A call's place among those that its organization may have at the same time. */
+export interface SlotRequest {
+  readonly orgId: string;
+  readonly callId: string;
+  readonly callsMax: number;
+  /** The node that is to have the call. */
+  readonly startId: string;
+  /** The call that this one goes on with, whose place it takes. */
+  readonly replaces?: string | undefined;
+}
+
+/** The calls of all servers of one PostgreSQL database, and which of them has each. */
+export class CallSlotStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /**
+   * False when the organization has `callsMax` calls: those who ask for one organization are served one after the other. Throws
+   * `ForeignKeyViolation` when the node is gone.
+   */
+  async take({ orgId, callId, callsMax, startId, replaces }: SlotRequest): Promise<boolean> {
+    const turn = this.#db
+      .selectFrom("organizations")
+      .select("id")
+      .where("id", "=", orgId)
+      .forNoKeyUpdate();
+    const given = this.#db
+      .deleteFrom("callSlots")
+      .where("callId", "=", replaces ?? "")
+      .where("orgId", "=", orgId);
+    const count = sql`(select count(*) from "callSlots" where "orgId" = ${orgId})`;
+    const insert = sql`insert into "callSlots" ("callId", "orgId", "startId")
+      select ${callId}, ${orgId}, ${startId} where ${count} < ${callsMax}
+      on conflict do nothing`;
+    const results = await this.#atomic.run([
+      turn,
+      ...(replaces === undefined ? [] : [given]),
+      { compile: () => insert.compile(this.#db) },
+    ]);
+    return (results.at(-1)?.changes ?? 0) > 0;
+  }
+
+  /** Nothing when another node has the call. */
+  async free(startId: string, callIds: readonly string[]): Promise<void> {
+    if (callIds.length === 0) return;
+    await this.#db
+      .deleteFrom("callSlots")
+      .where("startId", "=", startId)
+      .where("callId", "in", callIds)
+      .execute();
+  }
+
+  async count(orgId: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("callSlots")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("orgId", "=", orgId)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** The node that has the call. */
+  async holderOf(callId: string): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom("callSlots")
+      .select("startId")
+      .where("callId", "=", callId)
+      .executeTakeFirst();
+    return row?.startId;
+  }
+
+  /** The call is another node's from now on; false when it was not the one's. */
+  async move(callId: string, from: string, to: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("callSlots")
+      .set({ startId: to })
+      .where("callId", "=", callId)
+      .where("startId", "=", from)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async callsOf(startId: string): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom("callSlots")
+      .select("callId")
+      .where("startId", "=", startId)
+      .execute();
+    return rows.map(({ callId }) => callId);
+  }
+}

@@ -1,0 +1,279 @@
+import { type Kysely, sql } from "kysely";
+import type {
+  CallMetrics,
+  CallRecord,
+  JsonObject,
+  Sentiment,
+  TranscriptMessage,
+  UsageRecord,
+} from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { RecordChanges } from "../statements/record-changes.js";
+import type { Tables } from "../tables.js";
+import {
+  closeAbandonedCalls,
+  closeCallsOfLostNode,
+  closeCallsOfRun,
+  closeLostCalls,
+} from "./abandoned-calls.js";
+import { type CallList, listCalls } from "./call-lists.js";
+import {
+  type CallFilter,
+  type CallPage,
+  type CallStats,
+  callCount,
+  callStats,
+  turnsSince,
+} from "./call-queries.js";
+import {
+  appendMessages,
+  appendTurn,
+  metricsOf,
+  recordOf,
+  rowOf,
+  withoutTurns,
+} from "./call-rows.js";
+import { addUsage } from "./usage-store.js";
+
+export interface SavedTurn {
+  /** Appended to the transcript. */
+  readonly messages: readonly TranscriptMessage[];
+  readonly metrics: CallMetrics;
+  readonly turn: JsonObject | undefined;
+  readonly atMs: number;
+}
+
+export interface CallEnd {
+  readonly status: "completed" | "failed";
+  readonly endedAtMs: number;
+  readonly durationSec: number;
+  readonly metrics: CallMetrics;
+  /** Merged into what is stored, nested objects field by field; a null removes its field. */
+  readonly metadata: JsonObject;
+  /** Appended to the transcript. */
+  readonly messages: readonly TranscriptMessage[];
+  readonly turn?: JsonObject;
+  /** Added to its day. */
+  readonly usage: UsageRecord;
+}
+
+/** A turn that is long over. */
+export interface PastTurn {
+  readonly callId: string;
+  /** When its call began. */
+  readonly startedAtMs: number;
+  /** As the call keeps it. */
+  readonly turn: JsonObject;
+}
+
+export interface CallSummary {
+  readonly summary?: string;
+  readonly sentiment?: Sentiment;
+}
+
+export class CallStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+  readonly #usageChanges: RecordChanges;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, usageChanges: RecordChanges) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.#usageChanges = usageChanges;
+  }
+
+  /**
+   * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolation` (calls, sessionId)
+   * when there is a call of this session.
+   */
+  async start(call: CallRecord, runId: string, uptimeMs: number | null = null): Promise<void> {
+    const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
+    // Guarded, and so never a statement of its own: whether that had happened would not be known.
+    await this.#atomic.runIf(begin, [...appendMessages(this.#db, call.id, call.transcript)]);
+  }
+
+  /** All of it or nothing. Throws when the call is not active. */
+  async saveTurn(callId: string, saved: SavedTurn): Promise<void> {
+    const { messages, metrics, turn, atMs } = saved;
+    const progress = this.#db
+      .updateTable("calls")
+      .set({ ...metricsOf(metrics), lastSavedAtMs: atMs })
+      .where("id", "=", callId)
+      .where("status", "=", "active");
+    const applied = await this.#atomic.runIf(progress, [
+      ...appendMessages(this.#db, callId, messages),
+      ...appendTurn(this.#db, callId, turn),
+    ]);
+    if (!applied) throw new Error(`a turn was saved for call ${callId}, which is not active`);
+  }
+
+  /** All of it or nothing: false, with no usage added, when the call was not active any more. */
+  finish(callId: string, callEnd: CallEnd): Promise<boolean> {
+    const { messages, turn, usage, endedAtMs } = callEnd;
+    const addition = writeJson(withoutTurns(callEnd.metadata));
+    const end = this.#db
+      .updateTable("calls")
+      .set({
+        status: callEnd.status,
+        endedAtMs,
+        durationSec: callEnd.durationSec,
+        ...metricsOf(callEnd.metrics),
+        metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})`,
+        lastSavedAtMs: endedAtMs,
+      })
+      .where("id", "=", callId)
+      .where("status", "=", "active");
+    const finished = this.#atomic.runIf(end, [
+      ...appendMessages(this.#db, callId, messages),
+      ...appendTurn(this.#db, callId, turn),
+      addUsage(this.#db, usage),
+    ]);
+    return this.#usageChanges.after(finished);
+  }
+
+  /** Merges into the call's metadata, whether it has ended or not; nothing when there is no such call. */
+  async annotate(callId: string, metadata: JsonObject): Promise<void> {
+    const addition = writeJson(withoutTurns(metadata));
+    await this.#db
+      .updateTable("calls")
+      .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
+      .where("id", "=", callId)
+      .execute();
+  }
+
+  /** Sets what is given and leaves the rest. Throws when there is no such call. */
+  async saveSummary(callId: string, { summary, sentiment }: CallSummary): Promise<void> {
+    if (summary === undefined && sentiment === undefined) return;
+    const result = await this.#db
+      .updateTable("calls")
+      .set({
+        ...(summary === undefined ? {} : { summary }),
+        ...(sentiment === undefined ? {} : { sentiment }),
+      })
+      .where("id", "=", callId)
+      .executeTakeFirst();
+    if (result.numUpdatedRows === 0n) throw new Error(`there is no call ${callId} to summarize`);
+  }
+
+  /** With its transcript, and the stages of every turn as `metadata.turns`. */
+  async findById(orgId: string, id: string): Promise<CallRecord | undefined> {
+    const [calls, messages, turns] = await this.#atomic.run([
+      this.#db.selectFrom("calls").selectAll().where("id", "=", id).where("orgId", "=", orgId),
+      this.#db
+        .selectFrom("transcriptMessages")
+        .select(["role", "text", "timestamp"])
+        .where("callId", "=", id)
+        .orderBy("sequence"),
+      this.#db.selectFrom("callTurns").select("turn").where("callId", "=", id).orderBy("sequence"),
+    ]);
+    const [row] = calls.rows;
+    if (row === undefined) return undefined;
+    const call = recordOf(row);
+    const stages = turns.rows.map(({ turn }) => readJson("callTurns.turn", jsonObject, turn));
+    return {
+      ...call,
+      transcript: messages.rows,
+      metadata: { ...call.metadata, turns: stages },
+    };
+  }
+
+  /** Without its transcript and its turns. */
+  findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined> {
+    return this.findLastOf(orgId, [sessionId]);
+  }
+
+  /** The last that began of the calls of these sessions, as `findBySession` finds it. */
+  async findLastOf(orgId: string, sessionIds: readonly string[]): Promise<CallRecord | undefined> {
+    const rows = await this.#db
+      .selectFrom("calls")
+      .selectAll()
+      .where("sessionId", "in", sessionIds)
+      .where("orgId", "=", orgId)
+      .execute();
+    // Sorted here: SQLite asked for the last of them might walk the calls from their end.
+    const [last] = rows.toSorted((one, other) => other.sequence - one.sequence);
+    return last && recordOf(last);
+  }
+
+  /** Newest first, without transcripts and turns. */
+  list(orgId: string, page: CallPage): Promise<CallList> {
+    return listCalls(this.#db, this.#atomic, orgId, page);
+  }
+
+  /**
+   * The stages of the turns of at most `page.calls` calls since then, the newest ones after `page.skipCalls`. A call without
+   * turns is in it with an empty one, so that nothing means that there are no more calls.
+   */
+  async turnsSince(
+    orgId: string,
+    page: { readonly sinceMs: number; readonly skipCalls: number; readonly calls: number },
+  ): Promise<readonly PastTurn[]> {
+    const rows = await turnsSince(this.#db, orgId, page).execute();
+    return rows.map(({ callId, startedAtMs, turn }) => ({
+      callId,
+      startedAtMs,
+      turn: turn === null ? {} : readJson("callTurns.turn", jsonObject, turn),
+    }));
+  }
+
+  async count(orgId: string, filter: CallFilter): Promise<number> {
+    const { count } = await callCount(this.#db, orgId, filter).executeTakeFirstOrThrow();
+    return count;
+  }
+
+  stats(orgId: string): Promise<CallStats> {
+    return callStats(this.#db, orgId);
+  }
+
+  /** Says that this run of the server is alive. */
+  async heartbeat(runId: string, atMs: number, uptimeMs: number | null = null): Promise<void> {
+    const beat = { heartbeatAtMs: atMs, uptimeMs };
+    await this.#db
+      .insertInto("runs")
+      .values({ id: runId, ...beat })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(beat))
+      .execute();
+  }
+
+  /** The other runs that are known, each with its last heartbeat. */
+  async otherRuns(runId: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db.selectFrom("runs").selectAll().where("id", "!=", runId).execute();
+    return new Map(rows.map(({ id, heartbeatAtMs }) => [id, heartbeatAtMs]));
+  }
+
+  /**
+   * Closes as failed every active call of another run, and says how many: to be called at the start, by the one server
+   * of this database.
+   */
+  closeAbandoned(runId: string, nowMs: number): Promise<number> {
+    return closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** Closes as failed every active call of a run that has died while its box lives, and says how many. */
+  closeRun(runId: string, nowMs: number): Promise<number> {
+    return closeCallsOfRun(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** As `closeRun`, of a run of another server of this database. */
+  closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
+    return closeCallsOfLostNode(this.#db, this.#atomic, runId, nowMs);
+  }
+
+  /** The ids of the calls of this run that are stored as active. */
+  async listActive(runId: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("calls")
+      .select("id")
+      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      .where("status", "=", sql.lit("active" as const))
+      .where("runId", "=", runId)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** Closes these calls of this run as failed, where they are still active, and says how many: nobody knows their end. */
+  closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
+    return closeLostCalls(this.#db, this.#atomic, callIds, nowMs);
+  }
+}

@@ -1,0 +1,76 @@
+import type { Kysely } from "kysely";
+import * as v from "valibot";
+import type { HistoryMessage } from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { readJson, writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+
+const messages = v.array(
+  v.object({ role: v.picklist(["user", "assistant"]), content: v.string() }),
+);
+
+/** What is remembered of a conversation under its key; how much and for how long is for the caller to say. */
+export class HistoryStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Undefined when this organization has no such key, or when it was saved last before `notBeforeMs`. */
+  async load(
+    orgId: string,
+    key: string,
+    notBeforeMs: number,
+  ): Promise<HistoryMessage[] | undefined> {
+    const row = await this.#db
+      .selectFrom("sessionHistory")
+      .select("messages")
+      .where("orgId", "=", orgId)
+      .where("key", "=", key)
+      .where("savedAtMs", ">=", notBeforeMs)
+      .executeTakeFirst();
+    return row && readJson("sessionHistory.messages", messages, row.messages);
+  }
+
+  /**
+   * Replaces what was kept under the key, if that is still `known`, which is empty where nothing was: false when somebody
+   * else has saved meanwhile, and then nothing is changed. What was refused has not happened, and may be asked again.
+   */
+  replace(
+    { orgId, key }: HistoryKey,
+    known: readonly HistoryMessage[],
+    kept: readonly HistoryMessage[],
+    savedAtMs: number,
+  ): Promise<boolean> {
+    const messages = writeJson(kept);
+    const change = this.#db
+      .insertInto("sessionHistory")
+      .values({ orgId, key, messages, savedAtMs })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["orgId", "key"])
+          .doUpdateSet({ messages, savedAtMs })
+          .where("sessionHistory.messages", "=", writeJson(known)),
+      );
+    // Not as a statement of its own: whether that had happened would not be known, and words would stand there twice.
+    return this.#atomic.runIf(change, []);
+  }
+
+  /** Removes what was saved last before this time; says how many. */
+  async purge(beforeMs: number): Promise<number> {
+    const result = await this.#db
+      .deleteFrom("sessionHistory")
+      .where("savedAtMs", "<", beforeMs)
+      .executeTakeFirst();
+    return Number(result.numDeletedRows);
+  }
+}
+
+/** One conversation of one organization. */
+export interface HistoryKey {
+  readonly orgId: string;
+  readonly key: string;
+}

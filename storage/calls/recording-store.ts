@@ -1,0 +1,106 @@
+import { type Kysely, sql } from "kysely";
+import type { JsonObject } from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+
+/** The call whose recording is meant. */
+export interface RecordingKey {
+  readonly callId: string;
+  readonly orgId: string;
+}
+
+/** What is known of the files that calls were recorded into; what there is to be heard stands in a call's metadata too. */
+export class RecordingStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** To be called before there is a file. */
+  async begin({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
+    await this.#db
+      .insertInto("recordings")
+      .values({ callId, orgId, isFinished: 0, expiresAtMs })
+      .execute();
+  }
+
+  /** The file can be heard; `facts` become the call's `metadata.recording`. */
+  async finish({ callId, orgId }: RecordingKey, facts: JsonObject): Promise<void> {
+    await this.#atomic.run([
+      this.#db
+        .updateTable("recordings")
+        .set({ isFinished: 1 })
+        .where("callId", "=", callId)
+        .where("orgId", "=", orgId),
+      this.#patch({ callId, orgId }, facts),
+    ]);
+  }
+
+  /** To be called when there is no file any more. */
+  async remove({ callId, orgId }: RecordingKey): Promise<void> {
+    await this.#atomic.run([
+      this.#db.deleteFrom("recordings").where("callId", "=", callId).where("orgId", "=", orgId),
+      this.#patch({ callId, orgId }, null),
+    ]);
+  }
+
+  async isFinished(key: RecordingKey): Promise<boolean> {
+    return (await this.#find(key))?.isFinished === 1;
+  }
+
+  /** From `begin` until `remove`. */
+  async isKnown(key: RecordingKey): Promise<boolean> {
+    return (await this.#find(key)) !== undefined;
+  }
+
+  /** In the order of their ids, those after `afterCallId` of calls that are not in progress. */
+  listUnfinished(afterCallId: string, limit: number): Promise<readonly RecordingKey[]> {
+    const inProgress = this.#db
+      .selectFrom("calls")
+      .select("id")
+      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      .where("status", "=", sql.lit("active" as const));
+    return this.#db
+      .selectFrom("recordings")
+      .select(["callId", "orgId"])
+      .where("isFinished", "=", 0)
+      .where("callId", ">", afterCallId)
+      .where("callId", "not in", inProgress)
+      .orderBy("callId")
+      .limit(limit)
+      .execute();
+  }
+
+  /** The oldest first; what never became a whole file is among them. */
+  listExpired(nowMs: number, limit: number): Promise<readonly RecordingKey[]> {
+    return this.#db
+      .selectFrom("recordings")
+      .select(["callId", "orgId"])
+      .where("expiresAtMs", "<=", nowMs)
+      .orderBy("expiresAtMs")
+      .limit(limit)
+      .execute();
+  }
+
+  #find({ callId, orgId }: RecordingKey) {
+    return this.#db
+      .selectFrom("recordings")
+      .select("isFinished")
+      .where("callId", "=", callId)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+  }
+
+  #patch({ callId, orgId }: RecordingKey, recording: JsonObject | null) {
+    const change = writeJson({ recording });
+    return this.#db
+      .updateTable("calls")
+      .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${change})` })
+      .where("id", "=", callId)
+      .where("orgId", "=", orgId);
+  }
+}

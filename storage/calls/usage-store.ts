@@ -1,0 +1,61 @@
+import { type Compilable, type Kysely, sql } from "kysely";
+import type { UsageRecord } from "../records.js";
+import type { Tables } from "../tables.js";
+
+const FIELDS = [
+  "orgId",
+  "date",
+  "calls",
+  "minutes",
+  "ttsChars",
+  "llmTokens",
+  "sttSeconds",
+] as const;
+
+/** One record for each organization and day; both ends of a range of dates belong to it. */
+export class UsageStore {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The days that have calls, oldest first. */
+  list(orgId: string, fromDate: string, toDate: string): Promise<UsageRecord[]> {
+    return this.#db
+      .selectFrom("dailyUsage")
+      .select(FIELDS)
+      .where("orgId", "=", orgId)
+      .where("date", ">=", fromDate)
+      .where("date", "<=", toDate)
+      .orderBy("date")
+      .execute();
+  }
+
+  async minutesBetween(orgId: string, fromDate: string, toDate: string): Promise<number> {
+    const { minutes } = await this.#db
+      .selectFrom("dailyUsage")
+      .select(sql<number>`coalesce(sum(${sql.ref("minutes")}), 0)`.as("minutes"))
+      .where("orgId", "=", orgId)
+      .where("date", ">=", fromDate)
+      .where("date", "<=", toDate)
+      .executeTakeFirstOrThrow();
+    return minutes;
+  }
+}
+
+/** Adds to the day's record: the statement alone, for a batch with the end of the call. */
+export function addUsage(db: Kysely<Tables>, usage: UsageRecord): Compilable {
+  return db
+    .insertInto("dailyUsage")
+    .values(usage)
+    .onConflict((conflict) =>
+      conflict.columns(["orgId", "date"]).doUpdateSet((update) => ({
+        calls: update("dailyUsage.calls", "+", update.ref("excluded.calls")),
+        minutes: update("dailyUsage.minutes", "+", update.ref("excluded.minutes")),
+        ttsChars: update("dailyUsage.ttsChars", "+", update.ref("excluded.ttsChars")),
+        llmTokens: update("dailyUsage.llmTokens", "+", update.ref("excluded.llmTokens")),
+        sttSeconds: update("dailyUsage.sttSeconds", "+", update.ref("excluded.sttSeconds")),
+      })),
+    );
+}

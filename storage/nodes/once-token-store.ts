@@ -1,0 +1,89 @@
+import { type Kysely, sql } from "kysely";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import type { Tables } from "../tables.js";
+import { databaseNowMs } from "./database-clock.js";
+
+/** Rows deleted at a time. */
+const PURGE_ROWS = 10_000;
+
+/** What may be used once on all servers of one PostgreSQL database, by its key, with what is remembered of the use. */
+export class OnceTokenStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Gives what is remembered under the key, after `value` where nothing was; it is forgotten after `keptMs`. */
+  async take(
+    key: string,
+    value: string | null,
+    keptMs: number,
+  ): Promise<{ readonly isFirst: boolean; readonly value: string | null }> {
+    const row = { key, owner: "", value, untilMs: sql<number>`${databaseNowMs} + ${keptMs}` };
+    const [first, known] = await this.#atomic.run([
+      this.#db
+        .insertInto("onceTokens")
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .column("key")
+            .doUpdateSet({ value, untilMs: row.untilMs })
+            .where("onceTokens.untilMs", "<=", databaseNowMs),
+        ),
+      this.#db.selectFrom("onceTokens").select("value").where("key", "=", key),
+    ]);
+    return { isFirst: first.changes > 0, value: known.rows[0]?.value ?? null };
+  }
+
+  /** False when the owner has so many already that were not taken out. */
+  async put(
+    key: string,
+    { owner, value }: { readonly owner: string; readonly value: string },
+    keptMs: number,
+    ownersMax: number,
+  ): Promise<boolean> {
+    const count = sql`(select count(*) from "onceTokens"
+      where "owner" = ${owner} and "untilMs" > ${databaseNowMs})`;
+    const insert = sql`insert into "onceTokens" ("key", "owner", "value", "untilMs")
+      select ${key}, ${owner}, ${value}, ${databaseNowMs} + ${keptMs} where ${count} < ${ownersMax}`;
+    const { numAffectedRows = 0n } = await insert.execute(this.#db);
+    return numAffectedRows > 0n;
+  }
+
+  /** The value, which nobody gets again; undefined for a key that was never put, is too old, or was taken out. */
+  async takeOut(key: string): Promise<string | undefined> {
+    const row = await this.#db
+      .deleteFrom("onceTokens")
+      .where("key", "=", key)
+      .where("untilMs", ">", databaseNowMs)
+      .returning("value")
+      .executeTakeFirst();
+    return row?.value ?? undefined;
+  }
+
+  async remember(key: string, value: string): Promise<void> {
+    await this.#db.updateTable("onceTokens").set({ value }).where("key", "=", key).execute();
+  }
+
+  /** As if it had not been taken, unless something is remembered of it. */
+  async giveBack(key: string): Promise<void> {
+    await this.#db
+      .deleteFrom("onceTokens")
+      .where("key", "=", key)
+      .where("value", "is", null)
+      .execute();
+  }
+
+  /** Forgets what is too old. */
+  async purge(): Promise<void> {
+    const old = this.#db
+      .selectFrom("onceTokens")
+      .select("key")
+      .where("untilMs", "<=", databaseNowMs)
+      .limit(PURGE_ROWS);
+    await this.#db.deleteFrom("onceTokens").where("key", "in", old).execute();
+  }
+}

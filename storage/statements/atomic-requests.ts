@@ -1,0 +1,94 @@
+import { type Compilable, type Insertable, type Kysely, sql } from "kysely";
+import type { Tables } from "../tables.js";
+import type { RecordChanges } from "./record-changes.js";
+import type { Statement, StatementPort } from "./statement-port.js";
+
+export interface QueryOutcome<Row> {
+  readonly rows: readonly Row[];
+  /** Rows inserted, updated or deleted; of a query that gives rows, how many. */
+  readonly changes: number;
+}
+
+export type QueryOutcomes<Queries extends readonly Compilable[]> = {
+  readonly [Index in keyof Queries]: Queries[Index] extends Compilable<infer Row>
+    ? QueryOutcome<Row>
+    : never;
+};
+
+/** A query that is left out of its batch when the last change before it has touched no row. */
+interface AfterChange extends Compilable {
+  readonly onlyAfterChange: true;
+}
+
+export function afterChange(query: Compilable): AfterChange {
+  return { compile: () => query.compile(), onlyAfterChange: true };
+}
+
+export interface LimitedInsert<Table extends "agents" | "providers"> {
+  readonly table: Table;
+  readonly row: Insertable<Tables[Table]>;
+  /** null: the platform's. */
+  readonly orgId: string | null;
+  /** How many rows of the organization the table may hold, this one among them. */
+  readonly max: number;
+}
+
+/** Several queries as one whole: all of them take effect, or none, and no other request comes between them. */
+export class AtomicRequests {
+  readonly #port: StatementPort;
+  readonly #changes: RecordChanges;
+
+  constructor(port: StatementPort, changes: RecordChanges) {
+    this.#port = port;
+    this.#changes = changes;
+  }
+
+  async run<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+  ): Promise<QueryOutcomes<Queries>> {
+    const results = await this.#port.send(queries.map(statementOf), false);
+    // The port gives one result a statement, in order.
+    return results as QueryOutcomes<Queries>;
+  }
+
+  /** As `run`, and whoever keeps the records in memory knows of it when it settles. */
+  change<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+  ): Promise<QueryOutcomes<Queries>> {
+    return this.#changes.after(this.run(queries));
+  }
+
+  /** As `run`, but when the guard touches no row nothing happens at all. Says whether it did. */
+  async runIf(guard: Compilable, queries: readonly Compilable[]): Promise<boolean> {
+    const results = await this.#port.send([guard, ...queries].map(statementOf), true);
+    return results !== undefined;
+  }
+
+  /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Says whether it did. */
+  async insertWithin<Table extends "agents" | "providers">(
+    db: Kysely<Tables>,
+    { table, row, orgId, max }: LimitedInsert<Table>,
+    queries: readonly Compilable[],
+  ): Promise<boolean> {
+    const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
+    const values = sql.join(Object.values(row));
+    const owned = sql`(select count(*) from ${sql.table(table)} where ${sql.ref("orgId")} = ${orgId})`;
+    const insert = sql`insert into ${sql.table(table)} (${columns}) select ${values} where ${owned} < ${max}`;
+    const turn = this.#turnOf(db, orgId);
+    const results = await this.change([...turn, { compile: () => insert.compile(db) }, ...queries]);
+    return (results[turn.length]?.changes ?? 0) > 0;
+  }
+
+  /** Where others write at the same time, those who insert for one organization do so one after the other. */
+  #turnOf(db: Kysely<Tables>, orgId: string | null): Compilable[] {
+    if (this.#port.writers === "one" || orgId === null) return [];
+    return [db.selectFrom("organizations").select("id").where("id", "=", orgId).forNoKeyUpdate()];
+  }
+}
+
+function statementOf(query: Compilable | AfterChange): Statement {
+  const { sql: text, parameters } = query.compile();
+  return "onlyAfterChange" in query
+    ? { sql: text, parameters, onlyAfterChange: true }
+    : { sql: text, parameters };
+}

@@ -1,0 +1,93 @@
+import type { Dialect } from "kysely";
+import { postgresDialect } from "../postgres/postgres-dialect.js";
+import { sqliteDialect } from "../sqlite/sqlite-dialect.js";
+import { errorOf, type Fault, faultAgain } from "./fault.js";
+import type {
+  Results,
+  Statement,
+  StatementPort,
+  StorageStats,
+  StoreBackend,
+} from "./statement-port.js";
+import type { StoreCondition, StoreFault } from "./store-condition.js";
+
+export interface RelayedRequest {
+  readonly statements: readonly Statement[];
+  readonly guarded: boolean;
+}
+
+/** What became of a request, in a form that survives the way between processes. */
+export interface RelayedOutcome {
+  readonly results: Results;
+  /** Why nothing of it has happened. */
+  readonly fault: Fault | undefined;
+  /** As `writeFault` of the store, after it. */
+  readonly writeFault: StoreFault | undefined;
+}
+
+/** The way to the process that has the database open. */
+export interface StoreWay {
+  run(request: RelayedRequest): Promise<RelayedOutcome>;
+  look(): Promise<StoreCondition>;
+}
+
+/** In the process that has the database open: runs what another process of its box asks. */
+export async function runRelayed(
+  store: StoreBackend,
+  { statements, guarded }: RelayedRequest,
+): Promise<RelayedOutcome> {
+  try {
+    const results = await store.send(statements, guarded);
+    return { results, fault: undefined, writeFault: store.writeFault };
+  } catch (error) {
+    return { results: undefined, fault: faultAgain(error), writeFault: store.writeFault };
+  }
+}
+
+/** The database of another process of the box. */
+export class RelayedStore implements StoreBackend {
+  readonly writers: StatementPort["writers"];
+  readonly dialect: Dialect;
+  /** The process that has the database open has seen to it. */
+  readonly isSoleServer = true;
+  readonly #way: StoreWay;
+  #writeFault: StoreFault | undefined;
+  #waitingCount = 0;
+
+  constructor(writers: StatementPort["writers"], way: StoreWay) {
+    this.writers = writers;
+    this.dialect = writers === "one" ? sqliteDialect(this) : postgresDialect(this);
+    this.#way = way;
+  }
+
+  get stats(): StorageStats {
+    return { requestsWaiting: this.#waitingCount, lastGroupSize: 0, groupsCommitted: 0 };
+  }
+
+  get writeFault(): StoreFault | undefined {
+    return this.#writeFault;
+  }
+
+  async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
+    this.#waitingCount += 1;
+    try {
+      const { results, fault, writeFault } = await this.#way.run({ statements, guarded });
+      this.#writeFault = writeFault;
+      if (fault !== undefined) throw errorOf(fault);
+      return results;
+    } finally {
+      this.#waitingCount -= 1;
+    }
+  }
+
+  async look(): Promise<StoreCondition> {
+    const condition = await this.#way.look();
+    this.#writeFault = condition.fault;
+    return condition;
+  }
+
+  /** The database stays open for the others. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

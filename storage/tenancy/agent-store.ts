@@ -1,0 +1,249 @@
+import type { Insertable, Kysely, Selectable } from "kysely";
+import * as v from "valibot";
+import type { AgentRecord } from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, stringList, writeJson } from "../statements/json-column.js";
+import type { AgentRow, Tables } from "../tables.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
+
+const persona = v.object({
+  systemPrompt: v.string(),
+  greeting: v.string(),
+  personality: v.string(),
+  language: v.string(),
+  guardrails: v.string(),
+});
+const llmConfig = v.object({ temperature: v.number(), maxTokens: v.number() });
+const ttsConfig = v.object({ speed: v.number() });
+const thresholds = v.object({
+  silenceTimeoutMs: v.number(),
+  maxCallDurationSec: v.number(),
+  interruptionSensitivity: v.picklist(["low", "medium", "high"]),
+  // Agents that were stored before there was a choice have none.
+  agreementWords: v.optional(v.picklist(["ignored", "answered"]), "ignored"),
+  earlyReply: v.optional(v.boolean(), false),
+  onVendorsLost: v.optional(v.picklist(["end", "transfer"]), "end"),
+  endpointingMs: v.number(),
+  // Agents that were stored before there were these have their defaults.
+  patienceMs: v.optional(v.number(), 1_500),
+  keypadDigits: v.optional(v.number(), 0),
+  waitingWordMs: v.optional(v.number(), 1_500),
+  callerSilenceMs: v.optional(v.nullable(v.number()), null),
+});
+const fallback = { providerId: v.string(), modelId: v.string() };
+const fallbacks = v.object({
+  llm: v.array(v.object(fallback)),
+  tts: v.array(v.object({ ...fallback, speed: v.number() })),
+  stt: v.array(v.object({ ...fallback, modelId: v.nullable(v.string()) })),
+  // Agents that were stored before there was a choice have none.
+  hedging: v.optional(v.boolean(), false),
+});
+const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
+const tools = v.array(
+  v.variant("type", [
+    v.object({ type: v.literal("hangup") }),
+    v.object({
+      type: v.literal("transfer"),
+      to: v.string(),
+      description: v.exactOptional(v.string()),
+    }),
+    v.object({ type: v.literal("sendDigits") }),
+    v.object({
+      type: v.literal("http"),
+      name: v.string(),
+      description: v.string(),
+      parameters: jsonObject,
+      url: v.string(),
+      method: v.picklist(["GET", "POST"]),
+      headerNames: stringList,
+      timeoutMs: v.number(),
+      speak: v.boolean(),
+    }),
+    v.object({
+      type: v.literal("client"),
+      name: v.string(),
+      description: v.string(),
+      parameters: jsonObject,
+      timeoutMs: v.number(),
+    }),
+  ]),
+);
+
+/** Sealed headers that are left out stay as they are, so that no update undoes a change of the key that seals them. */
+export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders"> &
+  Partial<Pick<AgentRecord, "sealedToolHeaders">>;
+
+export interface AgentReference {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+}
+
+/** Inserting or updating an agent throws `ForeignKeyViolation` when one of its providers does not exist (any more). */
+export class AgentStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** False when the organization has `maxAgents` agents already, active or not. */
+  insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
+    const limited = {
+      table: "agents",
+      row: rowOf(agent),
+      orgId: agent.orgId,
+      max: maxAgents,
+    } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
+  }
+
+  async findById(orgId: string, id: string): Promise<AgentRecord | undefined> {
+    const row = await this.#agents()
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** An agent of whatever organization, if it is public anywhere. */
+  async findPublic(id: string): Promise<AgentRecord | undefined> {
+    const row = await this.#agents()
+      .where("id", "=", id)
+      .where("publicOrigins", "<>", writeJson([]))
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** Lists the organization's agents in the order of their creation. */
+  async list(orgId: string): Promise<AgentRecord[]> {
+    const rows = await this.#agents()
+      .where("orgId", "=", orgId)
+      .orderBy("createdAtMs")
+      .orderBy("sequence")
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  /** Replaces everything but id, organization and time of creation. Undefined when there is no such agent. */
+  async update(
+    orgId: string,
+    id: string,
+    replacement: AgentReplacement,
+    entry?: AuditRecord,
+  ): Promise<AgentRecord | undefined> {
+    const { id: _id, orgId: _orgId, createdAtMs: _createdAtMs, ...changes } = rowOf(replacement);
+    const [{ rows }] = await this.#atomic.change([
+      this.#db
+        .updateTable("agents")
+        .set(changes)
+        .where("id", "=", id)
+        .where("orgId", "=", orgId)
+        .returningAll(),
+      ...auditOf(this.#db, entry),
+    ]);
+    return rows[0] && recordOf(rows[0]);
+  }
+
+  /** False when there is no such agent. Its calls are kept. */
+  async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.change([
+      this.#db.deleteFrom("agents").where("id", "=", id).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** The agents of all organizations that use the provider for anything. */
+  listReferencing(providerId: string): Promise<AgentReference[]> {
+    return this.#db
+      .selectFrom("agents")
+      .select(["id", "orgId", "name"])
+      .where((where) =>
+        where.or([
+          where("llmProviderId", "=", providerId),
+          where("ttsProviderId", "=", providerId),
+          where("sttProviderId", "=", providerId),
+          where("fallbacks", "like", namedIn(providerId)),
+        ]),
+      )
+      .orderBy("sequence")
+      .execute();
+  }
+
+  async countActive(orgId: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("agents")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("orgId", "=", orgId)
+      .where("active", "=", 1)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  #agents() {
+    return this.#db.selectFrom("agents").selectAll();
+  }
+}
+
+/** A pattern of the fallbacks that name the provider: JSON writes an id as it is, between quotes. */
+export function namedIn(providerId: string): string {
+  return `%${JSON.stringify(providerId)}%`;
+}
+
+function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
+  return {
+    id: agent.id,
+    orgId: agent.orgId,
+    name: agent.name,
+    persona: writeJson(agent.persona),
+    llmProviderId: agent.llmProviderId,
+    llmModelId: agent.llmModelId,
+    llmConfig: writeJson(agent.llmConfig),
+    ttsProviderId: agent.ttsProviderId,
+    ttsModelId: agent.ttsModelId,
+    ttsConfig: writeJson(agent.ttsConfig),
+    sttProviderId: agent.sttProviderId,
+    sttModelId: agent.sttModelId,
+    fallbacks: writeJson(agent.fallbacks),
+    thresholds: writeJson(agent.thresholds),
+    tools: writeJson(agent.tools),
+    ...(agent.sealedToolHeaders === undefined
+      ? {}
+      : { sealedToolHeaders: agent.sealedToolHeaders }),
+    recording: writeJson(agent.recording),
+    publicOrigins: writeJson(agent.publicOrigins),
+    active: Number(agent.active),
+    createdAtMs: agent.createdAtMs,
+    updatedAtMs: agent.updatedAtMs,
+  };
+}
+
+function recordOf(row: Selectable<AgentRow>): AgentRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    name: row.name,
+    persona: readJson("agents.persona", persona, row.persona),
+    llmProviderId: row.llmProviderId,
+    llmModelId: row.llmModelId,
+    llmConfig: readJson("agents.llmConfig", llmConfig, row.llmConfig),
+    ttsProviderId: row.ttsProviderId,
+    ttsModelId: row.ttsModelId,
+    ttsConfig: readJson("agents.ttsConfig", ttsConfig, row.ttsConfig),
+    sttProviderId: row.sttProviderId,
+    sttModelId: row.sttModelId,
+    fallbacks: readJson("agents.fallbacks", fallbacks, row.fallbacks),
+    thresholds: readJson("agents.thresholds", thresholds, row.thresholds),
+    tools: readJson("agents.tools", tools, row.tools),
+    sealedToolHeaders: row.sealedToolHeaders,
+    recording: readJson("agents.recording", recording, row.recording),
+    publicOrigins: readJson("agents.publicOrigins", stringList, row.publicOrigins),
+    active: row.active === 1,
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+  };
+}

@@ -1,0 +1,108 @@
+import type { Compilable, Insertable, Kysely, Selectable } from "kysely";
+import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
+import { readJson, stringList, writeJson } from "../statements/json-column.js";
+import type { AuditEntryRow, Tables } from "../tables.js";
+import type { AuditRecord } from "./audit-record.js";
+
+/** Removed at a time, so that a long trail which is purged late holds nobody up. */
+const PURGED_PER_STEP = 500;
+
+export interface AuditPage {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** The audit trail. Entries come in with the change that they tell of: see `auditOf`. */
+export class AuditStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Newest first, with the number of all that the organization has. */
+  async list(
+    orgId: string,
+    page: AuditPage,
+  ): Promise<{ readonly items: AuditRecord[]; readonly total: number }> {
+    const [entries, totals] = await this.#atomic.run([
+      auditPage(this.#db, orgId, page),
+      auditTotal(this.#db, orgId),
+    ]);
+    return { items: entries.rows.map(recordOf), total: totals.rows[0]?.entries ?? 0 };
+  }
+
+  /** The newest of all organizations and of the platform itself, in the order in which they came in. */
+  async listNewest(limit: number): Promise<AuditRecord[]> {
+    const rows = await this.#db
+      .selectFrom("auditEntries")
+      .selectAll()
+      .orderBy("sequence", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  /** Removes what is older; says how many. */
+  async purge(beforeMs: number): Promise<number> {
+    let purged = 0;
+    for (;;) {
+      const { numDeletedRows } = await auditPurge(this.#db, beforeMs).executeTakeFirstOrThrow();
+      purged += Number(numDeletedRows);
+      if (numDeletedRows < PURGED_PER_STEP) return purged;
+    }
+  }
+}
+
+/**
+ * The statements, for the end of a batch, that note the change made by the statement before them, if that touched a row. So a
+ * change and its entry are kept together or not at all.
+ */
+export function auditOf(db: Kysely<Tables>, entry: AuditRecord | undefined): Compilable[] {
+  if (entry === undefined) return [];
+  return [afterChange(db.insertInto("auditEntries").values(rowOf(entry)))];
+}
+
+export function auditPage(db: Kysely<Tables>, orgId: string, { skip, limit }: AuditPage) {
+  return db
+    .selectFrom("auditEntries")
+    .selectAll()
+    .where("orgId", "=", orgId)
+    .orderBy("atMs", "desc")
+    .orderBy("sequence", "desc")
+    .limit(limit)
+    .offset(skip);
+}
+
+export function auditTotal(db: Kysely<Tables>, orgId: string) {
+  return db.selectFrom("auditTotals").select("entries").where("orgId", "=", orgId);
+}
+
+export function auditPurge(db: Kysely<Tables>, beforeMs: number) {
+  const old = db
+    .selectFrom("auditEntries")
+    .select("sequence")
+    .where("atMs", "<", beforeMs)
+    .limit(PURGED_PER_STEP);
+  return db.deleteFrom("auditEntries").where("sequence", "in", old);
+}
+
+function rowOf({ actor, changes, ...entry }: AuditRecord): Insertable<AuditEntryRow> {
+  return { ...entry, actorType: actor.type, actorId: actor.id, changes: writeJson(changes) };
+}
+
+function recordOf(row: Selectable<AuditEntryRow>): AuditRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    atMs: row.atMs,
+    actor: { type: row.actorType, id: row.actorId },
+    action: row.action,
+    targetType: row.targetType,
+    targetId: row.targetId,
+    targetName: row.targetName,
+    changes: readJson("auditEntries.changes", stringList, row.changes),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Kysely } from "kysely";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import type { DialTargetRow, Tables } from "../tables.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
+
+/** Beginnings of numbers, and whole addresses, that agents may call or hand callers on to. */
+export class DialTargetStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Throws `UniqueViolation` (dialTargets) when the organization has it already. */
+  async insert(record: DialTargetRow, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.insertInto("dialTargets").values(record),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  /** Whether the organization has any of these. */
+  async hasAny(orgId: string, targets: readonly string[]): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("dialTargets")
+      .select("target")
+      .where("orgId", "=", orgId)
+      .where("target", "in", targets)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Lists them by organization, each one's in ascending order. */
+  list(): Promise<DialTargetRow[]> {
+    const columns = ["orgId", "target", "createdAtMs"] as const;
+    const all = this.#db.selectFrom("dialTargets").select(columns);
+    return all.orderBy("orgId").orderBy("target").execute();
+  }
+
+  /** False, with nothing written, when the organization does not have it. */
+  remove(orgId: string, target: string, entry?: AuditRecord): Promise<boolean> {
+    const removal = this.#db
+      .deleteFrom("dialTargets")
+      .where("orgId", "=", orgId)
+      .where("target", "=", target);
+    return this.#atomic.runIf(removal, [...auditOf(this.#db, entry)]);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from "kysely";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import type { Tables } from "../tables.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
+import type { PhoneNumberRecord } from "./phone-number-record.js";
+
+const FIELDS = ["number", "orgId", "createdAtMs"] as const;
+
+/** Numbers from which agents may call. */
+export class PhoneNumberStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Throws `UniqueViolation` (phoneNumbers, number) when the number belongs to an organization, this one or another. */
+  async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.insertInto("phoneNumbers").values(record),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  find(number: string): Promise<PhoneNumberRecord | undefined> {
+    return this.#db
+      .selectFrom("phoneNumbers")
+      .select(FIELDS)
+      .where("number", "=", number)
+      .executeTakeFirst();
+  }
+
+  async belongsTo(orgId: string, number: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("phoneNumbers")
+      .select("number")
+      .where("number", "=", number)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Lists the numbers in ascending order. */
+  list(): Promise<PhoneNumberRecord[]> {
+    return this.#db.selectFrom("phoneNumbers").select(FIELDS).orderBy("number").execute();
+  }
+
+  /** Nothing happens when the number is not that organization's any more. */
+  async remove(orgId: string, number: string, entry?: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.deleteFrom("phoneNumbers").where("number", "=", number).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+}

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CallEnd } from "../../../storage/calls/call-store.js";
+import type { TranscriptMessage } from "../../../storage/records.js";
+import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import {
+  callRecord,
+  insertOrganizations,
+  METRICS,
+  NO_METRICS,
+  NOON_MS,
+  usageRecord,
+} from "../sample-records.js";
+import { temporaryDatabase } from "../temporary-file.js";
+
+const ANY_DAY = ["0000-01-01", "9999-12-31"] as const;
+const QUESTION: TranscriptMessage = { role: "user", text: "Open today?", timestamp: NOON_MS + 1 };
+const ANSWER: TranscriptMessage = { role: "assistant", text: "Yes.", timestamp: NOON_MS + 2.5 };
+
+const END: CallEnd = {
+  status: "completed",
+  endedAtMs: NOON_MS + 90_000,
+  durationSec: 90,
+  metrics: METRICS,
+  metadata: { endReason: "caller hung up" },
+  messages: [ANSWER],
+  turn: { index: 1 },
+  usage: usageRecord(),
+};
+
+test("a call that has started is active, with what it was given", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const call = callRecord({ channel: "phone", metadata: { from: "lobby" }, transcript: [ANSWER] });
+  await database.calls.start(call, "run");
+  assert.deepEqual(await database.calls.findById("org", "call"), {
+    ...call,
+    metadata: { from: "lobby", turns: [] },
+  });
+  assert.equal(await database.calls.findById("other", "call"), undefined);
+});
+
+test("a session has one call, of an organization that exists", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  await database.calls.start(callRecord(), "run");
+  await assert.rejects(
+    database.calls.start(callRecord({ id: "b", sessionId: "session of call" }), "run"),
+    (error: unknown) => error instanceof UniqueViolation && error.columns === "sessionId",
+  );
+  const homeless = callRecord({ id: "c", orgId: "nobody" });
+  await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolation);
+});
+
+test("the last call that began of some sessions is found, of one's own organization", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const { calls } = database;
+  for (const id of ["b", "c", "a"]) await calls.start(callRecord({ id }), "run");
+  await calls.start(callRecord({ id: "theirs", orgId: "other" }), "run");
+  const last = async (...ids: readonly string[]) => {
+    const sessionIds = ids.map((id) => callRecord({ id }).sessionId);
+    return (await calls.findLastOf("org", sessionIds))?.id;
+  };
+  assert.equal(await last("a", "b", "c", "nobody", "theirs"), "a");
+  assert.equal(await last("c", "b"), "c");
+  assert.equal(await last("nobody", "theirs"), undefined);
+});
+
+test("a saved turn adds messages and stages, and replaces the metrics", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  await calls.saveTurn("call", {
+    messages: [QUESTION, ANSWER],
+    metrics: METRICS,
+    turn: { index: 0, totalMs: 401.25 },
+    atMs: NOON_MS + 3,
+  });
+  await calls.saveTurn("call", {
+    messages: [],
+    metrics: { ...METRICS, turnCount: 4 },
+    turn: undefined,
+    atMs: NOON_MS + 4,
+  });
+  const call = await calls.findById("org", "call");
+  assert.deepEqual(call?.transcript, [QUESTION, ANSWER]);
+  assert.deepEqual(call?.metadata, { turns: [{ index: 0, totalMs: 401.25 }] });
+  assert.deepEqual(call?.metrics, { ...METRICS, turnCount: 4 });
+});
+
+test("a turn of a call that is not active is refused whole", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  await calls.finish("call", END);
+  const late = { messages: [QUESTION], metrics: NO_METRICS, turn: {}, atMs: NOON_MS };
+  await assert.rejects(calls.saveTurn("call", late), /call call, which is not active/);
+  await assert.rejects(calls.saveTurn("unknown", late), /not active/);
+  const empty = { messages: [], metrics: NO_METRICS, turn: undefined, atMs: NOON_MS };
+  await assert.rejects(calls.saveTurn("call", empty), /not active/);
+  assert.deepEqual((await calls.findById("org", "call"))?.transcript, [ANSWER]);
+});
+
+test("a call that ends keeps its end, its last turn and the usage of its day", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, usage } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord({ metadata: { from: "lobby" } }), "run");
+  assert.equal(await calls.finish("call", END), true);
+  assert.deepEqual(
+    await calls.findById("org", "call"),
+    callRecord({
+      status: "completed",
+      endedAtMs: END.endedAtMs,
+      durationSec: 90,
+      metrics: METRICS,
+      transcript: [ANSWER],
+      metadata: { from: "lobby", endReason: "caller hung up", turns: [{ index: 1 }] },
+    }),
+  );
+  assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
+});
+
+test("what is learnt of a call later stands beside what was known, and of no call is nothing", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord({ metadata: { from: "lobby" } }), "run");
+  await calls.annotate("call", { answeredBy: "human" });
+  await calls.finish("call", END);
+  await calls.annotate("call", { answeredBy: "fax" });
+  await calls.annotate("no such call", { answeredBy: "human" });
+  assert.deepEqual((await calls.findById("org", "call"))?.metadata, {
+    from: "lobby",
+    answeredBy: "fax",
+    endReason: "caller hung up",
+    turns: [{ index: 1 }],
+  });
+});
+
+test("a call ends once: a second end changes nothing and adds no usage", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, usage } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const [first, second, ofNobody] = await Promise.all([
+    calls.finish("call", END),
+    calls.finish("call", { ...END, status: "failed" }),
+    calls.finish("unknown", END),
+  ]);
+  // Which of the two comes first is the database's to say.
+  assert.notEqual(first, second);
+  assert.equal(ofNobody, false);
+  const call = await calls.findById("org", "call");
+  assert.equal(call?.status, first ? "completed" : "failed");
+  assert.deepEqual(call?.transcript, [ANSWER]);
+  assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
+});
+
+test("an end of which one part is refused does not happen at all", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const broken = { ...END, usage: usageRecord({ orgId: "nobody" }) };
+  await assert.rejects(calls.finish("call", broken), ForeignKeyViolation);
+  assert.deepEqual(await calls.findById("org", "call"), callRecord({ metadata: { turns: [] } }));
+});
+
+test("a summary and a sentiment are set, each by itself, on a call that exists", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  await calls.saveSummary("call", { summary: "Asked for the opening hours." });
+  await calls.saveSummary("call", { sentiment: "positive" });
+  await calls.saveSummary("call", {});
+  const call = await calls.findById("org", "call");
+  assert.equal(call?.summary, "Asked for the opening hours.");
+  assert.equal(call?.sentiment, "positive");
+  await assert.rejects(calls.saveSummary("unknown", { summary: "" }), /no call unknown/);
+});
+
+test("what was said is kept in every script, with the character NUL", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  const texts = ["", "¿Sí?", "今日は", "שלום", "\u{1F468}\u200D\u{1F373}", "a\u0000b", "'); --"];
+  const messages = texts.map((text) => ({ role: "user", text, timestamp: NOON_MS }) as const);
+  await calls.start(callRecord({ metadata: { note: "a\u0000b\u{1F950}" } }), "run");
+  await calls.finish("call", { ...END, metadata: { more: "\u0000" }, messages });
+  const call = await calls.findById("org", "call");
+  assert.deepEqual(call?.transcript, messages);
+  assert.equal(call?.metadata["note"], "a\u0000b\u{1F950}");
+  assert.equal(call?.metadata["more"], "\u0000");
+});
+
+test("a transcript of many thousand messages is kept whole and in order", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const messages = Array.from({ length: 12_000 }, (_, index) => ({
+    role: "user" as const,
+    text: `word ${index}`,
+    timestamp: NOON_MS,
+  }));
+  await calls.finish("call", { ...END, messages });
+  assert.deepEqual((await calls.findById("org", "call"))?.transcript, messages);
+});

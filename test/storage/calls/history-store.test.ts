@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HistoryMessage } from "../../../storage/records.js";
+import { insertOrganizations, NOON_MS } from "../sample-records.js";
+import { temporaryDatabase } from "../temporary-file.js";
+
+const MESSAGES: readonly HistoryMessage[] = [
+  { role: "user", content: "¿Qué tal? 你好 \u0000 \u{1F950}" },
+  { role: "assistant", content: "" },
+];
+
+test("a history is loaded by its organization, while it is young enough", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { history } = database;
+  await insertOrganizations(database);
+  await history.replace({ orgId: "org", key: "key" }, [], MESSAGES, NOON_MS);
+  assert.deepEqual(await history.load("org", "key", NOON_MS), MESSAGES);
+  assert.equal(await history.load("org", "key", NOON_MS + 1), undefined);
+  assert.equal(await history.load("other", "key", NOON_MS), undefined);
+  assert.equal(await history.load("org", "another", NOON_MS), undefined);
+});
+
+test("what is known to be kept is replaced, with its age; what somebody else has saved is not", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { history } = database;
+  await insertOrganizations(database);
+  const id = { orgId: "org", key: "key" };
+  const others = [{ role: "user", content: "something else" }] as const;
+  assert.equal(await history.replace(id, [], MESSAGES, NOON_MS), true);
+  assert.equal(await history.replace(id, MESSAGES, [], NOON_MS + 5), true);
+  assert.deepEqual(await history.load("org", "key", NOON_MS + 5), []);
+  assert.equal(await history.replace(id, [], others, NOON_MS + 6), true);
+  assert.equal(await history.replace(id, MESSAGES, MESSAGES, NOON_MS + 7), false);
+  assert.deepEqual(await history.load("org", "key", NOON_MS + 6), others);
+  assert.equal(await history.load("org", "key", NOON_MS + 7), undefined, "its age stays too");
+});
+
+test("what was purged meanwhile is kept anew", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { history } = database;
+  await insertOrganizations(database);
+  assert.equal(await history.replace({ orgId: "org", key: "key" }, MESSAGES, MESSAGES, 1), true);
+  assert.deepEqual(await history.load("org", "key", 0), MESSAGES);
+});
+
+test("purging removes what was saved before the time, and says how many", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { history } = database;
+  await insertOrganizations(database);
+  await history.replace({ orgId: "org", key: "a" }, [], MESSAGES, NOON_MS - 1);
+  await history.replace({ orgId: "other", key: "b" }, [], MESSAGES, NOON_MS - 2);
+  await history.replace({ orgId: "org", key: "c" }, [], MESSAGES, NOON_MS);
+  assert.equal(await history.purge(NOON_MS), 2);
+  assert.equal(await history.purge(NOON_MS), 0);
+  assert.deepEqual(await history.load("org", "c", 0), MESSAGES);
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type RelayedOutcome,
+  RelayedStore,
+  runRelayed,
+} from "../../../storage/statements/relayed-store.js";
+import type { Results, StoreBackend } from "../../../storage/statements/statement-port.js";
+import { RequestFailed, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import type { StoreCondition } from "../../../storage/statements/store-condition.js";
+
+const STATEMENT = { sql: "select 1", parameters: [] };
+const RESULTS: Results = [{ rows: [], changes: 1 }];
+const FULL = { reason: "the disk of the database is full", advice: "make room" };
+const WELL: RelayedOutcome = { results: RESULTS, fault: undefined, writeFault: undefined };
+
+/** The store of a session process, whose owner answers what the test says. */
+function newStore(writers: "one" | "many" = "one") {
+  const owner = {
+    outcome: WELL,
+    condition: { fault: undefined, warning: undefined } as StoreCondition,
+  };
+  const asked: unknown[] = [];
+  const store = new RelayedStore(writers, {
+    run: async (request) => {
+      asked.push(request);
+      return owner.outcome;
+    },
+    look: async () => owner.condition,
+  });
+  return { owner, asked, store };
+}
+
+test("a request goes to the process that has the database, and its results come back", async () => {
+  const { asked, store } = newStore("many");
+  const sent = store.send([STATEMENT], true);
+  assert.equal(store.stats.requestsWaiting, 1);
+  assert.equal(await sent, RESULTS);
+  assert.deepEqual(store.stats, { requestsWaiting: 0, lastGroupSize: 0, groupsCommitted: 0 });
+  assert.deepEqual(asked, [{ statements: [STATEMENT], guarded: true }]);
+  assert.deepEqual([store.writers, store.isSoleServer], ["many", true]);
+});
+
+test("why nothing can be written is known from the last answer, and from the last look", async () => {
+  const { owner, store } = newStore();
+  owner.outcome = {
+    results: undefined,
+    fault: { kind: "other", code: "SQLITE_FULL", message: "full" },
+    writeFault: FULL,
+  };
+  await assert.rejects(store.send([STATEMENT], false), StorageUnwritable);
+  assert.deepEqual([store.writeFault, store.stats.requestsWaiting], [FULL, 0]);
+  owner.outcome = WELL;
+  await store.send([STATEMENT], false);
+  assert.equal(store.writeFault, undefined);
+  owner.condition = { fault: FULL, warning: "look at it" };
+  assert.deepEqual(await store.look(), owner.condition);
+  assert.equal(store.writeFault, FULL);
+});
+
+test("what became of a request is told with what the store says of its writing", async () => {
+  const failure = new RequestFailed("SQLITE_ERROR", "no such table: nowhere");
+  const backendOf = (send: StoreBackend["send"]) => ({ send, writeFault: FULL }) as StoreBackend;
+  const request = { statements: [STATEMENT], guarded: false };
+  assert.deepEqual(
+    await runRelayed(
+      backendOf(async () => RESULTS),
+      request,
+    ),
+    {
+      ...WELL,
+      writeFault: FULL,
+    },
+  );
+  const refused = backendOf(() => Promise.reject(failure));
+  assert.deepEqual(await runRelayed(refused, request), {
+    results: undefined,
+    fault: { kind: "other", code: failure.code, message: failure.message },
+    writeFault: FULL,
+  });
+});

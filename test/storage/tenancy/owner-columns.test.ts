@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import {
+  apiKeyRecord,
+  insertOrganizations,
+  NOON_MS,
+  organizationRecord,
+  planRecord,
+  userRecord,
+} from "../sample-records.js";
+import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
+
+test("a key is found with its organization and that one's plan", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  await database.apiKeys.insert(apiKeyRecord());
+  assert.deepEqual(await database.apiKeys.findWithOwner("abcd"), {
+    key: apiKeyRecord(),
+    organization: organizationRecord(),
+    plan: planRecord(),
+  });
+  assert.equal(await database.apiKeys.findWithOwner("efgh"), undefined);
+});
+
+test("so is one that was revoked, for who asks to see", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  await database.apiKeys.insert(apiKeyRecord());
+  await database.apiKeys.revoke("org", "key", NOON_MS + 1);
+  assert.equal((await database.apiKeys.findWithOwner("abcd"))?.key.revokedAtMs, NOON_MS + 1);
+});
+
+test("a user is found with the organization and its plan", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  assert.deepEqual(await database.users.findWithOwner("user"), {
+    user: userRecord(),
+    organization: organizationRecord(),
+    plan: planRecord(),
+  });
+  assert.equal(await database.users.findWithOwner("nobody"), undefined);
+});
+
+test("what changes in an organization or its plan is seen at once", async (context) => {
+  const filePath = temporaryFile();
+  const database = await temporaryDatabase(context, filePath);
+  await insertOrganizations(database);
+  const other = planRecord({ id: "pro", slug: "pro", name: "Pro" });
+  await database.plans.insertIfAbsent(other);
+  const seen = async () => {
+    const found = await database.users.findWithOwner("user");
+    assert.ok(found);
+    return found;
+  };
+  const first = await seen();
+  assert.equal((await seen()).plan, first.plan, "what has not changed is read once");
+
+  await database.organizations.setStatus("org", "active", NOON_MS + 1);
+  await database.organizations.setPlan("org", "pro", NOON_MS + 2);
+  const moved = await seen();
+  assert.equal(moved.organization.status, "active");
+  assert.deepEqual(moved.plan, other);
+
+  const file = new Sqlite(filePath);
+  file.exec(`update plans set limits = json_set(limits, '$.maxAgents', 7) where id = 'pro'`);
+  file.close();
+  assert.equal((await seen()).plan.limits.maxAgents, 7);
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { StorageStopped } from "../../../storage/statements/storage-failure.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import {
+  agentRecord,
+  insertOrganizations,
+  insertProviders,
+  NOON_MS,
+  providerRecord,
+} from "../sample-records.js";
+import { temporaryDatabase } from "../temporary-file.js";
+
+const ROOM = 10;
+
+test("a provider is read back as it was written", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const provider = providerRecord();
+  assert.equal(await database.providers.insertOwned(provider, ROOM), true);
+  assert.deepEqual(await database.providers.findById("provider"), provider);
+  assert.equal(await database.providers.findById("nobody"), undefined);
+});
+
+test("a global provider that exists is left as it is", async (context) => {
+  const { providers } = await temporaryDatabase(context);
+  const provider = providerRecord({ orgId: null, sealedCredentials: null });
+  assert.equal(await providers.insertGlobalIfAbsent(provider), true);
+  const again = { ...provider, id: "again", active: false };
+  assert.equal(await providers.insertGlobalIfAbsent(again), false);
+  assert.deepEqual(await providers.findMany(["again", "provider"]), [provider]);
+});
+
+test("the name of a provider is unique in its organization, category and vendor", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers } = database;
+  await insertOrganizations(database);
+  await providers.insertOwned(providerRecord(), ROOM);
+  await assert.rejects(
+    providers.insertOwned(providerRecord({ id: "b" }), ROOM),
+    (error: unknown) =>
+      error instanceof UniqueViolation &&
+      error.table === "providers" &&
+      error.columns === "orgId,category,providerKey,name",
+  );
+  for (const other of [
+    { id: "c", orgId: "other" },
+    { id: "d", category: "tts" },
+    { id: "e", providerKey: "groq" },
+    { id: "f", name: "More models" },
+  ] as const) {
+    assert.equal(await providers.insertOwned(providerRecord(other), ROOM), true, other.id);
+  }
+  assert.equal(await providers.insertGlobalIfAbsent(providerRecord({ id: "g" })), true);
+});
+
+test("of two providers that are inserted at once where one has room, one is kept", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const [first, second, elsewhere] = await Promise.all([
+    database.providers.insertOwned(providerRecord({ id: "a", name: "A" }), 1),
+    database.providers.insertOwned(providerRecord({ id: "b", name: "B" }), 1),
+    database.providers.insertOwned(providerRecord({ id: "c", orgId: "other" }), 1),
+  ]);
+  // Which of the two comes first is the database's to say.
+  assert.notEqual(first, second);
+  assert.equal(elsewhere, true);
+});
+
+test("an organization sees the global providers first, then its own, in the order of creation", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers } = database;
+  await insertOrganizations(database);
+  await providers.insertOwned(providerRecord({ id: "own 2", createdAtMs: NOON_MS + 1 }), ROOM);
+  await providers.insertOwned(providerRecord({ id: "own 1", name: "First" }), ROOM);
+  await providers.insertOwned(providerRecord({ id: "theirs", orgId: "other" }), ROOM);
+  await providers.insertGlobalIfAbsent(providerRecord({ id: "global" }));
+  const visible = await providers.listVisible("org");
+  assert.deepEqual(
+    visible.map(({ id }) => id),
+    ["global", "own 1", "own 2"],
+  );
+  assert.deepEqual(await providers.listOwned("org"), visible.slice(1));
+});
+
+test("many providers can be asked for at once; ids that do not exist are left out", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertProviders(database);
+  const found = await database.providers.findMany(["stt", "nobody", "llm"]);
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    ["llm", "stt"],
+  );
+  assert.deepEqual(await database.providers.findMany([]), []);
+});
+
+test("active providers are counted by category", async (context) => {
+  const database = await temporaryDatabase(context);
+  assert.deepEqual(await database.providers.countActiveByCategory(), { llm: 0, tts: 0, stt: 0 });
+  await insertProviders(database);
+  await database.providers.insertOwned(providerRecord({ category: "tts" }), ROOM);
+  await database.providers.update("stt", null, { active: false }, NOON_MS);
+  assert.deepEqual(await database.providers.countActiveByCategory(), { llm: 1, tts: 2, stt: 0 });
+});
+
+test("an update changes what is given, and gives the whole provider", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers } = database;
+  await insertOrganizations(database);
+  await providers.insertOwned(providerRecord(), ROOM);
+  const renamed = await providers.update("provider", "org", { name: "New" }, NOON_MS + 1);
+  assert.deepEqual(renamed, providerRecord({ name: "New", updatedAtMs: NOON_MS + 1 }));
+  const patch = {
+    active: false,
+    sealedCredentials: null,
+    models: [{ modelId: "large", label: "Large", description: "Slow" }],
+    settings: {},
+  };
+  const changed = await providers.update("provider", "org", patch, NOON_MS + 2);
+  assert.deepEqual(changed, { ...renamed, ...patch, updatedAtMs: NOON_MS + 2 });
+  assert.deepEqual(await providers.findById("provider"), changed);
+});
+
+test("a provider is updated only under its owner, and not to a name in use", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers } = database;
+  await insertProviders(database);
+  await providers.insertOwned(providerRecord(), ROOM);
+  await providers.insertOwned(providerRecord({ id: "b", name: "B" }), ROOM);
+  assert.equal(await providers.update("provider", "other", { name: "X" }, NOON_MS), undefined);
+  assert.equal(await providers.update("provider", null, { name: "X" }, NOON_MS), undefined);
+  assert.equal(await providers.update("llm", "org", { name: "X" }, NOON_MS), undefined);
+  assert.equal((await providers.update("llm", null, { name: "X" }, NOON_MS))?.name, "X");
+  await assert.rejects(
+    providers.update("b", "org", { name: "Our models" }, NOON_MS),
+    UniqueViolation,
+  );
+});
+
+test("a provider is removed only when no agent uses it", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers, agents } = database;
+  await insertProviders(database);
+  await providers.insertOwned(providerRecord(), ROOM);
+  await agents.insert(agentRecord({ llmProviderId: "provider" }), ROOM);
+  assert.equal(await providers.removeUnused("provider", "org"), "inUse");
+  await agents.remove("org", "agent");
+  assert.equal(await providers.removeUnused("provider", "other"), "notFound");
+  assert.equal(await providers.removeUnused("provider", "org"), "removed");
+  assert.equal(await providers.removeUnused("provider", "org"), "notFound");
+});
+
+test("a removal that storage cannot make is no provider in use", async (context) => {
+  const database = await temporaryDatabase(context);
+  await database.close();
+  await assert.rejects(database.providers.removeUnused("provider", "org"), StorageStopped);
+});
+
+test("an agent that is created while its provider is removed keeps it, or is refused", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers, agents } = database;
+  await insertProviders(database);
+  await providers.insertOwned(providerRecord(), ROOM);
+  const agent = agentRecord({ llmProviderId: "provider" });
+  // Which of the two comes first is the database's to say.
+  for (const isInsertedFirst of [true, false]) {
+    const insert = () => agents.insert(agent, ROOM);
+    const remove = () => providers.removeUnused("provider", "org");
+    const outcomes = await Promise.allSettled(
+      isInsertedFirst ? [insert(), remove()] : [remove(), insert()],
+    );
+    const [inserted, removed] = isInsertedFirst ? outcomes : outcomes.toReversed();
+    const isKept = inserted?.status === "fulfilled";
+    const value = isKept ? "inUse" : "removed";
+    assert.deepEqual(removed, { status: "fulfilled", value });
+    if (isKept) await agents.remove("org", "agent");
+    else await providers.insertOwned(providerRecord(), ROOM);
+  }
+});
