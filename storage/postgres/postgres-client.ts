@@ -1,16 +1,12 @@
 import type { Pool, PoolClient } from "pg";
 import { errorOf, type Fault } from "../statements/fault.js";
-import type {
-  Results,
-  Statement,
-  StatementResult,
-  StorageStats,
-} from "../statements/statement-port.js";
+import type { Results, Statement, StorageStats } from "../statements/statement-port.js";
 import { isOfStore, StorageOverloaded, StorageStopped } from "../statements/storage-failure.js";
 import { beginMarked, type CommitMark, PURGED_ROWS_MAX, purgeMarks } from "./commit-mark.js";
 import { LostCommits } from "./lost-commits.js";
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
 import { parametersOf } from "./postgres-values.js";
+import { inOrder, runStatements } from "./statement-pipeline.js";
 
 /** Some seconds of work for ten connections: a longer queue is refused rather than promised. */
 export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
@@ -21,7 +17,6 @@ const LOOKS_A_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
 const READING = /^select\b(?![^]*\bfor no key update$)/;
-const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
 
 export interface PostgresClientOptions {
   /** For whoever looks again and again, as a server does: a commit whose answer was lost is asked for later. */
@@ -139,10 +134,10 @@ export class PostgresClient {
   /** Several reads see one state of the database. */
   #read(statements: readonly Statement[]): Promise<Results> {
     return this.#onConnection(async (client) => {
-      await client.query(BEGIN_READING);
-      const results = await runInOrder(client, statements, false);
-      await client.query("commit");
-      return results;
+      const begun = client.query(BEGIN_READING);
+      const read = runStatements(client, statements, false);
+      const committed = client.query("commit");
+      return (await inOrder(begun, read, committed))[1];
     });
   }
 
@@ -150,8 +145,9 @@ export class PostgresClient {
     const commit: { mark?: CommitMark; results?: Results } = {};
     try {
       return await this.#onConnection(async (client) => {
-        const mark = await beginMarked(client);
-        const results = await runInOrder(client, statements, guarded);
+        const begun = beginMarked(client);
+        const written = runStatements(client, statements, guarded);
+        const [mark, results] = await inOrder(begun, written);
         if (results === undefined) {
           await client.query("rollback");
           return undefined;
@@ -187,25 +183,4 @@ export class PostgresClient {
       throw error;
     }
   }
-}
-
-async function runInOrder(
-  client: PoolClient,
-  statements: readonly Statement[],
-  guarded: boolean,
-): Promise<Results> {
-  const results: StatementResult[] = [];
-  let lastChanges = 0;
-  for (const { sql, parameters, onlyAfterChange } of statements) {
-    if (onlyAfterChange === true && lastChanges === 0) {
-      results.push({ rows: [], changes: 0 });
-      continue;
-    }
-    const { rows, rowCount, command } = await client.query(sql, parametersOf(parameters));
-    const changes = rowCount ?? 0;
-    if (CHANGES.has(command)) lastChanges = changes;
-    if (guarded && results.length === 0 && changes === 0) return undefined;
-    results.push({ rows, changes });
-  }
-  return results;
 }

@@ -33,6 +33,8 @@ export function newPool(url: string, connectionsMax = CONNECTIONS_MAX): Pool {
   const pool = new Pool({
     ...connectionSettings(url),
     max: connectionsMax,
+    // A transaction sends its statements one behind the other, and waits for their answers together.
+    pipeline: true,
     idleTimeoutMillis: IDLE_CONNECTION_MAX_MS,
   });
   pool.on("error", ignore);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PostgresClient } from "../../../storage/postgres/postgres-client.js";
+import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
 import {
   StorageOverloaded,
   StorageStopped,
@@ -66,14 +67,52 @@ test("those who are in each other's way try again, five times in all", async () 
     return ONE_ROW;
   };
   assert.equal((await client.send([UPDATE, UPDATE], false))?.length, 2);
-  assert.equal(tries, 6, "the second statement comes once, in the fifth try");
+  assert.equal(tries, 6, "what is behind a failed statement is refused without being tried");
   server.answer = (sql) => {
     if (sql === UPDATE.sql) throw saidByServer("40P01");
     return {};
   };
   server.asked.length = 0;
   await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
-  assert.equal(server.asked.filter((sql) => sql === UPDATE.sql).length, 5);
+  assert.equal(server.asked.filter((sql) => sql.startsWith("begin")).length, 5);
+});
+
+test("statements are sent without waiting for each, but for one that depends on the one before", async () => {
+  const { server, client } = newClient();
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  server.answer = async (sql) => {
+    if (sql.startsWith("begin")) await begun;
+    return ONE_ROW;
+  };
+  const after = { ...UPDATE, sql: "insert", onlyAfterChange: true } as const;
+  const sent = client.send([LOCK, UPDATE, after, UPDATE], false);
+  await new Promise(setImmediate);
+  assert.deepEqual(server.asked.slice(1), [LOCK.sql, UPDATE.sql]);
+  begin();
+  await sent;
+  assert.deepEqual(server.asked.slice(3), ["insert", UPDATE.sql, "commit"]);
+});
+
+test("of several that fail the first says why, and a guard that touched no row goes before them all", async () => {
+  const { server, client } = newClient();
+  const refused = { ...UPDATE, sql: "insert" };
+  server.answer = (sql) => {
+    if (sql === refused.sql) throw saidByServer("23503");
+    return sql === UPDATE.sql ? { rowCount: 0, command: "UPDATE" } : {};
+  };
+  assert.equal(await client.send([UPDATE, refused, refused], true), undefined);
+  assert.equal(server.asked.at(-1), "rollback");
+  await assert.rejects(client.send([refused, UPDATE], false), ForeignKeyViolation);
+  assert.deepEqual(server.givenBack, ["kept", "kept"]);
+  server.answer = (sql) => {
+    if (sql.startsWith("begin")) throw saidByServer("53100");
+    return {};
+  };
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  await assert.rejects(client.send([SELECT, SELECT], false), StorageUnwritable);
 });
 
 test("a connection whose request failed is kept when it can be emptied, and closed when it is broken", async () => {

@@ -19,6 +19,12 @@ test("a database that stands still is given up after seconds, by the server befo
   });
 });
 
+test("a connection of a pool takes the next statement before it has answered the last", async () => {
+  const pool = newPool(URL);
+  assert.equal(pool.options.pipeline, true);
+  await pool.end();
+});
+
 test("a pool has ten connections unless told otherwise, and closes those that nobody needs for a minute", async () => {
   const [pool, small] = [newPool(URL), newPool(URL, 3)];
   assert.deepEqual([pool.options.max, small.options.max], [10, 3]);
