@@ -71,6 +71,7 @@ test("a try that fails doubles the pause, up to a minute", () => {
 test("a try that nobody waits for any more leaves it to the next call", () => {
   const tried = asked(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(abandoned(tried, PAUSE_MS), PAUSE_MS), false);
+  assert.equal(abandoned(tried, PAUSE_MS).changeCount, tried.changeCount + 1);
 });
 
 test("a try that tells nothing does not keep everybody out for good", () => {
