@@ -46,6 +46,9 @@ test("a fetch that breaks off is repeated twice, and one that is refused never",
   ] as const) {
     const { reader, asked } = await objectOf(10, breaks, kind);
     await assert.rejects(reader.read(buffer, 4), BucketFault);
-    assert.deepEqual(asked, Array(count).fill([4, 6]));
+    assert.deepEqual(
+      asked,
+      Array.from({ length: count }, () => [4, 6]),
+    );
   }
 });
