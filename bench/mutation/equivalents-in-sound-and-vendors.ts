@@ -127,4 +127,11 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "what is no text comes as that, which the compiler cannot know",
   },
+  {
+    sourcePath: "engine/vendors/openai-protocol/utterance-cutter.ts",
+    code: "#soundEndByte = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "it is read only once an utterance has begun, which sound has to do",
+  },
 ];

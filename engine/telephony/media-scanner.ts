@@ -109,8 +109,8 @@ export class MediaScanner {
     if (end === start || end - start > DIGITS_MAX) return false;
     let chunk = 0;
     for (let at = start; at < end; at += 1) {
-      const digit = this.#frame[at] ?? 0;
-      if (digit < ZERO || digit > NINE) return false;
+      const digit = this.#frame[at];
+      if (!isDigit(digit)) return false;
       chunk = chunk * 10 + digit - ZERO;
     }
     this.chunk = chunk;
@@ -142,12 +142,13 @@ export class MediaScanner {
       if (byte === QUOTE) break;
       if (byte < 0x20 || byte === BACKSLASH) return false;
     }
+    // Behind a text without an end stands none of the signs that all callers look for next.
     this.#at = at + 1;
-    return at < frame.length;
+    return true;
   }
 }
 
-function isDigit(byte: number | undefined): boolean {
+function isDigit(byte: number | undefined): byte is number {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 

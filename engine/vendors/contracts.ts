@@ -31,9 +31,9 @@ const RETRYABLE: ReadonlySet<VendorFault> = new Set([
 
 export interface VendorErrorOptions extends ErrorOptions {
   readonly status?: number;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** The vendor's own id of the request, for its support. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
 }
 
 /** The message is for the operator's log: the vendor's words, shortened, without credentials or what was said. */

@@ -43,8 +43,8 @@ export function refusal(
   const text = [`${vendor} answered ${answer.status}`, ...words].join(": ");
   return new VendorError(vendor, fault, safeText(text, secret), {
     status: answer.status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(requestId === undefined ? {} : { requestId }),
+    retryAfterMs,
+    requestId,
   });
 }
 

@@ -22,7 +22,7 @@ export interface BreakerState {
   readonly failuresInRow: number;
   /** The newest answers, the oldest first: whether each has failed. */
   readonly recent: readonly boolean[];
-  /** How long an open one waits, and until when; a half-open one waits so long for the call that tries. */
+  /** How long an open one waits, and until when; a half-open one waits so long for the call that tries, a closed one never. */
   readonly pauseMs: number;
   readonly untilMs: number;
   /** How many changes of phase it has gone through, with those that others have told of: who has heard of more knows better. */
@@ -62,8 +62,8 @@ export const NOT_THE_VENDORS: ReadonlySet<VendorFault> = new Set([
 ]);
 
 /** Whether a call is to turn to somebody else, without waiting. */
-export function isSkipped({ phase, untilMs }: BreakerState, nowMs: number): boolean {
-  return phase !== "closed" && nowMs < untilMs;
+export function isSkipped({ untilMs }: BreakerState, nowMs: number): boolean {
+  return nowMs < untilMs;
 }
 
 /** A call turns to the vendor. The first one after the pause is the one that tries, and the others wait for what it tells. */

@@ -78,7 +78,8 @@ const turnSchema = v.object({
   transcript: v.string(),
   words: v.optional(v.array(v.object({ end: v.optional(v.number()) })), []),
 });
-const errorSchema = v.object({ code: v.optional(v.string()), description: v.optional(v.string()) });
+const wordsSchema = v.fallback(v.optional(v.string()), undefined);
+const errorSchema = v.object({ code: wordsSchema, description: wordsSchema });
 
 /** Keeps the open turn of one socket, so that no word of it is lost with the socket. */
 class FluxReader implements MessageReader {
@@ -91,9 +92,8 @@ class FluxReader implements MessageReader {
     if (message === undefined) return undefined;
     if (message.type === "TurnInfo") return this.#readTurn(message);
     if (message.type !== "Error") return [];
-    const error = v.safeParse(errorSchema, message);
-    const words = error.success ? [error.output.code, error.output.description] : [];
-    return [{ kind: "error", fault: "unavailable", message: words.join(": ") }];
+    const { code, description } = v.parse(errorSchema, message);
+    return [{ kind: "error", fault: "unavailable", message: [code, description].join(": ") }];
   }
 
   lost(heldFromSec: number): readonly Heard[] {

@@ -118,6 +118,6 @@ function levelOf(audio: Uint8Array, { encoding }: HeardFormat): number {
     return Math.sqrt(sum / audio.length);
   }
   const view = new DataView(audio.buffer, audio.byteOffset, audio.byteLength);
-  for (let at = 0; at + 1 < audio.length; at += 2) sum += view.getInt16(at, true) ** 2;
+  for (let at = 0; at < audio.length; at += 2) sum += view.getInt16(at, true) ** 2;
   return Math.sqrt(sum / (audio.length / 2));
 }

@@ -89,8 +89,8 @@ export class RecognizerStream implements SpeechStream {
     return this.#finished;
   }
 
+  /** A second time changes nothing. */
   close(): void {
-    if (this.#phase === "closed") return;
     this.#phase = "closed";
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#cancelTimer();

@@ -113,6 +113,6 @@ function buildPrivateNetworks(): BlockList {
 }
 
 function hexPairs(ipv4: string): [string, string] {
-  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
-  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+  const hex = Buffer.from(ipv4.split(".").map(Number)).toString("hex");
+  return [hex.slice(0, 4), hex.slice(4)];
 }

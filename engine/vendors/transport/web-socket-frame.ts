@@ -74,8 +74,7 @@ export function binaryFrame(payload: Uint8Array, memory?: Buffer): Buffer {
     frame.writeUInt16BE(length, 2);
   } else {
     frame[1] = MASKED | LONG_LENGTH;
-    frame.writeUInt32BE(0, 2);
-    frame.writeUInt32BE(length, 6);
+    frame.writeBigUInt64BE(BigInt(length), 2);
   }
   const keyFrom = takeMaskKey();
   for (let i = 0; i < MASK_KEY_BYTES; i++) frame[keyAt + i] = maskPool[keyFrom + i] ?? 0;

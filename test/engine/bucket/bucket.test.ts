@@ -153,6 +153,25 @@ for (const [what, wrong, message] of [
   });
 }
 
+test("a refusal is read in however many pieces it comes, its first 16 KiB", async (context) => {
+  const code = "<Code>SlowDown</Code>";
+  for (const [before, message] of [
+    [0, /answers 503 \(SlowDown\)$/],
+    [16_384 - code.length, /answers 503 \(SlowDown\)$/],
+    [16_385 - code.length, /answers 503$/],
+  ] as const) {
+    const text = " ".repeat(before) + code;
+    const endpoint = await httpService(context, (_request, response) => {
+      response.writeHead(503);
+      // Each is a chunk of HTTP, which is read by itself.
+      response.write(text.slice(0, before + 8));
+      response.end(text.slice(before + 8));
+    });
+    const { bucket } = await stand(context, { endpoint });
+    await assert.rejects(bucket.check(), fault("away", message));
+  }
+});
+
 test("a key that may only read is told what it lacks", async (context) => {
   const { store, bucket } = await stand(context);
   store.fault = { kind: "answer", status: 403, code: "AccessDenied" };

@@ -46,6 +46,15 @@ test("other names are not taken for the audio's, whether as long or as it begins
   }
 });
 
+test("numbers of any length are passed over, and end where they end", () => {
+  for (const number of ["0", "5", "20", "90", "1234567890123456789"]) {
+    const text = `{"event":"media","sequenceNumber":${number},"media":{"payload":"AAAA"}}`;
+    assert.deepEqual(scan(text)?.bytes, new Uint8Array(3), number);
+  }
+  const longest = '{"event":"media","media":{"chunk":"999999999999999","payload":"AAAA"}}';
+  assert.equal(scan(longest)?.chunk, 999_999_999_999_999);
+});
+
 test("a message is judged by itself, whatever came before it", () => {
   const scanner = new MediaScanner();
   assert.ok(scanner.scan(Buffer.from('{"event":"media","media":{"chunk":7,"payload":"AAAA"}}')));
@@ -79,6 +88,16 @@ test("unusual shapes are left to the parser", () => {
     '{"event":"media","media":{"payload":5}}',
     '{"event":"media","media":{"payload":5AAA"}}',
     '{"event":"media",5media":{"payload":"AAAA"}}',
+    '{"event":"media","media":{"payload":"AAAA",}',
+    '{"event":"media","media":{"payload":,"payload":"AAAA"}}',
+    '{"event":"media","media":{"payload":"AAAA',
+    '{"event":"media","media":{"chunk":"7',
+    '{"event":"media","chunk":{"payload":"AAAA"}}',
+    '{"event":"media","mediaX":{"payload":"AAAA"}}',
+    '{"event":"media",:5,"media":{"payload":"AAAA"}}',
+    '{"event":"media","sequenceNumber":01,"media":{"payload":"AAAA"}}',
+    '{"event":"media","sequenceNumber":012,"media":{"payload":"AAAA"}}',
+    '{"event":"media","sequenceNumber":,"media":{"payload":"AAAA"}}',
     '{"event":"media","media":{"payload":"}}',
     '{"event":"media","media":{"payload":"AA","x":"AA"}}',
     '{"event": "media","media":{"payload":"AAAA"}}',

@@ -7,7 +7,9 @@ import {
   type BreakerState,
   CLOSED_BREAKER,
   failed,
+  heard,
   isSkipped,
+  toldOf,
 } from "../../../../engine/vendors/chain/breaker-state.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 
@@ -69,6 +71,7 @@ test("a try that fails doubles the pause, up to a minute", () => {
 test("a try that nobody waits for any more leaves it to the next call", () => {
   const tried = asked(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(abandoned(tried, PAUSE_MS), PAUSE_MS), false);
+  assert.equal(abandoned(tried, PAUSE_MS).changeCount, tried.changeCount + 1);
 });
 
 test("a try that tells nothing does not keep everybody out for good", () => {
@@ -115,4 +118,43 @@ test("a pause that a vendor asks for is not shorter than the usual one", () => {
   assert.equal(failed(CLOSED_BREAKER, "rateLimited", 100, 0).untilMs, PAUSE_MS);
   assert.equal(failed(CLOSED_BREAKER, "rateLimited", 5_001, 0).untilMs, 5_001);
   assert.equal(afterFailures(3, "unavailable", 40).untilMs, PAUSE_MS + 40);
+});
+
+test("who has gone through more changes is believed, and of two with as many who knows the worse", () => {
+  const table = [
+    ["closed", "closed", 0, false],
+    ["closed", "halfOpen", -1, false],
+    ["closed", "halfOpen", 0, true],
+    ["closed", "open", -1, true],
+    ["halfOpen", "closed", 0, false],
+    ["halfOpen", "closed", 1, true],
+    ["halfOpen", "halfOpen", 0, false],
+    ["halfOpen", "open", -1, false],
+    ["halfOpen", "open", 0, true],
+    ["open", "closed", 1, true],
+    ["open", "halfOpen", 0, false],
+    ["open", "halfOpen", 1, true],
+    ["open", "open", 0, false],
+  ] as const;
+  for (const [phase, told, more, isNews] of table) {
+    const state = { ...CLOSED_BREAKER, phase, changeCount: 4, untilMs: 90 };
+    const news = { phase: told, changeCount: 4 + more, pauseMs: 10_000, leftMs: 700 };
+    const { untilMs, isTriedElsewhere, ...known } = heard(state, news, 50);
+    const name = `${phase}, told ${told} with ${more}`;
+    assert.deepEqual(
+      [known.phase, known.changeCount],
+      isNews ? [told, 4 + more] : [phase, 4],
+      name,
+    );
+    assert.equal(untilMs, !isNews ? 90 : told === "closed" ? 0 : 750, name);
+    assert.equal(isTriedElsewhere, isNews && told === "halfOpen", name);
+    assert.equal(known.pauseMs, isNews && told !== "closed" ? 10_000 : PAUSE_MS, name);
+  }
+});
+
+test("others are told for how much longer it waits", () => {
+  const open = { phase: "open", changeCount: 1, pauseMs: PAUSE_MS } as const;
+  assert.deepEqual(toldOf(afterFailures(3), 1_000), { ...open, leftMs: 4_000 });
+  assert.deepEqual(toldOf(afterFailures(3), 6_000), { ...open, leftMs: 0 });
+  assert.equal(toldOf(CLOSED_BREAKER, 0).leftMs, 0);
 });

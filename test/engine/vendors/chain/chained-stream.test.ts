@@ -161,6 +161,7 @@ describe("a call's recognition by one recognizer after another", () => {
       listener.failed.map(({ vendor }) => vendor),
       ["chain"],
     );
+    assert.equal(listener.events.at(-1), "failed");
     listener = new RecordingListener();
     [first, second] = [new ScriptedRecognizer(), new ScriptedRecognizer()];
     const stream = await open();

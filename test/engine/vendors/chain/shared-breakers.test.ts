@@ -67,6 +67,7 @@ test("what opens in one process is skipped in all, one call of all tries, and it
   deliver();
   assert.deepEqual(phases(), ["closed", "closed", "closed"]);
   assert.deepEqual(skips(), [false, false, false]);
+  assert.deepEqual([other.breakers.troubled(), other.breakers.news()], [[], []]);
 });
 
 test("a try that fails doubles the pause for all, and one that is given up leaves it to any of them", () => {

@@ -87,6 +87,12 @@ describe("what Deepgram Flux tells", () => {
     );
   });
 
+  it("is an error too where its words are none", async () => {
+    peer.socket.send('{"type":"Error","code":5,"description":"waits"}');
+    await scripted.changes.until("the loss", () => scripted.listener.lost.length === 1);
+    assert.equal(scripted.listener.lost[0]?.message, "deepgram: : waits");
+  });
+
   /** So much audio was sent that its beginning is not kept any more. */
   function writeSeconds(count: number): void {
     for (let n = 0; n < count * 10; n++) stream.write(new Uint8Array(100 * BYTES_PER_MS).fill(1));

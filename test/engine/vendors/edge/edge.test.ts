@@ -73,6 +73,24 @@ describe("Edge", () => {
     await server.close();
   });
 
+  it("takes the time of another refusal for no reason to ask again", async () => {
+    const server = new ScriptedSocketServer();
+    await server.start();
+    server.onUpgrade = (socket) => {
+      const date = new Date(0).toUTCString();
+      socket.end(
+        `HTTP/1.1 401 No\r\nDate: ${date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+    };
+    const client = new EdgeSpeech(
+      { baseUrl: server.url, apiKey: undefined, settings: {}, clientOwned: false },
+      vendors.context,
+    );
+    await assert.rejects(speak(client), { fault: "unauthorized", status: 401 });
+    assert.equal(server.upgradeCount, 1);
+    await server.close();
+  });
+
   it("does not say what cannot be said", async () => {
     assert.equal(await speak(speech(), "… – !?"), 0);
     assert.equal(vendors.sandbox.openConnections, 0);

@@ -115,4 +115,13 @@ describe("a recognizer that tells nothing", () => {
       assert.equal(until("unanswered", QUIET), expectedMs, String(durationMs));
     }
   });
+
+  it("has left none unanswered that is a millisecond too short, however many there are", () => {
+    const almost = LOUD.subarray(0, 19 * 32);
+    for (let n = 0; n < 3; n += 1) {
+      hear(LOUD, 520);
+      watch.hear(almost);
+      assert.deepEqual(hear(QUIET, 3_000), [], String(n));
+    }
+  });
 });

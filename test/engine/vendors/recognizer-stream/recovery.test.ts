@@ -140,6 +140,7 @@ describe("Deepgram's stream after its connection broke", () => {
     }
     assert.deepEqual(listener.events, ["lost", "failed"]);
     assert.equal(listener.failed[0]?.fault, "unavailable");
+    assert.equal(clock.pendingTimerCount, 0);
     stream.write(new Uint8Array(FRAME_BYTES));
     await stream.finish();
     assert.equal(server.upgradeCount, 7);
