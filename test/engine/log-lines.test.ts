@@ -31,7 +31,7 @@ function newLog(context: TestContext, fd: number) {
   const clock = new VirtualClock();
   const known = new Set(process.rawListeners("exit"));
   const log = new LogLines(fd, (lines, reason) => `lost ${lines}: ${reason}\n`, clock);
-  const [end] = process.rawListeners("exit").filter((listener) => !known.has(listener));
+  const end = process.rawListeners("exit").find((listener) => !known.has(listener));
   assert.ok(end !== undefined);
   const exit = () => void Reflect.apply(end, process, []);
   context.after(() => process.removeListener("exit", Object(end)));
@@ -223,4 +223,19 @@ test("what is being written as the process ends is written once", async (context
   exit();
   await answered();
   assert.deepEqual(readFileSync(path, "utf8").split("\n").sort(), ["", "first", "second"]);
+});
+
+test("of a long line that the reader has in part, the end of the process writes the rest", async (context) => {
+  const pipe = newPipe(context);
+  const { log, clock, exit } = newLog(context, pipe.fd);
+  const line = lineOf(1, 3 * PAGE_BYTES);
+  log.write(lineOf(0, 65_536));
+  log.write(line);
+  await stuck(clock);
+  const first = pipe.read(PAGE_BYTES);
+  clock.advance(100);
+  await stuck(clock);
+  const before = first + pipe.read();
+  exit();
+  assert.equal(before + pipe.read(), lineOf(0, 65_536) + line);
 });
