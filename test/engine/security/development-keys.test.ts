@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
-import { developmentKeys } from "../../../engine/security/development-keys.js";
+import {
+  developmentKeys,
+  storedDevelopmentKeys,
+} from "../../../engine/security/development-keys.js";
 
 async function dataFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-keys-"));
@@ -34,4 +37,11 @@ test("a damaged file of keys is an error, never replaced: credentials are sealed
     await writeFile(join(folder, "keys.json"), damaged);
     await assert.rejects(developmentKeys(folder));
   }
+});
+
+test("keys that cannot be read are an error, not taken for missing", async (t) => {
+  const folder = await dataFolder(t);
+  assert.equal(await storedDevelopmentKeys(folder), undefined);
+  await mkdir(join(folder, "keys.json"));
+  await assert.rejects(storedDevelopmentKeys(folder), { code: "EISDIR" });
 });

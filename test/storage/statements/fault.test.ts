@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf, faultAgain } from "../../../storage/statements/fault.js";
+import { errorOf, faultAgain, faultCodeOf } from "../../../storage/statements/fault.js";
 import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
 import {
   isWorthRepeating,
@@ -32,4 +32,19 @@ test("what is no refusal of the store keeps its words, and is not worth repeatin
   assert.ok(error instanceof RequestFailed);
   assert.deepEqual([error.code, error.message], ["ERROR", "a mistake"]);
   assert.equal(isWorthRepeating(error), false);
+});
+
+test("a fault is told by the system's code for it, and without one as an error", () => {
+  const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
+  const numbered = Object.assign(new Error("no name"), { code: 28 });
+  const noError = "something was thrown that is no error";
+  for (const [thrown, code, message] of [
+    [full, "ENOSPC", "no room"],
+    [numbered, "ERROR", "no name"],
+    [new Error("plain"), "ERROR", "plain"],
+    [{ code: "ENOSPC" }, "ERROR", noError],
+    [undefined, "ERROR", noError],
+  ]) {
+    assert.deepEqual(faultCodeOf(thrown), { code, message });
+  }
 });

@@ -222,6 +222,11 @@ test("an agent above a smaller plan can be switched off, but not changed while o
   await assert.rejects(change({ name: "Other" }), refusal("forbidden", "llmModelId"));
   assert.equal((await change({ active: false })).status, "inactive");
   assert.equal((await change({ name: "Other" })).name, "Other");
+  for (const category of ["llm", "tts", "stt"]) {
+    for (const field of [`${category}ProviderId`, `${category}ModelId`]) {
+      await assert.rejects(change({ [field]: "unknown" }), { kind: "invalid" });
+    }
+  }
   await assert.rejects(change({ active: true }), refusal("forbidden", "llmModelId"));
 });
 
