@@ -160,7 +160,8 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
     code: "else if (before !== undefined)",
     original: "before !== undefined",
     replacement: "true",
-    reason: "behind the sentence that plays there is always one before, which the compiler cannot know",
+    reason:
+      "behind the sentence that plays there is always one before, which the compiler cannot know",
   },
   {
     sourcePath: "engine/audio/mulaw.ts",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { stockPhrases } from "../../../engine/speech/stock-phrases.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -13,6 +14,18 @@ function timeUpAfterMs(durationMaxMs: number): number | undefined {
   );
   return started?.type === "startTimer" ? started.delayMs : undefined;
 }
+
+test("who hears a goodbye already is not told that the time is up", () => {
+  const phrases = stockPhrases("en");
+  const settings = { ...PLAIN_SETTINGS, phrases, durationMaxMs: 60_000 };
+  const call = new RecordedCall(settings);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
+  const goodbye = call.actor.state.turn;
+  assert.deepEqual(goodbye?.ending, ORGANIZATION_ENDED);
+  call.send({ type: "timerFired", timer: "timeUp", voiceAgoMs: undefined });
+  assert.equal(call.actor.state.turn, goodbye);
+});
 
 test("a call that may last half a minute or longer is told six seconds before its end", () => {
   assert.equal(timeUpAfterMs(29_999), undefined);

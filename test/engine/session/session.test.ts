@@ -85,10 +85,11 @@ test("what a network kept for five minutes may come at once, after a call that w
   assert.deepEqual(told, []);
 });
 
-test("keys, written words, and what the telephone has played reach the call", () => {
+test("keys, written words, what the telephone has played, and its end reach the call", () => {
   const { session, told } = sessionWith();
   session.pressKey("7");
   session.write("hello");
   session.sentenceHeard({ turnId: 1, index: 0 });
-  assert.deepEqual(told, ["digit", "written", "sentenceHeard"]);
+  session.hangUp();
+  assert.deepEqual(told, ["digit", "written", "sentenceHeard", "endRequested"]);
 });

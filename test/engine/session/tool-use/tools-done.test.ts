@@ -40,7 +40,8 @@ test("what was done is forgotten when its reply, or the rest of that, was heard,
   const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
   const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
   const kept = kinds.filter(
-    (kind) => toolsDoneAfter(state, turnOf(kind, ""), { isOpen: false, isHeard: true }) !== undefined,
+    (kind) =>
+      toolsDoneAfter(state, turnOf(kind, ""), { isOpen: false, isHeard: true }) !== undefined,
   );
   assert.deepEqual(kept, ["greeting", "apology", "reminder", "farewell"]);
 });

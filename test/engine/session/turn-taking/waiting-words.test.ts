@@ -26,7 +26,12 @@ test("while no words are ready, or the caller speaks, the agent looks again ever
 
 test("the agent does not say that it is at work over words of the caller that may be going on", () => {
   const phrases = stockPhrases("en");
-  const settings = { ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500, sensitivity: "low" } as const;
+  const settings = {
+    ...PLAIN_SETTINGS,
+    phrases,
+    waitingWordMs: 1_500,
+    sensitivity: "low",
+  } as const;
   const call = new RecordedCall(settings);
   const isSaid = () => call.effects.some(({ type }) => type === "playPhrase");
   call.send({ type: "opened", resumed: true });
