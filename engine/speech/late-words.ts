@@ -135,7 +135,6 @@ function restOf(
   }
   if (matched === 0 || matched < guessed.length * SAME_SHARE_MIN) return undefined;
   const rest = restAfter(text, said[next - 1]?.end ?? 0);
-  const laterMs = (lastWordEndMs ?? 0) - (guessEndMs ?? 0);
-  const isKnown = lastWordEndMs !== undefined && guessEndMs !== undefined;
-  return rest === "" && isKnown && laterMs >= SAID_AGAIN_MIN_MS ? undefined : rest;
+  if (lastWordEndMs === undefined || guessEndMs === undefined) return rest;
+  return rest === "" && lastWordEndMs - guessEndMs >= SAID_AGAIN_MIN_MS ? undefined : rest;
 }

@@ -37,10 +37,8 @@ export class PhraseList {
   begins(text: string): boolean {
     const words = wordsIn(text);
     const isWhole = this.#wholeUpTo(words);
-    const from = Math.max(0, words.length - this.#wordsMax);
     return words.some(
-      (_, at) =>
-        at >= from && isWhole[at] === true && this.#beginnings.has(words.slice(at).join(" ")),
+      (_, at) => isWhole[at] === true && this.#beginnings.has(words.slice(at).join(" ")),
     );
   }
 

@@ -41,7 +41,7 @@ export function onSentenceAudio(
 ): SessionState {
   const { index, durationMs, atMs, words = [] } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
+  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
   const { slot, text, attempt, came } = sentence;
   // The times of a second try begin with its own audio, which follows that of the first.
@@ -78,7 +78,7 @@ export function onSentenceFailed(
 ): SessionState {
   const { index, atMs, retryable } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index > turn.askedCount) return state;
+  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return state;
   const mayRetry = retryable && sentence.attempt < SYNTHESIS_ATTEMPTS_MAX;
   if (index < turn.sentCount) return goOnAfterFailure(state, turn, mayRetry, atMs, out);
   if (!mayRetry) {

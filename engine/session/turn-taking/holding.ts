@@ -49,7 +49,8 @@ export function goOn(state: SessionState, atMs: number, out: SessionEffect[]): S
   const { isPaced } = state.settings;
   out.push({ type: "cancelTimer", timer: "hold" });
   if (isPaced) out.push({ type: "resumeAudio" });
-  const ledger = isPaced ? delayPlayback(turn.ledger, heldAtMs, atMs - heldAtMs) : turn.ledger;
+  // Where it was paused instead, all that was sent is over.
+  const ledger = delayPlayback(turn.ledger, heldAtMs, atMs - heldAtMs);
   const leftMs = Math.max(0, ledger.endsAtMs - atMs);
   out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
   const released = { ...state, heldAtMs: undefined };

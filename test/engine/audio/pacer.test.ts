@@ -25,10 +25,11 @@ test("the mark follows the last frame of its sentence, which is filled up with s
   const { clock, stream, sent } = telephone();
   stream.enqueue(speech(1.5), "a");
   stream.enqueue(speech(1, 2), "b");
+  stream.enqueue(speech(0.5, 3), "c");
   clock.advance(100);
   assert.deepEqual(
     sent.map(({ what }) => what),
-    ["frame", "frame", "a", "frame", "b"],
+    ["frame", "frame", "a", "frame", "b", "frame", "c"],
   );
   assert.ok(
     sent.every(({ what, bytes }) => what !== "frame" || bytes.length === FORMAT.frameBytes),

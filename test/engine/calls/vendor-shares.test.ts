@@ -85,3 +85,9 @@ test("of a busy organization only the latest calls are counted", async () => {
   const [share] = await vendorShares(storeOf(turns), "org", 0);
   assert.equal(share?.answered, TURNS_CALLS_MAX);
 });
+
+test("a failure of which no wait is told has wasted none", async () => {
+  const failed = { vendor: "groq", firstVendor: "openai", firstFault: "timeout" };
+  const shares = await vendorShares(storeOf([{ llm: failed }]), "org", 0);
+  assert.equal(shares.find(({ vendor }) => vendor === "openai")?.wastedMs, 0);
+});

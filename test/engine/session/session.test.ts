@@ -84,3 +84,12 @@ test("what a network kept for five minutes may come at once, after a call that w
   session.hear(new Uint8Array(300_000 * 8));
   assert.deepEqual(told, []);
 });
+
+test("keys, written words, what the telephone has played, and its end reach the call", () => {
+  const { session, told } = sessionWith();
+  session.pressKey("7");
+  session.write("hello");
+  session.sentenceHeard({ turnId: 1, index: 0 });
+  session.hangUp();
+  assert.deepEqual(told, ["digit", "written", "sentenceHeard", "endRequested"]);
+});

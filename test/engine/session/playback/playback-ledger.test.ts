@@ -7,6 +7,7 @@ import {
   cutGrowth,
   EMPTY_LEDGER,
   heardText,
+  lengthMsOf,
   markedEndMs,
   type PlaybackLedger,
   recordGrowth,
@@ -140,4 +141,13 @@ test("a sentence that was cut is heard with the last of its words, and told at t
   assert.equal(heardText(cut, 699), "one");
   assert.equal(heardText(cut, 700), "one two");
   assert.equal(cut.endsAtMs, 1_000);
+});
+
+test("all audio that has come is as long as its sentences together, whatever lay between them", () => {
+  const given = [
+    { durationMs: 1_000, afterMs: 0 },
+    { durationMs: 500, afterMs: 3_000 },
+  ];
+  assert.equal(lengthMsOf(ledgerOf(given)), 1_500);
+  assert.equal(lengthMsOf(EMPTY_LEDGER), 0);
 });

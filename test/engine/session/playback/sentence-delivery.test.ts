@@ -183,3 +183,12 @@ test("nothing of a sentence that was dropped or cut off leaves after it", () => 
   assert.deepEqual(cut.told, []);
   assert.equal(cut.clock.pendingTimerCount, 0);
 });
+
+test("a voice that needs to be held back for one millisecond is", () => {
+  const { clock, delivery, playoutDelay, told } = trial();
+  playoutDelay.observe({ durationMs: 2_000, elapsedMs: 1_400, leastLeftMs: 19 });
+  delivery.add(CHUNK, CHUNK_MS);
+  assert.deepEqual(told, []);
+  clock.advance(1);
+  assert.deepEqual(told, ["1: grew 100 of 0"]);
+});

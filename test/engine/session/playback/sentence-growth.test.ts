@@ -22,3 +22,36 @@ test("a failure that is told of a sentence that is whole, or of one that was nev
   assert.equal(call.actor.state.turn, before.turn);
   assert.deepEqual(call.crashes, []);
 });
+
+test("audio or a failure of a sentence that is known and was not asked for yet changes nothing", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "what do you offer" });
+  const turnId = call.actor.state.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "One is here. Two is there. Three is gone." });
+  call.send({ type: "replyDone", turnId, tokens: 5 });
+  const before = call.actor.state;
+  assert.equal(before.turn?.sentences.length, 3);
+  call.takeLines();
+  const audio = { turnId, index: 2, durationMs: 900, firstByteAtMs: 0 };
+  call.send({ type: "sentenceGrew", ...audio });
+  call.send({ type: "sentenceWhole", ...audio });
+  call.send({ type: "sentenceFailed", turnId, index: 2, retryable: true });
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.actor.state.turn, before.turn);
+});
+
+test("a look at the growth of a sentence that has become whole finds nothing to do", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, isStreamed: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "what time is it" });
+  const turnId = call.actor.state.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "It is ten." });
+  call.send({ type: "replyDone", turnId, tokens: 5 });
+  call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs: 0 });
+  const before = call.actor.state;
+  call.takeLines();
+  call.send({ type: "timerFired", timer: "growth", voiceAgoMs: undefined });
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.actor.state.turn, before.turn);
+});

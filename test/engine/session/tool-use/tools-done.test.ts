@@ -1,8 +1,50 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TurnKind } from "../../../../engine/session/effects.js";
+import { newSession } from "../../../../engine/session/state.js";
+import { conversationOf, toolsDoneAfter } from "../../../../engine/session/tool-use/tools-done.js";
+import { newTurn } from "../../../../engine/session/turn.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../../doubles/recorded-call.js";
 
 const MESSAGES_MAX = 40;
+
+const BOOKED = [
+  {
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id: "a", name: "book", argumentsJson: "{}" }],
+  },
+  { role: "tool", toolCallId: "a", content: "booked" },
+] as const;
+
+function turnOf(kind: TurnKind, userText: string) {
+  const decidedAtMs = 0;
+  return newTurn({ id: 2, kind, userText, callerEndedAtMs: 0, decidedAtMs, attempt: 1 });
+}
+
+test("what was done for one question is told before another one, of which it says nothing", () => {
+  const toolsDone = { asked: "book", covered: "book a room", messages: BOOKED };
+  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  assert.deepEqual(conversationOf(state, turnOf("reply", "cancel all of that")), {
+    history: [],
+    toolMessages: [...BOOKED, { role: "user", content: "cancel all of that" }],
+  });
+  assert.deepEqual(conversationOf(state, turnOf("reply", "book a room today")), {
+    history: [{ role: "user", content: "book" }],
+    toolMessages: [...BOOKED, { role: "user", content: "today" }],
+  });
+});
+
+test("what was done is forgotten when its reply, or the rest of that, was heard, and not for other words of the agent", () => {
+  const toolsDone = { asked: "", covered: "", messages: BOOKED };
+  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
+  const kept = kinds.filter(
+    (kind) =>
+      toolsDoneAfter(state, turnOf(kind, ""), { isOpen: false, isHeard: true }) !== undefined,
+  );
+  assert.deepEqual(kept, ["greeting", "apology", "reminder", "farewell"]);
+});
 
 test("of a caller who never hears what tools did, what the newest turns did is kept", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
