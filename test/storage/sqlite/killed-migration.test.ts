@@ -10,7 +10,7 @@ import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { makeOldDatabase } from "./old-database.js";
 import { killAtEachStep } from "./rigs/killed-process.js";
 
-const SQLITE_FILE = JSON.stringify(import.meta.resolve("../../../storage/sqlite/sqlite-file.js"));
+const SQLITE_FILE = import.meta.resolve("../../../storage/sqlite/sqlite-file.js");
 /** Two migrations are missing: each is more than one step, and so is what is noted of them. */
 const OLD_VERSION = SCHEMA_VERSION - 2;
 
@@ -33,8 +33,8 @@ test("an upgrade that is killed at any step changed nothing or everything, and t
   const seen = new Set<unknown>();
   const stepCount = await killAtEachStep({
     steps: ["exec", "prepare"],
-    program: `const { openSqliteFile } = await import(${SQLITE_FILE});
-      (await openSqliteFile(${JSON.stringify(filePath)})).close();`,
+    moduleUrl: SQLITE_FILE,
+    program: `(await loaded.openSqliteFile(${JSON.stringify(filePath)})).close();`,
     beforeEach: async () => {
       for (const end of ["", "-wal", "-shm"]) await rm(`${filePath}${end}`, { force: true });
       await copyFile(oldPath, filePath);

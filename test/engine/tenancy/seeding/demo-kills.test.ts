@@ -7,7 +7,7 @@ import { readDemo } from "../../../../engine/tenancy/seeding/demo-file.js";
 import { killAtEachStep } from "../../../storage/sqlite/rigs/killed-process.js";
 import { startOn } from "./demo-start.js";
 
-const START = JSON.stringify(import.meta.resolve("./demo-start.js"));
+const START = import.meta.resolve("./demo-start.js");
 /** Between every two writes, to the file as to the database. */
 const STEPS = ["open", "rename", "postMessage"];
 
@@ -47,8 +47,8 @@ test("a first start that is killed at any step leaves no organization whose keys
 
   const stepCount = await killAtEachStep({
     steps: STEPS,
-    program: `const { startOn } = await import(${START});
-      const { demo, database } = await startOn(${JSON.stringify(dataDir)});
+    moduleUrl: START,
+    program: `const { demo, database } = await loaded.startOn(${JSON.stringify(dataDir)});
       await demo();
       await database.close();`,
     beforeEach: async () => {

@@ -22,10 +22,8 @@ async function source(context: Parameters<typeof temporaryDatabase>[0]): Promise
   return filePath;
 }
 
-function program(sourcePath: string, targetPath: string, before = ""): string {
-  return `${before}
-    const { backupDatabase } = await import(${JSON.stringify(BACKUP)});
-    await backupDatabase(${JSON.stringify(sourcePath)}, ${JSON.stringify(targetPath)});`;
+function program(sourcePath: string, targetPath: string): string {
+  return `await loaded.backupDatabase(${JSON.stringify(sourcePath)}, ${JSON.stringify(targetPath)});`;
 }
 
 /** Whole, or not there. */
@@ -43,6 +41,7 @@ test("a backup that is killed at any step leaves the whole copy or none, and the
   let leftovers = 0;
   const stepCount = await killAtEachStep({
     steps: STEPS,
+    moduleUrl: BACKUP,
     program: program(sourcePath, targetPath),
     beforeEach: () => rm(targetPath, { force: true }),
     onKilled: async (step) => {
@@ -67,7 +66,9 @@ test("where there are no hard links the copy appears as a whole too", async (t) 
     require("node:module").syncBuiltinESMExports();`;
   await killAtEachStep({
     steps: ["rename", "rm"],
-    program: program(sourcePath, join(folder, "copy.db"), without),
+    moduleUrl: BACKUP,
+    before: without,
+    program: program(sourcePath, join(folder, "copy.db")),
     beforeEach: () => rm(join(folder, "copy.db"), { force: true }),
     onKilled: async (step) => assertWholeOrNothing(await readdir(folder), folder, step),
   });

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { loadedAtOnce } from "./loaded-at-once.js";
 
 const SQLITE = import.meta.resolve("../../../../storage/sqlite/sqlite-library.js");
 
@@ -32,8 +33,12 @@ const STEPS_MAX = 500;
 export interface Killing {
   /** What counts as a step: names of functions of `node:fs/promises` and of methods of a database. */
   readonly steps: readonly string[];
-  /** Statements of a program that may await, and import the modules of \`import.meta.resolve\`. */
+  /** The address of the module that the program is about. */
+  readonly moduleUrl: string;
+  /** Statements of a program that may await; `loaded` is what the module exports. */
   readonly program: string;
+  /** Statements before the module is loaded. */
+  readonly before?: string;
   /** Told after every kill, before the next; the process was killed before this step. */
   readonly onKilled: (step: number) => Promise<void> | void;
   /** Made anew for every process. */
@@ -44,10 +49,20 @@ export interface Killing {
  * Runs the program again and again, killed one step later each time, until it comes to its end: says in how many steps.
  */
 export async function killAtEachStep(killing: Killing): Promise<number> {
-  const { program, steps, onKilled, beforeEach } = killing;
+  const module = await loadedAtOnce(killing.moduleUrl);
+  try {
+    return await killed(killing, module.url);
+  } finally {
+    await module.remove();
+  }
+}
+
+async function killed(killing: Killing, moduleUrl: string): Promise<number> {
+  const { program, before = "", steps, onKilled, beforeEach } = killing;
+  const loading = `const loaded = await import(${JSON.stringify(moduleUrl)});`;
+  const source = `(async () => { ${STEPS} ${before} ${loading} ${program} })()`;
   for (let step = 1; step <= STEPS_MAX; step += 1) {
     await beforeEach();
-    const source = `(async () => { ${STEPS} ${program} })()`;
     const child = spawn(
       process.execPath,
       ["--eval", source, "--", String(step), JSON.stringify(steps)],
