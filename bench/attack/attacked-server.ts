@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
+  /** Left out: on any core that this process may use. */
+  readonly core?: number;
 }
 
 export interface Ask {
@@ -95,7 +97,7 @@ export class AttackedServer {
 
   /** Starts it again on the same folder. */
   async start(): Promise<void> {
-    const { urls, environment, nodeFlags = [] } = this.#options;
+    const { urls, environment, nodeFlags = [], core } = this.#options;
     this.#process = await BenchProcess.start({
       script: "../main.js",
       nodeFlags: [...nodeFlags, ...SERVER_FLAGS],
@@ -107,6 +109,7 @@ export class AttackedServer {
         DRAIN_TIMEOUT_SEC: "0",
         ...environment,
       },
+      ...(core === undefined ? {} : { core }),
       readyMaxMs: READY_MAX_MS,
       readyPattern: /listens on (\S+)/,
       onLine: (line) => this.#note(line),

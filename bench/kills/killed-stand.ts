@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AttackedServer } from "../attack/attacked-server.js";
 import { freePorts } from "../livestream/free-ports.js";
+import { pinToServerCore, SERVER_CORE } from "../stand/child-process.js";
 import { PostgresCluster } from "../stand/postgres-cluster.js";
 import { childrenOf, isListening } from "../stand/process-usage.js";
 import { startVendors } from "../stand/stand.js";
@@ -43,15 +44,17 @@ export async function standOfServers(): Promise<KilledStand> {
     return AttackedServer.start({
       urls: vendors.urls,
       dataDir,
+      core: SERVER_CORE,
       environment: { ...environment, ...own },
     });
   };
   const servers = [await start("one", ports[1]), await start("two", ports[2])] as const;
   const own = (index: number) => `http://127.0.0.1:${ports[index]}`;
-  const stopNginx = await startSeveralNginx(ports[0] ?? 0, [
+  const upstreams = [
     { name: "one", url: own(1) },
     { name: "two", url: own(2) },
-  ]);
+  ];
+  const stopNginx = await startSeveralNginx(ports[0] ?? 0, upstreams, pinToServerCore);
   const victim = (round: number) => servers[round % 2 === 0 ? 0 : 1];
   return {
     databaseUrl,
@@ -77,7 +80,12 @@ export async function standOfServers(): Promise<KilledStand> {
 export async function standOfProcesses(): Promise<KilledStand> {
   const { cluster, databaseUrl, dataDir, vendors } = await below();
   const environment = { DATABASE_URL: databaseUrl, WORKERS: "2" };
-  const server = await AttackedServer.start({ urls: vendors.urls, dataDir, environment });
+  const server = await AttackedServer.start({
+    urls: vendors.urls,
+    dataDir,
+    core: SERVER_CORE,
+    environment,
+  });
   return {
     databaseUrl,
     cluster,
@@ -110,8 +118,10 @@ export async function standOfProcesses(): Promise<KilledStand> {
   };
 }
 
+/** What is killed and what it needs are on the server's core: what this process starts would be on the callers'. */
 async function below() {
   const cluster = await PostgresCluster.start();
+  pinToServerCore(cluster.pid);
   const databaseUrl = await cluster.makeDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "parley-bench-killed-"));
   return { cluster, databaseUrl, dataDir, vendors: await startVendors() };

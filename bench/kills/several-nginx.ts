@@ -24,6 +24,7 @@ export function replaced(text: string, from: string, to: string): string {
 export async function startSeveralNginx(
   port: number,
   servers: readonly { readonly name: string; readonly url: string }[],
+  onStarted: (pid: number) => void = ignore,
 ): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "parley-several-"));
   let conf = readFileSync(join(packageRoot(), "deploy/several/nginx.conf"), "utf8");
@@ -34,7 +35,6 @@ export async function startSeveralNginx(
   const folders = TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
   const path = join(folder, "nginx.conf");
   writeFileSync(path, `pid ${folder}/pid; events {} http { ${folders}\n${conf}\n}`);
-  const ignore = () => undefined;
   const part = new RunningPart(
     {
       name: "nginx",
@@ -43,7 +43,7 @@ export async function startSeveralNginx(
       env: {},
       stopSignal: "SIGTERM",
     },
-    { onLine: ignore, onStarted: ignore, onEnded: ignore, onGivenUp: ignore },
+    { onLine: ignore, onStarted, onEnded: ignore, onGivenUp: ignore },
     new SystemClock(),
   );
   const stop = async () => {
@@ -68,3 +68,5 @@ function answers(port: number): Promise<boolean> {
     () => false,
   );
 }
+
+function ignore(): void {}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyToPostgres } from "../../storage/postgres/copy/copy-to-postgres.js";
 import { median } from "../quantile.js";
-import { BenchProcess, SERVER_CORE } from "../stand/child-process.js";
+import { BenchProcess, pinToServerCore, SERVER_CORE } from "../stand/child-process.js";
 import { PostgresCluster } from "../stand/postgres-cluster.js";
 import { cpuMs } from "../stand/process-usage.js";
 import { SERVER_FLAGS, serverEnvironment } from "../stand/stand.js";
@@ -164,6 +164,7 @@ function middle(measures: readonly RestMeasure[]): RestMeasure {
 export function compareDatabases(rounds: number): Promise<readonly RestComparison[]> {
   return withRestData(CALLS, async (dataDir, data) => {
     const cluster = await PostgresCluster.start();
+    pinToServerCore(cluster.pid);
     const url = await cluster.makeDatabase();
     await copyToPostgres(join(dataDir, "parley.db"), url);
     const reference = await startRestServer(dataDir);
