@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { childrenOf } from "./process-usage.js";
 
 /** The server has a core of its own, as the budgets assume; vendors and callers share the other one. */
 export const SERVER_CORE = 0;
@@ -131,9 +132,12 @@ export function pinThisProcess(): void {
   if (canPin) spawnSync("taskset", ["-a", "-cp", String(LOAD_CORE), String(process.pid)]);
 }
 
-/** Processes that this one begins from now on stand beside the server as well. */
+/** The process stands beside the server, with those that it has started and will start. */
 export function pinToServerCore(pid: number): void {
-  if (canPin) spawnSync("taskset", ["-a", "-cp", String(SERVER_CORE), String(pid)]);
+  if (!canPin) return;
+  for (const each of [pid, ...childrenOf(pid)]) {
+    spawnSync("taskset", ["-a", "-cp", String(SERVER_CORE), String(each)]);
+  }
 }
 
 export function describePinning(): string {

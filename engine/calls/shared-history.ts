@@ -1,4 +1,4 @@
-import type { HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
+import type { HistoryChange, HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import type { Logger } from "../log.js";
 import { withMessages } from "../session/kept-conversation.js";
@@ -7,6 +7,9 @@ import { withMessages } from "../session/kept-conversation.js";
 const TRIES_MAX = 5;
 
 export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
+
+/** Says whether the conversation's change that came with the turn is stored too. */
+type SaveTurn = (history: HistoryChange | undefined) => Promise<boolean>;
 
 /**
  * One call's part in a conversation that other calls may go on with at the same time: what it adds is put behind what is
@@ -40,13 +43,23 @@ export class SharedHistory {
     return this.#storedCount + this.#unstored.length;
   }
 
-  /** Stores all that had been added at that number; one after the other. Rejects as the store does, and may be repeated. */
-  async storeUntil(count: number, atMs: number): Promise<void> {
+  /**
+   * Stores all that had been added at that number; one after the other. `saveTurn` saves the turn that belongs to it, and takes
+   * the first try along; it is called once, with nothing where all is stored. Rejects as the store does, and may be repeated.
+   */
+  async storeUntil(count: number, atMs: number, saveTurn?: SaveTurn): Promise<void> {
     const added = this.#unstored.slice(0, count - this.#storedCount);
-    if (count <= this.#storedCount) return;
+    if (count <= this.#storedCount) {
+      await saveTurn?.(undefined);
+      return;
+    }
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       const next = withMessages(this.#known, added);
-      if (await this.#store.replace(this.#id, this.#known, next, atMs)) {
+      const isReplaced =
+        tries === 1 && saveTurn !== undefined
+          ? await saveTurn({ id: this.#id, known: this.#known, kept: next, savedAtMs: atMs })
+          : await this.#store.replace(this.#id, this.#known, next, atMs);
+      if (isReplaced) {
         this.#known = next;
         this.#unstored = this.#unstored.slice(added.length);
         this.#storedCount += added.length;

@@ -34,6 +34,7 @@ import {
   rowOf,
   withoutTurns,
 } from "./call-rows.js";
+import { type HistoryChange, replacementOf } from "./history-store.js";
 import { addUsage } from "./usage-store.js";
 
 export interface SavedTurn {
@@ -93,19 +94,26 @@ export class CallStore {
     await this.#atomic.runIf(begin, [...appendMessages(this.#db, call.id, call.transcript)]);
   }
 
-  /** All of it or nothing. Throws when the call is not active. */
-  async saveTurn(callId: string, saved: SavedTurn): Promise<void> {
+  /**
+   * All of it or nothing. Throws when the call is not active. What the turn adds to its conversation may come with it, which
+   * spares a transaction: false when the turn is saved, but somebody else has saved the conversation meanwhile.
+   */
+  async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
     const { messages, metrics, turn, atMs } = saved;
     const progress = this.#db
       .updateTable("calls")
       .set({ ...metricsOf(metrics), lastSavedAtMs: atMs })
       .where("id", "=", callId)
       .where("status", "=", "active");
-    const applied = await this.#atomic.runIf(progress, [
+    const changes = await this.#atomic.changesIf(progress, [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
+      ...(history === undefined ? [] : [replacementOf(this.#db, history)]),
     ]);
-    if (!applied) throw new Error(`a turn was saved for call ${callId}, which is not active`);
+    if (changes === undefined) {
+      throw new Error(`a turn was saved for call ${callId}, which is not active`);
+    }
+    return history === undefined || changes.at(-1) === 1;
   }
 
   /** All of it or nothing: false, with no usage added, when the call was not active any more. */

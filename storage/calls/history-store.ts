@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Compilable, Kysely } from "kysely";
 import * as v from "valibot";
 import type { HistoryMessage } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
@@ -40,21 +40,12 @@ export class HistoryStore {
    * else has saved meanwhile, and then nothing is changed. What was refused has not happened, and may be asked again.
    */
   replace(
-    { orgId, key }: HistoryKey,
+    id: HistoryKey,
     known: readonly HistoryMessage[],
     kept: readonly HistoryMessage[],
     savedAtMs: number,
   ): Promise<boolean> {
-    const messages = writeJson(kept);
-    const change = this.#db
-      .insertInto("sessionHistory")
-      .values({ orgId, key, messages, savedAtMs })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["orgId", "key"])
-          .doUpdateSet({ messages, savedAtMs })
-          .where("sessionHistory.messages", "=", writeJson(known)),
-      );
+    const change = replacementOf(this.#db, { id, known, kept, savedAtMs });
     // Not as a statement of its own: whether that had happened would not be known, and words would stand there twice.
     return this.#atomic.runIf(change, []);
   }
@@ -73,4 +64,29 @@ export class HistoryStore {
 export interface HistoryKey {
   readonly orgId: string;
   readonly key: string;
+}
+
+/** What `HistoryStore.replace` is told, for whoever stores something else with it. */
+export interface HistoryChange {
+  readonly id: HistoryKey;
+  readonly known: readonly HistoryMessage[];
+  readonly kept: readonly HistoryMessage[];
+  readonly savedAtMs: number;
+}
+
+/** Changes one row, or none when somebody else has saved meanwhile. */
+export function replacementOf(
+  db: Kysely<Tables>,
+  { id: { orgId, key }, known, kept, savedAtMs }: HistoryChange,
+): Compilable {
+  const messages = writeJson(kept);
+  return db
+    .insertInto("sessionHistory")
+    .values({ orgId, key, messages, savedAtMs })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["orgId", "key"])
+        .doUpdateSet({ messages, savedAtMs })
+        .where("sessionHistory.messages", "=", writeJson(known)),
+    );
 }

@@ -60,8 +60,16 @@ export class AtomicRequests {
 
   /** As `run`, but when the guard touches no row nothing happens at all. Says whether it did. */
   async runIf(guard: Compilable, queries: readonly Compilable[]): Promise<boolean> {
+    return (await this.changesIf(guard, queries)) !== undefined;
+  }
+
+  /** As `runIf`, but says how many rows each query has changed, without the guard's; undefined when nothing happened. */
+  async changesIf(
+    guard: Compilable,
+    queries: readonly Compilable[],
+  ): Promise<readonly number[] | undefined> {
     const results = await this.#port.send([guard, ...queries].map(statementOf), true);
-    return results !== undefined;
+    return results?.slice(1).map(({ changes }) => changes);
   }
 
   /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Says whether it did. */

@@ -1,4 +1,5 @@
 import type { CallEnd } from "../../../storage/calls/call-store.js";
+import type { HistoryChange } from "../../../storage/calls/history-store.js";
 import type { JsonObject, TranscriptMessage, UsageRecord } from "../../../storage/records.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 import type { AgentLlm, CallRecorder } from "../../session/effect-surroundings.js";
@@ -88,14 +89,19 @@ export class CallEntry implements CallRecorder {
       atMs: this.#began.atMs + this.#durationMs(),
     };
     const added = this.#history.add(save.added);
-    const saveTurn = untilDone(() => calls.saveTurn(callId, turn));
+    let isSaved = false;
+    const saveTurn = async (history?: HistoryChange) => {
+      const isReplaced = await calls.saveTurn(callId, turn, history);
+      isSaved = true;
+      return isReplaced;
+    };
     const isStored = this.#present.settle();
     void this.#writes.add({
       callId,
       kind: "turn",
       chars: charsOf(save) + charsOfTools(tools),
       store: async () => {
-        await together(saveTurn(), this.#history.storeUntil(added, turn.atMs));
+        await this.#history.storeUntil(added, turn.atMs, isSaved ? undefined : saveTurn);
         isStored();
         feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
       },

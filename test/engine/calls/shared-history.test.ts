@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type HistoryAccess, SharedHistory } from "../../../engine/calls/shared-history.js";
+import type { HistoryChange } from "../../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { insertOrganizations } from "../../storage/sample-records.js";
@@ -38,6 +39,28 @@ test("two calls that go on with one conversation lose nothing of each other", as
   const said = (await kept())?.map(({ content }) => content).join(", ");
   assert.equal(said, "hi, hello, from the telephone, yes, from the browser, no, and then, indeed");
   assert.deepEqual(log.lines, []);
+});
+
+test("a turn takes what it adds along, and only what came in between is stored after it", async (context) => {
+  const { history, kept } = await storeWithEarlier(context);
+  const shared = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
+  const other = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
+  const withTurn: (HistoryChange | undefined)[] = [];
+  const saveTurn = (change: HistoryChange | undefined) => {
+    withTurn.push(change);
+    return change === undefined
+      ? Promise.resolve(true)
+      : history.replace(change.id, change.known, change.kept, change.savedAtMs);
+  };
+  await shared.storeUntil(shared.add(exchange("one", "1")), 1, saveTurn);
+  assert.deepEqual(await kept(), [...EARLIER, ...exchange("one", "1")]);
+  await other.storeUntil(other.add(exchange("two", "2")), 2, saveTurn);
+  assert.deepEqual(await kept(), [...EARLIER, ...exchange("one", "1"), ...exchange("two", "2")]);
+  await other.storeUntil(1, 3, saveTurn);
+  assert.deepEqual(
+    withTurn.map((change) => change?.savedAtMs),
+    [1, 2, undefined],
+  );
 });
 
 test("what could not be stored is stored with what follows, once", async (context) => {

@@ -91,6 +91,24 @@ test("a saved turn adds messages and stages, and replaces the metrics", async (c
   assert.deepEqual(call?.metrics, { ...METRICS, turnCount: 4 });
 });
 
+test("a turn is saved whether or not the conversation that comes with it was changed by somebody else", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, history } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const turn = { messages: [QUESTION], metrics: METRICS, turn: undefined, atMs: NOON_MS };
+  const id = { orgId: "org", key: "key" };
+  const kept = [{ role: "user", content: "Open today?" }] as const;
+  const change = { id, known: [], kept, savedAtMs: NOON_MS };
+  assert.equal(await calls.saveTurn("call", turn), true);
+  assert.equal(await calls.saveTurn("call", turn, change), true);
+  assert.deepEqual(await history.load("org", "key", 0), kept);
+  assert.equal(await calls.saveTurn("call", turn, { ...change, kept: [] }), false);
+  await assert.rejects(calls.saveTurn("gone", turn, { ...change, known: kept, kept: [] }));
+  assert.deepEqual(await history.load("org", "key", 0), kept);
+  assert.equal((await calls.findById("org", "call"))?.transcript.length, 3);
+});
+
 test("a turn of a call that is not active is refused whole", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
