@@ -10,7 +10,7 @@ import {
 import { median } from "./quantile.js";
 import { compareDatabases, describeRest } from "./rest/rest-load.js";
 import { addedMs, type Scenario, type ScenarioResult } from "./scenarios.js";
-import { pinToServerCore } from "./stand/child-process.js";
+import { putBehindServer } from "./stand/child-process.js";
 import { PostgresCluster } from "./stand/postgres-cluster.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
 import { childrenOf, connectionCount } from "./stand/process-usage.js";
@@ -54,7 +54,7 @@ export class DatabasesScenario implements Scenario {
     return withLoad(this.#plan, async (load) => {
       const cluster = await PostgresCluster.start();
       // SQLite's work is done on the server's core; on the callers' own, PostgreSQL's would hold them up.
-      pinToServerCore(cluster.pid);
+      putBehindServer(cluster.pid);
       const [sqlite = [], postgres = []] = await alternate(this.#pairs, [
         () => load(),
         async () => load({ environment: { DATABASE_URL: await cluster.makeDatabase() } }),

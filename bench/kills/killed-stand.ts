@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AttackedServer } from "../attack/attacked-server.js";
 import { freePorts } from "../livestream/free-ports.js";
-import { pinToServerCore, SERVER_CORE } from "../stand/child-process.js";
+import { pinToServerCore, putBehindServer, SERVER_CORE } from "../stand/child-process.js";
 import { PostgresCluster } from "../stand/postgres-cluster.js";
 import { childrenOf, isListening } from "../stand/process-usage.js";
 import { startVendors } from "../stand/stand.js";
@@ -121,7 +121,7 @@ export async function standOfProcesses(): Promise<KilledStand> {
 /** What is killed and what it needs are on the server's core: what this process starts would be on the callers'. */
 async function below() {
   const cluster = await PostgresCluster.start();
-  pinToServerCore(cluster.pid);
+  putBehindServer(cluster.pid);
   const databaseUrl = await cluster.makeDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "parley-bench-killed-"));
   return { cluster, databaseUrl, dataDir, vendors: await startVendors() };

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { childrenOf } from "./process-usage.js";
@@ -7,6 +8,8 @@ import { childrenOf } from "./process-usage.js";
 /** The server has a core of its own, as the budgets assume; vendors and callers share the other one. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
+
+const DATABASE_NICE = 10;
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 15_000;
@@ -138,6 +141,15 @@ export function pinToServerCore(pid: number): void {
   for (const each of [pid, ...childrenOf(pid)]) {
     spawnSync("taskset", ["-a", "-cp", String(SERVER_CORE), String(each)]);
   }
+}
+
+/**
+ * A database on the server's own machine works behind it, as docs/operations.md has it: calls do not wait for what is stored.
+ * The process stands beside the server with a lower priority, with those that it has started and will start.
+ */
+export function putBehindServer(pid: number): void {
+  pinToServerCore(pid);
+  for (const each of [pid, ...childrenOf(pid)]) setPriority(each, DATABASE_NICE);
 }
 
 export function describePinning(): string {
