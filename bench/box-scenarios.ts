@@ -38,7 +38,10 @@ function told(what: string, values: readonly number[]): string {
   return `${what}: ${median(values).toFixed(2)} ms (${each})`;
 }
 
-/** The same calls on SQLite as the reference and on PostgreSQL of the same machine, in turns. */
+/**
+ * The same calls on SQLite as the reference, on PostgreSQL that has another core than the server, as one on a machine of its own
+ * would, and on PostgreSQL that shares the server's, in turns.
+ */
 export class DatabasesScenario implements Scenario {
   readonly name: string;
   readonly #plan: LoadPlan;
@@ -52,29 +55,35 @@ export class DatabasesScenario implements Scenario {
 
   run(): Promise<ScenarioResult> {
     return withLoad(this.#plan, async (load) => {
-      const cluster = await PostgresCluster.start();
-      // SQLite's work is done on the server's core; on the callers' own, PostgreSQL's would hold them up.
-      putBehindServer(cluster.pid);
-      const [sqlite = [], postgres = []] = await alternate(this.#pairs, [
+      const apart = await PostgresCluster.start();
+      const beside = await PostgresCluster.start();
+      putBehindServer(beside.pid);
+      const loadOn = async (cluster: PostgresCluster) =>
+        load({ environment: { DATABASE_URL: await cluster.makeDatabase() } });
+      const [sqlite = [], postgres = [], shared = []] = await alternate(this.#pairs, [
         () => load(),
-        async () => load({ environment: { DATABASE_URL: await cluster.makeDatabase() } }),
+        () => loadOn(apart),
+        () => loadOn(beside),
       ]);
-      await cluster.stop();
+      await apart.stop();
+      await beside.stop();
       const p99 = (results: readonly PhoneLoadResult[]) =>
         results.map((result) => addedMs(result, 0.99));
+      const reference = median(p99(sqlite));
       return {
         measurements: [
-          {
-            name: "postgresLatencyP99",
-            measured: median(p99(postgres)),
-            reference: median(p99(sqlite)),
-          },
+          { name: "postgresLatencyP99", measured: median(p99(postgres)), reference },
+          { name: "postgresSharingLatencyP99", measured: median(p99(shared)), reference },
         ],
         details: [
           told("added latency on SQLite, p99", p99(sqlite)),
           told("added latency on PostgreSQL, p99", p99(postgres)),
+          told("added latency on PostgreSQL on the server's core, p99", p99(shared)),
           ...sqlite.flatMap((result) => describePhoneLoad("SQLite", result)),
           ...postgres.flatMap((result) => describePhoneLoad("PostgreSQL", result)),
+          ...shared.flatMap((result) =>
+            describePhoneLoad("PostgreSQL on the server's core", result),
+          ),
         ],
       };
     });

@@ -84,6 +84,7 @@ const Budgets = v.strictObject({
   killedProcessGap: Budget,
   killedProcessWrong: Budget,
   postgresLatencyP99: Budget,
+  postgresSharingLatencyP99: Budget,
   workersCpuPerCallSecond: Budget,
   workersOverApart: Budget,
   workersLargestShare: Budget,

@@ -20,6 +20,7 @@ const Composed = v.object({
       cap_drop: v.array(v.string()),
       security_opt: v.array(v.string()),
       read_only: v.boolean(),
+      cpu_shares: v.optional(v.number()),
       stop_grace_period: v.optional(v.string()),
       ulimits: v.optional(v.record(v.string(), v.number())),
     }),
@@ -90,6 +91,7 @@ test("docker-compose accepts two servers of one database behind nginx, which dif
   assert.equal(configs[0]?.databaseUrl, "postgres://parley:unused@postgres:5432/parley");
   assert.deepEqual([one.ports, postgres.ports], [[], []]);
   assert.deepEqual(nginx.ports, ["127.0.0.1:8080:8080/tcp"]);
+  assert.equal(postgres.cpu_shares, 256, "calls go first");
   for (const { read_only, cap_drop } of [one, two, nginx, postgres]) {
     assert.equal(read_only, true);
     assert.deepEqual(cap_drop, ["ALL"]);
