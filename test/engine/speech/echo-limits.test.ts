@@ -107,3 +107,14 @@ test("words that were said before a pause took no time since", () => {
   assert.equal(echoOf(text, atMs, all), "certain");
   assert.equal(echoOf(text, atMs, all, { newestText: "epsilon zeta" }), "possible");
 });
+
+test("of twenty words three are misheard at most", () => {
+  const words = Array.from({ length: 20 }, (_, at) => `word${String.fromCharCode(97 + at)}`);
+  const misheard = (count: number) =>
+    words.map((word, at) => (at % 5 === 2 && at < 5 * count ? `other${at}` : word)).join(" ");
+  const text = words.join(" ");
+  assert.deepEqual(
+    [3, 4].map((count) => heard(misheard(count), 0, `omega|${text}|zeta`)),
+    ["certain", "possible"],
+  );
+});

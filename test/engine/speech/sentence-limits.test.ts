@@ -53,6 +53,19 @@ test("a clause is cut at a semicolon, a dash, a conjunction and the wide marks, 
   assert.deepEqual(split([number]), [number]);
 });
 
+test("a clause of twenty characters is not cut off, one of twenty-one is", () => {
+  const rest = "word ".repeat(16).trim();
+  const begun = (characters: number) => `${"a".repeat(characters - 1)},`;
+  assert.deepEqual(split([`${begun(21)} ${rest}.`]), [begun(21), `${rest}.`]);
+  assert.deepEqual(split([`${begun(20)} ${rest}.`]), [`${begun(20)} ${rest}.`]);
+});
+
+test("a later sentence of eleven characters goes with the next one, one of twelve stands alone", () => {
+  const [first, next] = ["This is how it begins.", "And this one follows it."];
+  assert.deepEqual(split([`${first} It is so ok. ${next}`]), [first, "It is so ok.", next]);
+  assert.deepEqual(split([`${first} It is so o. ${next}`]), [first, `It is so o. ${next}`]);
+});
+
 test("without any end a sentence is cut at a word when it reaches the limit", () => {
   const sentences = split(pieces("Of course. ".concat("word ".repeat(200)), 5));
   assert.equal(sentences[0], "Of course.");

@@ -90,6 +90,14 @@ const CASES: Readonly<
     ],
     ["well i think so"],
   ],
+  "an utterance end 50 ms before the newest word is of that word": [
+    [{ final: "yes please", endMs: 1_000 }, { utteranceEndMs: 950 }],
+    ["yes please"],
+  ],
+  "an utterance end more than 50 ms before the newest word is of an older one": [
+    [{ final: "yes please", endMs: 1_000 }, { utteranceEndMs: 949 }],
+    [],
+  ],
   "an utterance end may be off by a rounding": [
     [{ final: "yes please", endMs: 1_000 }, { utteranceEndMs: 960 }],
     ["yes please"],

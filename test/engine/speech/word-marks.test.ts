@@ -33,6 +33,11 @@ test("a word is said at its end, with the mark behind it", () => {
   assert.equal(charsSaid(text, marks, 1_000, 1_000), text.length);
 });
 
+test("when the audio ends with its last marked word, no more than that was said", () => {
+  const text = "Hello, dear Ada!";
+  assert.equal(charsSaid(text, marked(text, "Hello=500"), 500, 500), 6);
+});
+
 test("what a voice says in other words is passed over, and what follows is found again", () => {
   const text = "Call 12 or 13 today.";
   const marks = marked(text, "Call=300", "twelve=600", "or=800", "thirteen=1200", "today=1500");
