@@ -5,6 +5,13 @@ import type { Mutant } from "./sampled-mutants.js";
 
 export const EQUIVALENT: readonly EquivalentMutant[] = [
   {
+    sourcePath: "engine/tenancy/agents/dial-targets.ts",
+    code: "? Array.from({ length: target.length - 1 }, (_, index) => target.slice(0, index + 2))",
+    original: "-",
+    replacement: "+",
+    reason: "what is longer than the number is the number once more",
+  },
+  {
     sourcePath: "engine/calls/opening/caller-placement.ts",
     code: "this.#waitingSamples -= this.#waiting.shift()?.pcm.length ?? 0;",
     original: "0",

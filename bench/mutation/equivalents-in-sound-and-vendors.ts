@@ -2,6 +2,13 @@ import type { EquivalentMutant } from "./equivalent-mutant.js";
 
 export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
   {
+    sourcePath: "engine/audio/decimator.ts",
+    code: "if (window.length < past.length + blockMax)",
+    original: "<",
+    replacement: "<=",
+    reason: "a window of the same length is made anew, and filled as the old one would be",
+  },
+  {
     sourcePath: "engine/speech/call-summary.ts",
     code: "if (value !== undefined)",
     original: "value !== undefined",

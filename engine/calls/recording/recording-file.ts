@@ -5,7 +5,7 @@ import { WAV_FRAME_BYTES, WAV_HEADER_BYTES, wavHeader, wavRateHz } from "./wav-h
 /** Audio that the disk has not taken yet, some sixteen seconds of a web call: a disk that is so slow will not catch up. */
 const FILE_BACKLOG_BYTES_MAX = 1024 * 1024;
 /** The sizes in the file are of 32 bits, and many players take them for signed: nine hours of a web call. */
-export const RECORDING_BYTES_MAX = 2 ** 31 - 1;
+const RECORDING_BYTES_MAX = 2 ** 31 - 1;
 /** What follows the name of a file that is not whole. */
 const UNFINISHED = ".part";
 
@@ -23,6 +23,7 @@ export class RecordingFile {
   readonly #path: string;
   readonly #rateHz: number;
   readonly #onFault: (error: unknown) => void;
+  readonly #sizeBytesMax: number;
   #handle: FileHandle | undefined;
   #work: Promise<void>;
   #sizeBytes = WAV_HEADER_BYTES;
@@ -35,10 +36,12 @@ export class RecordingFile {
     rateHz: number,
     ready: Promise<void>,
     onFault: (error: unknown) => void,
+    sizeBytesMax = RECORDING_BYTES_MAX,
   ) {
     this.#path = path;
     this.#rateHz = rateHz;
     this.#onFault = onFault;
+    this.#sizeBytesMax = sizeBytesMax;
     this.#work = this.#guard(async () => {
       await ready;
       await this.#create();
@@ -50,7 +53,7 @@ export class RecordingFile {
     if (this.#hasFailed) return true;
     const backlogBytes = this.#backlogBytes + block.byteLength;
     if (backlogBytes > FILE_BACKLOG_BYTES_MAX) return false;
-    if (this.#sizeBytes + block.byteLength > RECORDING_BYTES_MAX) return false;
+    if (this.#sizeBytes + block.byteLength > this.#sizeBytesMax) return false;
     this.#backlogBytes = backlogBytes;
     this.#sizeBytes += block.byteLength;
     this.#work = this.#work.then(() =>

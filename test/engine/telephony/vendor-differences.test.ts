@@ -206,6 +206,10 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
   ]);
   const odd = { callSid: "c1", metadata: "text" };
   assert.deepEqual(startedBy(jambonzWire(), odd).parameters, { metadata: "text" });
+  for (const other of [{ type: "info" }, { event: "connected" }]) {
+    const [unknown] = receive(jambonzWire(), textFrame({ callSid: "c1", ...other }));
+    assert.notEqual(unknown?.type, "started", "it tells of the call without saying what it tells");
+  }
   wire.mark("m1");
   wire.mark("m2");
   wire.clear();

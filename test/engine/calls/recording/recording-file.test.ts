@@ -29,3 +29,17 @@ test("a disk that fails is told of once, and what is written then is dropped", a
   assert.equal(await file.finish(), undefined);
   assert.equal(faults.length, 1);
 });
+
+test("a recording that is as long as a file may be takes no more, and is whole", async () => {
+  const path = temporaryFile();
+  const headerBytes = 44;
+  const sizeBytesMax = headerBytes + 3 * 320;
+  const file = new RecordingFile(path, 8_000, Promise.resolve(), assert.ifError, sizeBytesMax);
+  const block = new Uint8Array(320);
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => file.write(block)),
+    [true, true, true, false],
+  );
+  assert.equal(file.write(new Uint8Array(1)), false);
+  assert.deepEqual(await file.finish(), { bytes: sizeBytesMax, durationSec: 0.03 });
+});

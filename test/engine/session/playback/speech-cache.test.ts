@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   SpeechCache,
   type SpokenSentence,
+  sizeBytesOf,
   voiceKeyOf,
 } from "../../../../engine/session/playback/speech-cache.js";
 
@@ -97,4 +98,9 @@ test("a cache of no bytes keeps nothing", () => {
   keepTwice(cache, "Hello.", sentence(1));
   assert.equal(cache.find(VOICE, "Hello."), undefined);
   assert.equal(cache.sizeBytes, 0);
+});
+
+test("a sentence without a sound takes a byte, since a cache counts nothing that takes none", () => {
+  assert.equal(sizeBytesOf(sentence(0)), 1);
+  assert.equal(sizeBytesOf(sentence(7)), 7);
 });

@@ -171,6 +171,14 @@ describe("a call's recognition by one recognizer after another", () => {
       await settled();
     }
     assert.deepEqual(listener.failed, []);
+    for (let change = 2; change <= 6; change += 1) {
+      newest().listener.onFailed(fault());
+      await settled();
+    }
+    assert.deepEqual(listener.failed, [], "the last of the twelve was the first of this outage");
+    newest().listener.onFailed(fault());
+    await settled();
+    assert.equal(listener.failed.length, 1);
     stream.close();
   });
 

@@ -181,6 +181,8 @@ describe("voices, one behind the other", () => {
     clock.advance(PATIENCE_MS);
     await spoken;
     assert.equal(answers.take().tts?.wastedMs, 800);
+    // What it was waited for counts among its times: one answer in twenty-one was that late.
+    assert.equal(times.givenUpAfterMs(chain.first, PATIENCE_MS), 1.2 * 800);
   });
 
   for (const [fault, format] of [
@@ -199,6 +201,15 @@ describe("voices, one behind the other", () => {
       assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
     });
   }
+
+  it("tells of a stall in the middle of a sentence as a stall, for which the call asks again", async () => {
+    vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
+    const chunks: Uint8Array[] = [];
+    const spoken = speak(chunks, MP3, vendors.changes.tell);
+    await vendors.changes.until("its first audio", () => chunks.length > 0);
+    clock.advance(PATIENCE_MS);
+    await assert.rejects(spoken, { fault: "timeout", vendor: "elevenlabs", retryable: true });
+  });
 
   it("does not ask again first who has stalled in the middle of a sentence that was given up", async () => {
     vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { SystemClock } from "../../../../engine/time/clock.js";
+import {
+  HOSTED_COMPATIBLE,
+  OTHER_COMPATIBLE,
+} from "../../../../engine/vendors/openai-compatible/presets.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { never } from "../sandboxed-vendors.js";
+import { ScriptedWebServer } from "../scripted-web-server.js";
+
+const clock = new SystemClock();
+const connections = new Connections({ clock, allowPrivateAddresses: true });
+const server = new ScriptedWebServer();
+before(() => server.start());
+afterEach(() => server.requests.splice(0));
+after(async () => {
+  await connections.close();
+  await server.close();
+});
+
+/** Stored credentials and an operator's environment hold these names: whoever changes one leaves them behind. */
+const NAMES = [
+  ["anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
+  ["gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"],
+  ["mistral", "MISTRAL_API_KEY", "MISTRAL_BASE_URL"],
+  ["openrouter", "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL"],
+  ["whisper", undefined, "WHISPER_BASE_URL"],
+  ["kokoro", undefined, "KOKORO_BASE_URL"],
+  ["vllm", undefined, undefined],
+  ["llama-cpp", undefined, undefined],
+  ["openai-compatible", undefined, undefined],
+];
+
+test("servers of OpenAI's protocol go by the names that are stored and set", () => {
+  assert.deepEqual(
+    [...HOSTED_COMPATIBLE, ...OTHER_COMPATIBLE].map(({ key, apiKey, address }) => [
+      key,
+      apiKey.variable,
+      address.variable,
+    ]),
+    NAMES,
+  );
+});
+
+test("usage is asked for where the server allows the question, and every other field is one that all take", async () => {
+  server.answer = (response) => {
+    response.setHeader("content-type", "text/event-stream");
+    const choice = { delta: { content: "Hi" }, finish_reason: "stop" };
+    response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+  };
+  const asking: string[] = [];
+  for (const { key, llm } of [...HOSTED_COMPATIBLE, ...OTHER_COMPATIBLE]) {
+    if (llm === undefined) continue;
+    const given = { apiKey: "k", baseUrl: `${server.url}/v1`, settings: {}, clientOwned: false };
+    const messages = [{ role: "user", content: "Hello" }] as const;
+    const request = { modelId: "m", messages, temperature: 0.5, maxTokens: 9 };
+    const client = llm.client(given, { clock, connections });
+    await client.complete(request, () => undefined, never());
+    const { stream_options: usage, ...others } = JSON.parse(server.requests.at(-1)?.body ?? "");
+    if (usage !== undefined) asking.push(key);
+    assert.deepEqual(Object.keys(others).sort(), [
+      "max_tokens",
+      "messages",
+      "model",
+      "stream",
+      "temperature",
+    ]);
+  }
+  assert.deepEqual(asking, [
+    "anthropic",
+    "gemini",
+    "openrouter",
+    "vllm",
+    "llama-cpp",
+    "openai-compatible",
+  ]);
+});
