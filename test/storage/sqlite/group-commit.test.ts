@@ -142,3 +142,18 @@ test("a refused commit fails the whole group", async (context) => {
   assert.equal(committed, false);
   assert.deepEqual(shelves(file), []);
 });
+
+test("what is only done after a change is left out where the statement before it changed nothing", async (context) => {
+  const { file, groupCommit } = await openTables(context);
+  const after = (id: string) => ({ ...shelf(id), onlyAfterChange: true }) as const;
+  const rename = (from: string, to: string) =>
+    statement(`update shelves set id = '${to}' where id = '${from}'`);
+  const reading = statement("select id from shelves");
+  const { replies } = groupCommit.run([
+    request(1, shelf("a"), reading, after("b")),
+    request(2, rename("nobody", "x"), after("c"), after("d")),
+    request(3, rename("a", "e"), after("f"), after("g")),
+  ]);
+  assert.deepEqual(kinds(replies), ["done", "done", "done"]);
+  assert.deepEqual(shelves(file), ["b", "e", "f", "g"]);
+});

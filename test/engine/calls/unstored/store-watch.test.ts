@@ -43,6 +43,29 @@ function watchOf() {
   return { watch, found, log, look };
 }
 
+test("a store that does not answer a look is not looked at a second time", async () => {
+  const clock = new VirtualClock();
+  const answers: (() => void)[] = [];
+  const look = () =>
+    new Promise<StoreCondition>((resolve) => {
+      answers.push(() => resolve({ fault: undefined, warning: undefined }));
+    });
+  const watch = new StoreWatch({
+    store: { writeFault: undefined, look },
+    keptCount: () => 0,
+    tryToWrite: () => Promise.resolve(),
+    clock,
+    log: new RecordingLogger(),
+  });
+  clock.advance(3 * LOOK_MS);
+  assert.equal(answers.length, 1);
+  answers[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(LOOK_MS);
+  assert.equal(answers.length, 2);
+  watch.close();
+});
+
 test("a fault that only a look finds refuses calls until the store has been well for a while", async () => {
   const { watch, found, log, look } = watchOf();
   await look();

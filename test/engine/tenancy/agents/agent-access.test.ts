@@ -7,6 +7,7 @@ import {
   sttModelId,
   usableFallbacks,
 } from "../../../../engine/tenancy/agents/agent-access.js";
+import { agentForCall } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { newAgent } from "../../../../engine/tenancy/agents/agent-input.js";
 import type {
   AgentRecord,
@@ -175,5 +176,35 @@ test("a recognizer that stands in hears with the model it was given, or the firs
   assert.deepEqual(
     usable.map((vendor) => vendor?.modelId),
     ["stt-other", "stt-model"],
+  );
+});
+
+test("who cannot stand in is left out of a call, and each voice keeps the speed of its own", () => {
+  const models = ["llm", "tts", "stt"].map((kind) => ({ modelId: `${kind}-model`, label: "" }));
+  const off = { orgId: "org", active: false, models };
+  const standIn = (category: Category) => provider(category, { id: `${category}-2`, models });
+  const providersById = byId(
+    ...(["llm", "tts", "stt"] as const).flatMap((category) => [
+      provider(category, { ...off, id: `${category}-off` }),
+      standIn(category),
+    ]),
+  );
+  const both = (category: Category) =>
+    [`${category}-off`, `${category}-2`].map((providerId) => ({
+      providerId,
+      modelId: `${category}-model`,
+    }));
+  const tts = both("tts").map((voice, at) => ({ ...voice, speed: [0.5, 1.5][at] ?? 0 }));
+  const fallbacks = { ...AGENT.fallbacks, llm: both("llm"), tts, stt: both("stt") };
+  const agents = [{ agent: { ...AGENT, fallbacks }, position: 0 }];
+  const chosen = agentForCall({ agents, providersById }, PLAN, undefined);
+  const names = (usable: readonly { readonly provider: ProviderRecord }[]) =>
+    usable.map(({ provider: { id } }) => id);
+  assert.deepEqual(names(chosen.fallbacks.llm), ["llm-2"]);
+  assert.deepEqual(names(chosen.fallbacks.stt), ["stt-2"]);
+  assert.deepEqual(names(chosen.fallbacks.tts), ["tts-2"]);
+  assert.deepEqual(
+    chosen.fallbacks.tts.map(({ speed }) => speed),
+    [1.5],
   );
 });

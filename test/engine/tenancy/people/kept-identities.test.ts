@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { Failure } from "../../../../engine/failure.js";
 import { ClientTokens } from "../../../../engine/security/client-token.js";
 import { ClientAccess } from "../../../../engine/tenancy/people/client-access.js";
 import type { Tenant } from "../../../../engine/tenancy/tenant.js";
@@ -153,4 +154,22 @@ test("an agent that is no longer public is out of reach of pages at once", async
   assert.equal(reads.mock.callCount(), 1);
   await platform.agents.update(tenant, id, { publicOrigins: [] });
   assert.equal(await access.byOrigin(id, origin), undefined);
+});
+
+test("a token that would be too long is refused by the field that makes it so", async (context) => {
+  const { platform, tenant } = await knownUser(context);
+  const { clock, database, organizations } = platform;
+  const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });
+  const access = new ClientAccess({ database, organizations, clientTokens, clock });
+  const { id: agentId } = await platform.agents.create(tenant, await platform.agentInput());
+  const ask = (notes: string) =>
+    access.issue(tenant, { agentId, ttlSec: 60, variables: { notes } });
+  assert.ok((await ask("short")).token);
+  await assert.rejects(ask("n".repeat(2_048)), (error) => {
+    assert.ok(error instanceof Failure);
+    assert.deepEqual(error.details, [
+      { path: "variables", message: "expected less: a token has at most 2048 characters" },
+    ]);
+    return true;
+  });
 });

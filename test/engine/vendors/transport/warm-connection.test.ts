@@ -93,5 +93,7 @@ describe("a connection that is opened ahead", () => {
     await connections.close();
     warm();
     assert.equal(clock.pendingTimerCount, 0);
+    warmConnection({ clock, connections }, { origin: "no address", path: "" }, false);
+    assert.equal(clock.pendingTimerCount, 0);
   });
 });

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newCall } from "../../../../engine/calls/opening/call-start.js";
+import { CALL_START } from "../temporary-journal.js";
+
+test("a call tells of the key that it came with, and of none where it came without one", () => {
+  const begun = newCall({ ...CALL_START, apiKeyId: "key" }, 7_000);
+  assert.deepEqual(begun.metadata, { apiKeyId: "key" });
+  assert.deepEqual(newCall({ ...CALL_START, apiKeyId: undefined }, 7_000).metadata, {});
+  const { status, startedAtMs, createdAtMs, endedAtMs, durationSec } = begun;
+  assert.deepEqual(
+    [status, startedAtMs, createdAtMs, endedAtMs, durationSec],
+    ["active", 7_000, 7_000, null, null],
+  );
+});
