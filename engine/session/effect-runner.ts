@@ -32,8 +32,7 @@ export class EffectRunner implements EffectPerformer {
   constructor(around: EffectSurroundings, startedAtMs: number) {
     this.#around = around;
     this.#phrases = new CallPhrases(around, (text, { durationMs, words }) => {
-      const timed = words === undefined ? {} : { words };
-      this.report({ type: "phraseReady", text, durationMs, ...timed });
+      this.report({ type: "phraseReady", text, durationMs, words });
     });
     this.#startedAtMs = startedAtMs;
   }

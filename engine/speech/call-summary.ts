@@ -61,9 +61,7 @@ const Answer = v.object({
 /** Reads the model's answer, also inside a code fence or between other words; what cannot be read is left out. */
 export function parseSummary(text: string): CallSummary {
   for (const candidate of jsonObjects(text.slice(0, ANSWER_CHARACTERS_MAX))) {
-    const answer = v.safeParse(Answer, candidate);
-    if (!answer.success) continue;
-    const { summary, sentiment } = answer.output;
+    const { summary, sentiment } = v.parse(Answer, candidate);
     if (summary === undefined && sentiment === undefined) continue;
     return {
       ...(summary === undefined ? {} : { summary: summary.slice(0, SUMMARY_CHARACTERS_MAX) }),

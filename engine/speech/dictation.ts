@@ -81,7 +81,7 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
 
 function isHalfMail(tail: string, pieces: readonly string[]): boolean {
   if (HALF_EMAIL.test(tail)) return true;
-  if (pieces.length > 1 && JOINING_WORDS.has(lastOf(pieces))) return true;
+  if (JOINING_WORDS.has(lastOf(pieces))) return true;
   // "Jane dot doe" is a name, whose host is still to come.
   const isName = pieces.slice(1).some((piece) => JOINING_WORDS.has(piece.toLowerCase()));
   return !SIGNED.test(tail) && (isName || STOP_INSIDE.test(lastOf(pieces)));

@@ -4,14 +4,6 @@ const UNSPACED =
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/**
- * The part of `text` that can have been heard when `fraction` (0 to 1) of its audio was played. Only whole words count,
- * and never more than that share of the characters; '' before the end of the first word.
- */
-export function heardPart(text: string, fraction: number): string {
-  return fraction > 0 ? wholeWords(text, text.length * fraction) : "";
-}
-
 /** The whole words among the first `chars` characters of `text`, which may be a fraction of one. */
 export function wholeWords(text: string, chars: number): string {
   if (chars >= text.length) return text;

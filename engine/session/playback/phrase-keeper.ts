@@ -76,8 +76,7 @@ export class PhraseKeeper {
     } finally {
       cancel();
     }
-    const timed = words.length === 0 ? {} : { words };
-    return { audio: Buffer.concat(pieces), durationMs, ...timed };
+    return { audio: Buffer.concat(pieces), durationMs, words };
   }
 }
 

@@ -14,7 +14,7 @@ export interface SentenceSound {
   readonly durationMs: number;
   readonly firstByteAtMs: number;
   /** Words that the sentence's voice has timed since the sound before. */
-  readonly words?: readonly TimedWord[];
+  readonly words: readonly TimedWord[];
 }
 
 export interface DeliveryOptions {
@@ -143,7 +143,6 @@ export class SentenceDelivery {
     const firstByteAtMs = this.#firstByteAtMs ?? this.#options.clock.monotonicMs();
     const words = this.#words;
     this.#words = [];
-    const told = words.length === 0 ? {} : { words };
-    this.#options.report({ type, durationMs: this.#durationMs, firstByteAtMs, ...told });
+    this.#options.report({ type, durationMs: this.#durationMs, firstByteAtMs, words });
   }
 }

@@ -88,15 +88,14 @@ export async function speakSentence(
   if (durationMs === 0) {
     throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");
   }
-  const timed = words.length === 0 ? {} : { words };
-  cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs, ...timed });
+  cache.keep(tts.cacheKey, text, { audio: joined(pieces), durationMs, words });
   delivery.finish();
   return durationMs;
 }
 
 /** What was spoken before goes to its delivery as a whole, with the times of its words. */
 export function deliverSpoken(
-  { audio, durationMs, words = [] }: SpokenSentence,
+  { audio, durationMs, words }: SpokenSentence,
   delivery: Pick<SentenceDelivery, "add" | "timed" | "finish">,
 ): void {
   delivery.timed(words);

@@ -7,15 +7,15 @@ import type { TimedWord } from "../../speech/word-marks.js";
 export interface SpokenSentence {
   readonly audio: Uint8Array;
   readonly durationMs: number;
-  /** Where its words end in the audio; left out where its voice does not tell. */
-  readonly words?: readonly TimedWord[];
+  /** Where its words end in the audio; empty where its voice does not tell. */
+  readonly words: readonly TimedWord[];
 }
 
 /** Two numbers and a string beside its characters. */
 const WORD_SIZE_BYTES = 48;
 
 /** What a sentence takes in a cache, at least 1. */
-export function sizeBytesOf({ audio, words = [] }: SpokenSentence): number {
+export function sizeBytesOf({ audio, words }: SpokenSentence): number {
   const charsOf = (chars: number, { text }: TimedWord) => chars + text.length;
   const wordsBytes = words.length * WORD_SIZE_BYTES + 2 * words.reduce(charsOf, 0);
   return Math.max(1, audio.byteLength + wordsBytes);

@@ -137,8 +137,8 @@ function afterFarewell(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const isHeard = turn.sentCount > 0 && !turn.generating && atMs >= turn.ledger.endsAtMs;
-  return isHeard && turn.sentCount === turn.sentences.length && !state.settings.isPaced
+  const isHeard = isAllSent(turn) && atMs >= turn.ledger.endsAtMs;
+  return isHeard && !state.settings.isPaced
     ? onPlaybackEnd(state, atMs, out)
     : goOn(state, atMs, out);
 }

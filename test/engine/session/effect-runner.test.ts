@@ -11,7 +11,7 @@ import { PhraseKeeper } from "../../../engine/session/playback/phrase-keeper.js"
 import { PlayoutDelays } from "../../../engine/session/playback/playout-delay.js";
 import { SpeechCache } from "../../../engine/session/playback/speech-cache.js";
 import { VoicePaces } from "../../../engine/session/playback/voice-paces.js";
-import { EMPTY_TOOLBOX } from "../../../engine/session/tool-use/toolbox.js";
+import { EMPTY_TOOLBOX, type Toolbox } from "../../../engine/session/tool-use/toolbox.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -37,7 +37,7 @@ class Trial {
   readonly runner: EffectRunner;
   #onEvent: () => void = () => undefined;
 
-  constructor() {
+  constructor(toolbox: Toolbox = EMPTY_TOOLBOX) {
     const { clock, caller, log, model, client } = this;
     const llm = {
       vendor: "scripted",
@@ -64,7 +64,6 @@ class Trial {
       ended: (ending: Ending) => this.endings.push(ending),
     };
     const cache = new SpeechCache(0);
-    const toolbox = EMPTY_TOOLBOX;
     const playoutDelays = new PlayoutDelays();
     const phrases = new PhraseKeeper(clock);
     const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
@@ -151,6 +150,16 @@ test("a vendor's client that throws anything else is a bug, logged, and not trie
   assert.deepEqual(await failed, { type: "replyFailed", turnId: 1, retryable: false, atMs: 0 });
   assert.equal(trial.log.ofLevel("error").length, 1);
   assert.deepEqual(trial.failures, []);
+});
+
+test("a voice that fails is noted, with whether another try may help", async () => {
+  const trial = new Trial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const failed = trial.next();
+  trial.client.syntheses[0]?.fail(new VendorError("scripted", "unauthorized", "no"));
+  const told = { type: "sentenceFailed", turnId: 1, index: 0, retryable: false, atMs: 0 };
+  assert.deepEqual(await failed, told);
+  assert.deepEqual(trial.failures, ["tts unauthorized"]);
 });
 
 test("a sentence is spoken, kept until it is played, and played once", async () => {

@@ -32,3 +32,20 @@ test("a call that may last half a minute or longer is told six seconds before it
   assert.equal(timeUpAfterMs(30_000), 24_000);
   assert.equal(timeUpAfterMs(1_800_000), 1_794_000);
 });
+
+test("a client is told to be silent for the last words where it was sent something, and not else", () => {
+  for (const isSpeaking of [true, false]) {
+    const call = new RecordedCall(PLAIN_SETTINGS);
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "written", text: "what time is it" });
+    call.send({ type: "replyToken", turnId: 1, text: "It is ten." });
+    call.send({ type: "replyDone", turnId: 1, tokens: 5 });
+    if (isSpeaking) {
+      const audio = { turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 };
+      call.send({ type: "sentenceWhole", ...audio });
+    }
+    call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
+    const lines = call.takeLines();
+    assert.equal(lines.includes("send audioStop"), isSpeaking);
+  }
+});

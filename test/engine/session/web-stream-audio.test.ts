@@ -9,7 +9,11 @@ import {
   type RawFormat,
 } from "../../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../../engine/audio/audio-pool.js";
-import { webStreamAudio } from "../../../engine/session/playback/leg-audio.js";
+import {
+  phoneAudio,
+  WEB_AUDIO,
+  webStreamAudio,
+} from "../../../engine/session/playback/leg-audio.js";
 import type { SpeechFormat } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 
@@ -50,4 +54,25 @@ test("PCM passes as it comes, in whole samples and with its length", async () =>
   converter.write(new Uint8Array(1));
   await converter.end();
   assert.deepEqual(pieces, ["4800 bytes, 100 ms", "4800 bytes, 100 ms", "0 bytes, 0 ms"]);
+});
+
+test("µ-law passes as it comes, every byte of it", () => {
+  const pieces: string[] = [];
+  const listener = {
+    onPiece: (audio: Uint8Array, durationMs: number) =>
+      pieces.push(`${audio.byteLength} bytes, ${durationMs} ms`),
+    onBroken: () => assert.fail("nothing can break"),
+  };
+  const { signal } = new AbortController();
+  const converter = formatOf(MULAW_8K, [MULAW_8K]).open(listener, signal);
+  converter.write(new Uint8Array(161));
+  assert.deepEqual(pieces, ["161 bytes, 20.125 ms"]);
+});
+
+test("only a telephone's audio is paced by the server", () => {
+  const lines = [WEB_AUDIO, webStreamAudio(PCM_24K, noPool), phoneAudio(MULAW_8K, noPool)];
+  assert.deepEqual(
+    lines.map(({ isPaced }) => isPaced),
+    [false, false, true],
+  );
 });

@@ -40,6 +40,7 @@ test("an address is not over after 'at' or 'dot'", () => {
     "jane J at",
     "it is 7 dot",
     "mail jane@example dot",
+    "mail jane at example dot",
     "jane dot d at",
     "x guion 7 arroba",
   ]) {
@@ -199,6 +200,7 @@ test("a date of birth is over with its year, an e-mail address with its last par
     ["am fünften März", "Wann möchten Sie kommen?"],
     ["please send me an e-mail", "How can I help you?"],
     ["the same one", "What number should I call?"],
+    ["perhaps seven", "What is the code?"],
   ] as const) {
     assert.ok(!isDictating(heard, question), heard);
   }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { heardPart } from "../../../engine/speech/heard-text.js";
+import { wholeWords } from "../../../engine/speech/heard-text.js";
+
+/** The whole words of that share of a text. */
+function heardPart(text: string, fraction: number): string {
+  return wholeWords(text, text.length * fraction);
+}
 
 test("what was heard ends with a whole word", () => {
   const text = "One two three four.";

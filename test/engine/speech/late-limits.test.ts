@@ -80,3 +80,9 @@ test("a guess is no final result of its own, and a silence mark is one", () => {
   const marked = withoutLateWords(NO_LATE_WORDS, { ...guess, speechFinal: true }, 2_000);
   assert.equal(rest(marked.late, WORDS, 1_000, 2_100), "");
 });
+
+test("behind a final result of marks alone every word is new", () => {
+  const marks = { text: "...", isFinal: true, speechFinal: false, lastWordEndMs: 1_000 };
+  const { late } = withoutLateWords(NO_LATE_WORDS, marks, 2_000);
+  assert.equal(rest(late, "yes please", 1_100, 2_200), "yes please");
+});

@@ -44,3 +44,8 @@ test("a character that is longer than a sentence may be is cut, never inside a p
     [9, 9, 11],
   );
 });
+
+test("a clause that ends in the first half of what must be cut is no place to cut it", () => {
+  const text = "If you like it, we come tomorrow to see y";
+  assert.equal(forcedCut(text, 0, 40), text.lastIndexOf(" "));
+});

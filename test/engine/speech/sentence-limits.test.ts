@@ -209,3 +209,8 @@ test("every sentence is trimmed, can be spoken and stays within the limit", () =
     { numRuns: 300 },
   );
 });
+
+test("after a short first sentence the next piece ends with the last clause of its first thirty characters", () => {
+  const clause = `${"a".repeat(25)},`;
+  assert.deepEqual(split([`Yes. ${clause} bbb, ccc ccc.`]), ["Yes.", clause, "bbb, ccc ccc."]);
+});

@@ -55,3 +55,14 @@ test("a look at the growth of a sentence that has become whole finds nothing to 
   assert.deepEqual(call.takeLines(), []);
   assert.equal(call.actor.state.turn, before.turn);
 });
+
+test("the first millisecond of a sentence is sound that has come", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, isStreamed: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "what time is it" });
+  call.send({ type: "replyToken", turnId: 1, text: "It is ten." });
+  call.send({ type: "replyDone", turnId: 1, tokens: 5 });
+  call.clock.advance(300);
+  call.send({ type: "sentenceGrew", turnId: 1, index: 0, durationMs: 1, firstByteAtMs: 290 });
+  assert.equal(call.actor.state.turn?.sentences[0]?.grewAtMs, 300);
+});

@@ -12,7 +12,7 @@ const SAID_ONCE_MAX = 16_384;
 const VOICE = voiceKeyOf(["org", "provider", "model", 1, "en-US"]);
 
 function sentence(sizeBytes: number) {
-  return { audio: new Uint8Array(sizeBytes), durationMs: 100 };
+  return { audio: new Uint8Array(sizeBytes), durationMs: 100, words: [] };
 }
 
 function keepTwice(cache: SpeechCache, text: string, spoken: SpokenSentence) {

@@ -41,3 +41,13 @@ test("of an early reply 4,000 characters are kept, and the token that reaches th
   }
   assert.equal(call.actor.state.early?.text.length, 4_000);
 });
+
+test("who is dictating is not answered early, unless the recognizer thinks that the turn is ending", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "transcript", text: "my number is five five", ...HEARD, endedAgoMs: 150 });
+  const answered = () => call.actor.state.early?.userText;
+  assert.equal(answered(), undefined);
+  call.send({ type: "callerTurnEnding" });
+  assert.equal(answered(), "my number is five five");
+});

@@ -25,6 +25,11 @@ test("two words are an echo for certain where they end with the agent's sentence
   assert.equal(echoHeardAt(3_200, "the garden"), "none");
 });
 
+test("four words are an echo for certain where they begin the agent's sentence, and not in its middle", () => {
+  assert.equal(echoHeardAt(1_600, "we have three rooms"), "certain");
+  assert.equal(echoHeardAt(2_080, "three rooms with a"), "possible");
+});
+
 test("what was played longer ago than twenty seconds comes back no more", () => {
   assert.equal(echoHeardAt(3_400, "the lake"), "certain");
   assert.equal(echoHeardAt(3_000 + 20_001, "the lake"), "none");

@@ -44,3 +44,48 @@ test("the agent does not say that it is at work over words of the caller that ma
   call.clock.advance(600);
   assert.equal(isSaid(), false);
 });
+
+/** Whether a word that is ready is said to a caller whose voice, if it was heard at all, was heard last at `voiceAtMs`. */
+function isSaidAt(atMs: number, voiceAtMs?: number): boolean {
+  const phrases = stockPhrases("en");
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  call.send({ type: "opened", resumed: true });
+  const [text = ""] = phrases?.waiting ?? [];
+  call.send({ type: "phraseReady", text, durationMs: 800 });
+  call.send({ type: "written", text: "what is my balance" });
+  if (voiceAtMs !== undefined) {
+    call.clock.advance(voiceAtMs);
+    call.hearVoice(true);
+    call.hearVoice(false);
+  }
+  call.clock.advance(atMs - (voiceAtMs ?? 0));
+  call.send({ type: "timerFired", timer: "waiting", voiceAgoMs: call.voiceAgoMs });
+  return call.effects.some(({ type }) => type === "playPhrase");
+}
+
+test("no word is said a millisecond too soon, nor within 300 ms of the caller's voice", () => {
+  assert.deepEqual([isSaidAt(1_499), isSaidAt(1_500)], [false, true]);
+  assert.deepEqual([isSaidAt(1_500, 1_201), isSaidAt(1_500, 1_200)], [false, true]);
+});
+
+test("a line that nothing was held on is not told to go on when the apology takes the place of a word that was stopped", () => {
+  const phrases = stockPhrases("en");
+  const settings = {
+    ...PLAIN_SETTINGS,
+    phrases,
+    waitingWordMs: 1_500,
+    sensitivity: "high",
+  } as const;
+  const call = new RecordedCall(settings);
+  call.send({ type: "opened", resumed: true });
+  const [text = ""] = phrases?.waiting ?? [];
+  call.send({ type: "phraseReady", text, durationMs: 800 });
+  call.send({ type: "written", text: "what is my balance" });
+  call.clock.advance(1_600);
+  call.send({ type: "speechStarted", voiceAgoMs: undefined });
+  assert.equal(call.actor.state.heldAtMs, 1_600);
+  call.send({ type: "replyFailed", turnId: 1, retryable: false });
+  assert.equal(call.actor.state.turn?.kind, "apology");
+  assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
+  assert.ok(!call.pendingTimers.includes("hold"));
+});
