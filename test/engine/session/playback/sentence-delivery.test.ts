@@ -23,7 +23,7 @@ function trial({ isStreamed = true } = {}) {
     playoutDelay: isStreamed ? playoutDelay : undefined,
     expectedMs: 2_000,
     clock,
-    report: ({ type, durationMs, firstByteAtMs, words: more = [] }) => {
+    report: ({ type, durationMs, firstByteAtMs, words: more }) => {
       const what = type === "sentenceGrew" ? "grew" : "whole";
       told.push(`${at()}: ${what} ${durationMs} of ${firstByteAtMs - beganMs}`);
       words.push(more.length);

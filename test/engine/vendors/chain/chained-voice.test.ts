@@ -10,7 +10,6 @@ import {
   type SpeechFormat,
   type SpeechRequest,
   type SpokenWord,
-  type TextToSpeech,
   VendorError,
 } from "../../../../engine/vendors/contracts.js";
 import { textToSpeech } from "../../../../engine/vendors/registry.js";
@@ -64,26 +63,6 @@ describe("voices, one behind the other", () => {
     const client = textToSpeech(vendor, vendors.settingsFor(vendor), vendors.context);
     return { vendor, modelId, client };
   }
-
-  it("takes nothing for MP3 whose first four bytes are none", async () => {
-    const saying = (vendor: string, bytes: Uint8Array) => {
-      const synthesize: TextToSpeech["synthesize"] = (_request, onChunk) => {
-        onChunk(bytes);
-        return Promise.resolve();
-      };
-      return { vendor, modelId: "m", client: { formats: [MP3], synthesize, warm: () => {} } };
-    };
-    const header = Uint8Array.of(0xff, 0xf3, 0x64, 0xc4);
-    const links = [saying("first", Buffer.from("oops")), saying("second", header)] as const;
-    voice = new ChainedVoice(chainOf<TextToSpeech>("tts", clock, answers, links), {
-      patienceMs: PATIENCE_MS,
-      times,
-    });
-    const chunks: Uint8Array[] = [];
-    await speak(chunks);
-    assert.deepEqual(Buffer.concat(chunks), Buffer.from(header));
-    assert.equal(answers.take().tts?.firstVendor, "first");
-  });
 
   async function speak(
     chunks: Uint8Array[],

@@ -143,4 +143,16 @@ describe("what Deepgram Flux tells", () => {
     await breaks();
     assert.equal(scripted.listener.transcripts.length, 2);
   });
+
+  it("hints the language to a model of several, by its first part", async () => {
+    for (const [modelId, hint] of [
+      ["flux-general-multi", "en"],
+      ["flux-general-en", null],
+    ] as const) {
+      const opened = await scripted.open({ modelId }, {});
+      const { searchParams } = new URL(opened.peer.request.url ?? "", "ws://flux");
+      assert.equal(searchParams.get("language_hint"), hint);
+      opened.stream.close();
+    }
+  });
 });
