@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -14,7 +14,9 @@ import {
 } from "./mutation/mutation-report.js";
 import { PlainRuns } from "./mutation/plain-runs.js";
 import { type Mutant, sampleMutants } from "./mutation/sampled-mutants.js";
+import { SwitchedBuild } from "./mutation/switched-build.js";
 import { type Breadth, TestChoice } from "./mutation/test-choice.js";
+import { TestStand } from "./mutation/test-stand.js";
 import { PostgresCluster } from "./stand/postgres-cluster.js";
 
 /**
@@ -44,9 +46,6 @@ const seed = Number(values.seed);
 const machine = thisMachine();
 const beganAtMs = performance.now();
 const limitMs = Number(values.minutes) * 60_000;
-const builds = Array.from({ length: Number(values.workers) }, (_, n) =>
-  join(BUILD, `../dist-mutants-${n}`),
-);
 const tree = new CompiledTree(BUILD, [
   "main.js",
   "parley.js",
@@ -68,24 +67,27 @@ const mutants =
         sampleMutants(tree, paths, Number.POSITIVE_INFINITY, seed),
         readFileSync(values.again, "utf8"),
       );
-const plainRuns = new PlainRuns(
-  tree,
-  mutants,
-  join(BUILD, "../node_modules/.cache/parley-mutants"),
-);
+const numbers = new Map(mutants.map((mutant, number) => [mutant, number]));
+const runs = new PlainRuns();
 const hasPostgres = PostgresCluster.isInstalled();
-const choice = new TestChoice(tree, plainRuns, hasPostgres);
+const choice = new TestChoice(tree, runs, hasPostgres);
 const trials = new Map<Mutant, Trial>();
 /** Those that no test of the whole server could be asked about. */
 let unaskedCount = 0;
 
+const builds = Array.from(
+  { length: Number(values.workers) },
+  (_, n) => new SwitchedBuild(tree, BUILD, join(BUILD, `../dist-mutants-${n}`), mutants),
+);
+const stands = builds.map((build) => new TestStand(build));
+
 try {
-  for (const build of builds) cpSync(BUILD, build, { recursive: true });
   await tryAll(mutants, "parts");
   const lived = survivors([...trials.values()]).map(({ mutant }) => mutant);
   unaskedCount = lived.length - (values.parts ? 0 : await tryAll(lived, "wholeServer"));
 } finally {
-  for (const build of builds) rmSync(build, { recursive: true, force: true });
+  for (const stand of stands) stand.end();
+  for (const build of builds) build.remove();
 }
 
 const tried = [...trials.values()];
@@ -98,7 +100,7 @@ console.log(
 if (values.write) {
   const command = ["npm run mutate --", ...process.argv.slice(2)].join(" ");
   const date = new Date().toISOString().slice(0, 10);
-  const left = { untriedCount, unaskedCount, hasPostgres, leftOutTests: plainRuns.leftOut };
+  const left = { untriedCount, unaskedCount, hasPostgres, leftOutTests: runs.leftOut };
   writeFileSync(REPORT, mutationReport({ command, date, machine, seed, trials: tried, ...left }));
 }
 
@@ -106,9 +108,10 @@ if (values.write) {
 async function tryAll(of: readonly Mutant[], breadth: Breadth): Promise<number> {
   let count = 0;
   const isTimeOver = () => performance.now() > untilOf(breadth);
-  await inEachBuild(of, async (mutant, buildFolder) => {
-    if (isTimeOver()) return;
-    const trial = await tryMutant(mutant, { choice, breadth, buildFolder, isTimeOver });
+  await onEachStand(of, async (mutant, stand) => {
+    const number = numbers.get(mutant);
+    if (number === undefined || isTimeOver()) return;
+    const trial = await tryMutant(mutant, number, { choice, runs, breadth, stand, isTimeOver });
     if (trial === undefined) return;
     const earlier = trials.get(mutant);
     // A place that only the tests of parts execute is no less tested for that.
@@ -125,16 +128,16 @@ function untilOf(breadth: Breadth): number {
   return beganAtMs + (breadth === "parts" && !values.parts ? limitMs * 0.75 : limitMs);
 }
 
-/** Each build takes the next item when it is done with one. */
-async function inEachBuild<Item>(
+/** Each stand takes the next item when it is done with one. */
+async function onEachStand<Item>(
   items: readonly Item[],
-  work: (item: Item, build: string) => Promise<void>,
+  work: (item: Item, stand: TestStand) => Promise<void>,
 ): Promise<void> {
   const waiting = [...items];
   await Promise.all(
-    builds.map(async (build) => {
+    stands.map(async (stand) => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        await work(next, build);
+        await work(next, stand);
       }
     }),
   );

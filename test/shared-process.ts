@@ -10,6 +10,11 @@ export interface FileWatcher {
   ends(name: string): void;
 }
 
+export interface TestFile {
+  readonly name: string;
+  readonly url: string;
+}
+
 /** For what the last tests have let go of to close. */
 const LEFT_OPEN_MAX_MS = 60_000;
 
@@ -19,7 +24,7 @@ const LEFT_OPEN_MAX_MS = 60_000;
  * a process that ends early, or does not end, fails as a whole.
  */
 export async function runFiles(
-  files: readonly { readonly name: string; readonly url: string }[],
+  files: readonly TestFile[],
   timeoutMs: number,
   watcher?: FileWatcher,
 ): Promise<void> {
@@ -29,30 +34,11 @@ export async function runFiles(
     process.stderr.write(`the process ended within ${running}\n`);
     process.exitCode = 1;
   });
-  for (const { name, url } of files) {
-    running = name;
-    watcher?.begins(name);
-    await new Promise<void>((resolve) => {
-      describe(name, { timeout: timeoutMs }, async () => {
-        let begunCount = 0;
-        beforeEach(() => {
-          begunCount += 1;
-        });
-        try {
-          await import(url);
-        } catch (error) {
-          test("is loaded", () => {
-            throw error;
-          });
-        }
-        watcher?.isLoaded();
-        after(() => {
-          resolve();
-          if (begunCount === 0) throw new Error("none of its tests has run");
-        });
-      });
-    });
-    watcher?.ends(name);
+  for (const file of files) {
+    running = file.name;
+    watcher?.begins(file.name);
+    await runFile(file, timeoutMs, () => watcher?.isLoaded());
+    watcher?.ends(file.name);
   }
   running = undefined;
   // Its timer keeps no process alive: it goes off only where something else does.
@@ -60,5 +46,33 @@ export async function runFiles(
     const kinds = process.getActiveResourcesInfo().join(", ");
     process.stderr.write(`a test has left open: ${kinds}\n`);
     process.exit(1);
+  });
+}
+
+/** Runs one test file as a suite of its name; resolves when its tests are over, whatever became of them. */
+export function runFile(
+  { name, url }: TestFile,
+  timeoutMs: number,
+  isLoaded: () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    describe(name, { timeout: timeoutMs }, async () => {
+      let begunCount = 0;
+      beforeEach(() => {
+        begunCount += 1;
+      });
+      try {
+        await import(url);
+      } catch (error) {
+        test("is loaded", () => {
+          throw error;
+        });
+      }
+      isLoaded();
+      after(() => {
+        resolve();
+        if (begunCount === 0) throw new Error("none of its tests has run");
+      });
+    });
   });
 }

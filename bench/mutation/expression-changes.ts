@@ -36,12 +36,20 @@ interface Node extends Span {
   readonly value?: unknown;
 }
 
+interface Signed extends Span {
+  readonly left: Span;
+  readonly right: Span;
+  readonly operator: string;
+}
+
 /** Faults inside expressions: signs, conditions, numbers, booleans, words, and what is spread. */
 export function expressionChanges(edits: SourceEdits): VisitorObject {
-  const signs = (left: Span, right: Span, sign: string) => {
+  const signs = (node: Signed) => {
+    const { left, right, operator: sign } = node;
     const [operator, ...others] = SIGNS[sign] ?? [""];
-    for (const other of others) edits.replaceBetween(left, right, sign, other, operator);
+    for (const other of others) edits.replaceBetween(node, [left, right], [sign, other], operator);
   };
+  const keys = new Set<number>();
   /** Where a number stands for an element that is missing. */
   const fallbacks = new Set<number>();
   const word = (node: Node | null) => {
@@ -49,20 +57,22 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
     if (WORD.test(node.value)) edits.replace(node, '"mutated"', "word");
   };
   return {
-    BinaryExpression: ({ left, right, operator }) => {
+    BinaryExpression: (node) => {
+      const { left, right, operator } = node;
       const joinsText = operator === "+" && [left, right].some(isText);
-      if (!joinsText) signs(left, right, operator);
+      if (!joinsText) signs(node);
       word(left);
       word(right);
     },
-    LogicalExpression: ({ left, right, operator }) => {
-      signs(left, right, operator);
+    LogicalExpression: (node) => {
+      const { left, right, operator } = node;
+      signs(node);
       const isElement = left.type === "MemberExpression" && left.computed;
       if (operator === "??" && isElement) fallbacks.add(right.start);
     },
-    AssignmentExpression: ({ left, right, operator }) => {
-      if (!isText(right)) signs(left, right, operator);
-      word(right);
+    AssignmentExpression: (node) => {
+      if (!isText(node.right)) signs(node);
+      word(node.right);
     },
     UnaryExpression: (node) => {
       if (node.operator === "!") edits.replace(node, edits.text(node.argument), "negation");
@@ -84,13 +94,17 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
       if (typeof node.value !== "number") return;
       const operator = fallbacks.has(node.start) ? "fallback" : "number";
       const isLarge = node.value >= LARGE_NUMBER_MIN;
-      edits.replace(node, String(isLarge ? 2 * node.value : node.value + 1), operator);
+      const form = keys.has(node.start) ? "key" : "expression";
+      edits.replace(node, String(isLarge ? 2 * node.value : node.value + 1), operator, form);
     },
-    SpreadElement: ({ argument, ...node }) => {
+    SpreadElement: ({ argument }) => {
       const isOptional = /^(?:Logical|Conditional)Expression$/.test(inner(argument).type);
-      if (isOptional) edits.replace(node, "...[]", "spread");
+      if (isOptional) edits.replace(argument, "[]", "spread");
     },
-    Property: ({ value }) => word(value),
+    Property: ({ key, computed, value }) => {
+      if (!computed) keys.add(key.start);
+      word(value);
+    },
     ReturnStatement: ({ argument }) => word(argument),
     SwitchCase: ({ test }) => word(test),
   };

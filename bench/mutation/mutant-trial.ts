@@ -1,13 +1,18 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { NO_MUTANT } from "./mutant-number.js";
+import type { PlainRun, PlainRuns } from "./plain-runs.js";
 import type { Mutant } from "./sampled-mutants.js";
-import { applied } from "./source-edits.js";
-import type { ChoiceLimits, ReachingTest, TestChoice } from "./test-choice.js";
-import { runTests, type TestOutcome, type TimedTest } from "./test-process.js";
+import type { Breadth, TestChoice } from "./test-choice.js";
+import type { TestOutcome } from "./test-process.js";
+import { NORMAL_RUN_MAX_MS, type TestStand } from "./test-stand.js";
 
+/** What all test files for one mutant may take together, when they pass. */
+const TESTS_MAX_MS: Readonly<Record<Breadth, number>> = { parts: 1_500, wholeServer: 60_000 };
+/** The same, when each begins in a process of its own. */
+const FRESH_TESTS_MAX_MS = 1_500;
 /** A test that hangs is as good as one that fails, but a busy machine is no reason. */
 const TIMES_NORMAL = 4;
-const SPARE_MS = 3_000;
+const SPARE_MS = 800;
+const LOADING_SPARE_MS = 4_000;
 
 export type Fate = "killed" | "timedOut" | "survived" | "unreached";
 
@@ -18,60 +23,103 @@ export interface Trial {
   readonly by: string | undefined;
 }
 
-export interface TrialPlace extends ChoiceLimits {
+export interface TrialPlace {
+  readonly breadth: Breadth;
   readonly choice: TestChoice;
+  readonly runs: PlainRuns;
+  /** Nobody else uses it meanwhile. */
+  readonly stand: TestStand;
+  readonly isTimeOver: () => boolean;
 }
 
-/** Runs the tests of one breadth that may kill a mutant, nearest first. Undefined when the time was over first. */
-export async function tryMutant(mutant: Mutant, place: TrialPlace): Promise<Trial | undefined> {
-  let fate: Fate = "unreached";
-  for await (const list of place.choice.listsFor(mutant, place)) {
-    for (let tests = list.map(timed); tests.length > 0; ) {
-      if (place.isTimeOver()) return undefined;
-      const outcome = await outcomeWith(mutant, tests, place.buildFolder);
-      if (outcome.kind === "passed") break;
-      const until = tests.findIndex(({ path }) => path === outcome.by) + 1;
-      const tried = tests.slice(0, until);
-      if (await isTheMutants(outcome, mutant, tried, place.buildFolder)) {
-        return { mutant, fate: outcome.kind === "failed" ? "killed" : "timedOut", by: outcome.by };
-      }
-      tests = tests.slice(until);
-    }
-    fate = "survived";
-  }
-  if (place.isTimeOver()) return undefined;
-  return { mutant, fate, by: undefined };
-}
-
-function timed({ path, normalMs }: ReachingTest): TimedTest {
-  return { path, timeoutMs: normalMs * TIMES_NORMAL + SPARE_MS };
-}
-
-/** Whether neither a machine that became slow nor the files that ran before in the same process are why the last one did not pass. */
-async function isTheMutants(
-  { kind }: TestOutcome,
+/** Asks the test files of one breadth that may kill a mutant, nearest first. Undefined when the time was over first. */
+export async function tryMutant(
   mutant: Mutant,
-  tried: readonly TimedTest[],
-  buildFolder: string,
-): Promise<boolean> {
-  if (kind === "timedOut") return (await runTests(buildFolder, tried)).kind === "passed";
-  // Alone it has passed without the mutant.
-  if (tried.length === 1) return true;
-  return (await outcomeWith(mutant, tried.slice(-1), buildFolder)).kind === "failed";
+  number: number,
+  place: TrialPlace,
+): Promise<Trial | undefined> {
+  const { choice, runs, stand, breadth, isTimeOver } = place;
+  const paths = choice.candidates(mutant, breadth);
+  let fate: Fate = "unreached";
+  let sumMs = 0;
+  for (const path of paths) {
+    if (isTimeOver()) return undefined;
+    const run = await runs.of(path, () => plainRun(path, place));
+    if (run?.reached.has(number) !== true) continue;
+    fate = "survived";
+    sumMs += run.normalMs;
+    const isFresh = breadth === "wholeServer" || choice.isApart(path);
+    const outcome = await (isFresh
+      ? stand.fresh(path, number, limitMs(run) + LOADING_SPARE_MS)
+      : stand.again(path, number, limitMs(run)));
+    const kind = await judged(outcome, path, number, place);
+    if (kind !== "passed") {
+      choice.noticed(mutant, path);
+      return { mutant, fate: kind, by: path };
+    }
+    if (sumMs > TESTS_MAX_MS[breadth]) break;
+  }
+  if (breadth === "wholeServer" || !runs.loaded.has(number)) return { mutant, fate, by: undefined };
+  return tryLoaded(mutant, number, paths, place);
 }
 
-/** Puts the mutant into the build, runs test files, and takes it out again. */
-async function outcomeWith(
-  { path, change }: Mutant,
-  tests: readonly TimedTest[],
-  buildFolder: string,
-): Promise<TestOutcome> {
-  const modulePath = join(buildFolder, path);
-  const source = readFileSync(modulePath, "utf8");
-  writeFileSync(modulePath, applied(source, change));
-  try {
-    return await runTests(buildFolder, tests);
-  } finally {
-    writeFileSync(modulePath, source);
+/** A mutant of what modules do while they are loaded shows in a process that begins with it. */
+async function tryLoaded(
+  mutant: Mutant,
+  number: number,
+  paths: readonly string[],
+  { runs, stand, isTimeOver }: TrialPlace,
+): Promise<Trial | undefined> {
+  let sumMs = 0;
+  for (const path of paths) {
+    if (isTimeOver()) return undefined;
+    const run = runs.known(path);
+    if (run === undefined) continue;
+    const timeoutMs = limitMs(run) + LOADING_SPARE_MS;
+    const { kind, tookMs } = await stand.fresh(path, number, timeoutMs);
+    sumMs += tookMs;
+    if (kind !== "passed" && (await passesFresh(path, timeoutMs, stand))) {
+      return { mutant, fate: kind === "timedOut" ? "timedOut" : "killed", by: path };
+    }
+    if (sumMs > FRESH_TESTS_MAX_MS) break;
   }
+  return { mutant, fate: "survived", by: undefined };
+}
+
+function plainRun(path: string, { breadth, choice, stand }: TrialPlace): Promise<TestOutcome> {
+  return breadth === "wholeServer" || choice.isApart(path)
+    ? stand.told(path, NORMAL_RUN_MAX_MS)
+    : stand.again(path, NO_MUTANT, NORMAL_RUN_MAX_MS);
+}
+
+function limitMs({ normalMs }: PlainRun): number {
+  return normalMs * TIMES_NORMAL + SPARE_MS;
+}
+
+/**
+ * Whether neither a machine that became slow, nor what ran before in the same process, nor chance are why a file did not
+ * pass: it has to pass again without the mutant, or fail once more with it in a process of its own.
+ */
+async function judged(
+  { kind }: TestOutcome,
+  path: string,
+  number: number,
+  { stand, runs, breadth, choice }: TrialPlace,
+): Promise<"passed" | "killed" | "timedOut"> {
+  if (kind === "passed") return "passed";
+  const run = runs.known(path);
+  const timeoutMs = (run === undefined ? NORMAL_RUN_MAX_MS : limitMs(run)) + LOADING_SPARE_MS;
+  const isKept = breadth === "parts" && !choice.isApart(path);
+  if (isKept && kind !== "stray") {
+    const plain = await stand.again(path, NO_MUTANT, timeoutMs);
+    if (plain.kind === "passed") return kind === "timedOut" ? "timedOut" : "killed";
+    stand.end();
+  }
+  const fresh = isKept ? await stand.fresh(path, number, timeoutMs) : { kind };
+  if (fresh.kind === "passed" || !(await passesFresh(path, timeoutMs, stand))) return "passed";
+  return fresh.kind === "timedOut" ? "timedOut" : "killed";
+}
+
+async function passesFresh(path: string, timeoutMs: number, stand: TestStand): Promise<boolean> {
+  return (await stand.fresh(path, NO_MUTANT, timeoutMs)).kind === "passed";
 }

@@ -4,16 +4,16 @@ export interface Span {
   readonly end: number;
 }
 
+/** What the place of a change is in the syntax; a key is that of a property, not computed. */
+export type Form = "expression" | "statement" | "key";
+
 /** One wrong change of a source. */
 export interface Change extends Span {
   readonly replacement: string;
   /** Which kind of fault it stands for. */
   readonly operator: string;
-  /**
-   * Whoever executes this place notices the change, if anybody does: of an operator, its left side, since V8 counts `??`,
-   * `||` and `&&` as a part of their right side, which may never be needed.
-   */
-  readonly executedAt: number;
+  /** The whole expression, statement or key that is another one with the change. */
+  readonly within: Span & { readonly form: Form };
 }
 
 /** Collects changes while a syntax tree is walked. */
@@ -29,25 +29,37 @@ export class SourceEdits {
     return this.#source.slice(start, end);
   }
 
+  /** Replaces a whole expression, statement or key. */
   replace(
     { start, end }: Span,
     replacement: string,
     operator: string,
-    executedAt: number = start,
+    form: Form = "expression",
   ): void {
-    this.changes.push({ start, end, replacement, operator, executedAt });
+    this.changes.push({ start, end, replacement, operator, within: { start, end, form } });
   }
 
-  /** Replaces the sign between two operands. */
-  replaceBetween(left: Span, right: Span, from: string, to: string, operator: string): void {
+  /** Replaces the sign between the two operands of an expression. */
+  replaceBetween(
+    { start, end }: Span,
+    [left, right]: readonly [left: Span, right: Span],
+    [from, to]: readonly [from: string, to: string],
+    operator: string,
+  ): void {
     const between = { start: left.end, end: right.start };
     const at = this.text(between).indexOf(from);
     if (at < 0) return;
-    const start = between.start + at;
-    this.replace({ start, end: start + from.length }, to, operator, left.start);
+    const sign = { start: between.start + at, end: between.start + at + from.length };
+    const within = { start, end, form: "expression" } as const;
+    this.changes.push({ ...sign, replacement: to, operator, within });
   }
 }
 
-export function applied(source: string, { start, end, replacement }: Change): string {
-  return source.slice(0, start) + replacement + source.slice(end);
+/** What stands in a span, or in the whole source, once the change is made. */
+export function applied(
+  source: string,
+  { start, end, replacement }: Change,
+  within: Span = { start: 0, end: source.length },
+): string {
+  return source.slice(within.start, start) + replacement + source.slice(end, within.end);
 }

@@ -15,13 +15,14 @@ export function statementChanges(edits: SourceEdits): VisitorObject {
     ExpressionStatement: (node) => {
       const { expression } = node;
       const isSuper = expression.type === "CallExpression" && expression.callee.type === "Super";
-      if (REMOVABLE.has(expression.type) && !isSuper) edits.replace(node, ";", "removed");
+      if (REMOVABLE.has(expression.type) && !isSuper)
+        edits.replace(node, ";", "removed", "statement");
     },
     IfStatement: ({ test, consequent }) => {
       edits.replace(test, "true", "condition");
       edits.replace(test, "false", "condition");
       const leaving = lastOfSeveral(consequent);
-      if (leaving !== undefined) edits.replace(leaving, ";", "early return");
+      if (leaving !== undefined) edits.replace(leaving, ";", "early return", "statement");
     },
     WhileStatement: ({ test }) => edits.replace(test, "false", "condition"),
     ForStatement: ({ test }) => {
@@ -30,7 +31,7 @@ export function statementChanges(edits: SourceEdits): VisitorObject {
     SwitchStatement: ({ cases }) => {
       for (const { consequent } of cases.slice(0, -1)) {
         const last = consequent.at(-1);
-        if (last?.type === "BreakStatement") edits.replace(last, ";", "removed");
+        if (last?.type === "BreakStatement") edits.replace(last, ";", "removed", "statement");
       }
     },
   };

@@ -74,17 +74,3 @@ test("what is only logged, imports and the parent's constructor stay", () => {
 test("what is not a module is refused", () => {
   assert.throws(() => changesOf("if ("), /cannot be parsed/);
 });
-
-test("an operator is executed by whoever executes its left side", () => {
-  const source = "f(a[0] ?? 12);";
-  const places = changesOf(source).map(({ operator, executedAt }) => [
-    operator,
-    source[executedAt],
-  ]);
-  assert.deepEqual(places, [
-    ["removed", "f"],
-    ["number", "0"],
-    ["logic", "a"],
-    ["fallback", "1"],
-  ]);
-});
