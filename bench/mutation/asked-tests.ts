@@ -21,12 +21,15 @@ process.on("message", (message) => {
 
 async function answerOf(file: { name: string; url: string }, mutant: number) {
   let loaded: readonly number[] = [];
+  let loadedAtMs = 0;
   strayCount = 0;
   forgetReached();
   switchOn(mutant);
   await runFile(file, FILE_TIMEOUT_MS, () => {
     loaded = reachedMutants();
+    loadedAtMs = performance.now();
     forgetReached();
   });
-  return { name: file.name, loaded, reached: reachedMutants(), strayCount };
+  const testsMs = performance.now() - loadedAtMs;
+  return { name: file.name, loaded, reached: reachedMutants(), testsMs, strayCount };
 }

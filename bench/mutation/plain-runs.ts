@@ -29,13 +29,13 @@ export class PlainRuns {
   }
 
   async #run(testPath: string, run: () => Promise<TestOutcome>): Promise<PlainRun | undefined> {
-    const { kind, tookMs, reached, loaded } = await run();
+    const { kind, testsMs, reached, loaded } = await run();
     for (const number of loaded) this.loaded.add(number);
     if (kind !== "passed") {
       this.leftOut.push(`${testPath} (${kind})`);
       return undefined;
     }
-    const plain = { normalMs: Math.round(tookMs), reached: new Set(reached) };
+    const plain = { normalMs: Math.round(testsMs), reached: new Set(reached) };
     this.#known.set(testPath, plain);
     return plain;
   }

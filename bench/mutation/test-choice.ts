@@ -9,8 +9,8 @@ const MS_PER_DISTANCE = 500;
 /** A test that has noticed mutants of the module before is asked as if it were so many imports nearer for each, up to a number. */
 const DISTANCE_PER_NOTICED = 1;
 const NOTICED_MAX = 8;
-/** What takes longer is mostly the starting of processes, and is left to the tests of the whole server. */
-const PART_MAX_MS = 3_000;
+/** What takes longer starts processes or simulates many calls, and is asked when the tests of the whole server are. */
+const PART_MAX_MS = 800;
 
 /** Tests of these folders say what the product does; the others are about tools, documents and other programs. */
 const TEST_FOLDERS = [

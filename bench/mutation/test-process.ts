@@ -25,6 +25,7 @@ const answer = v.object({
   name: v.string(),
   loaded: v.array(v.number()),
   reached: v.array(v.number()),
+  testsMs: v.number(),
   strayCount: v.number(),
 });
 
@@ -40,6 +41,8 @@ export interface TestOutcome {
   /** `stray`: nothing failed, but an error reached no test. */
   readonly kind: "passed" | "failed" | "timedOut" | "stray";
   readonly tookMs: number;
+  /** The same without the loading of modules; 0 where the process broke off. */
+  readonly testsMs: number;
   /** The mutants whose places were executed while the file and what it imports was loaded, for the first time in this process. */
   readonly loaded: readonly number[];
   /** Those whose places its tests executed. */
@@ -177,8 +180,9 @@ class Asked {
 
   #tell(kind: TestOutcome["kind"]): void {
     clearTimeout(this.#timer);
-    const { loaded, reached } = this.#answer ?? { loaded: [], reached: [] };
-    this.#resolve({ kind, tookMs: performance.now() - this.#beganAtMs, loaded, reached });
+    const { loaded, reached, testsMs } = this.#answer ?? { loaded: [], reached: [], testsMs: 0 };
+    const tookMs = performance.now() - this.#beganAtMs;
+    this.#resolve({ kind, tookMs, testsMs, loaded, reached });
   }
 }
 
