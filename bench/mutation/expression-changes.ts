@@ -66,7 +66,10 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
     },
     LogicalExpression: (node) => {
       const { left, right, operator } = node;
-      signs(node);
+      // Without brackets no language mixes the two signs: the whole module would not load.
+      if (operator === "??" && left.type === "LogicalExpression") {
+        edits.replace(node, `(${edits.text(left)}) && ${edits.text(right)}`, "logic");
+      } else signs(node);
       const isElement = left.type === "MemberExpression" && left.computed;
       if (operator === "??" && isElement) fallbacks.add(right.start);
     },
