@@ -1,16 +1,16 @@
 import type { Attack } from "./attack.js";
-import { CLOCK_STEPS } from "./clock-steps.js";
-import { FRAME_FUZZ } from "./frame-fuzz.js";
-import { FULL_DISK } from "./full-disk.js";
-import { HOSTILE_VENDORS } from "./hostile-vendors.js";
-import { HTTP_FRAMING } from "./http-framing.js";
-import { KILL_ROUNDS } from "./kill-rounds.js";
-import { REST_FUZZ } from "./rest-fuzz.js";
-import { SILENT_RECOGNIZER } from "./silent-recognizer.js";
-import { TENANTS } from "./tenants.js";
-import { VANISHING_CLIENTS } from "./vanishing-clients.js";
-import { WEBHOOK_REPLAYS } from "./webhook-replays.js";
-import { WRITE_LOCK } from "./write-lock.js";
+import { FRAME_FUZZ } from "./clients/frame-fuzz.js";
+import { VANISHING_CLIENTS } from "./clients/vanishing-clients.js";
+import { WEBHOOK_REPLAYS } from "./clients/webhook-replays.js";
+import { CLOCK_STEPS } from "./machine/clock-steps.js";
+import { FULL_DISK } from "./machine/full-disk.js";
+import { KILL_ROUNDS } from "./machine/kill-rounds.js";
+import { WRITE_LOCK } from "./machine/write-lock.js";
+import { HTTP_FRAMING } from "./requests/http-framing.js";
+import { REST_FUZZ } from "./requests/rest-fuzz.js";
+import { TENANTS } from "./requests/tenants.js";
+import { HOSTILE_VENDORS } from "./vendors/hostile-vendors.js";
+import { SILENT_RECOGNIZER } from "./vendors/silent-recognizer.js";
 
 /** In the order in which they are run. */
 export const ATTACKS: readonly Attack[] = [

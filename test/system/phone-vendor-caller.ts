@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
-import { SIGNERS } from "../../bench/attack/webhook-signers.js";
+import { SIGNERS } from "../../bench/attack/clients/webhook-signers.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import {
   type CallState,

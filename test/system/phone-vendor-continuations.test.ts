@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { SIGNERS, SIGNING_KEYS, type SignedHeaders } from "../../bench/attack/webhook-signers.js";
+import {
+  SIGNERS,
+  SIGNING_KEYS,
+  type SignedHeaders,
+} from "../../bench/attack/clients/webhook-signers.js";
 import { AGENT_HUNG_UP } from "../../engine/session/ending.js";
 import { VendorCaller } from "./phone-vendor-caller.js";
 import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";

@@ -6,7 +6,7 @@ import {
   SIGNERS,
   SIGNING_KEYS,
   type SignedHeaders,
-} from "../../bench/attack/webhook-signers.js";
+} from "../../bench/attack/clients/webhook-signers.js";
 import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Front, HttpResponse } from "../../../../api/http/front/front.js";
-import { CHUNKS, MISFRAMED } from "../../../../bench/attack/misframed-requests.js";
+import { CHUNKS, MISFRAMED } from "../../../../bench/attack/requests/misframed-requests.js";
 import { frontUnderTest } from "../../../doubles/front-under-test.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import { LoopbackClient } from "../loopback-client.js";

@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
-import { openApiDocument } from "../../api/contract/openapi/openapi.js";
-import { checkAgainstContract } from "../../test/api/contract/contract-check.js";
+import { openApiDocument } from "../../../api/contract/openapi/openapi.js";
+import { checkAgainstContract } from "../../../test/api/contract/contract-check.js";
 import {
   type DocumentedOperation,
   type Generated,
   operationsOf,
   requestsOf,
-} from "../../test/api/contract/request-arbitrary.js";
-import type { SeededRandom } from "../../test/simulation/seeded-random.js";
-import type { Attack } from "./attack.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
-import { inRows } from "./rows.js";
+} from "../../../test/api/contract/request-arbitrary.js";
+import type { SeededRandom } from "../../../test/simulation/seeded-random.js";
+import type { Attack } from "../attack.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
+import { inRows } from "../rows.js";
 
 const EACH = 12;
 const SAMPLE_EACH = 3;

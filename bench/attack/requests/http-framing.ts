@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 import { MISFRAMED } from "./misframed-requests.js";
 import { someBytes } from "./mutations.js";
 import { exchangeWithin } from "./raw-exchange.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { DATABASE_FILE } from "../../config.js";
-import { holdLock } from "../../test/storage/sqlite/rigs/lock-holder.js";
-import type { Attack } from "./attack.js";
+import { DATABASE_FILE } from "../../../config.js";
+import { holdLock } from "../../../test/storage/sqlite/rigs/lock-holder.js";
+import type { Attack } from "../attack.js";
 import { talkThrough } from "./talk-through.js";
 
 export const WRITE_LOCK: Attack = {

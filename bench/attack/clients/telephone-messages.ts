@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { RingingCall } from "../../engine/sandbox/telephone/phone-webhook.js";
+import type { RingingCall } from "../../../engine/sandbox/telephone/phone-webhook.js";
 
 const FRAME = Buffer.alloc(160, 0xff).toString("base64");
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { Caller } from "../../engine/sandbox/caller.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 
 /** What makes a store refuse, for how long, and what mends it. */
 export interface Breakage {

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
-import { bytesOf } from "../../engine/sandbox/telephone/telephone-audio.js";
-import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
-import type { Attack } from "./attack.js";
-import type { AttackedServer } from "./attacked-server.js";
-import { demandSlots } from "./free-slots.js";
-import { callHostile } from "./hostile-call.js";
-import { changePlan } from "./operator.js";
+import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { bytesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
+import { encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
+import type { Attack } from "../attack.js";
+import type { AttackedServer } from "../attacked-server.js";
+import { demandSlots } from "../free-slots.js";
+import { changePlan } from "../operator.js";
+import { inRows } from "../rows.js";
+import { callHostile } from "../vendors/hostile-call.js";
 import { RawSocketClient } from "./raw-socket-client.js";
-import { inRows } from "./rows.js";
 import { ringingCall, telephoneMessages } from "./telephone-messages.js";
 
 const ROWS = 8;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { DATABASE_FILE } from "../../config.js";
-import { smallDisk } from "../../test/storage/sqlite/rigs/small-disk.js";
-import type { Attack } from "./attack.js";
+import { DATABASE_FILE } from "../../../config.js";
+import { smallDisk } from "../../../test/storage/sqlite/rigs/small-disk.js";
+import type { Attack } from "../attack.js";
 import { talkThrough } from "./talk-through.js";
 
 export const FULL_DISK: Attack = {

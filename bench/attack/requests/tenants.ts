@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { openApiDocument } from "../../api/contract/openapi/openapi.js";
-import { Caller } from "../../engine/sandbox/caller.js";
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { Answer, AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
-import { newOrganization } from "./operator.js";
+import { openApiDocument } from "../../../api/contract/openapi/openapi.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { Answer, AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
+import { newOrganization } from "../operator.js";
 
 const Made = v.object({ _id: v.string() });
 const MadeKey = v.object({ id: v.string() });

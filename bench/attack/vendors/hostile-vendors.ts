@@ -1,7 +1,7 @@
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 import { hostileAgent, spoil } from "./hostile-agent.js";
 import { callHostile, type Fate, type Patience } from "./hostile-call.js";
 import { HOSTILE_LANES, type HostileLane } from "./hostile-lanes.js";

@@ -4,8 +4,8 @@ import {
   EDGE_FAULTS,
   type SandboxVendor,
   SPEECH_FAULTS,
-} from "../../engine/sandbox/faults.js";
-import type { SandboxUrls } from "../../engine/sandbox/sandbox-urls.js";
+} from "../../../engine/sandbox/faults.js";
+import type { SandboxUrls } from "../../../engine/sandbox/sandbox-urls.js";
 
 /** One vendor as an agent uses it, with all that its simulator can do wrong. */
 export interface HostileLane {

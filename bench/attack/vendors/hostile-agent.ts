@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { FaultsPatch } from "../../engine/sandbox/faults.js";
-import type { Sandbox } from "../../engine/sandbox/sandbox.js";
-import type { AttackedServer } from "./attacked-server.js";
+import { FaultsPatch } from "../../../engine/sandbox/faults.js";
+import type { Sandbox } from "../../../engine/sandbox/sandbox.js";
+import type { AttackedServer } from "../attacked-server.js";
 import type { HostileLane } from "./hostile-lanes.js";
 
 const Made = v.object({ _id: v.string() });

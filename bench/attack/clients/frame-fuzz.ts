@@ -1,13 +1,13 @@
-import { VOICE_PROTOCOL } from "../../api/contract/voice-protocol.js";
-import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
-import { SeededRandom } from "../../test/simulation/seeded-random.js";
-import type { Attack } from "./attack.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
-import { callHostile } from "./hostile-call.js";
-import { mutatedText, someBytes } from "./mutations.js";
+import { VOICE_PROTOCOL } from "../../../api/contract/voice-protocol.js";
+import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { SeededRandom } from "../../../test/simulation/seeded-random.js";
+import type { Attack } from "../attack.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
+import { mutatedText, someBytes } from "../requests/mutations.js";
+import { inRows } from "../rows.js";
+import { callHostile } from "../vendors/hostile-call.js";
 import { RawSocketClient } from "./raw-socket-client.js";
-import { inRows } from "./rows.js";
 import { ringingCall, telephoneMessages } from "./telephone-messages.js";
 
 const ROWS = 8;

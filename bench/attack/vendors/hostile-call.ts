@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Caller } from "../../engine/sandbox/caller.js";
-import type { CallerEvent } from "../../engine/sandbox/caller-events.js";
-import type { AttackedServer } from "./attacked-server.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import type { CallerEvent } from "../../../engine/sandbox/caller-events.js";
+import type { AttackedServer } from "../attacked-server.js";
 
 /** Longer than the longest wait for a vendor, twice. */
 const ANSWERED_MAX_MS = 75_000;

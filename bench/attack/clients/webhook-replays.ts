@@ -1,9 +1,9 @@
-import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import { PhoneCaller } from "../../../engine/sandbox/telephone/phone-caller.js";
+import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 import { ringingCall } from "./telephone-messages.js";
 import { KEY, SIGNERS, SIGNING_KEYS, type SignedHeaders, type Signer } from "./webhook-signers.js";
 

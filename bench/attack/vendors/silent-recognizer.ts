@@ -1,7 +1,7 @@
-import { Caller } from "../../engine/sandbox/caller.js";
-import type { Attack } from "./attack.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import type { Attack } from "../attack.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 import { hostileAgent, spoil } from "./hostile-agent.js";
 import { talkUntil } from "./hostile-call.js";
 import { HOSTILE_LANES } from "./hostile-lanes.js";

@@ -1,4 +1,4 @@
-import type { SeededRandom } from "../../test/simulation/seeded-random.js";
+import type { SeededRandom } from "../../../test/simulation/seeded-random.js";
 
 const ODD_VALUES = [
   "null",

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { STEPPED } from "../../../bench/attack/stepped-clock.js";
+import { STEPPED } from "../../../../bench/attack/machine/stepped-clock.js";
 
-const MODULE = new URL("../../../bench/attack/stepped-clock.js", import.meta.url).href;
+const MODULE = new URL("../../../../bench/attack/machine/stepped-clock.js", import.meta.url).href;
 /** Says every time it is asked what both clocks say, and how a given date reads. */
 const PROGRAM = `
 process.stdin.on("data", () => {

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { DATABASE_FILE } from "../../config.js";
-import { Caller } from "../../engine/sandbox/caller.js";
-import { checkDatabase } from "../../storage/sqlite/database-check.js";
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
-import { demandSlots } from "./free-slots.js";
+import { DATABASE_FILE } from "../../../config.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import { checkDatabase } from "../../../storage/sqlite/database-check.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
+import { demandSlots } from "../free-slots.js";
 
 const CALLS_A_ROUND = 12;
 const ROUND_MAX_MS = 12_000;

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { Caller } from "../../engine/sandbox/caller.js";
-import type { Attack } from "./attack.js";
-import type { AttackStand } from "./attack-stand.js";
-import type { AttackedServer } from "./attacked-server.js";
-import type { Findings } from "./findings.js";
+import { Caller } from "../../../engine/sandbox/caller.js";
+import type { Attack } from "../attack.js";
+import type { AttackStand } from "../attack-stand.js";
+import type { AttackedServer } from "../attacked-server.js";
+import type { Findings } from "../findings.js";
 import { STEPPED } from "./stepped-clock.js";
 
 const HOUR_MS = 3_600_000;
