@@ -8,7 +8,6 @@ const EXCLAMATION_MARK = 33;
 /** A word of letters, and marks on them, with an apostrophe at most: no number, initial, address, file or abbreviation with stops inside. */
 const PLAIN_WORD = /(?:^|[\s\p{Pi}"'(¿¡*_-])((?:\p{L}\p{M}*){2,40}|(?:\p{L}\p{M}*)+['’]\p{L}+)\.$/u;
 const SPOKEN = /[\p{L}\p{N}]/u;
-const WORD_WINDOW = 48;
 
 /**
  * Takes the next token of a reply as `splitToken` does, and gives the first sentence out with its last token where the
@@ -29,7 +28,7 @@ function endsForCertain(text: string): boolean {
   const isMark = last === QUESTION_MARK || last === EXCLAMATION_MARK;
   if (isMark || isWideTerminator(last) || isPlainTerminator(last)) return SPOKEN.test(text);
   if (last !== FULL_STOP) return false;
-  const word = PLAIN_WORD.exec(text.slice(-WORD_WINDOW))?.[1]?.toLowerCase();
+  const word = PLAIN_WORD.exec(text)?.[1]?.toLowerCase();
   return word !== undefined && !isAbbreviation(word);
 }
 

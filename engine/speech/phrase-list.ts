@@ -19,7 +19,6 @@ export class PhraseList {
   constructor(phrases: string) {
     for (const phrase of phrases.split(/[,\n]/)) {
       const words = comparable(phrase);
-      if (words.length === 0) continue;
       this.#phrases.add(words.join(" "));
       for (let end = 1; end < words.length; end += 1) {
         this.#beginnings.add(words.slice(0, end).join(" "));

@@ -41,8 +41,8 @@ function languageRule(tag: string): string {
 function languageName(tag: string): string | undefined {
   try {
     return languageNames.of(tag);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
+  } catch {
+    // It is not written as a tag is.
+    return undefined;
   }
 }

@@ -19,12 +19,11 @@ const FIRST_SENTENCE_WEIGHT = 80;
 export const SHORT_SENTENCE_WEIGHT = 12;
 /**
  * While little has been given out, the next piece must not take a voice longer than what it gave before lasts: at 1.5 times
- * real time, with two pieces under way, so many times the weight of all before it.
+ * real time, with two pieces under way, so many times the weight of all before it. From 231 on that is more than a sentence may
+ * have, and sentences stay whole.
  */
 const NEXT_OF_GIVEN = 1.3;
 const NEXT_WEIGHT_MIN = 30;
-/** Then enough is ahead of the caller's ear, and sentences stay whole. */
-const OPENING_WEIGHT = 240;
 /** A clause that is so many times longer than that is cut before a joint, and one that is longer still at any word. */
 const JOINT_CUT_FACTOR = 1.2;
 const WORD_CUT_FACTOR = 2.5;
@@ -173,7 +172,9 @@ function openingCut(reading: Reading, text: string, weight: number): number {
   const limit = isUnmarked
     ? Math.min(clauseLimit(reading), UNMARKED_WEIGHT_MAX)
     : clauseLimit(reading);
-  if (!mayCutClause(reading.weight, weight, code, limit)) return -1;
+  if (weight <= limit) return -1;
+  // All of it is read when the limit is passed, and from then on what has come since.
+  if (reading.weight > limit && !mayEndClause(code, text.charCodeAt(index - 1))) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
   if (clause !== -1) return clause;
@@ -183,7 +184,7 @@ function openingCut(reading: Reading, text: string, weight: number): number {
   return weight > limit * JOINT_CUT_FACTOR ? lastJoint(text, from, index) : -1;
 }
 
-/** From this weight on a piece may end with a clause; beyond every weight once enough was given out. */
+/** From this weight on a piece may end with a clause; beyond that of any sentence once enough was given out. */
 function clauseLimit({
   begun,
   given,
@@ -191,14 +192,12 @@ function clauseLimit({
 }: Pick<SplitterState, "begun" | "given" | "isStreamed">): number {
   if (!begun || (isStreamed && given < FIRST_SENTENCE_WEIGHT)) return FIRST_SENTENCE_WEIGHT;
   if (isStreamed) return Number.POSITIVE_INFINITY;
-  if (given >= OPENING_WEIGHT) return Number.POSITIVE_INFINITY;
   return Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN);
 }
 
-/** When the limit is passed, and from then on wherever a clause may have ended. */
-function mayCutClause(weightBefore: number, weight: number, code: number, limit: number): boolean {
-  if (weight <= limit) return false;
-  return weightBefore <= limit || isSpace(code) || isWideClauseMark(code) || isPausedBySpace(code);
+/** Whether a clause may have ended before a character. */
+function mayEndClause(code: number, before: number): boolean {
+  return isSpace(code) || isWideClauseMark(before) || isPausedBySpace(code);
 }
 
 function clauseMinEnd(text: string, start: number): number {

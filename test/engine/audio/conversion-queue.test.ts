@@ -1,59 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
-import type { ConversionBatch, ConversionResult } from "../../../engine/audio/conversion-batch.js";
-import {
-  AudioPoolClosed,
-  AudioPoolOverloaded,
-  type ConversionPriority,
-  ConversionQueue,
-} from "../../../engine/audio/conversion-queue.js";
-import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { AudioPoolClosed, AudioPoolOverloaded } from "../../../engine/audio/conversion-queue.js";
+import { queueTrial } from "./queue-trial.js";
 
 const BACKGROUND_STEPS_WAITING_MAX = 5_000;
 const BATCH_DEADLINE_MS = 10_000;
 const STEPS_WAITING_MAX = 1_000;
 
-const FORMAT = { from: MP3, to: MULAW_8K };
-
-interface Task {
-  readonly batch: ConversionBatch;
-  readonly signal: AbortSignal;
-  readonly finish: (results: readonly ConversionResult[]) => void;
-  readonly fail: (error: Error) => void;
-}
-
-function trial() {
-  const clock = new VirtualClock();
-  const tasks: Task[] = [];
-  const lost: unknown[] = [];
-  const queue = new ConversionQueue(
-    (batch, signal) => new Promise((finish, fail) => tasks.push({ batch, signal, finish, fail })),
-    clock,
-    (error) => lost.push(error),
-  );
-  const open = (priority: ConversionPriority = "speech") => {
-    const told: string[] = [];
-    const errors: Error[] = [];
-    const conversion = queue.open(FORMAT, priority, {
-      onAudio: (audio) => told.push([...audio].join()),
-      onEnd: () => told.push("end"),
-      onFailed: (error) => errors.push(error),
-    });
-    return { conversion, told, errors };
-  };
-  /** The thread answers each step with its own bytes. */
-  const echo = async () => {
-    const task = tasks.at(-1);
-    task?.finish(task.batch.steps.map(({ bytes }) => bytes));
-    await new Promise(setImmediate);
-  };
-  const sizes = () => tasks.map(({ batch }) => batch.steps.length);
-  return { clock, queue, tasks, lost, open, echo, sizes };
-}
-
 test("what comes while the thread is busy goes to it as one batch, and only the first step opens", async () => {
-  const { open, echo, sizes, tasks } = trial();
+  const { open, echo, sizes, tasks } = queueTrial();
   const [one, two] = [open(), open()];
   one.conversion.write(Uint8Array.of(1));
   two.conversion.write(Uint8Array.of(2));
@@ -77,7 +33,7 @@ test("a batch is 64 KiB of samples, or an eighth of that of MP3, and at least on
     [MP3, 2 * 1024 + 1, 3],
     [MP3, 16 * 1024, 1],
   ] as const) {
-    const { queue, echo, sizes } = trial();
+    const { queue, echo, sizes } = queueTrial();
     const ignore = () => undefined;
     const listener = { onAudio: ignore, onEnd: ignore, onFailed: ignore };
     const conversion = queue.open({ from, to: MULAW_8K }, "speech", listener);
@@ -89,7 +45,7 @@ test("a batch is 64 KiB of samples, or an eighth of that of MP3, and at least on
 });
 
 test("the background goes when no speech waits, a step at a time", async () => {
-  const { open, echo, tasks } = trial();
+  const { open, echo, tasks } = queueTrial();
   const [recording, other] = [open("background"), open("background")];
   const spoken = open();
   recording.conversion.write(Uint8Array.of(1));
@@ -102,7 +58,7 @@ test("the background goes when no speech waits, a step at a time", async () => {
 });
 
 test("a sentence that has not sounded yet goes before the pieces of those that have", async () => {
-  const { open, echo, tasks } = trial();
+  const { open, echo, tasks } = queueTrial();
   const [playing, other] = [open(), open()];
   playing.conversion.write(Uint8Array.of(1));
   await echo();
@@ -118,7 +74,7 @@ test("a sentence that has not sounded yet goes before the pieces of those that h
 });
 
 test("a batch holds the thread for no longer with MP3 than with samples", async () => {
-  const { open, echo, sizes } = trial();
+  const { open, echo, sizes } = queueTrial();
   open().conversion.write(Uint8Array.of(0));
   const piece = new Uint8Array(600);
   for (let sentence = 0; sentence < 40; sentence += 1) open().conversion.write(piece);
@@ -128,7 +84,7 @@ test("a batch holds the thread for no longer with MP3 than with samples", async 
 });
 
 test("much audio at once is taken in steps that hold the thread for a moment each", async () => {
-  const { open, echo, tasks } = trial();
+  const { open, echo, tasks } = queueTrial();
   open().conversion.write(new Uint8Array(200_000));
   await echo();
   await echo();
@@ -143,7 +99,7 @@ for (const [priority, stepsMax] of [
   ["background", BACKGROUND_STEPS_WAITING_MAX],
 ] as const) {
   test(`a full queue of ${priority} refuses a sentence, and takes the next when there is room`, async () => {
-    const { open, echo } = trial();
+    const { open, echo } = queueTrial();
     const many = open(priority);
     for (let count = 0; count <= stepsMax; count += 1) many.conversion.write(Uint8Array.of(1));
     const refused = open(priority);
@@ -159,7 +115,7 @@ for (const [priority, stepsMax] of [
 }
 
 test("nothing more is told of a sentence that nobody waits for, and the thread forgets it", async () => {
-  const { open, echo, tasks, queue } = trial();
+  const { open, echo, tasks, queue } = queueTrial();
   const dropped = open();
   dropped.conversion.write(Uint8Array.of(1));
   dropped.conversion.write(Uint8Array.of(2));
@@ -173,7 +129,7 @@ test("nothing more is told of a sentence that nobody waits for, and the thread f
 });
 
 test("a sentence that cannot be converted fails alone", async () => {
-  const { open, tasks } = trial();
+  const { open, tasks } = queueTrial();
   const [broken, whole] = [open(), open()];
   broken.conversion.write(Uint8Array.of(1));
   whole.conversion.write(Uint8Array.of(2));
@@ -189,7 +145,7 @@ test("a sentence that cannot be converted fails alone", async () => {
 });
 
 test("with the thread all that it had begun is lost, which is told, and the next begins anew", async () => {
-  const { open, tasks, lost, echo } = trial();
+  const { open, tasks, lost, echo } = queueTrial();
   const [one, two] = [open(), open()];
   one.conversion.write(Uint8Array.of(1));
   two.conversion.write(Uint8Array.of(2));
@@ -203,7 +159,7 @@ test("with the thread all that it had begun is lost, which is told, and the next
 });
 
 test("a thread that hangs is given up", () => {
-  const { clock, open, tasks } = trial();
+  const { clock, open, tasks } = queueTrial();
   open().conversion.write(Uint8Array.of(1));
   clock.advance(BATCH_DEADLINE_MS - 1);
   assert.equal(tasks[0]?.signal.aborted, false);
@@ -212,11 +168,26 @@ test("a thread that hangs is given up", () => {
 });
 
 test("closing fails all that is under way, and all that comes later", () => {
-  const { open, queue } = trial();
+  const { open, queue } = queueTrial();
   const begun = open();
   begun.conversion.write(Uint8Array.of(1));
   queue.close();
   const late = open();
   late.conversion.write(Uint8Array.of(2));
   for (const { errors } of [begun, late]) assert.ok(errors[0] instanceof AudioPoolClosed);
+});
+
+test("how long speech waits is known, of what has come through and of the oldest that has not", async () => {
+  const { clock, queue, open, echo } = queueTrial();
+  assert.deepEqual([queue.oldestWaitMs, queue.length], [0, 0]);
+  open().conversion.write(Uint8Array.of(1));
+  clock.advance(5);
+  open("background").conversion.write(Uint8Array.of(2));
+  clock.advance(30);
+  open().conversion.write(Uint8Array.of(3));
+  clock.advance(7);
+  open().conversion.write(Uint8Array.of(4));
+  assert.deepEqual([queue.oldestWaitMs, queue.length], [7, 2]);
+  await echo();
+  assert.equal(queue.waits.lastMs, 42);
 });

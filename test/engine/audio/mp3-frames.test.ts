@@ -1,60 +1,88 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { MPEGDecoder } from "mpg123-decoder";
-import { createMp3Encoder } from "wasm-media-encoders";
 import { mp3DurationMs, mp3Stream } from "../../../engine/audio/mp3-frames.js";
 import { readMp3Header } from "../../../engine/audio/mp3-header.js";
 
-type Quality = { readonly bitrate: 16 | 32 | 48 | 96 | 128 } | { readonly vbrQuality: number };
+/** MPEG 2, layer III, 48 kbit/s, 24 kHz, mono: 144 bytes and 24 ms. */
+const HEADER = [0xff, 0xf3, 0x64, 0xc4];
+const FRAME_BYTES = 144;
+/** The same at 22.05 kHz: 104 bytes. */
+const OTHER_HEADER = [0xff, 0xf3, 0x40, 0xc4];
 
-async function encoded(
-  sampleRateHz: number,
-  channels: 1 | 2,
-  durationSec: number,
-  quality: Quality,
-) {
-  const encoder = await createMp3Encoder();
-  encoder.configure({ sampleRate: sampleRateHz, channels, ...quality });
-  const tone = Float32Array.from(
-    { length: sampleRateHz * durationSec },
-    (_, at) => Math.sin(at / 15) / 2,
+/** So many frames, each of its own bytes. */
+function frames(count: number, header = HEADER, frameBytes = FRAME_BYTES): Buffer {
+  return Buffer.concat(
+    Array.from({ length: count }, (_, at) => {
+      const frame = Buffer.alloc(frameBytes, 1 + (at % 60));
+      frame.set(header);
+      return frame;
+    }),
   );
-  const beginning = Buffer.from(encoder.encode(channels === 1 ? [tone] : [tone, tone]));
-  return Buffer.concat([beginning, encoder.finalize()]);
 }
 
-const SPEECH = await encoded(24_000, 1, 1.5, { bitrate: 48 });
+const SPEECH = frames(63);
 
-test("real MP3 of every version and layout is as long as what it decodes to", async () => {
-  const formats: readonly (readonly [rateHz: number, channels: 1 | 2, quality: Quality])[] = [
-    [24_000, 1, { bitrate: 48 }],
-    [24_000, 1, { bitrate: 96 }],
-    [24_000, 1, { vbrQuality: 4 }],
-    [22_050, 1, { bitrate: 32 }],
-    [44_100, 2, { bitrate: 128 }],
-    [8_000, 1, { bitrate: 16 }],
-  ];
-  for (const [rateHz, channels, quality] of formats) {
-    const bytes = await encoded(rateHz, channels, 1.3, quality);
-    const stream = mp3Stream(bytes);
-    const decoder = new MPEGDecoder({ enableGapless: false });
-    await decoder.ready;
-    const decoded = decoder.decode(stream.audio);
-    decoder.free();
-    assert.deepEqual(decoded.errors, []);
-    assert.equal(stream.sampleRateHz, decoded.sampleRate);
-    assert.equal(stream.channels, channels);
-    assert.ok(Math.abs(stream.durationMs - (decoded.samplesDecoded * 1_000) / rateHz) < 0.001);
-    assert.equal(stream.audio.length, bytes.length);
-    assert.equal(mp3DurationMs(bytes), stream.durationMs);
+test("a frame of 24 kHz and 48 kbit/s is 144 bytes and 24 ms", () => {
+  const { audio, ...told } = mp3Stream(SPEECH);
+  assert.deepEqual(told, { sampleRateHz: 24_000, channels: 1, durationMs: 63 * 24, frames: 63 });
+  assert.equal(audio.length, 63 * 144);
+});
+
+test("what holds nothing but frames is not copied", () => {
+  for (const bytes of [SPEECH, Buffer.concat([Buffer.alloc(4), SPEECH])]) {
+    assert.equal(mp3Stream(bytes).audio.buffer, bytes.buffer);
   }
 });
 
-test("a frame of 24 kHz and 48 kbit/s is 144 bytes and 24 ms", () => {
-  const stream = mp3Stream(SPEECH);
-  assert.equal(stream.audio.length, stream.frames * 144);
-  assert.equal(stream.durationMs, stream.frames * 24);
+test("of another rate or version than the first frame nothing is played", () => {
+  const [one, other, gap] = [frames(3), frames(4, OTHER_HEADER, 104), Buffer.alloc(8)];
+  const otherVersion = frames(2, [0xff, 0xe3, 0x64, 0xc4], 288);
+  for (const [parts, played] of [
+    [[one, gap, other], one],
+    [[other, gap, one], other],
+    [[one, gap, other, gap, one], Buffer.concat([one, one])],
+    [[one, gap, otherVersion, gap, one], Buffer.concat([one, one])],
+  ] as const) {
+    assert.deepEqual(Buffer.from(mp3Stream(Buffer.concat(parts)).audio), played);
+  }
+});
+
+test("a frame needs a header of its kind, a tag or the end behind it, unless it follows one itself", () => {
+  const frame = frames(1);
+  const found = (...parts: readonly Uint8Array[]) => mp3Stream(Buffer.concat(parts)).frames;
+  const noise = Buffer.alloc(20, 0x10);
+  assert.equal(found(frame, noise), 0);
+  assert.equal(found(frame, frame, noise), 2);
+  assert.equal(found(frame, frames(1, OTHER_HEADER, 104)), 1);
+  assert.equal(found(noise, frame, noise, frame), 1);
+  assert.equal(found(frame, frame, noise, frame, noise), 2);
+  for (const tag of ["TAG", "APETAGEX"]) {
+    assert.equal(found(frame, Buffer.from(tag), noise), 1, tag);
+    assert.equal(found(frame, Buffer.from(tag.slice(0, -1)), noise), 0, tag);
+  }
+  assert.equal(found(frame, Buffer.from("ID3"), Buffer.alloc(7)), 1);
+  assert.equal(found(frame, Buffer.from("ID3"), Buffer.alloc(6)), 0);
+});
+
+test("a tag is skipped by the length in it, seven bits a byte", () => {
+  const tag = (size: readonly number[], contentBytes: number) =>
+    Buffer.concat([
+      Buffer.from("ID3"),
+      Buffer.from([4, 0, 0, ...size]),
+      Buffer.alloc(contentBytes, Buffer.from(HEADER)),
+    ]);
+  for (const [size, contentBytes] of [
+    [[0, 0, 0, 0], 0],
+    [[0, 0, 0, 127], 127],
+    [[0, 0, 1, 1], 129],
+    [[0, 1, 0, 2], 16_386],
+    [[1, 0, 0, 3], 2_097_155],
+    [[0x80, 0x80, 0x81, 0x81], 129],
+  ] as const) {
+    const bytes = Buffer.concat([tag(size, contentBytes), SPEECH]);
+    assert.equal(mp3Stream(bytes).frames, 63, `${contentBytes} bytes`);
+  }
 });
 
 test("headers are read as the standard lays them out", () => {
@@ -146,14 +174,6 @@ test("garbage before, between and after frames is left out", () => {
   assert.equal(stream.durationMs, mp3DurationMs(SPEECH));
 });
 
-test("frames of another rate behind the first ones are garbage", async () => {
-  const other = await encoded(44_100, 1, 0.5, { bitrate: 128 });
-  const garbage = Buffer.alloc(8);
-  const stream = mp3Stream(Buffer.concat([SPEECH, garbage, other, garbage, SPEECH]));
-  assert.equal(stream.durationMs, 2 * mp3DurationMs(SPEECH));
-  assert.deepEqual(Buffer.from(stream.audio), Buffer.concat([SPEECH, SPEECH]));
-});
-
 test("a cut last frame is not counted", () => {
   const whole = mp3Stream(SPEECH);
   for (const missing of [1, 100, 141, 143]) {
@@ -209,21 +229,4 @@ test("any bytes are read to their end without an error, and what is found is fou
       assert.ok(stream.durationMs <= (stream.audio.length / 24) * 72);
     }),
   );
-});
-
-test("hostile bytes are read in time proportional to their number", () => {
-  const patterns = [
-    [0xff],
-    [0xff, 0xf3, 0x64, 0xc4],
-    [0xff, 0xfb, 0xe2, 0x00],
-    [0x49, 0x44, 0x33],
-    [0x49],
-  ];
-  for (const pattern of patterns) {
-    const bytes = Buffer.alloc(2_000_000, Buffer.from(pattern));
-    const begin = process.cpuUsage();
-    mp3Stream(bytes);
-    const usedMs = process.cpuUsage(begin).user / 1e3;
-    assert.ok(usedMs < 1_500, `${pattern.join(" ")} took ${usedMs} ms of a processor`);
-  }
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { FRAME_MS } from "../../../engine/audio/audio-format.js";
 import { Pacer } from "../../../engine/audio/pacer.js";
+import type { Clock } from "../../../engine/time/clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { AHEAD_FRAMES, FORMAT, speech, telephone } from "./paced-telephone.js";
 
@@ -73,4 +74,106 @@ test("a pacer counts its frames from when its first stream was opened, now and a
     assert.equal(count, AHEAD_FRAMES + 1);
     stream.close();
   }
+});
+
+/** Counts the frames of a stream whose first timer fires so much too early. */
+function sentBy(earlyMs: number) {
+  const clock = new VirtualClock(0);
+  let leftMs = earlyMs;
+  const early: Clock = {
+    epochMs: () => clock.epochMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs, action) => {
+      const byMs = leftMs;
+      leftMs = 0;
+      return clock.after(delayMs - byMs, action);
+    },
+    every: (periodMs, action) => clock.every(periodMs, action),
+  };
+  let count = 0;
+  const stream = new Pacer(early).open(FORMAT, {
+    frame: () => void (count += 1),
+    mark: () => undefined,
+  });
+  stream.enqueue(speech(50));
+  return [10, 19, 20, 39, 40].map((atMs) => {
+    clock.advance(atMs - clock.monotonicMs());
+    return count - AHEAD_FRAMES;
+  });
+}
+
+test("a timer that fires up to half a frame too early is taken for the next one, and waited for when it is more", () => {
+  assert.deepEqual(sentBy(0), [0, 0, 1, 1, 2]);
+  assert.deepEqual(sentBy(10), [1, 1, 1, 1, 2]);
+  assert.deepEqual(sentBy(11), [0, 0, 1, 1, 2]);
+});
+
+test("sound that waited too long goes on from now, no faster than it is heard", () => {
+  const { clock, stream, frames, late } = telephone();
+  stream.enqueue(speech(100), "a");
+  clock.stall(360);
+  assert.deepEqual(late, [200]);
+  assert.equal(frames().length, 2 * AHEAD_FRAMES);
+  clock.advance(FRAME_MS);
+  assert.equal(frames().length, 2 * AHEAD_FRAMES + 1);
+});
+
+test("only a silence that was asked for is no lateness, and only once", () => {
+  const { clock, stream, late } = telephone();
+  stream.enqueue(speech(200), "a");
+  stream.resume();
+  clock.stall(200);
+  assert.deepEqual(late, [40]);
+  stream.hold();
+  clock.advance(500);
+  stream.resume();
+  clock.stall(260);
+  assert.deepEqual(late, [40, 100]);
+});
+
+test("what is resumed leaves at once, and what is cleared is held no longer", () => {
+  const { clock, stream, frames } = telephone();
+  stream.hold();
+  stream.enqueue(speech(20), "a");
+  assert.equal(frames().length, 0);
+  assert.equal(stream.queuedMs, 20 * FRAME_MS);
+  stream.resume();
+  assert.equal(frames().length, AHEAD_FRAMES);
+  assert.equal(stream.queuedMs, (20 - AHEAD_FRAMES) * FRAME_MS);
+  stream.hold();
+  stream.clear();
+  assert.equal(stream.queuedMs, 0);
+  stream.enqueue(speech(1), "b");
+  assert.equal(frames().length, AHEAD_FRAMES + 1);
+  clock.advance(FRAME_MS);
+});
+
+test("a mark without sound follows the sound before it, and leaves alone what comes behind", () => {
+  const { stream, sent } = telephone();
+  assert.equal(stream.enqueue(new Uint8Array(0)), true);
+  stream.enqueue(speech(0.5));
+  stream.enqueue(new Uint8Array(0), "a");
+  stream.enqueue(new Uint8Array(0), "b");
+  stream.enqueue(speech(0.5));
+  assert.deepEqual(
+    sent.map(({ what }) => what),
+    ["frame", "a", "b"],
+  );
+});
+
+test("a telephone that throws is told that nothing more comes, once", () => {
+  const clock = new VirtualClock(0);
+  const faults: unknown[] = [];
+  const pacer = new Pacer(clock, (fault) => faults.push(fault));
+  let brokenCount = 0;
+  const stream = pacer.open(FORMAT, {
+    frame: () => {
+      if (clock.monotonicMs() > 0) throw new Error("the socket is gone");
+    },
+    mark: () => undefined,
+    broken: () => void (brokenCount += 1),
+  });
+  stream.enqueue(speech(50));
+  clock.advance(500);
+  assert.deepEqual([faults.length, brokenCount, clock.pendingTimerCount], [1, 1, 0]);
 });

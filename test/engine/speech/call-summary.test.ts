@@ -44,6 +44,30 @@ test("one utterance longer than the limit is cut to its end", () => {
   assert.match(content, /goodbye/);
 });
 
+test("a transcript of exactly the limit is given whole, and the oldest utterance of a longer one is left out", () => {
+  const said = (firstCharacters: number) => {
+    const lines = [
+      { role: "user" as const, text: "a".repeat(firstCharacters), timestamp: 1 },
+      { role: "assistant" as const, text: "b".repeat(5_000), timestamp: 2 },
+      { role: "user" as const, text: "bye", timestamp: 3 },
+    ];
+    return summaryMessages(lines)[1]?.content ?? "";
+  };
+  const aroundCharacters = said(0).length;
+  // With the end of its last line.
+  const roomCharacters = SUMMARY_INPUT_CHARACTERS_MAX - aroundCharacters - 1;
+  assert.equal(said(roomCharacters).split("\n").length, 3);
+  assert.deepEqual(said(roomCharacters + 1).split("\n"), said(0).split("\n").slice(1));
+});
+
+test("of an utterance that is too long the end fills what there is", () => {
+  const [, data] = summaryMessages([
+    { role: "user", text: "before", timestamp: 1 },
+    { role: "assistant", text: "a".repeat(12_000), timestamp: 2 },
+  ]);
+  assert.equal(data?.content, `${"a".repeat(SUMMARY_INPUT_CHARACTERS_MAX - 2)}"}`);
+});
+
 const WHOLE = { summary: "They booked.", sentiment: "positive" };
 
 test("an answer is read with whatever the model put around it", () => {
@@ -52,6 +76,8 @@ test("an answer is read with whatever the model put around it", () => {
     '```json\n{"summary": "They booked.", "sentiment": "positive"}\n```',
     'Here it is: {"sentiment": " POSITIVE ", "summary": " They booked. "} I hope it helps {really}.',
     '{not json} {"other": 1} {"summary": "They booked.", "sentiment": "positive", "more": [1]}',
+    'In braces {as asked: {"summary": "They booked.", "sentiment": "positive"}}',
+    '{"more": {"deep": {}}, "summary": "They booked.", "sentiment": "positive"}',
     '{"result": {"summary": "no"}} {"summary": "They booked.", "sentiment": "positive"}',
   ]) {
     assert.deepEqual(parseSummary(text), WHOLE, text);
@@ -68,6 +94,23 @@ test("a field that does not fit is left out and does not spoil the other", () =>
   assert.deepEqual(parseSummary('{"summary": "braces } and \\" quotes {"}'), {
     summary: 'braces } and " quotes {',
   });
+});
+
+test("one character is a summary too", () => {
+  assert.deepEqual(parseSummary('{"summary": " 好 "}'), { summary: "好" });
+});
+
+test("an answer is read up to twenty thousand characters, and up to its eighth brace", () => {
+  const json = JSON.stringify(WHOLE);
+  const before = " ".repeat(20_000 - json.length);
+  assert.deepEqual(parseSummary(`${before}${json}`), WHOLE);
+  assert.deepEqual(parseSummary(` ${before}${json}`), {});
+  assert.deepEqual(parseSummary(`${"{a} ".repeat(7)}${json}`), WHOLE);
+  assert.deepEqual(parseSummary(`${"{a} ".repeat(8)}${json}`), {});
+});
+
+test("an object that was cut off gives nothing, whatever stands in it", () => {
+  assert.deepEqual(parseSummary('{"result": {"summary": "They booked."}'), {});
 });
 
 test("an answer that is no such object gives nothing", () => {

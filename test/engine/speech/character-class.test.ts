@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   beginsUnspaced,
+  isCloser,
   isHighSurrogate,
+  isOpener,
   isPausedBySpace,
   isSpace,
   isTerminator,
@@ -23,6 +25,17 @@ test("exactly these characters can end a sentence", () => {
 test("exactly these end one, or a clause, without a space after them", () => {
   assert.equal(charactersThat(isWideTerminator), "。！？｡");
   assert.equal(charactersThat(isWideClauseMark), "、，：；");
+});
+
+test("exactly these stay with the sentence that they close, or open the next one", () => {
+  assert.equal(
+    charactersThat(isCloser),
+    "\"')*]_`}~»’”›」』】》〉）］｝".split("").toSorted().join(""),
+  );
+  assert.equal(
+    charactersThat(isOpener),
+    "\"'(*-[_`{~¡«¿–—‘“‹「『【《〈（".split("").toSorted().join(""),
+  );
 });
 
 test("a space is what trimming removes", () => {

@@ -26,6 +26,22 @@ test("what was heard ends with a whole word", () => {
     assert.equal(heardPart(text, fraction), heard, `${fraction}`);
 });
 
+test("a word of one letter is one, and a border between words belongs to neither", () => {
+  assert.equal(wholeWords("I am", 1), "I");
+  assert.equal(wholeWords("I am", 1.9), "I");
+  assert.equal(wholeWords("I am", 2), "I");
+  assert.equal(wholeWords("I am", 3), "I");
+  assert.equal(wholeWords("I am", 4), "I am");
+  assert.equal(wholeWords("I am ", 4), "I am");
+});
+
+test("where letters meet characters that stand for themselves a word is over, and none of those is torn", () => {
+  assert.equal(wholeWords("OK好的", 2), "OK");
+  assert.equal(wholeWords("OK好的", 1), "");
+  assert.equal(wholeWords("好ok", 1), "好");
+  assert.equal(wholeWords("กำ", 1), "");
+});
+
 test("in Chinese and Japanese every character counts", () => {
   assert.equal(heardPart("今天天气很好", 0.5), "今天天");
   assert.equal(heardPart("はい、わかりました", 0.34), "はい、");

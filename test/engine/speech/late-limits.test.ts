@@ -66,6 +66,33 @@ test("the same words again are new when they end 700 ms later, where both ends a
   assert.equal(rest(given(WORDS, undefined), WORDS, 5_000, 5_100), "");
 });
 
+/** A guess that is heard at that time, and what is known of late words after it. */
+const guessedAgain = (late: LateWords, text: string, atMs: number, way?: "decidesTurns") => {
+  const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined };
+  const heard = way === undefined ? guess : ({ ...guess, decidesTurns: true } as const);
+  return withoutLateWords(late, heard, atMs).late;
+};
+
+test("guesses at words that were given out do not keep them waiting for their final version", () => {
+  const longer = `${WORDS} four`;
+  assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_000), "four");
+  assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_001), longer);
+});
+
+test("they do where no end of a turn is told, unless they are of other words", () => {
+  const again = (text: string) => guessedAgain(given(WORDS, 1_000), text, 5_000, "decidesTurns");
+  assert.equal(rest(again(WORDS), `${WORDS} four`, 1_400, 9_000), "four");
+  assert.equal(rest(again("or else"), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
+});
+
+test("a final result without times that was guessed anew was said anew, whatever times come with it", () => {
+  const late = guessedAgain(afterFinal(undefined), WORDS, 2_500);
+  assert.equal(rest(late, WORDS, 1_000, 2_600), WORDS);
+  const timed = guessedAgain(afterFinal(1_000), WORDS, 2_500);
+  assert.equal(rest(timed, WORDS, undefined, 2_600), WORDS);
+  assert.equal(rest(timed, WORDS, 1_000, 2_600), "");
+});
+
 test("marks and spaces before the rest are not heard, and an empty result changes nothing", () => {
   assert.equal(rest(given(WORDS, 1_000), `${WORDS}, ... four.`, 1_400, 2_500), "four.");
   const late = given(WORDS, 1_000);

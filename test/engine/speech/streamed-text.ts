@@ -1,9 +1,9 @@
 import { EMPTY_SPLITTER, splitEnd, splitToken } from "../../../engine/speech/sentence-splitter.js";
 
 /** Feeds the pieces one by one and ends the stream. */
-export function split(pieces: readonly string[]): string[] {
+export function split(pieces: readonly string[], begin = EMPTY_SPLITTER): string[] {
   const sentences: string[] = [];
-  let state = EMPTY_SPLITTER;
+  let state = begin;
   for (const piece of pieces) {
     const step = splitToken(state, piece);
     sentences.push(...step.sentences);

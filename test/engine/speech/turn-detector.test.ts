@@ -158,6 +158,41 @@ const CASES: Readonly<
     ],
     ["hello", "hello i need help"],
   ],
+  "an empty final does not tell where words end": [
+    [{ final: "yes please", endMs: 1_000 }, { final: "", endMs: 3_000 }, { utteranceEndMs: 1_000 }],
+    ["yes please"],
+  ],
+  "an older final does not take back where the newest word ends": [
+    [
+      { final: "yes please", endMs: 1_000 },
+      { final: "and", endMs: 700 },
+      { utteranceEndMs: 900 },
+      { utteranceEndMs: 950 },
+    ],
+    ["yes please and"],
+  ],
+  "words up to 50 ms behind those that were answered are the same": [
+    [
+      { interim: "hello", endMs: 700 },
+      { silence: true },
+      { speechFinal: "hello", endMs: 750 },
+      { speechFinal: "hello", endMs: 751 },
+    ],
+    ["hello", "hello"],
+  ],
+  "what was answered stays answered when later words were final": [
+    [
+      { interim: "hello", endMs: 700 },
+      { silence: true },
+      { speechFinal: "who is it", endMs: 2_000 },
+      { speechFinal: "hello", endMs: 710 },
+    ],
+    ["hello", "who is it"],
+  ],
+  "words without times come after those that were answered": [
+    [{ interim: "hello", endMs: 700 }, { silence: true }, { speechFinal: "you" }],
+    ["hello", "you"],
+  ],
   "words without times are taken as they come": [
     [{ final: "no times" }, { interim: "here" }, { utteranceEndMs: 0 }],
     ["no times here"],

@@ -52,6 +52,43 @@ test("a word that the text has only far behind is not taken for that one", () =>
   assert.deepEqual(marked(text, "more=300"), []);
 });
 
+test("four words may be left out before one that is found again, and five may not", () => {
+  const text = "One two three four five six seven.";
+  assert.deepEqual(
+    marked(text, "five=300").map(({ end }) => text.slice(0, end)),
+    ["One two three four five"],
+  );
+  assert.deepEqual(marked(text, "six=300"), []);
+});
+
+test("a word that is marked is not found a second time, whatever stands behind it", () => {
+  const first = markWords("no no now", [], [{ text: "no", endMs: 200 }]);
+  const all = markWords("no no now", first, [{ text: "no", endMs: 400 }]);
+  assert.deepEqual(all, [
+    { end: 2, atMs: 200 },
+    { end: 5, atMs: 400 },
+  ]);
+  assert.equal(markWords("no no now", all, []), all);
+});
+
+test("a time that goes back counts as the one before it", () => {
+  assert.deepEqual(
+    marked("one two three", "one=500", "two=300", "three=600").map(({ atMs }) => atMs),
+    [500, 500, 600],
+  );
+  const later = markWords("one two", [{ end: 3, atMs: 500 }], [{ text: "two", endMs: 300 }]);
+  assert.deepEqual(later.at(-1), { end: 7, atMs: 500 });
+});
+
+test("what stands behind the last mark takes no time when the audio is over by then", () => {
+  const marks = [{ end: 3, atMs: 500 }];
+  assert.equal(saidAfterMs("one two", marks, 7, 400), 500);
+  assert.equal(charsSaid("one two", marks, 600, 400), 3);
+  assert.equal(saidAfterMs("one two", marks, 9, 1_000), 1_000);
+  assert.equal(charsSaid("one two", marks, 2_000, 1_000), 7);
+  assert.equal(saidAfterMs("", [], 0, 1_000), 0);
+});
+
 test("words come in parts, and one that is said twice is found twice", () => {
   const text = "No, no, no.";
   const first = markWords(text, [], [{ text: "No", endMs: 200 }]);

@@ -1,0 +1,46 @@
+import { MP3, MULAW_8K } from "../../../engine/audio/audio-format.js";
+import type { ConversionBatch, ConversionResult } from "../../../engine/audio/conversion-batch.js";
+import {
+  type ConversionPriority,
+  ConversionQueue,
+} from "../../../engine/audio/conversion-queue.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+export const FORMAT = { from: MP3, to: MULAW_8K };
+
+interface Task {
+  readonly batch: ConversionBatch;
+  readonly signal: AbortSignal;
+  readonly finish: (results: readonly ConversionResult[]) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A queue whose thread does what the test says. */
+export function queueTrial() {
+  const clock = new VirtualClock();
+  const tasks: Task[] = [];
+  const lost: unknown[] = [];
+  const queue = new ConversionQueue(
+    (batch, signal) => new Promise((finish, fail) => tasks.push({ batch, signal, finish, fail })),
+    clock,
+    (error) => lost.push(error),
+  );
+  const open = (priority: ConversionPriority = "speech") => {
+    const told: string[] = [];
+    const errors: Error[] = [];
+    const conversion = queue.open(FORMAT, priority, {
+      onAudio: (audio) => told.push([...audio].join()),
+      onEnd: () => told.push("end"),
+      onFailed: (error) => errors.push(error),
+    });
+    return { conversion, told, errors };
+  };
+  /** The thread answers each step with its own bytes. */
+  const echo = async () => {
+    const task = tasks.at(-1);
+    task?.finish(task.batch.steps.map(({ bytes }) => bytes));
+    await new Promise(setImmediate);
+  };
+  const sizes = () => tasks.map(({ batch }) => batch.steps.length);
+  return { clock, queue, tasks, lost, open, echo, sizes };
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  EMPTY_SPLITTER,
+  EMPTY_STREAMED_SPLITTER,
+  splitToken,
+} from "../../../engine/speech/sentence-splitter.js";
+import { pieces, split } from "./streamed-text.js";
+
+/** Whatever the stream is cut into, the text comes in these pieces. */
+function comesAs(expected: readonly string[], joint = " ", begin = EMPTY_SPLITTER): void {
+  const text = expected.join(joint);
+  for (const size of [1, 2, 7, text.length]) {
+    assert.deepEqual(split(pieces(text, size), begin), expected, text);
+  }
+}
+
+/** A sentence of so many characters, without a clause. */
+const sentence = (characters: number) => `${"s".repeat(characters - 1)}.`;
+/** As much without an end. */
+const word = (characters: number, letter = "w") => letter.repeat(characters);
+const clause = `${"c".repeat(24)},`;
+
+test("a first sentence of eighty is whole, and one of more ends with its last clause", () => {
+  comesAs([`${clause} ${word(54)}.`]);
+  comesAs([clause, `${word(55)}.`]);
+});
+
+test("the next piece has 1.3 times as much as came before, and thirty at least", () => {
+  comesAs(["Yes.", `${clause} ${word(4)}.`]);
+  comesAs(["Yes.", clause, `${word(5)}.`]);
+  comesAs([sentence(40), `${clause} ${word(26)}.`]);
+  comesAs([sentence(40), clause, `${word(27)}.`]);
+});
+
+test("a wide character is as much as three letters", () => {
+  const twenty = `${"字".repeat(19)}。`;
+  comesAs([twenty, `${"好".repeat(10)}，${"的".repeat(15)}。`], "");
+  comesAs([twenty, `${"好".repeat(10)}，`, `${"的".repeat(16)}。`], "");
+});
+
+test("a wide clause that is longer than that is given out with its mark, not with the next one", () => {
+  const clause = `${"好".repeat(30)}，`;
+  const { sentences } = splitToken(EMPTY_SPLITTER, `${clause}的`);
+  assert.deepEqual(sentences, [clause]);
+});
+
+test("a clause that is longer ends where it ends", () => {
+  const long = `${word(90)},`;
+  comesAs([long, `${word(20)}.`]);
+  const { sentences } = splitToken(EMPTY_SPLITTER, `${long} `);
+  assert.deepEqual(sentences, [long]);
+});
+
+test("without a clause the next piece ends before a joint from 1.2 times that on", () => {
+  comesAs(["Yes.", `${word(24)} for ${word(6)} end.`]);
+  comesAs(["Yes.", word(24), `for ${word(7)} end.`]);
+  comesAs(["Yes.", `${word(32)} forth it is.`]);
+});
+
+test("without a joint it ends with a word from 2.5 times that on", () => {
+  comesAs(["Yes.", `${word(74)} end.`]);
+  comesAs(["Yes.", word(75), "end."]);
+  comesAs(["Yes.", `${word(24)} for ${word(47)}`, "end."]);
+});
+
+test("the first piece waits for a clause, however long it is", () => {
+  comesAs([`${word(24)} for ${word(90)} for ${word(90)} end.`]);
+});
+
+test("what came before may be enough for whole sentences", () => {
+  comesAs([sentence(70), sentence(75), sentence(90), `${clause} ${word(250)}.`]);
+});
+
+test("where a piece is played while it comes, eighty are enough ahead, and only clauses are cut", () => {
+  const streamed = (expected: readonly string[]) => comesAs(expected, " ", EMPTY_STREAMED_SPLITTER);
+  streamed([clause, `${word(55)}.`]);
+  streamed([sentence(79), clause, `${word(55)}.`]);
+  streamed([sentence(80), `${clause} ${word(55)}.`]);
+  streamed(["Yes.", `${word(24)} for ${word(90)} for ${word(90)} end.`]);
+});
+
+test("a sentence of three hundred is whole, and of more the last word goes with the next", () => {
+  const before = [sentence(75), sentence(75), sentence(90)];
+  comesAs([...before, `${word(250)} ${word(49)}.`]);
+  comesAs([...before, word(250), `${word(50)}.`]);
+});
+
+test("a script that marks no sentences is cut at its last pause from a hundred on, without one at a word from 120 on", () => {
+  const before = [sentence(75), sentence(75), sentence(90)];
+  const thai = "สวัสดี".repeat(16);
+  comesAs([...before, `${thai} กกก`]);
+  comesAs([...before, thai, "กกกก"]);
+  comesAs([...before, `${thai}กกก abc abc`]);
+  comesAs([...before, "สวัสดี".repeat(20)]);
+  const cut = split([`${before.join(" ")} ${"สวัสดี".repeat(21)}`]).slice(before.length);
+  assert.deepEqual(cut, ["สวัสดี".repeat(19), "สวัสดี".repeat(2)]);
+});
+
+test("a character of two halves and more is cut as if it had come whole", () => {
+  const thumb = "👍🏽";
+  for (let before = 0; before < 12; before += 1) {
+    const text = `${word(before)}${thumb.repeat(60)}`;
+    assert.deepEqual(split(pieces(text, 1)), split([text]), `${before} before`);
+  }
+});
