@@ -23,8 +23,8 @@ const MODELS_MAX = 2_000;
 
 interface Samples {
   readonly timesMs: number[];
-  /** Where the next one goes, once the list is full. */
-  oldest: number;
+  /** Where the next one goes: once the list is full, in the place of the oldest. */
+  next: number;
 }
 
 /**
@@ -37,12 +37,8 @@ export class AnswerTimes {
   /** `timeMs`: to the beginning of the answer, or so long somebody waited for it in vain. */
   took(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
     const samples = this.#samplesOf(keyOf(link, promptTokens));
-    const { timesMs, oldest } = samples;
-    if (timesMs.length < SAMPLES_MAX) timesMs.push(timeMs);
-    else {
-      timesMs[oldest] = timeMs;
-      samples.oldest = (oldest + 1) % SAMPLES_MAX;
-    }
+    samples.timesMs[samples.next] = timeMs;
+    samples.next = (samples.next + 1) % SAMPLES_MAX;
   }
 
   /** After so many ms the model is later than it usually is; undefined while too few of its times are known. */
@@ -77,7 +73,7 @@ export class AnswerTimes {
     if (known !== undefined) return known;
     const [first] = this.#byModel.keys();
     if (this.#byModel.size >= MODELS_MAX && first !== undefined) this.#byModel.delete(first);
-    const samples = { timesMs: [], oldest: 0 };
+    const samples = { timesMs: [], next: 0 };
     this.#byModel.set(key, samples);
     return samples;
   }

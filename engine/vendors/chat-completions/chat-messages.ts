@@ -67,12 +67,16 @@ function charsOf(message: ChatMessage): number {
   );
 }
 
-const argumentsSchema = v.record(v.string(), v.unknown());
+/** A record's schema takes a list, too, and makes an object of it. */
+const argumentsSchema = v.pipe(
+  v.unknown(),
+  v.check((given) => !Array.isArray(given)),
+  v.record(v.string(), v.unknown()),
+);
 
 /** Servers refuse a conversation in which the model once wrote arguments that are no JSON object. */
 function argumentsOf({ argumentsJson }: ToolCall): JsonObject {
-  const value = tryParse(argumentsSchema, argumentsJson)?.value;
-  return value === undefined || Array.isArray(value) ? {} : value;
+  return tryParse(argumentsSchema, argumentsJson)?.value ?? {};
 }
 
 /** Ids are the vendor's own and may come again, so the nearest call counts. */

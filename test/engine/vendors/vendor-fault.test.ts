@@ -114,6 +114,10 @@ test("the pause that a vendor asks for is never longer than an hour, and never a
     [{ "retry-after": "3600" }, 3_600_000],
     [{ "retry-after": "3601" }, 3_600_000],
     [{ "retry-after": "-1" }, undefined],
+    [{ "retry-after": "Fri, 15 Jan 2027 08:00:07 GMT" }, 7_000],
+    [{ "retry-after": "Fri, 15 Jan 2027 07:59:59 GMT" }, undefined],
+    [{ "retry-after": "later" }, undefined],
+    [{}, undefined],
   ] as const) {
     assert.equal(refused(headers).retryAfterMs, expectedMs, JSON.stringify(headers));
   }

@@ -92,3 +92,9 @@ test("of several failures one that may pass is told, else the last", () => {
   assert.equal(worstOf([refused, lost]), lost);
   assert.deepEqual([worstOf([]).vendor, worstOf([]).fault], ["chain", "unavailable"]);
 });
+
+test("a single wasted token is told", () => {
+  log.failed("llm", link("one"), DOWN, { ms: 300, tokens: 1 });
+  log.answered("llm", link("two"));
+  assert.equal(log.take().llm?.wastedTokens, 1);
+});

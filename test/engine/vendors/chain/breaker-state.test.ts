@@ -158,3 +158,31 @@ test("others are told for how much longer it waits", () => {
   assert.deepEqual(toldOf(afterFailures(3), 6_000), { ...open, leftMs: 0 });
   assert.equal(toldOf(CLOSED_BREAKER, 0).leftMs, 0);
 });
+
+test("what was asked before it opened changes nothing of an open one, whatever comes of it", () => {
+  const open = afterFailures(3);
+  assert.equal(failed(open, "unauthorized", 60_000, 1_000), open);
+  assert.equal(answered(open), open);
+});
+
+test("an answer ends a row of failures: it takes three more", () => {
+  const state = answered(afterFailures(2));
+  const again = failed(failed(state, "timeout", undefined, 0), "timeout", undefined, 0);
+  assert.equal(again.phase, "closed");
+  assert.equal(failed(again, "timeout", undefined, 0).phase, "open");
+});
+
+test("the newest twenty answers are remembered", () => {
+  let state = afterFailures(1);
+  for (let n = 0; n < 19; n += 1) state = answered(state);
+  assert.deepEqual(state.recent, [true, ...Array(19).fill(false)]);
+  for (let n = 0; n < 11; n += 1) state = answered(state);
+  assert.deepEqual(state.recent, Array(20).fill(false));
+});
+
+test("a try that came to nothing leaves it open, for the next call to try at once", () => {
+  const tried = asked(afterFailures(3), PAUSE_MS);
+  const left = abandoned(tried, PAUSE_MS + 10);
+  assert.deepEqual([left.phase, left.untilMs], ["open", PAUSE_MS + 10]);
+  assert.equal(left.changeCount, tried.changeCount + 1);
+});

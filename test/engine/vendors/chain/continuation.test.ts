@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Continuation } from "../../../../engine/vendors/chain/continuation.js";
+import { Continuation, continued, GO_ON } from "../../../../engine/vendors/chain/continuation.js";
 
 /** What is given out of both together, token by token. */
 function joined(given: string, tokens: readonly string[]): string {
@@ -22,6 +22,7 @@ const CASES: readonly (readonly [string, string, readonly string[], string])[] =
     "Good morning! We open at nine.",
   ],
   ["another reply", "We open at", ["Sorry, ", "what?"], "We open at Sorry, what?"],
+  ["the end of a word", "We open at", ["e open at", " one."], "We open at e open at one."],
   ["nothing but a repetition", "We open.", ["We op", "en."], "We open."],
   ["nothing at all", "We open.", [], "We open."],
   ["a repetition that breaks off", "We open at nine.", ["We open"], "We open at nine. We open"],
@@ -50,4 +51,23 @@ test("wherever a reply breaks off, and however the rest is cut, a model that doe
       },
     ),
   );
+});
+
+test("what is sure to be new goes out at once, and what may be said already waits", () => {
+  const rest = new Continuation("Good day. We open at");
+  assert.deepEqual(
+    ["", " ", "a", "t", " ni", "ne"].map((token) => rest.take(token)),
+    ["", "", "", "", " ni", "ne"],
+  );
+  const other = new Continuation("We open at");
+  assert.deepEqual([other.take("n"), other.take("ine")], [" n", "ine"]);
+});
+
+test("the next model is given the conversation, what was said of the reply, and what is asked of it", () => {
+  const asked = { role: "user", content: "When?" } as const;
+  assert.deepEqual(continued([asked], "We open"), [
+    asked,
+    { role: "assistant", content: "We open" },
+    { role: "user", content: GO_ON },
+  ]);
 });

@@ -46,3 +46,22 @@ test("what is older than what is kept is left out, and nothing is told where all
     100,
   );
 });
+
+test("who is told anew is told from another place on, and nothing of what was begun before", () => {
+  const { clock, replay, told, write } = replayOf(1_000, 100);
+  const before: number[] = [];
+  replay.start(0, (audio) => before.push(audio.length));
+  replay.start(60 * 8, write);
+  clock.advance(100);
+  assert.deepEqual([before, told], [[], [40]]);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a late step tells as much more, and one that has no time to tell of says nothing", () => {
+  const { clock, replay, told, write } = replayOf(1_000, 500);
+  replay.start(0, write);
+  clock.stall(100);
+  assert.deepEqual(told, [200]);
+  clock.advance(20);
+  assert.deepEqual(told, [200, 40]);
+});

@@ -79,3 +79,19 @@ test("a call that ends leaves no timer behind, and one that goes on no listener"
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(getEventListeners(call.signal, "abort"), []);
 });
+
+test("a wait that is made shorter is as long as was told, and ends to the millisecond", () => {
+  const shorter = patienceOf(100);
+  shorter.progress(30);
+  clock.advance(29);
+  assert.equal(shorter.isOver, false);
+  clock.advance(1);
+  assert.equal(shorter.isOver, true);
+  const begun = patienceOf(100);
+  clock.advance(1);
+  begun.progress();
+  clock.advance(99);
+  assert.equal(begun.isOver, false);
+  clock.advance(1);
+  assert.equal(begun.isOver, true);
+});

@@ -59,4 +59,40 @@ describe("the audio that is to be heard again", () => {
     audio.settle(undefined);
     assert.equal(beginsAtMs(), 2_800);
   });
+
+  it("is nothing yet where words come without a time in the first two seconds", () => {
+    hear(LOUD, 1_000);
+    audio.settle(undefined);
+    assert.equal(audio.fromByte, 0);
+  });
+
+  it("begins before a voice that came after the words that are understood", () => {
+    hear(LOUD, 1_000);
+    hear(QUIET, 3_000);
+    audio.settle(1_000);
+    hear(LOUD, 1_000);
+    audio.settle(2_000);
+    assert.equal(beginsAtMs(), 4_000 + 2 * FRAME_MS - 500);
+  });
+
+  it("holds a short voice that begins where the words end that are understood", () => {
+    hear(QUIET, 3_000);
+    hear(LOUD, 200);
+    hear(QUIET, 3_000);
+    audio.settle(3_000 + 2 * FRAME_MS);
+    assert.equal(beginsAtMs(), 3_000 + 2 * FRAME_MS);
+  });
+
+  it("holds what is said later than 300 ms behind the last word, and no voice that ends by then", () => {
+    for (const [lastWordEndMs, expectedMs] of [
+      [1_700, 2_500],
+      [1_680, 1_680],
+    ] as const) {
+      audio = new UnsettledAudio(PCM_16K);
+      hear(LOUD, 2_000);
+      audio.settle(lastWordEndMs);
+      hear(QUIET, 1_000);
+      assert.equal(beginsAtMs(), expectedMs);
+    }
+  });
 });

@@ -16,7 +16,7 @@ test("a socket that waited too long is gone, and any other error is what its wor
   const [other] = said("x".repeat(101));
   assert.ok(other?.kind === "failed");
   assert.equal(other.message, "x".repeat(100));
-  assert.notEqual(other.fault, "disconnected");
+  assert.equal(other.fault, "refused");
 });
 
 test("what another sentence says on the same socket is not this one's", () => {
@@ -28,5 +28,15 @@ test("what another sentence says on the same socket is not this one's", () => {
   ]);
   assert.deepEqual(reader.text(JSON.stringify({ contextId: "one", isFinal: true })), [
     { kind: "done" },
+  ]);
+});
+
+test("times of words count from the piece that they come with where nobody can tell how long the others are", () => {
+  const reader = readerOf();
+  const audio = Buffer.alloc(4_800).toString("base64");
+  reader.text(JSON.stringify({ contextId: "one", audio }));
+  const alignment = { chars: ["a", " "], charStartTimesMs: [10, 20], charDurationsMs: [10, 10] };
+  assert.deepEqual(reader.text(JSON.stringify({ contextId: "one", alignment })), [
+    { kind: "words", words: [{ text: "a", startMs: 10, endMs: 20 }] },
   ]);
 });

@@ -3,10 +3,6 @@ import { test } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechFormat, SpokenWord } from "../../../../engine/vendors/contracts.js";
 import { contextDialect } from "../../../../engine/vendors/elevenlabs/elevenlabs-contexts.js";
-import {
-  faultOfAnswer,
-  readDetail,
-} from "../../../../engine/vendors/elevenlabs/elevenlabs-request.js";
 
 const REQUEST = { text: "ok", modelId: "eleven_flash_v2_5", speed: 1, language: "en-US" };
 
@@ -81,25 +77,4 @@ test("what cannot be read is a bad answer, and binary messages are none", () => 
     { kind: "failed", fault: "badAnswer", message: "unreadable answer" },
   ]);
   assert.deepEqual(reader.binary(Buffer.of(1)), []);
-});
-
-test("ElevenLabs' own word counts for more than the status it comes with", () => {
-  for (const [code, fault] of [
-    ["quota_exceeded", "quotaExceeded"],
-    ["too_many_concurrent_requests", "rateLimited"],
-    ["system_busy", "unavailable"],
-    ["voice_not_found", "notFound"],
-    ["another", "unauthorized"],
-    [undefined, "unauthorized"],
-  ] as const) {
-    assert.equal(faultOfAnswer(code, 401), fault);
-  }
-});
-
-test("ElevenLabs' details are read in each of their forms", () => {
-  const read = (detail: unknown) => readDetail(JSON.stringify({ detail }));
-  assert.deepEqual(read("text"), { code: undefined, message: "text" });
-  assert.deepEqual(read({ status: "s", code: "c", message: "m" }), { code: "s", message: "m" });
-  assert.deepEqual(read({ code: "c" }), { code: "c", message: undefined });
-  assert.deepEqual(readDetail("<html>"), { code: undefined, message: undefined });
 });

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Doubts } from "../../../../engine/vendors/chain/doubts.js";
+
+let doubts: Doubts<string>;
+const doubted = { link: "first", heardMs: 3_000, sinceMs: 50 };
+
+beforeEach(() => {
+  doubts = new Doubts();
+});
+
+test("one recognizer is doubted at a time", () => {
+  assert.equal(doubts.begin(doubted), true);
+  assert.equal(doubts.begin({ ...doubted, link: "second" }), false);
+  assert.equal(doubts.isOpen(doubted), true);
+  assert.equal(doubts.isOpen({ ...doubted }), false);
+});
+
+test("a doubt is right when somebody else tells words of the same audio, and then there may be another", () => {
+  for (const lastWordEndMs of [2_999, 3_000]) {
+    assert.equal(doubts.begin(doubted), true);
+    assert.equal(doubts.settle("second", lastWordEndMs), doubted);
+    assert.equal(doubts.isOpen(doubted), false);
+  }
+});
+
+test("a doubt was wrong when words come of its own, of later audio or without a time: then there is no other", () => {
+  for (const [link, lastWordEndMs] of [
+    ["first", 2_000],
+    ["second", 3_001],
+    ["second", undefined],
+  ] as const) {
+    doubts = new Doubts();
+    doubts.begin(doubted);
+    assert.equal(doubts.settle(link, lastWordEndMs), undefined);
+    assert.equal(doubts.isOpen(doubted), false);
+    assert.equal(doubts.begin(doubted), false);
+  }
+});
+
+test("words that nobody doubted settle nothing", () => {
+  assert.equal(doubts.settle("second", 100), undefined);
+  assert.equal(doubts.begin(doubted), true);
+});
