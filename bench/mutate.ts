@@ -84,7 +84,7 @@ const stands = builds.map((build) => new TestStand(build));
 try {
   await tryAll(mutants, "parts");
   const lived = survivors([...trials.values()]).map(({ mutant }) => mutant);
-  unaskedCount = lived.length - (values.parts ? 0 : await tryAll(lived, "wholeServer"));
+  unaskedCount = lived.length - (values.parts ? 0 : await tryAll(lived, "everything"));
 } finally {
   for (const stand of stands) stand.end();
   for (const build of builds) build.remove();
@@ -111,11 +111,11 @@ async function tryAll(of: readonly Mutant[], breadth: Breadth): Promise<number> 
   await onEachStand(of, async (mutant, stand) => {
     const number = numbers.get(mutant);
     if (number === undefined || isTimeOver()) return;
-    const trial = await tryMutant(mutant, number, { choice, runs, breadth, stand, isTimeOver });
-    if (trial === undefined) return;
     const earlier = trials.get(mutant);
-    // A place that only the tests of parts execute is no less tested for that.
-    trials.set(mutant, trial.fate === "unreached" && earlier !== undefined ? earlier : trial);
+    const place = { choice, runs, breadth, stand, isTimeOver, earlier };
+    const trial = await tryMutant(mutant, number, place);
+    if (trial === undefined) return;
+    trials.set(mutant, trial);
     count += 1;
     for (const survivor of survivors([trial])) console.log(`so far: ${describeMutant(survivor)}`);
     if (count % 20 === 0) console.log(`${count} of ${of.length} tried`);

@@ -66,7 +66,10 @@ export function expressionChanges(edits: SourceEdits): VisitorObject {
     },
     LogicalExpression: (node) => {
       const { left, right, operator } = node;
-      signs(node);
+      // `a ?? b && c` is no JavaScript: it wants its brackets.
+      const isChain = operator === "??" && left.type === "LogicalExpression";
+      if (isChain) edits.replace(node, `(${edits.text(left)}) && ${edits.text(right)}`, "logic");
+      else signs(node);
       const isElement = left.type === "MemberExpression" && left.computed;
       if (operator === "??" && isElement) fallbacks.add(right.start);
     },

@@ -20,7 +20,7 @@ export interface MutationRun {
 }
 
 /** One mutant as a line: where it is, what it was, and what became of it. */
-export function describeMutant({ mutant, fate }: Trial): string {
+export function describeMutant({ mutant, fate }: Pick<Trial, "mutant" | "fate">): string {
   const { sourcePath, line, code } = mutant;
   const place =
     fate === "unreached" ? `, which no test executes: ${shown(code)}` : ` in ${shown(code)}`;

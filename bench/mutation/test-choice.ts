@@ -9,8 +9,6 @@ const MS_PER_DISTANCE = 500;
 /** A test that has noticed mutants of the module before is asked as if it were so many imports nearer for each, up to a number. */
 const DISTANCE_PER_NOTICED = 1;
 const NOTICED_MAX = 8;
-/** What takes longer starts processes or simulates many calls, and is asked when the tests of the whole server are. */
-const PART_MAX_MS = 2_500;
 
 /** Tests of these folders say what the product does; the others are about tools, documents and other programs. */
 const TEST_FOLDERS = [
@@ -23,18 +21,19 @@ const TEST_FOLDERS = [
 const POSTGRES_FOLDER = "test/postgres-system/";
 /** These want a process of their own, as in the test run itself. */
 const APART_FOLDERS = ["test/engine/sandbox/sdks/", POSTGRES_FOLDER];
-/** Whoever loads one of them starts the whole server, which takes seconds and executes a little of everything. */
-const SERVER_STARTERS = ["test/system/test-server.js", "test/system/server-process.js"];
+/** Whoever loads it starts the whole server, which takes seconds and executes a little of everything. */
+const SERVER_STARTER = "test/system/test-server.js";
+const PROCESS_STARTING = '"node:child_process"';
 
-/** Which tests are asked: those of parts alone, or those that start the whole server or PostgreSQL. */
-export type Breadth = "parts" | "wholeServer";
+/** Which tests are asked: those of parts alone, or also those that start the whole server, other processes or PostgreSQL. */
+export type Breadth = "parts" | "everything";
 
 /** Which test files are asked about a mutant, and in which order. */
 export class TestChoice {
   readonly #tree: CompiledTree;
   readonly #runs: PlainRuns;
   readonly #folders: readonly string[];
-  readonly #serverTests: ReadonlySet<string>;
+  readonly #broadTests: ReadonlySet<string>;
   /** By module and test file. */
   readonly #noticedCounts = new Map<string, number>();
 
@@ -43,14 +42,19 @@ export class TestChoice {
     this.#tree = tree;
     this.#runs = runs;
     this.#folders = hasPostgres ? [...TEST_FOLDERS, POSTGRES_FOLDER] : TEST_FOLDERS;
-    this.#serverTests = new Set(
-      SERVER_STARTERS.flatMap((path) => [...tree.distancesTo(path).keys()]),
+    const starters = tree.paths.filter(
+      (path) =>
+        path === SERVER_STARTER ||
+        (path.startsWith("test/") && tree.source(path).includes(PROCESS_STARTING)),
     );
+    this.#broadTests = new Set(starters.flatMap((path) => [...tree.distancesTo(path).keys()]));
   }
 
-  /** Whether a file wants a process of its own. */
+  /** Whether a file wants a process of its own: other processes, whose modules are loaded anew, execute what it tests. */
   isApart(testPath: string): boolean {
-    return APART_FOLDERS.some((folder) => testPath.startsWith(folder));
+    return (
+      this.#broadTests.has(testPath) || APART_FOLDERS.some((folder) => testPath.startsWith(folder))
+    );
   }
 
   /**
@@ -81,12 +85,7 @@ export class TestChoice {
 
   /** A mirrored test is asked first, also one that starts the whole server. */
   #isAsked(test: string, mirrored: string, breadth: Breadth): boolean {
-    const startsMuch =
-      this.#serverTests.has(test) ||
-      test.startsWith(POSTGRES_FOLDER) ||
-      (this.#runs.known(test)?.normalMs ?? 0) > PART_MAX_MS;
-    const isOfParts = test === mirrored || !startsMuch;
-    return isOfParts === (breadth === "parts");
+    return breadth === "everything" || test === mirrored || !this.isApart(test);
   }
 }
 

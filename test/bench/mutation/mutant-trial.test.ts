@@ -108,8 +108,8 @@ describe("mutants of a small build", () => {
   test("tests with PostgreSQL are asked where it is installed, among those that start much", async () => {
     const number = numberOf("4 - 4", "+");
     assert.deepEqual(await fateOf(number, "parts", true), ["unreached", undefined]);
-    assert.deepEqual(await fateOf(number, "wholeServer", false), ["unreached", undefined]);
-    assert.deepEqual(await fateOf(number, "wholeServer", true), ["killed", ZERO]);
+    assert.deepEqual(await fateOf(number, "everything", false), ["unreached", undefined]);
+    assert.deepEqual(await fateOf(number, "everything", true), ["killed", ZERO]);
   });
 
   test("a try whose time is over tells nothing", async () => {

@@ -33,6 +33,7 @@ test("conditions are always true, never true, and negated ones are not", () => {
   assert.deepEqual(wrongForms("while (a) b;"), ["while (false) b;"]);
   assert.deepEqual(wrongForms("a && b;"), ["a || b;"]);
   assert.deepEqual(wrongForms("a ?? b;"), ["a && b;"]);
+  assert.deepEqual(wrongForms("a ?? b ?? c;"), ["(a ?? b) && c;", "a && b ?? c;"]);
 });
 
 test("numbers grow by one, or double where one more is nothing, booleans flip, and single words change", () => {

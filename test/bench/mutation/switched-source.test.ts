@@ -63,3 +63,18 @@ test("a module that has the name of the switch gets another", () => {
   const changes = changesOf(source).map((change, number) => ({ number, change }));
   assert.match(switchedSource(source, changes, "./s.js"), /^import\{isOn as \$isOn_\}/);
 });
+
+test("a chain of defaults still loads when each of its signs can be another one", () => {
+  const source = "export const f = (a, b) => a ?? b ?? 5;";
+  const numbered = changesOf(source).map((change, number) => ({ number, change }));
+  const text = switchedSource(source, numbered, "./switch.js");
+  const body = text.slice(text.indexOf("=>") + 2);
+  const valueOf = (mutant: number, a: unknown, b: unknown): unknown =>
+    compileFunction(`return ${body}`, ["$isOn", "a", "b"])((n: number) => n === mutant, a, b);
+  assert.equal(valueOf(-1, undefined, 2), 2);
+  assert.equal(valueOf(-1, 1, 2), 1);
+  assert.deepEqual(
+    numbered.map(({ number }) => valueOf(number, 1, 2)),
+    [5, 2, 1],
+  );
+});
