@@ -43,7 +43,10 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
     if (error instanceof Error && "code" in error) throw error;
-    throw new Error(`its schema could not be brought up to date: ${messageOf(error)}`);
+    throw new StorageUnavailable(
+      `PostgreSQL at ${address}: its schema could not be brought up to date: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
   await pool.query(
     `insert into "schemaState" ("only", "version", "oldestBeside") values (true, $1, $2)

@@ -2,6 +2,8 @@ import { Client } from "pg";
 import * as v from "valibot";
 import { openStoreFile } from "../../sqlite/open-store-file.js";
 import type { SqliteFile } from "../../sqlite/sqlite-file.js";
+import { SqliteError } from "../../sqlite/sqlite-library.js";
+import { storageAdvice } from "../../sqlite/storage-advice.js";
 import { StorageUnavailable } from "../../statements/storage-failure.js";
 import { addressOf } from "../postgres-address.js";
 import { postgresFault } from "../postgres-advice.js";
@@ -49,8 +51,11 @@ export async function copyToPostgres(
   try {
     return await copyInto(file, url, address);
   } catch (error) {
-    const fault = error instanceof StorageUnavailable ? undefined : faultOfPostgres(error);
-    const advice = postgresFault(fault, address)?.advice;
+    if (error instanceof StorageUnavailable) throw error;
+    const advice =
+      error instanceof SqliteError
+        ? storageAdvice(filePath, error)
+        : postgresFault(faultOfPostgres(error), address)?.advice;
     throw advice === undefined ? error : new StorageUnavailable(advice, { cause: error });
   } finally {
     file.close();
@@ -120,7 +125,9 @@ async function demandColumns(target: Client, { name, columns }: SourceTable): Pr
   const names = new Set(there.map((column) => column.name));
   const lost = columns.filter((column) => !names.has(column));
   if (lost.length > 0) {
-    throw new Error(`PostgreSQL's table ${name} has no column ${lost.join(", ")}`);
+    throw new StorageUnavailable(
+      `PostgreSQL's table ${name} has no column ${lost.join(", ")}: nothing was copied`,
+    );
   }
 }
 
@@ -171,7 +178,7 @@ async function demandSame(
     here.rows === there.rows &&
     here.sums.every((sum, index) => isClose(sum, there.sums[index] ?? Number.NaN));
   if (isSame) return there;
-  throw new Error(
+  throw new StorageUnavailable(
     `the copy of ${table.name} is not the same (rows: ${there.rows} of ${here.rows}); nothing was kept of it`,
   );
 }

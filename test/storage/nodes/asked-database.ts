@@ -1,0 +1,32 @@
+import { type Database, joinDatabase } from "../../../storage/database.js";
+import type { Statement, StatementResult } from "../../../storage/statements/statement-port.js";
+
+export interface AskedDatabase {
+  readonly database: Database;
+  /** The statements of each request, in order. */
+  readonly asked: (readonly Statement[])[];
+  /** What the next request gets, one a statement: how many rows it changed, or the rows that it found. */
+  readonly answers: (number | readonly unknown[])[][];
+}
+
+/** Stores as on PostgreSQL, whose database answers what a test says; what PostgreSQL makes of it is tested with a real one. */
+export function askedDatabase(): AskedDatabase {
+  const asked: (readonly Statement[])[] = [];
+  const answers: (number | readonly unknown[])[][] = [];
+  const database = joinDatabase("many", {
+    run: async ({ statements }) => {
+      asked.push(statements);
+      const given = answers.shift() ?? [];
+      const results = statements.map((_, index) => resultOf(given[index] ?? 0));
+      return { results, fault: undefined, writeFault: undefined };
+    },
+    look: async () => ({ fault: undefined, warning: undefined }),
+  });
+  return { database, asked, answers };
+}
+
+function resultOf(answer: number | readonly unknown[]): StatementResult {
+  return typeof answer === "number"
+    ? { rows: [], changes: answer }
+    : { rows: answer, changes: answer.length };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { PostgresMail } from "../../../storage/postgres/postgres-mail.js";
+import type { StatementPort } from "../../../storage/statements/statement-port.js";
+import { saidByServer } from "./scripted-pool.js";
+import { ScriptedServer } from "./scripted-server.js";
+
+const KEEP_ALIVE =
+  "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
+
+async function newMail(context: TestContext) {
+  const server = await ScriptedServer.start(context);
+  const sent: Parameters<StatementPort["send"]>[] = [];
+  const send: StatementPort["send"] = async (...request) => {
+    sent.push(request);
+    return [];
+  };
+  const mail = new PostgresMail(server.url, { send });
+  const heard: string[] = [];
+  const state = { lostCount: 0 };
+  const listen = (...channels: readonly string[]) =>
+    mail.listen(channels, {
+      onMail: (channel, text) => void heard.push(`${channel}: ${text}`),
+      onLost: () => {
+        state.lostCount += 1;
+      },
+    });
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise(setImmediate);
+  };
+  return { server, sent, mail, heard, state, listen, until };
+}
+
+test("what is posted goes to all of its channels by one statement, and is not longer than the database takes", async (t) => {
+  const { sent, mail } = await newMail(t);
+  const sql = "select pg_notify(channel, $2) from json_array_elements_text($1::json) as channel";
+  await mail.post("one", "text");
+  const longest = "é".repeat(3_950);
+  await mail.postToAll(["one", 'tw"o'], longest);
+  assert.deepEqual(sent, [
+    [[{ sql, parameters: ['["one"]', "text"] }], false],
+    [[{ sql, parameters: ['["one","tw\\"o"]', longest] }], false],
+  ]);
+  await assert.rejects(mail.post("one", `${longest}.`), {
+    name: "RangeError",
+    message: "a message to another server has at most 7900 bytes",
+  });
+  assert.equal(sent.length, 2);
+});
+
+test("what is said to a channel is heard until the listener ends, who is not told that a way broke", async (t) => {
+  const { server, heard, state, listen, until } = await newMail(t);
+  const end = await listen("parley one", 'parley "two"');
+  assert.deepEqual(server.asked, [KEEP_ALIVE, 'listen "parley one"', 'listen "parley ""two"""']);
+  server.notify(1, "parley one", "hello");
+  server.notify(1, "parley nodes", "");
+  await until(() => heard.length === 2);
+  assert.deepEqual(heard, ["parley one: hello", "parley nodes: "]);
+  await end();
+  await until(() => server.openCount === 0);
+  assert.equal(state.lostCount, 0);
+});
+
+test("a way that breaks is told once, and ending it then is no error", async (t) => {
+  const { server, state, listen, until } = await newMail(t);
+  const end = await listen("parley one");
+  server.drop();
+  await until(() => state.lostCount > 0);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  assert.equal(state.lostCount, 1);
+  await end();
+  assert.equal(state.lostCount, 1);
+});
+
+test("a channel that the database does not let be heard is told to who wants to listen, and to nobody else", async (t) => {
+  const { server, state, listen, until } = await newMail(t);
+  server.answer = ({ sql }) => {
+    if (sql.includes("two")) throw saidByServer("42501");
+    return [];
+  };
+  await assert.rejects(listen("one", "two", "three"), { code: "42501" });
+  await until(() => server.openCount === 0);
+  assert.ok(!server.asked.includes('listen "three"'));
+  server.answer = () => {
+    server.drop();
+    return [];
+  };
+  await assert.rejects(listen("one"));
+  assert.equal(state.lostCount, 0);
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { newPool } from "../../../storage/postgres/postgres-pool.js";
+import {
+  demandTables,
+  newerSchema,
+  updatePostgresSchema,
+} from "../../../storage/postgres/postgres-schema.js";
+import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { saidByServer } from "./scripted-pool.js";
+import { type Row, ScriptedServer } from "./scripted-server.js";
+
+/** This version has so many migrations. */
+const VERSION = 8;
+
+/** A database that has the schema which the test says; `refuse` is asked before everything else. */
+async function databaseOf(context: TestContext) {
+  const server = await ScriptedServer.start(context);
+  const pool = newPool(server.url, 1);
+  context.after(() => pool.end());
+  const database = {
+    state: undefined as Row | undefined,
+    hasTables: true,
+    migrated: [] as readonly string[],
+    refuse: (_sql: string): void => undefined,
+  };
+  server.answer = ({ sql }) => {
+    database.refuse(sql);
+    if (sql.startsWith("select to_regclass")) return [{ found: database.hasTables }];
+    if (sql.includes('from "schemaState"')) return database.state ? [database.state] : [];
+    if (!/^select .*from "kysely_migration"(?!_)/.test(sql)) return [];
+    return database.migrated.map((name) => ({ name, timestamp: "2026-01-01T00:00:00.000Z" }));
+  };
+  const update = () => updatePostgresSchema(pool, server.address);
+  return { server, pool, database, update };
+}
+
+test("an empty database gets every migration, and then a row that says which version it has", async (t) => {
+  for (const hasTables of [false, true]) {
+    const { server, database, update } = await databaseOf(t);
+    database.hasTables = hasTables;
+    await update();
+    const made = server.asked.filter((sql) =>
+      /^create table "(?:plans|nodes|commitMarks)"/.test(sql),
+    );
+    assert.equal(made.length, 3);
+    const { sql, values } = server.told.at(-1) ?? { sql: "", values: [] };
+    assert.match(sql, /^insert into "schemaState" \("only", "version", "oldestBeside"\)/);
+    assert.match(sql, /where "schemaState"."version" < excluded."version"$/);
+    assert.deepEqual(values, [`${VERSION}`, "1"]);
+  }
+});
+
+test("a database of this version, or of a newer one that takes nothing away, is left as it is", async (t) => {
+  const { server, pool, database, update } = await databaseOf(t);
+  for (const state of [
+    { version: VERSION, oldestBeside: 1 },
+    { version: VERSION + 5, oldestBeside: VERSION },
+  ]) {
+    database.state = state;
+    await update();
+    assert.equal(await newerSchema(pool), undefined);
+  }
+  for (const sql of server.asked) assert.match(sql, /^select /);
+  database.state = { version: VERSION - 1, oldestBeside: 1 };
+  await update();
+  assert.match(server.asked.at(-1) ?? "", /^insert into "schemaState"/);
+});
+
+test("a database from which a newer version has taken what this one needs is refused", async (t) => {
+  const { server, pool, database, update } = await databaseOf(t);
+  database.state = { version: VERSION + 2, oldestBeside: VERSION + 1 };
+  const message = `its schema is ${VERSION + 2}, which needs ${VERSION + 1} or later; this version has ${VERSION}`;
+  assert.deepEqual(await newerSchema(pool), { kind: "other", code: "SCHEMA_NEWER", message });
+  await assert.rejects(update(), (error) => {
+    assert.ok(error instanceof StorageUnavailable);
+    assert.equal(
+      error.message,
+      `PostgreSQL at ${server.address} was made by a newer version of Parley: ${message}. Start that version again, or restore a backup from before the upgrade`,
+    );
+    return true;
+  });
+});
+
+test("why a migration failed is told in the server's words, or in Kysely's", async (t) => {
+  const { server, database, update } = await databaseOf(t);
+  database.refuse = (sql) => {
+    if (sql.startsWith('create table "plans"')) throw saidByServer("42501");
+  };
+  await assert.rejects(update(), { name: "error", code: "42501" });
+  database.refuse = () => undefined;
+  database.migrated = ["900-from-the-future"];
+  await assert.rejects(update(), (error) => {
+    assert.ok(error instanceof StorageUnavailable);
+    const words = `PostgreSQL at ${server.address}: its schema could not be brought up to date: corrupted`;
+    assert.ok(error.message.startsWith(words), error.message);
+    return true;
+  });
+});
+
+test("where there is to be a database, one without tables is refused", async (t) => {
+  const { server, pool, database } = await databaseOf(t);
+  await demandTables(pool, server.address);
+  database.hasTables = false;
+  assert.equal(await newerSchema(pool), undefined, "an empty one is no newer one");
+  await assert.rejects(demandTables(pool, server.address), (error) => {
+    assert.ok(error instanceof StorageUnavailable);
+    assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/calls has no tables of Parley: /);
+    return true;
+  });
+});

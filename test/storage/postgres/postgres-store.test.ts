@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type PostgresOptions, PostgresStore } from "../../../storage/postgres/postgres-store.js";
+import {
+  StorageStopped,
+  StorageUnavailable,
+  StorageUnwritable,
+} from "../../../storage/statements/storage-failure.js";
+import { saidByServer } from "./scripted-pool.js";
+import { type Row, ScriptedServer } from "./scripted-server.js";
+
+const UPDATE = { sql: "update calls set status = $1", parameters: ["failed"] };
+
+/** A database that has all tables, and what the test says of its locks and its schema. */
+async function newDatabase(context: TestContext) {
+  const server = await ScriptedServer.start(context);
+  const locks = { taken: true, shared: true, lasting: true };
+  const state: Record<string, Row> = { schema: { version: 8, oldestBeside: 1 } };
+  const answers = { refuse: (_sql: string): void => undefined, hasTables: true };
+  server.answer = ({ sql }) => {
+    answers.refuse(sql);
+    if (sql.startsWith("select pg_try")) return [locks];
+    if (sql.startsWith("select to_regclass")) return [{ found: answers.hasTables }];
+    if (sql.includes('from "schemaState"') && state["schema"]) return [state["schema"]];
+    return [];
+  };
+  const open = async (options: Partial<PostgresOptions> = {}) => {
+    const store = await PostgresStore.open({ url: server.url, ...options });
+    context.after(() => store.close());
+    return store;
+  };
+  const allClosed = async () => {
+    while (server.openCount > 0) await new Promise(setImmediate);
+  };
+  return { server, locks, state, answers, open, allClosed };
+}
+
+const unavailable = (words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StorageUnavailable);
+  assert.match(error.message, words);
+  return true;
+};
+
+test("a server claims the database, or its name in it; a command line claims nothing", async (t) => {
+  const { server, locks, open } = await newDatabase(t);
+  const command = await open();
+  assert.deepEqual([command.isSoleServer, command.writers], [true, "many"]);
+  assert.ok(!server.asked.some((sql) => sql.includes("advisory_lock")));
+  locks.lasting = false;
+  const whole = await open({ isServer: true });
+  assert.equal(whole.isSoleServer, false);
+  assert.ok(server.asked.some((sql) => sql.startsWith("select pg_try_advisory_lock(")));
+  locks.lasting = true;
+  const named = await open({ isServer: true, nodeName: "one" });
+  assert.equal(named.isSoleServer, true);
+  assert.ok(server.told.some(({ values }) => values[0] === "one"));
+  const before = server.openCount;
+  await named.close();
+  while (server.openCount > before - 2) await new Promise(setImmediate);
+  await assert.rejects(named.send([UPDATE], false), StorageStopped);
+});
+
+test("a database that cannot be used is refused in words, and no connection to it is left", async (t) => {
+  const { server, locks, state, answers, open, allClosed } = await newDatabase(t);
+  const at = `PostgreSQL at ${server.address}`;
+  locks.taken = false;
+  await assert.rejects(open({ isServer: true }), unavailable(/^another server runs on PostgreSQL/));
+  locks.taken = true;
+  state["schema"] = { version: 20, oldestBeside: 19 };
+  await assert.rejects(open({ isServer: true }), unavailable(/made by a newer version of Parley/));
+  state["schema"] = { version: 8, oldestBeside: 1 };
+  answers.hasTables = false;
+  await assert.rejects(
+    open({ isServer: true, mustExist: true }),
+    unavailable(/has no tables of Parley/),
+  );
+  answers.hasTables = true;
+  await open({ mustExist: true }).then((store) => store.close());
+  for (const [code, words] of [
+    ["28P01", "as the server says (PG_28P01); its user or password is wrong"],
+    ["42501", "as the server says (PG_42501)"],
+  ] as const) {
+    answers.refuse = () => {
+      throw saidByServer(code);
+    };
+    await assert.rejects(open(), (error: Error) => {
+      assert.ok(error instanceof StorageUnavailable);
+      assert.ok(error.message.startsWith(`${at}: ${words}`), error.message);
+      assert.equal(Object(error.cause).code, code);
+      return true;
+    });
+  }
+  answers.refuse = () => {
+    throw saidByServer("23505");
+  };
+  await assert.rejects(open(), unavailable(/^as the server says$/));
+  await allClosed();
+});
+
+test("a look tells a newer schema, what could not be written, and a name that another server has by now", async (t) => {
+  const { server, locks, state, answers, open } = await newDatabase(t);
+  const store = await open({ isServer: true, nodeName: "one" });
+  assert.deepEqual(await store.look(), { fault: undefined, warning: undefined });
+  state["schema"] = { version: 20, oldestBeside: 19 };
+  assert.equal(
+    (await store.look()).fault?.reason,
+    "the database was brought up to date by a newer version",
+  );
+  state["schema"] = { version: 8, oldestBeside: 1 };
+  answers.refuse = (sql) => {
+    if (sql.startsWith("update")) throw saidByServer("53100");
+  };
+  await assert.rejects(store.send([UPDATE], false), StorageUnwritable);
+  assert.equal(store.writeFault?.reason, "the disk of the database is full");
+  assert.deepEqual((await store.look()).fault, store.writeFault);
+  answers.refuse = () => undefined;
+  await store.send([UPDATE], false);
+  assert.deepEqual([store.writeFault, store.stats.groupsCommitted], [undefined, 1]);
+  server.drop();
+  while (server.openCount > 0) await new Promise(setImmediate);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  locks.taken = false;
+  const { fault, warning } = await store.look();
+  assert.equal(fault, undefined);
+  assert.match(warning ?? "", /^another server named one runs on/);
+  locks.taken = true;
+  assert.equal((await store.look()).warning, undefined);
+});
+
+test("a look at a database that does not answer tells why, and not who has its lock", async (t) => {
+  const { answers, open } = await newDatabase(t);
+  const store = await open({ isServer: true });
+  answers.refuse = () => {
+    throw saidByServer("57P03");
+  };
+  const { fault, warning } = await store.look();
+  assert.equal(fault?.reason, "the database cannot be reached");
+  assert.equal(warning, undefined);
+});
