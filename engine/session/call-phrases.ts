@@ -60,7 +60,6 @@ export class CallPhrases {
   async #say(texts: readonly string[]): Promise<void> {
     const { phrases, tts, cache } = this.#around;
     for (const text of texts) {
-      if (this.#isClosed) return;
       const spoken = await phrases.prepare(tts, text, cache);
       // A voice that fails now is asked again by the next call.
       if (spoken === undefined || this.#isClosed) return;

@@ -51,7 +51,7 @@ export function onTranscript(
   out: SessionEffect[],
 ): SessionState {
   const { late, transcript: event } = withoutLateWords(before.late, told, told.atMs);
-  const state = late === before.late ? before : { ...before, late };
+  const state = { ...before, late };
   const heard = detector.onTranscript(state.hearing, withPatience(state, event));
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
@@ -60,7 +60,6 @@ export function onTranscript(
   const noted = noteWords(state, event, heard.state);
   const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
   const floor = takeFloor(noted, said, event.atMs, out);
-  if (floor.phase === "ended") return floor;
   if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
   // A guess that is told again is no sign that the caller goes on.
@@ -138,7 +137,6 @@ export function onDigit(
   const digits = `${state.digits}${event.digit}`.slice(0, DIGITS_MAX);
   const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
   const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
-  if (floor.phase === "ended") return floor;
   const isWhole = settings.keypadDigits > 0 && digits.length >= settings.keypadDigits;
   if ((isWhole || event.digit === "#") && isApart) return onDigitsTimer(floor, event.atMs, out);
   out.push({ type: "startTimer", timer: "digits", delayMs: DIGITS_PAUSE_MS });

@@ -35,7 +35,7 @@ export function isTooEarly(
   out: SessionEffect[],
 ): boolean {
   const text = detector.pendingText(state.hearing);
-  if (text === "" || !isMoreExpected(state, text)) return false;
+  if (!isMoreExpected(state, text)) return false;
   const leftMs = pauseMs(state, text) - event.endedAgoMs;
   if (leftMs <= 0) return false;
   out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });

@@ -1,103 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
 import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
-import { EffectRunner } from "../../../engine/session/effect-runner.js";
 import type { SessionEffect, TurnSave } from "../../../engine/session/effects.js";
-import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
-import type { SessionEvent } from "../../../engine/session/events.js";
-import { WEB_AUDIO } from "../../../engine/session/playback/leg-audio.js";
-import { PhraseKeeper } from "../../../engine/session/playback/phrase-keeper.js";
-import { PlayoutDelays } from "../../../engine/session/playback/playout-delay.js";
-import { SpeechCache } from "../../../engine/session/playback/speech-cache.js";
-import { VoicePaces } from "../../../engine/session/playback/voice-paces.js";
-import { EMPTY_TOOLBOX, type Toolbox } from "../../../engine/session/tool-use/toolbox.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
-import { RecordingCaller } from "../../doubles/recording-caller.js";
-import { RecordingLogger } from "../../doubles/recording-logger.js";
-import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
-import { ScriptedVoice } from "../../doubles/scripted-voice.js";
-import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { NO_METRICS } from "../../storage/sample-records.js";
+import { EffectTrial } from "./effect-trial.js";
 
 const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
-class Trial {
-  readonly paces = new VoicePaces();
-  readonly clock = new VirtualClock(5_000);
-  readonly model = new ScriptedLanguageModel();
-  readonly client = new ScriptedVoice();
-  readonly caller = new RecordingCaller();
-  readonly log = new RecordingLogger();
-  readonly saves: TurnSave[] = [];
-  readonly failures: string[] = [];
-  readonly endings: Ending[] = [];
-  readonly events: SessionEvent[] = [];
-  readonly runner: EffectRunner;
-  #onEvent: () => void = () => undefined;
-
-  constructor(toolbox: Toolbox = EMPTY_TOOLBOX) {
-    const { clock, caller, log, model, client } = this;
-    const llm = {
-      vendor: "scripted",
-      client: model,
-      modelId: "small",
-      systemPrompt: "Be brief.",
-      temperature: 0.4,
-      maxTokens: 50,
-    };
-    const tts = {
-      vendor: "scripted",
-      client,
-      modelId: "aria",
-      speed: 1,
-      language: "en-US",
-      format: WEB_AUDIO.sentenceFormat(client),
-      cacheKey: "voice",
-    };
-    const recorder = {
-      said: () => {},
-      turnSaved: (save: TurnSave) => this.saves.push(save),
-      vendorFailed: (category: string, { fault }: VendorError) =>
-        this.failures.push(`${category} ${fault}`),
-      ended: (ending: Ending) => this.endings.push(ending),
-    };
-    const cache = new SpeechCache(0);
-    const playoutDelays = new PlayoutDelays();
-    const phrases = new PhraseKeeper(clock);
-    const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
-    const earlyReplies = new EarlyReplyBudget(100, clock).of("org");
-    const around = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
-    this.runner = new EffectRunner(around, clock.monotonicMs());
-    this.runner.deliverTo((event) => {
-      this.events.push(event);
-      this.#onEvent();
-    });
-  }
-
-  perform(...effects: SessionEffect[]): void {
-    for (const effect of effects) this.runner.perform(effect);
-  }
-
-  ask(turnId: number): void {
-    const history = [{ role: "user", content: "hi" } as const];
-    this.perform({ type: "askModel", turnId, history, toolMessages: [] });
-  }
-
-  /** Resolves with the event that comes next. */
-  next(): Promise<SessionEvent> {
-    return new Promise((resolve) => {
-      this.#onEvent = () => {
-        const event = this.events.at(-1);
-        if (event !== undefined) resolve(event);
-      };
-    });
-  }
-}
-
 test("the model is asked with the system prompt, and its words come back under their turn", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(3);
   assert.deepEqual(trial.model.requests[0]?.messages, [
     { role: "system", content: "Be brief." },
@@ -113,7 +27,7 @@ test("the model is asked with the system prompt, and its words come back under t
 });
 
 test("a vendor that hung has failed, though nobody waits for its answer any more", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(1);
   trial.perform({ type: "abortTurn", turnId: 1, hung: "llm" });
   trial.perform({ type: "abortTurn", turnId: 2 });
@@ -122,7 +36,7 @@ test("a vendor that hung has failed, though nobody waits for its answer any more
 });
 
 test("a reply is begun early while the organization has wasted little, and is stopped when it is dropped", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   const history = [{ role: "user", content: "hi" } as const];
   trial.perform({ type: "askEarly", turnId: 1, history });
   assert.equal(trial.model.requests.length, 1);
@@ -134,7 +48,7 @@ test("a reply is begun early while the organization has wasted little, and is st
 });
 
 test("a model that fails is noted, with whether another try may help", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(1);
   const failed = trial.next();
   trial.model.fail(new VendorError("scripted", "unauthorized", "no"));
@@ -143,7 +57,7 @@ test("a model that fails is noted, with whether another try may help", async () 
 });
 
 test("a vendor's client that throws anything else is a bug, logged, and not tried again", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(1);
   const failed = trial.next();
   trial.model.fail(new TypeError("oops"));
@@ -153,7 +67,7 @@ test("a vendor's client that throws anything else is a bug, logged, and not trie
 });
 
 test("a voice that fails is noted, with whether another try may help", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
   const failed = trial.next();
   trial.client.syntheses[0]?.fail(new VendorError("scripted", "unauthorized", "no"));
@@ -163,7 +77,7 @@ test("a voice that fails is noted, with whether another try may help", async () 
 });
 
 test("a sentence is spoken, kept until it is played, and played once", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
   const spoken = trial.next();
   trial.client.syntheses[0]?.give(await speak("ok", MP3));
@@ -177,7 +91,7 @@ test("a sentence is spoken, kept until it is played, and played once", async () 
 });
 
 test("how long a voice takes for a character is learnt from what it has said whole, for all calls", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   const text = "Good morning, everybody.";
   const durationsMs: number[] = [];
   for (const index of [0, 1]) {
@@ -193,7 +107,7 @@ test("how long a voice takes for a character is learnt from what it has said who
 });
 
 test("a phrase that was said beforehand is ready with the times of its words, and plays with them", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   const words = [{ text: "ok", startMs: 0, endMs: 60 }];
   trial.perform({ type: "preparePhrases", texts: ["ok"] });
   trial.clock.advance(300);
@@ -214,7 +128,7 @@ test("a phrase that was said beforehand is ready with the times of its words, an
 });
 
 test("an aborted turn is aborted at every vendor, and nothing of it comes back", async () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(1);
   trial.perform(
     { type: "synthesize", turnId: 1, index: 0, text: "one" },
@@ -230,7 +144,7 @@ test("an aborted turn is aborted at every vendor, and nothing of it comes back",
 });
 
 test("stopping the model leaves the sentences that are being spoken", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.ask(1);
   trial.perform(
     { type: "synthesize", turnId: 1, index: 0, text: "one" },
@@ -240,7 +154,7 @@ test("stopping the model leaves the sentences that are being spoken", () => {
 });
 
 test("work for a new turn lets go of the old one", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "one" });
   trial.perform({ type: "synthesize", turnId: 2, index: 0, text: "two" });
   assert.deepEqual(
@@ -250,7 +164,7 @@ test("work for a new turn lets go of the old one", () => {
 });
 
 test("a timer that is started again starts over, and fires once", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   const start: SessionEffect = { type: "startTimer", timer: "silence", delayMs: 100 };
   trial.perform(start);
   trial.clock.advance(60);
@@ -265,7 +179,7 @@ test("a timer that is started again starts over, and fires once", () => {
 });
 
 test("a cancelled timer does not fire; cancelling one that is not there does nothing", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform(
     { type: "startTimer", timer: "stall", delayMs: 100 },
     { type: "cancelTimer", timer: "stall" },
@@ -276,7 +190,7 @@ test("a cancelled timer does not fire; cancelling one that is not there does not
 });
 
 test("the end stops timers and vendors, ends the leg, then writes the call down", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform(
     { type: "startTimer", timer: "duration", delayMs: 100 },
     { type: "synthesize", turnId: 1, index: 0, text: "one" },
@@ -289,11 +203,76 @@ test("the end stops timers and vendors, ends the leg, then writes the call down"
 });
 
 test("messages and saved turns are handed on", () => {
-  const trial = new Trial();
+  const trial = new EffectTrial();
   trial.perform(
     { type: "send", message: { type: "audioStop" } },
     { type: "saveTurn", save: NOTHING },
   );
   assert.deepEqual(trial.caller.messages, [{ type: "audioStop" }]);
   assert.deepEqual(trial.saves, [NOTHING]);
+});
+
+test("a tool is run for its turn, and what it says comes back under its call; one that breaks its contract has failed", async () => {
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  const outcomes = [
+    Promise.resolve({ content: "booked", spoken: "It is booked." }),
+    Promise.reject(new TypeError("oops")),
+  ];
+  const trial = new EffectTrial({
+    definitions: [],
+    run: () => outcomes.shift() ?? Promise.resolve({ content: "" }),
+  });
+  const runTool: SessionEffect = { type: "runTool", turnId: 1, call };
+  const told = trial.next();
+  trial.perform(runTool);
+  const done = { type: "toolDone", turnId: 1, callId: "a", atMs: 0 };
+  assert.deepEqual(await told, { ...done, content: "booked", spoken: "It is booked." });
+  const failed = trial.next();
+  trial.perform(runTool);
+  assert.deepEqual(await failed, { ...done, content: "The tool failed." });
+  assert.equal(trial.log.ofLevel("error").length, 1);
+});
+
+test("a tool that is stopped at its work tells nothing, and is no fault", async () => {
+  const trial = new EffectTrial({
+    definitions: [],
+    run: (_call, _caller, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      }),
+  });
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  trial.perform({ type: "runTool", turnId: 1, call }, { type: "abortTurn", turnId: 1 });
+  await new Promise(setImmediate);
+  assert.deepEqual(trial.events, []);
+  assert.deepEqual(trial.log.lines, []);
+});
+
+test("a model is told of tools where there are some, and not of an empty list", () => {
+  const definition = { name: "book", description: "Books.", parameters: {} };
+  const run = () => Promise.resolve({ content: "" });
+  for (const definitions of [[], [definition]]) {
+    const trial = new EffectTrial({ definitions, run });
+    trial.ask(1);
+    assert.deepEqual(
+      trial.model.requests[0]?.tools,
+      definitions.length > 0 ? definitions : undefined,
+    );
+  }
+});
+
+test("audio stands still and goes on, a call is handed on, and the vendor's answer comes back", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "holdAudio" });
+  assert.equal(trial.caller.isHeld, true);
+  trial.perform({ type: "resumeAudio" });
+  assert.equal(trial.caller.isHeld, false);
+  for (const [turnId, isTaken] of [true, false].entries()) {
+    trial.caller.takesTransfers = isTaken;
+    const answered = trial.next();
+    trial.perform({ type: "transfer", turnId, to: "+4930123456" });
+    const type = isTaken ? "transferTaken" : "transferRefused";
+    assert.deepEqual(await answered, { type, turnId, atMs: 0 });
+  }
+  assert.deepEqual(trial.caller.transfers, ["+4930123456", "+4930123456"]);
 });

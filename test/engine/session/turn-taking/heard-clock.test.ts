@@ -60,3 +60,13 @@ test("two clocks that part slowly are followed", () => {
   const agoMs = clock.agoMs(spokenMs, STARTED_AT_MS + 600_000 * 1.0002);
   assert.ok(Math.abs(agoMs - 1_000) <= 5, `${agoMs} ms`);
 });
+
+test("audio that comes 200 ms later than the one before is late, more is a gap in the stream", () => {
+  const agoMs = (lateMs: number) => {
+    const clock = new HeardClock();
+    clock.heard(20, STARTED_AT_MS + 20);
+    clock.heard(40, STARTED_AT_MS + 40 + lateMs);
+    return Math.round(clock.agoMs(40, STARTED_AT_MS + 1_040));
+  };
+  assert.deepEqual([0, 200, 201].map(agoMs), [1_000, 1_000, 799]);
+});

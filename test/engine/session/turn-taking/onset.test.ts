@@ -43,3 +43,17 @@ test("a voice that was heard half a second ago may be going on, and is waited fo
   assert.ok(delaysMs(call).every((delayMs) => delayMs === 400));
   assert.equal(call.actor.state.turn?.onsetAtMs, undefined);
 });
+
+test("a voice is waited for no longer when it has gone on for three seconds to the millisecond", () => {
+  const isWaitedAt = (ms: number) => {
+    const call = new RecordedCall(PLAIN_SETTINGS);
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "written", text: "what time is it" });
+    call.send({ type: "speechStarted", voiceAgoMs: 0 });
+    call.hearVoice(true);
+    call.clock.advance(ms);
+    call.send({ type: "timerFired", timer: "onset", voiceAgoMs: 0 });
+    return call.actor.state.turn?.onsetAtMs !== undefined;
+  };
+  assert.deepEqual([2_999, 3_000].map(isWaitedAt), [true, false]);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EMPTY_LEDGER, recordSent } from "../../../../engine/session/playback/playback-ledger.js";
 import { newSession } from "../../../../engine/session/state.js";
+import { newTurn } from "../../../../engine/session/turn.js";
 import { ownEcho } from "../../../../engine/session/turn-taking/own-echo.js";
 import { PLAIN_SETTINGS } from "../../../doubles/recorded-call.js";
 
@@ -41,4 +42,25 @@ test("words of a sentence that is still growing are where its expected length pu
   // In one second that is whole they were said two seconds before, which an echo seldom takes.
   const short = { ...growing, expectedMs: 1_000, isWhole: true };
   assert.equal(echoHeardAt(3_400, "the lake", short), "possible");
+});
+
+/** The agent's second sentence began at 3,000 ms; its sound stopped, or stands still, at `untilMs`. */
+function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is free", atMs = 3_400) {
+  const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
+  const second = { text: "Breakfast is free. Is that all?", durationMs: 800, expectedMs: 800 };
+  const ledger = recordSent(first, { ...second, isWhole: true }, 3_000);
+  const state = { ...newSession(PLAIN_SETTINGS, []), callerEndedAtMs: atMs };
+  if (!isHeld) return ownEcho({ ...state, spokenBefore: { ledger, untilMs } }, text);
+  const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
+  const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
+  return ownEcho({ ...state, turn, heldAtMs: untilMs }, text);
+}
+
+test("words may be an echo that were to be said within half a second of where the agent's sound stopped, later ones not", () => {
+  for (const isHeld of [true, false]) {
+    assert.equal(echoOfSecond(3_000, isHeld), "possible");
+    assert.equal(echoOfSecond(2_999, isHeld), "none");
+    assert.equal(echoOfSecond(3_299, isHeld, "is that all", 3_800), "none");
+    assert.equal(echoOfSecond(3_300, isHeld, "is that all", 3_800), "certain");
+  }
 });

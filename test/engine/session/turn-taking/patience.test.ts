@@ -34,3 +34,35 @@ test("words that end as their voice is noticed are that voice's, and no others a
   };
   assert.deepEqual([0, 1].map(isAnsweredBy2s), [true, false]);
 });
+
+test("a sentence that is whole is over when the recognizer says so, however short the silence was", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "transcript", text: "what do you offer", ...HEARD });
+  call.send({ type: "utteranceEnd", lastWordEndMs: 0, endedAgoMs: 200 });
+  assert.equal(isAnswered(call), true);
+});
+
+test("a turn is over when the voice in it has been quiet for the agent's silence, to the millisecond", () => {
+  const leftMs = (voiceAgoMs: number) => {
+    const call = new RecordedCall(PLAIN_SETTINGS);
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "transcript", text: "what do you offer", ...HEARD });
+    call.clock.advance(600);
+    call.takeLines();
+    call.send({ type: "timerFired", timer: "silence", voiceAgoMs });
+    return isAnswered(call) ? 0 : Number(call.takeLines()[0]?.split(" ").at(-1));
+  };
+  assert.deepEqual([0, 500, 699, 699.5, 700].map(leftMs), [700, 200, 1, 0, 0]);
+});
+
+test("a noise like a voice keeps a turn open for eight seconds after its last words", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.hearVoice(true);
+  call.send({ type: "transcript", text: "what do you offer", ...HEARD });
+  call.clock.advance(7_999);
+  assert.equal(isAnswered(call), false);
+  call.clock.advance(1);
+  assert.equal(isAnswered(call), true);
+});

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { SessionEffect } from "../../../../engine/session/effects.js";
+import { onWaitingTimer } from "../../../../engine/session/turn-taking/waiting-words.js";
 import { stockPhrases } from "../../../../engine/speech/stock-phrases.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../../doubles/recorded-call.js";
 
@@ -88,4 +90,23 @@ test("a line that nothing was held on is not told to go on when the apology take
   assert.equal(call.actor.state.turn?.kind, "apology");
   assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
   assert.ok(!call.pendingTimers.includes("hold"));
+});
+
+test("the agent says six times that it is at work, and no seventh time", () => {
+  const phrases = stockPhrases("en");
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  call.send({ type: "opened", resumed: true });
+  const [text = ""] = phrases?.waiting ?? [];
+  call.send({ type: "phraseReady", text, durationMs: 800 });
+  call.send({ type: "written", text: "what is my balance" });
+  const { state } = call.actor;
+  const { turn } = state;
+  assert.ok(turn !== undefined);
+  const lines = [5, 6, 7].map((waitingWords) => {
+    const event = { type: "timerFired", timer: "waiting", atMs: 60_000 } as const;
+    const out: SessionEffect[] = [];
+    onWaitingTimer({ ...state, turn: { ...turn, waitingWords } }, event, out);
+    return out.map(({ type }) => type);
+  });
+  assert.deepEqual(lines, [["playPhrase", "send", "startTimer"], [], []]);
 });
