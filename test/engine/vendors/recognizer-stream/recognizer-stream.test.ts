@@ -61,6 +61,16 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(scripted.listener.events, []);
   });
 
+  it("ends once, however often it is told to", async () => {
+    const finished = stream.finish();
+    assert.equal(stream.finish(), finished);
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
+    scripted.clock.advance(2_000);
+    await finished;
+    await stream.finish();
+    assert.equal(peer.texts.length, 1);
+  });
+
   it("tells nothing more of a message once it was closed by who is told", async () => {
     const { listener, changes } = scripted;
     listener.onSpeechStarted = () => {
@@ -120,6 +130,7 @@ describe("one call's stream to a recognizer", () => {
     await scripted.changes.until("the failure", () => scripted.listener.failed.length === 1);
     assert.deepEqual(scripted.listener.events, ["failed"]);
     assert.equal(scripted.clock.pendingTimerCount, 0);
+    assert.deepEqual(getEventListeners(ending.signal, "abort"), []);
   });
 
   it("tells words without a limit of their silence where none is set", async () => {
