@@ -238,7 +238,7 @@ export class AudioFeed {
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
     this.#isCatchingUp = false;
-    if (this.#ring.capacityBytes > this.#ringBytes) this.#ring.resize(this.#ringBytes);
+    this.#ring.resize(this.#ringBytes);
     if (this.#closing) this.#sendEnd();
   }
 

@@ -208,12 +208,13 @@ export class RecognizerStream implements SpeechStream {
   }
 
   #lose(error: VendorError): void {
-    if (this.#phase === "closed") return;
     this.#detach();
     // Nothing is sent again behind the end.
     const heldFromSec =
       this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.heldFromSec;
     this.#tell(this.#reader.lost(heldFromSec));
+    // Who was told of it may have ended the call.
+    if (this.#phase === "closed") return;
     if (this.#phase === "finishing") {
       this.close();
       return;

@@ -186,3 +186,20 @@ test("a try that came to nothing leaves it open, for the next call to try at onc
   assert.deepEqual([left.phase, left.untilMs], ["open", PAUSE_MS + 10]);
   assert.equal(left.changeCount, tried.changeCount + 1);
 });
+
+test("who turns to a closed breaker, or to an open one that still waits, changes nothing", () => {
+  assert.equal(asked(CLOSED_BREAKER, 100), CLOSED_BREAKER);
+  const early = { ...CLOSED_BREAKER, untilMs: 200 };
+  assert.equal(asked(early, 100), early);
+  const open = afterFailures(3);
+  assert.equal(asked(open, PAUSE_MS - 1), open);
+});
+
+test("only the call that tries can leave a try", () => {
+  assert.equal(abandoned(CLOSED_BREAKER, 100), CLOSED_BREAKER);
+  const open = afterFailures(3);
+  assert.equal(abandoned(open, 100), open);
+  const elsewhere = heard(open, toldOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
+  assert.equal(elsewhere.phase, "halfOpen");
+  assert.equal(abandoned(elsewhere, PAUSE_MS), elsewhere);
+});

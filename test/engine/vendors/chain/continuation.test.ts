@@ -13,6 +13,7 @@ const CASES: readonly (readonly [string, string, readonly string[], string])[] =
   ["the last word again", "We open at", ["at", " nine."], "We open at nine."],
   ["half a word made whole", "We op", ["open", " at nine."], "We open at nine."],
   ["the next word at once", "We open at", ["nine", "."], "We open at nine."],
+  ["the next word behind a space", "We open at ", ["nine", "."], "We open at nine."],
   ["the next word with its space", "We open at", [" nine", "."], "We open at nine."],
   ["the whole reply again", "We open at", ["We", " open", " at", " nine."], "We open at nine."],
   [

@@ -83,6 +83,7 @@ test("a call that ends leaves no timer behind, and one that goes on no listener"
 test("a wait that is made shorter is as long as was told, and ends to the millisecond", () => {
   const shorter = patienceOf(100);
   shorter.progress(30);
+  assert.equal(clock.pendingTimerCount, 1);
   clock.advance(29);
   assert.equal(shorter.isOver, false);
   clock.advance(1);

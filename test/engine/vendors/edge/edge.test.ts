@@ -91,6 +91,15 @@ describe("Edge", () => {
     await server.close();
   });
 
+  it("leaves a waiting connection to others where the call has ended before it speaks", async () => {
+    await speak();
+    const { socketPools } = vendors.context.connections;
+    assert.equal(socketPools.idleCount, 1);
+    const speaking = speech().synthesize(REQUEST, () => undefined, AbortSignal.abort());
+    await assert.rejects(speaking, { fault: "aborted", message: "edge: aborted" });
+    assert.equal(socketPools.idleCount, 1);
+  });
+
   it("does not say what cannot be said", async () => {
     assert.equal(await speak(speech(), "… – !?"), 0);
     assert.equal(vendors.sandbox.openConnections, 0);

@@ -102,6 +102,15 @@ describe("a recognizer that tells nothing", () => {
     assert.equal(until("doubtful", QUIET), Number.POSITIVE_INFINITY);
   });
 
+  it("has left an utterance of a second unanswered, and none that is shorter", () => {
+    hear(LOUD, 1_040);
+    assert.deepEqual(hear(QUIET, 3_000), ["doubtful", "unanswered"]);
+    watch = new DeafWatch(PCM_16K);
+    hear(QUIET, 400);
+    hear(LOUD, 1_020);
+    assert.deepEqual(hear(QUIET, 3_000), []);
+  });
+
   it("has left two utterances of half a second unanswered, and none that are shorter", () => {
     for (const [durationMs, expectedMs] of [
       [540, 1_500],

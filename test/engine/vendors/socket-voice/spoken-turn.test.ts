@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { PCM_24K } from "../../../../engine/audio/audio-format.js";
+import { textToSpeech } from "../../../../engine/vendors/registry.js";
 import { type ScriptedSentence, ScriptedSpeech } from "../scripted-speech.js";
 
 const MESSAGE_BYTES = 1024 * 1024;
@@ -73,6 +74,19 @@ describe("a sentence over a kept socket", () => {
     await sentence.spoken;
     assert.deepEqual([sentence.chunks.length, scripted.clock.pendingTimerCount], [1, 1]);
     assert.deepEqual(getEventListeners(signal, "abort"), []);
+  });
+
+  it("leaves a waiting socket to others where the call has ended before it is asked for", async () => {
+    const sentence = await ask();
+    await hear(sentence, 2);
+    sentence.peer.socket.send('{"type":"Flushed"}');
+    await sentence.spoken;
+    const { clock, connections, server } = scripted;
+    const given = { baseUrl: server.url, apiKey: "the-key", settings: {}, clientOwned: false };
+    const speech = textToSpeech("deepgram", given, { clock, connections });
+    const speaking = speech.synthesize(REQUEST, () => undefined, AbortSignal.abort());
+    await assert.rejects(speaking, { fault: "aborted", message: "deepgram: aborted" });
+    assert.deepEqual([connections.socketPools.idleCount, server.upgradeCount], [1, 1]);
   });
 
   it("is broken off with its socket, and says with what it was closed", async () => {

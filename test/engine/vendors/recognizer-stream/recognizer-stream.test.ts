@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { LOUD, QUIET } from "../../../doubles/voiced-frames.js";
+import { ScriptedRecognition } from "../scripted-recognition.js";
+import { bytesOf, type ScriptedPeer } from "../scripted-socket-server.js";
+
+const BYTES_PER_MS = 32;
+
+describe("one call's stream to a recognizer", () => {
+  let scripted: ScriptedRecognition;
+  let ending: AbortController;
+  let stream: SpeechStream;
+  let peer: ScriptedPeer;
+
+  beforeEach(async () => {
+    scripted = new ScriptedRecognition("deepgram");
+    await scripted.server.start();
+    ending = new AbortController();
+    ({ stream, peer } = await open());
+  });
+
+  afterEach(async () => {
+    stream.close();
+    await scripted.close();
+  });
+
+  function open(modelId = "flux-general-en") {
+    return scripted.open({ modelId }, {}, ending.signal);
+  }
+
+  function say(event: string, transcript: string): void {
+    const turn = { event, transcript, audio_window_start: 0, audio_window_end: 1 };
+    peer.socket.send(JSON.stringify({ type: "TurnInfo", ...turn }));
+  }
+
+  function write(frame: Uint8Array, count: number): void {
+    for (let n = 0; n < count; n += 1) stream.write(frame);
+  }
+
+  async function breaks(): Promise<void> {
+    const { lost } = scripted.listener;
+    const count = lost.length + 1;
+    peer.socket.terminate();
+    await scripted.changes.until("the loss", () => lost.length === count);
+  }
+
+  const messages = (count: number) =>
+    scripted.changes.until(`${count} messages`, () => peer.binaries.length === count);
+
+  it("is over with the call, and leaves neither a timer nor anything at its signal", async () => {
+    assert.equal(getEventListeners(ending.signal, "abort").length, 1);
+    ending.abort();
+    await scripted.changes.until("the end", () => peer.isClosed);
+    assert.equal(scripted.clock.pendingTimerCount, 0);
+    ending = new AbortController();
+    const other = await open();
+    other.stream.close();
+    assert.deepEqual(getEventListeners(ending.signal, "abort"), []);
+    assert.deepEqual(scripted.listener.events, []);
+  });
+
+  it("ends once, however often it is told to", async () => {
+    const finished = stream.finish();
+    assert.equal(stream.finish(), finished);
+    await scripted.changes.until("the end mark", () => peer.texts.length === 1);
+    scripted.clock.advance(2_000);
+    await finished;
+    await stream.finish();
+    assert.equal(peer.texts.length, 1);
+  });
+
+  it("tells nothing more of a message once it was closed by who is told", async () => {
+    const { listener, changes } = scripted;
+    listener.onSpeechStarted = () => {
+      listener.events.push("speechStarted");
+      stream.close();
+      changes.tell();
+    };
+    say("StartOfTurn", "hello");
+    await changes.until("the voice", () => listener.events.length > 0);
+    await changes.until("the end", () => peer.isClosed);
+    assert.deepEqual(listener.events, ["speechStarted"]);
+  });
+
+  it("is not lost to who closes it at the last words of a connection that breaks", async () => {
+    const { listener, changes, clock } = scripted;
+    write(LOUD, 200);
+    say("Update", "book it");
+    await changes.until("a guess", () => listener.transcripts.length === 1);
+    listener.onTranscript = (transcript) => {
+      listener.transcripts.push(transcript);
+      stream.close();
+      changes.tell();
+    };
+    peer.socket.terminate();
+    await changes.until("the words", () => listener.transcripts.length === 2);
+    assert.equal(listener.transcripts[1]?.isFinal, true);
+    assert.deepEqual(listener.lost, []);
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("does not come back for who closes it when it is lost", async () => {
+    const { listener, changes, clock, server } = scripted;
+    listener.onLost = (error) => {
+      listener.lost.push(error);
+      stream.close();
+      changes.tell();
+    };
+    await breaks();
+    assert.equal(clock.pendingTimerCount, 0);
+    clock.advance(60_000);
+    assert.equal(server.upgradeCount, 1);
+  });
+
+  it("says nothing more when it is closed while it connects anew", async () => {
+    const { listener, changes, clock, server } = scripted;
+    await breaks();
+    server.onUpgrade = () => changes.tell();
+    clock.advance(0);
+    await changes.until("the question", () => server.upgradeCount === 2);
+    stream.close();
+    await new Promise(setImmediate);
+    assert.deepEqual([listener.events, clock.pendingTimerCount], [["lost"], 0]);
+  });
+
+  it("has failed, and was not lost before, where it will not come back", async () => {
+    peer.socket.close(1_008, "why");
+    await scripted.changes.until("the failure", () => scripted.listener.failed.length === 1);
+    assert.deepEqual(scripted.listener.events, ["failed"]);
+    assert.equal(scripted.clock.pendingTimerCount, 0);
+    assert.deepEqual(getEventListeners(ending.signal, "abort"), []);
+  });
+
+  it("tells words without a limit of their silence where none is set", async () => {
+    say("Update", "book it");
+    await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
+    assert.deepEqual(scripted.listener.transcripts[0], {
+      text: "book it",
+      isFinal: false,
+      speechFinal: false,
+      lastWordEndMs: undefined,
+      decidesTurns: true,
+    });
+  });
+
+  it("sends silence in longer pieces once a turn has ended, and not when it only seems to", async () => {
+    write(LOUD, 4);
+    say("EagerEndOfTurn", "yes");
+    await scripted.changes.until("the mark", () => scripted.listener.turns.length === 1);
+    write(QUIET, 4);
+    await messages(2);
+    say("EndOfTurn", "yes");
+    await scripted.changes.until("the end", () => scripted.listener.turns.length === 2);
+    write(QUIET, 9);
+    write(QUIET, 1);
+    await messages(3);
+    const durationsMs = peer.binaries.map(({ length }) => length / BYTES_PER_MS);
+    assert.deepEqual(durationsMs, [80, 80, 200]);
+  });
+
+  it("is lost when an utterance is left unanswered that nobody can be asked about", async () => {
+    write(QUIET, 20);
+    write(LOUD, 70);
+    write(QUIET, 80);
+    const [error] = scripted.listener.lost;
+    assert.deepEqual(
+      [error?.fault, error?.message],
+      ["timeout", "deepgram: hears nothing of a voice"],
+    );
+  });
+
+  it("leaves it to who can be asked, and is lost to them when it is deaf", () => {
+    let doubts = 0;
+    Object.assign(scripted.listener, { onDoubtful: () => void (doubts += 1) });
+    write(QUIET, 20);
+    write(LOUD, 70);
+    write(QUIET, 80);
+    assert.deepEqual([doubts, scripted.listener.lost.length], [1, 0]);
+    write(LOUD, 152);
+    assert.equal(scripted.listener.lost.length, 1);
+  });
+
+  it("sends again in pieces of the vendor's length, as soon as there is one", async () => {
+    await breaks();
+    write(LOUD, 20);
+    scripted.clock.advance(0);
+    const next = await scripted.server.peer(1);
+    await scripted.changes.until("the way back", () => scripted.listener.deafMs.length === 1);
+    scripted.clock.advance(39);
+    scripted.clock.advance(1);
+    await scripted.changes.until("a piece", () => next.binaries.length === 1);
+    assert.equal(bytesOf(next), 80 * BYTES_PER_MS);
+  });
+});
