@@ -91,3 +91,17 @@ test("Vonage: without a rate audio has 16 kHz, and without an id of ours the cal
   const empty = textFrame({ event: "websocket:dtmf" });
   assert.deepEqual(receive(wire, empty), [{ type: "ignored", reason: "not a digit" }]);
 });
+
+test("Plivo: what names no parameter is none", () => {
+  const parametersOf = (extra_headers: string) => {
+    const wire = VENDORS["Plivo"]?.wire();
+    assert.ok(wire);
+    const [event] = receive(wire, textFrame({ event: "start", start: {}, extra_headers }));
+    assert.ok(event?.type === "started", extra_headers);
+    return event.parameters;
+  };
+  for (const text of ["token", "=value", " : value", "a b=c", "a\tb: c"]) {
+    assert.deepEqual(parametersOf(text), {}, text);
+  }
+  assert.deepEqual(parametersOf("{a=, token : x=y }"), { a: "", token: "x=y" });
+});
