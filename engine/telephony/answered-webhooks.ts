@@ -57,7 +57,6 @@ export class AnsweredWebhooks implements WebhookAnswers {
     const key = createHash("sha256").update(id).digest("base64");
     const answered = this.#answeredById.get(key);
     if (answered !== undefined && answered.untilMs > nowMs) return answered.answer;
-    this.#answeredById.delete(key);
     if (this.#answeredById.size >= this.#answeredMax) this.#forget(nowMs);
     if (this.#answeredById.size >= this.#answeredMax) return undefined;
     const answer = make();

@@ -20,9 +20,8 @@ export class Base64Audio {
     // Node skips what is not base64 instead of refusing it; then fewer bytes come out.
     const written = this.#memory.write(frame.toString("latin1", start, textEnd), 0, size, "base64");
     if (written !== size) return undefined;
-    if (this.#last.length !== size || this.#last.buffer !== this.#memory.buffer) {
-      this.#last = this.#memory.subarray(0, size);
-    }
+    // Other memory is always there for more than the last piece had.
+    if (this.#last.length !== size) this.#last = this.#memory.subarray(0, size);
     return this.#last;
   }
 }

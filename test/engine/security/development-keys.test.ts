@@ -45,3 +45,15 @@ test("keys that cannot be read are an error, not taken for missing", async (t) =
   await mkdir(join(folder, "keys.json"));
   await assert.rejects(storedDevelopmentKeys(folder), { code: "EISDIR" });
 });
+
+test("a secret of 32 characters is long enough, and one of 31 is not", async (t) => {
+  const folder = await dataFolder(t);
+  const keys = { jwtSecret: "s".repeat(32), encryptionKey: "5a".repeat(32) };
+  await writeFile(join(folder, "keys.json"), JSON.stringify(keys));
+  assert.deepEqual(await storedDevelopmentKeys(folder), keys);
+  await writeFile(
+    join(folder, "keys.json"),
+    JSON.stringify({ ...keys, jwtSecret: "s".repeat(31) }),
+  );
+  await assert.rejects(storedDevelopmentKeys(folder));
+});

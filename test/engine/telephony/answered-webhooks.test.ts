@@ -47,6 +47,21 @@ test("memory that is full of what could still be replayed takes no more, until s
   assert.equal(answered.count, 2);
 });
 
+test("20,000 webhooks that could be replayed are remembered, and the next one waits", () => {
+  const clock = new VirtualClock();
+  const answered = new AnsweredWebhooks(clock);
+  const mint = counting();
+  for (let number = 1; number <= 20_000; number += 1) {
+    answered.answerTo({ id: `${number}`, isUnique: true }, mint);
+  }
+  const next = { id: "next", isUnique: true };
+  assert.equal(answered.answerTo(next, mint), undefined);
+  assert.equal(answered.answerTo({ id: "1", isUnique: true }, mint), "token 1");
+  clock.advance(600_000);
+  assert.equal(answered.answerTo(next, mint), "token 20001");
+  assert.equal(answered.count, 1);
+});
+
 test("a token that could not be made leaves nothing behind", () => {
   const answered = new AnsweredWebhooks(new VirtualClock());
   assert.throws(() =>

@@ -80,3 +80,29 @@ test("a held piece does not change when its frame's memory is used again", () =>
     [2, Uint8Array.of(2)],
   ]);
 });
+
+test("what still waits is told at the end, in order and once", () => {
+  const order = new ChunkOrder();
+  assert.deepEqual(ordered(order, [9, 7, 12, 8]), []);
+  assert.deepEqual(
+    order.end().map(([number]) => number),
+    [7, 8, 9, 12],
+  );
+  assert.deepEqual(order.end(), []);
+});
+
+test("a piece that comes twice is late the second time, whether the first one waits or is out", () => {
+  const order = new ChunkOrder();
+  const piece = Uint8Array.of(1);
+  assert.deepEqual(order.add(3, piece), []);
+  assert.equal(order.add(3, piece), undefined);
+  assert.equal(order.add(1, piece)?.length, 1);
+  assert.equal(order.add(1, piece), undefined);
+});
+
+test("late pieces between those that come in time never make the numbers begin anew", () => {
+  const order = new ChunkOrder();
+  for (let number = 1; number <= 20; number += 1) {
+    assert.deepEqual(ordered(order, [number, 1]), [number], `${number}`);
+  }
+});

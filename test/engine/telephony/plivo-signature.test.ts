@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { isPlivoSignature } from "../../../engine/telephony/plivo/plivo-signature.js";
 
@@ -70,4 +71,21 @@ test("another token, nonce, address, query or field is not what was signed", () 
   ]) {
     assert.ok(!isPlivoSignature(AUTH_TOKEN, { ...good, ...wrong }), JSON.stringify(wrong));
   }
+});
+
+test("neither the order of the query nor that of the fields is signed", () => {
+  const [url, fields, signatures] = VECTORS[4] ?? assert.fail();
+  for (const query of ["?x=2&x=1", "?x=1&x=2"]) {
+    for (const order of [fields, fields.toReversed()]) {
+      const shown = { url: url.replace(/\?.*/, query), fields: order, nonce: "n1", signatures };
+      assert.ok(isPlivoSignature(AUTH_TOKEN, shown), query);
+    }
+  }
+});
+
+test("of a request without a query and without fields the address alone is signed", () => {
+  const signatures = createHmac("sha256", AUTH_TOKEN).update(`${BASE}.n1`).digest("base64");
+  const request = { url: BASE, nonce: "n1", signatures };
+  assert.ok(isPlivoSignature(AUTH_TOKEN, { ...request, fields: [] }));
+  assert.ok(!isPlivoSignature(AUTH_TOKEN, { ...request, fields: [["a", "1"]] }));
 });

@@ -65,6 +65,18 @@ test("a call is placed with its addresses, all events and the detection of machi
   });
 });
 
+test("a call that may reach a machine is placed without its detection", async (t) => {
+  const simulator = new TwilioSimulator();
+  const calls = client(t, await simulate(t, simulator));
+  await calls.place({ ...CALL, detectMachine: false });
+  const names = new Set(simulator.calls[0]?.form.keys());
+  assert.ok(names.has("Timeout"));
+  assert.deepEqual(
+    [...names].filter((name) => /machine|amd/i.test(name)),
+    [],
+  );
+});
+
 test("what is hung up is cancelled while it rings; what is gone needs no hanging up", async (t) => {
   const simulator = new TwilioSimulator();
   const calls = client(t, await simulate(t, simulator));

@@ -34,7 +34,7 @@ test("the vendor's own signatures are right", () => {
   assert.ok(!isTwilioSignature(AUTH_TOKEN, { url, signature }));
 });
 
-test("the port and the last slash may be written or not", () => {
+test("the port, the last slash and signs of the query may be written or not", () => {
   const signed = [
     ["https://a.example/x", "https://a.example:443/x"],
     ["https://a.example:8443/x", "https://a.example/x"],
@@ -45,6 +45,7 @@ test("the port and the last slash may be written or not", () => {
     ["wss://a.example/ws/stream/", "wss://a.example/ws/stream"],
     ["https://a.example/x?k=1", "https://a.example/x/?k=1"],
     ["https://[::1]:9/x", "https://[::1]/x"],
+    ["https://a.example/x?a=%27&b", "https://a.example/x?a='&b="],
   ] as const;
   for (const [url, signedUrl] of signed) {
     const signature = getExpectedTwilioSignature(AUTH_TOKEN, signedUrl, {});
@@ -72,6 +73,10 @@ test("a port that is not the scheme's own is another URL", () => {
     ["wss://a.example/x", "wss://a.example:444/x"],
     ["wss://a.example/x", "wss://a.example:81/x"],
     ["http://a.example/x", "http://a.example:81/x"],
+    ["https://a.example/x", "https://a.example:80/x"],
+    ["http://a.example/x", "http://a.example:443/x"],
+    ["no address", ":80"],
+    ["https://a.example/x", "https://a.example/?https%3A%2F%2Fa.example%2Fx="],
   ] as const) {
     const signature = getExpectedTwilioSignature(AUTH_TOKEN, signedUrl, {});
     assert.ok(!isTwilioSignature(AUTH_TOKEN, { url, signature }), `${url} of ${signedUrl}`);

@@ -208,3 +208,40 @@ test("who cannot stand in is left out of a call, and each voice keeps the speed 
     [1.5],
   );
 });
+
+test("who does not have what it was chosen for does not stand in", () => {
+  const chosen = (providerId: string, modelId = "llm-model") => {
+    const llm = [{ providerId, modelId }];
+    const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, llm } };
+    const strangers = provider("llm", { id: "strangers", orgId: "other" });
+    const own = provider("llm", { id: "own", orgId: "org" });
+    return usableFallbacks(agent, "llm", PLAN, byId(strangers, own))[0]?.provider.id;
+  };
+  assert.deepEqual([chosen("own"), chosen("llm")], ["own", "llm"]);
+  assert.equal(chosen("own", "removed-model"), undefined);
+  assert.equal(chosen("tts", "tts-model"), undefined, "of another category");
+  assert.equal(chosen("strangers"), undefined);
+  assert.equal(chosen("unknown"), undefined);
+});
+
+test("every reference that leads nowhere is named by its field", () => {
+  const fallbacks = {
+    llm: [{ providerId: "gone", modelId: "a" }],
+    tts: [{ providerId: "gone", modelId: "a", speed: 1 }],
+    stt: [{ providerId: "stt", modelId: "gone" }],
+    hedging: false,
+  };
+  const { refused } = accessFaults("org", PLAN, { ...AGENT, fallbacks }, byId());
+  const missing = "there is no provider with this id";
+  assert.deepEqual(refused, [
+    { path: "fallbacks.llm.0.providerId", message: missing },
+    { path: "fallbacks.tts.0.providerId", message: missing },
+    { path: "fallbacks.stt.0.modelId", message: '"gone" is not a model of "The stt"' },
+  ]);
+  const paths = (changes: Partial<AgentRecord>, providers = byId()) =>
+    accessFaults("org", PLAN, { ...AGENT, ...changes }, providers).refused.map(({ path }) => path);
+  const ids = ["llmProviderId", "ttsProviderId", "sttProviderId"];
+  assert.deepEqual(paths({}, new Map()), ids);
+  const models = { llmModelId: "x", ttsModelId: "x", sttModelId: "x" };
+  assert.deepEqual(paths(models), ["llmModelId", "ttsModelId", "sttModelId"]);
+});

@@ -86,6 +86,7 @@ test("headers that were given for one server do not go to another, nor to a safe
   ]) {
     const moved = [{ type: "hangup" } as const, httpTool({ url })];
     assert.throws(() => sealedTools(moved, cipher, before), refusal("invalid", "tools.1.headers"));
+    assert.throws(() => sealedTools(moved, cipher, before), /address leads to another server/);
     const given = sealedTools([httpTool({ url, headers: { "x-a": "2" } })], cipher, before);
     assert.deepEqual(headersOf(given), { look_up: { "x-a": "2" } });
   }
@@ -100,6 +101,7 @@ test("headers that no key opens have to be given again, and only those", () => {
     () => sealedTools([httpTool()], cipher, lost),
     refusal("invalid", "tools.0.headers"),
   );
+  assert.throws(() => sealedTools([httpTool()], cipher, lost), /stored ones cannot be opened/);
   const anew = sealedTools([httpTool({ headers: { "x-a": "1" } })], cipher, lost);
   assert.deepEqual(headersOf(anew), { look_up: { "x-a": "1" } });
   assert.equal(sealedTools([{ type: "hangup" }], cipher, lost).sealedToolHeaders, null);
@@ -174,4 +176,16 @@ test("a change of other fields does not undo that the headers were sealed anew m
   agents.findById = find;
   assert.equal(updated.name, "Another");
   assert.equal(updated.sealedToolHeaders, resealed);
+});
+
+test("headers that an author changes are those of the next call", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const tools = (secret: string) => [httpTool({ headers: { "x-a": secret } })];
+  const input = await platform.agentInput({ tools: tools("old") });
+  const { id } = await platform.agents.create(tenant, input);
+  await platform.agents.update(tenant, id, { tools: tools("new") });
+  const { agent } = await platform.agents.forCall(tenant, id);
+  const headers = openToolHeaders(agent, platform.cipher);
+  assert.deepEqual(headers.get("look_up"), { "x-a": "new" });
 });

@@ -58,3 +58,12 @@ test("a target is a number, its beginning or a SIP address", async () => {
   }
   await assert.rejects(targets.allow("nobody@example.com", "+49"), refusal("notFound"));
 });
+
+test("an organization with one target is listed, and one without any is not", async () => {
+  const { targets, email, orgId } = await dialling();
+  const listed = async () =>
+    (await targets.list()).find(({ organization }) => organization.id === orgId)?.targets;
+  assert.equal(await listed(), undefined);
+  await targets.allow(email, "+49");
+  assert.deepEqual(await listed(), ["+49"]);
+});

@@ -124,3 +124,13 @@ test("many agents are not kept together", async (context) => {
   assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX + 1);
   assert.deepEqual([await readsOf(), await readsOf()], [2, 2]);
 });
+
+test("what a list says is judged once for one plan, and an agent that does not exist is looked for anew", async (context) => {
+  const { platform, tenant, readCount } = await calledAgent(context);
+  assert.equal(await platform.agents.list(tenant), await platform.agents.list(tenant));
+  const before = readCount();
+  for (let time = 0; time < 2; time += 1) {
+    await assert.rejects(platform.agents.get(tenant, "unknown"));
+  }
+  assert.equal(readCount() - before, 4);
+});

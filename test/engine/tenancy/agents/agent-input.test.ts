@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  changedAgentFields,
+  newAgent,
+  patchedAgent,
+} from "../../../../engine/tenancy/agents/agent-input.js";
+
+const REFERENCES = {
+  llmProviderId: "p1",
+  llmModelId: "m1",
+  ttsProviderId: "p2",
+  ttsModelId: "m2",
+  sttProviderId: "p3",
+};
+const IDENTITY = { id: "a1", orgId: "o1", createdAtMs: 1, updatedAtMs: 1 };
+const AGENT = newAgent(IDENTITY, { name: "Reception", ...REFERENCES });
+
+test("an agent that is given its name and vendors only has the contract's defaults", () => {
+  const { persona, ...others } = AGENT;
+  assert.deepEqual(others, {
+    ...IDENTITY,
+    ...REFERENCES,
+    name: "Reception",
+    sttModelId: null,
+    llmConfig: { temperature: 0.4, maxTokens: 200 },
+    ttsConfig: { speed: 1 },
+    fallbacks: { llm: [], tts: [], stt: [], hedging: false },
+    thresholds: {
+      silenceTimeoutMs: 700,
+      maxCallDurationSec: 1_800,
+      interruptionSensitivity: "medium",
+      agreementWords: "ignored",
+      earlyReply: false,
+      onVendorsLost: "end",
+      endpointingMs: 200,
+      patienceMs: 1_500,
+      keypadDigits: 0,
+      waitingWordMs: 1_500,
+      callerSilenceMs: null,
+    },
+    tools: [],
+    sealedToolHeaders: null,
+    recording: { enabled: false, retentionDays: 30 },
+    publicOrigins: [],
+    active: true,
+  });
+  assert.equal(persona.language, "en-US");
+});
+
+test("a change leaves what it does not name, and nobody gives an agent another identity", () => {
+  const foreign = { name: "Reception", id: "a2", orgId: "o2", createdAtMs: 9, updatedAtMs: 9 };
+  assert.deepEqual(patchedAgent(AGENT, foreign, 5), { ...AGENT, updatedAtMs: 5 });
+  const patch = {
+    name: undefined,
+    persona: { greeting: "Hi." },
+    llmConfig: { maxTokens: 9 },
+    thresholds: { earlyReply: true },
+    recording: { enabled: true },
+    publicOrigins: ["https://shop.example"],
+    active: false,
+  };
+  assert.deepEqual(patchedAgent(AGENT, patch, 5), {
+    ...AGENT,
+    persona: { ...AGENT.persona, greeting: "Hi." },
+    llmConfig: { temperature: 0.4, maxTokens: 9 },
+    thresholds: { ...AGENT.thresholds, earlyReply: true },
+    recording: { enabled: true, retentionDays: 30 },
+    publicOrigins: ["https://shop.example"],
+    active: false,
+    updatedAtMs: 5,
+  });
+});
+
+test("the model that listens goes with its provider, unless another comes with the new one", () => {
+  const listening = { ...AGENT, sttModelId: "m3" };
+  const modelAfter = (patch: Parameters<typeof patchedAgent>[1]) =>
+    patchedAgent(listening, patch, 5).sttModelId;
+  assert.equal(modelAfter({}), "m3");
+  assert.equal(modelAfter({ sttProviderId: "p3" }), "m3");
+  assert.equal(modelAfter({ sttProviderId: "p4" }), null);
+  assert.equal(modelAfter({ sttProviderId: "p4", sttModelId: "m4" }), "m4");
+  assert.equal(modelAfter({ sttModelId: null }), null);
+});
+
+test("a voice that stands in speaks at the agent's new speed unless it has its own", () => {
+  const tts = [
+    { providerId: "p5", modelId: "m5" },
+    { providerId: "p6", modelId: "m6", speed: 0.8 },
+  ];
+  const changed = patchedAgent(AGENT, { ttsConfig: { speed: 1.2 }, fallbacks: { tts } }, 5);
+  assert.deepEqual(changed.fallbacks, {
+    llm: [],
+    tts: [
+      { providerId: "p5", modelId: "m5", speed: 1.2 },
+      { providerId: "p6", modelId: "m6", speed: 0.8 },
+    ],
+    stt: [],
+    hedging: false,
+  });
+  const hedged = patchedAgent(changed, { fallbacks: { hedging: true } }, 6);
+  assert.deepEqual(hedged.fallbacks, { ...changed.fallbacks, hedging: true });
+});
+
+test("changes are named by field, sealed headers as the tools' and the time of the change not at all", () => {
+  const after = {
+    ...AGENT,
+    updatedAtMs: 5,
+    sealedToolHeaders: "sealed",
+    tools: [{ type: "hangup" } as const],
+    persona: { ...AGENT.persona, greeting: "Hi." },
+  };
+  const names = changedAgentFields(AGENT, after);
+  assert.deepEqual(names.toSorted(), ["persona.greeting", "tools"]);
+  assert.deepEqual(changedAgentFields(AGENT, { ...AGENT, updatedAtMs: 5 }), []);
+});
