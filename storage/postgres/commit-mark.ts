@@ -68,6 +68,6 @@ export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<C
 }
 
 /** Deletes the oldest marks that nobody asks for any more; says how many. */
-export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number> {
-  return (await pool.query(PURGE)).rowCount ?? 0;
+export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | null> {
+  return (await pool.query(PURGE)).rowCount;
 }

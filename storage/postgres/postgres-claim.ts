@@ -76,7 +76,6 @@ export class PostgresClaim {
     const lose = () => {
       if (connection === this.#connection) this.#isLost = true;
     };
-    connection.on("error", lose);
     connection.on("end", lose);
   }
 }

@@ -22,9 +22,11 @@ function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
 
 test("what only reads leaves no mark, and several reads see one state", async () => {
   const { server, client } = newClient();
-  await client.send([SELECT], false);
+  server.answer = (sql) => (sql === SELECT.sql ? { rows: [{ one: 1 }], rowCount: 1 } : {});
+  const one = { rows: [{ one: 1 }], changes: 1 };
+  assert.deepEqual(await client.send([SELECT], false), [one]);
   assert.deepEqual(server.asked.splice(0), ["select 1"]);
-  await client.send([SELECT, SELECT], false);
+  assert.deepEqual(await client.send([SELECT, SELECT], false), [one, one]);
   assert.deepEqual(server.asked.splice(0), [
     "begin isolation level repeatable read read only",
     "select 1",
@@ -32,9 +34,13 @@ test("what only reads leaves no mark, and several reads see one state", async ()
     "commit",
   ]);
   assert.equal(client.stats.groupsCommitted, 0);
+  server.answer = (sql) => ({ rowCount: sql === UPDATE.sql ? 3 : null, command: "UPDATE" });
   await client.send([LOCK, UPDATE], false);
   assert.match(server.asked[0] ?? "", /^begin; insert into "commitMarks"/);
   assert.deepEqual(client.stats, { requestsWaiting: 0, lastGroupSize: 1, groupsCommitted: 1 });
+  assert.deepEqual(await client.send([UPDATE], false), [{ rows: [], changes: 3 }]);
+  assert.deepEqual(await client.send([LOCK], false), [{ rows: [], changes: 0 }]);
+  assert.equal(client.stats.lastGroupSize, 1);
 });
 
 test("a guard that touches no row undoes its request, and what follows no change is left out", async () => {

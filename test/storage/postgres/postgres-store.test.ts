@@ -123,6 +123,15 @@ test("a look tells a newer schema, what could not be written, and a name that an
   const { fault, warning } = await store.look();
   assert.equal(fault, undefined);
   assert.match(warning ?? "", /^another server named one runs on/);
+  answers.refuse = (sql) => {
+    if (sql.startsWith("select pg_try")) throw saidByServer("57P03");
+  };
+  const away = await store.look();
+  assert.deepEqual(
+    [away.fault?.reason, away.warning],
+    ["the database cannot be reached", undefined],
+  );
+  answers.refuse = () => undefined;
   locks.taken = true;
   assert.equal((await store.look()).warning, undefined);
 });

@@ -28,6 +28,8 @@ const READY = message("Z", Buffer.from("I"));
 export class ScriptedServer {
   /** All that it was told, in order. */
   readonly told: Told[] = [];
+  /** What each connection has said of itself when it began. */
+  readonly startups: ReadonlyMap<string, string>[] = [];
   answer: Answering = () => [];
   readonly #server: Server;
   readonly #sockets = new Map<number, Socket>();
@@ -112,7 +114,10 @@ export class ScriptedServer {
         const kind = hasBegun ? String.fromCharCode(rest[0] ?? 0) : "start";
         const body = rest.subarray(start + 4, end);
         rest = rest.subarray(end);
-        if (kind === "start") socket.write(Buffer.concat([TRUST, READY]));
+        if (kind === "start") {
+          this.startups.push(startupOf(body));
+          socket.write(Buffer.concat([TRUST, READY]));
+        }
         if (kind === "Q") reply({ sql: text(body, 0).text, values: [] }, []);
         if (kind === "P") asked.sql = text(body, text(body, 0).end).text;
         if (kind === "B") asked.values = boundValues(body);
@@ -183,6 +188,12 @@ function boundValues(body: Buffer): (string | null)[] {
     at += length;
     return body.toString("utf8", at - length, at);
   });
+}
+
+/** Names and values by turns, behind the number of the protocol. */
+function startupOf(body: Buffer): ReadonlyMap<string, string> {
+  const said = body.toString("utf8", 4).split("\0");
+  return new Map(said.flatMap((name, at) => (at % 2 === 0 ? [[name, said[at + 1] ?? ""]] : [])));
 }
 
 function text(body: Buffer, start: number): { readonly text: string; readonly end: number } {

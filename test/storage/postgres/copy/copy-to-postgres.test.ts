@@ -59,6 +59,10 @@ test("all tables are copied as one transaction, under a lock, without their trig
     steps.toSorted((one, other) => one - other),
   );
   assert.ok(!server.asked.some((sql) => sql.includes(`'"runs"', 'sequence'`)), "it has none");
+  const { connection } = server.told.at(-1) ?? { connection: 0 };
+  const timeouts = server.startups.map((startup) => startup.get("statement_timeout"));
+  assert.deepEqual(timeouts.splice(connection - 1, 1), [undefined], "a large table takes its time");
+  assert.deepEqual(new Set(timeouts), new Set(["10000"]));
   while (server.openCount > 0) await new Promise(setImmediate);
   await (await openDatabase({ filePath, isServer: true })).close();
 });
@@ -75,14 +79,14 @@ test("a thousand rows or a million characters go at once", async (t) => {
     await copyToPostgres(filePath, server.url);
     return batches(table).map(({ length }) => length);
   };
-  for (const key of ["a", "b", "c"]) put.run(key, "x".repeat(half));
-  assert.deepEqual(await sizesOf("sessionHistory"), [2, 1]);
+  for (const key of ["a", "b", "c", "d"]) put.run(key, "x".repeat(half));
+  assert.deepEqual(await sizesOf("sessionHistory"), [2, 2]);
   assert.deepEqual(
     batches("runs").map(({ length }) => length),
     [1_000, 1_000, 1],
   );
   file.exec("update sessionHistory set messages = substr(messages, 2) where key = 'a'");
-  assert.deepEqual(await sizesOf("sessionHistory"), [3]);
+  assert.deepEqual(await sizesOf("sessionHistory"), [3, 1]);
 });
 
 test("characters that PostgreSQL does not hold are written as its texts have them, and numbers as they are", async (t) => {
@@ -112,6 +116,16 @@ test("what others have put into the database is not replaced", async (t) => {
   await assert.rejects(
     copyToPostgres(filePath, server.url),
     unavailable(/^PostgreSQL's table agents has no column tools, fallbacks: nothing was copied$/),
+  );
+  other.lacks = ["agents.tools"];
+  await assert.rejects(
+    copyToPostgres(filePath, server.url),
+    unavailable(/no column tools: nothing/),
+  );
+  other.schema = { version: 20, oldestBeside: 19 };
+  await assert.rejects(
+    copyToPostgres(filePath, server.url),
+    unavailable(/made by a newer version/),
   );
   assert.ok(!server.asked.some((sql) => sql.startsWith("truncate")));
   await assertUndone(server, filePath);
@@ -169,6 +183,10 @@ test("what goes wrong on either side is told with the side on which it did", asy
     return true;
   });
   await assert.rejects(failing("23503"), { name: "error", code: "23503" });
+  other.refuse = ({ sql }) => {
+    if (sql.startsWith("truncate")) server.drop();
+  };
+  await assert.rejects(copyToPostgres(filePath, server.url), unavailable(/PG_UNREACHABLE/));
   other.refuse = () => undefined;
   file.exec("create view broken as select 1; drop table recordings");
   file.exec("create table recordings (callId text references nowhere (id))");
