@@ -94,6 +94,16 @@ test("nobody waits for what is not asked for, or is given up", async () => {
   await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
 });
 
+test("a mark that is too old to tell leaves it open what came of its transaction", async () => {
+  const lost = new LostCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
+  const outcome = assert.rejects(
+    lost.wasCommitted(MARK, LOST),
+    (error) => error instanceof StorageStopped && error.cause === LOST,
+  );
+  await lost.settle();
+  await outcome;
+});
+
 test("each lost commit is told what came of it, once", async () => {
   for (const isUndone of [true, false]) {
     const server = serverWith(isUndone);

@@ -31,6 +31,8 @@ export class ScriptedServer {
   /** What each connection has said of itself when it began. */
   readonly startups: ReadonlyMap<string, string>[] = [];
   answer: Answering = () => [];
+  /** What comes of the second statement of `begin; insert`. */
+  marks: readonly Row[] = [];
   readonly #server: Server;
   readonly #sockets = new Map<number, Socket>();
   #connectionCount = 0;
@@ -79,6 +81,11 @@ export class ScriptedServer {
   notify(connection: number, channel: string, text: string): void {
     const said = Buffer.concat([int32(1), words(channel), words(text)]);
     this.#sockets.get(connection)?.write(message("A", said));
+  }
+
+  /** Says by itself that it lets go of a connection, without doing so. */
+  complain(connection: number): void {
+    this.#sockets.get(connection)?.write(errorOf("57P01", "as the server says"));
   }
 
   /** As a server that is killed: all of its connections end. */
@@ -131,15 +138,23 @@ export class ScriptedServer {
   async #answered(told: Told): Promise<readonly Buffer[]> {
     try {
       const rows = await this.answer(told);
+      const begun = message("C", words("BEGIN"));
+      if (told.sql.startsWith("begin; insert")) {
+        return [begun, ...rowsOf(this.marks), message("C", words(`INSERT 0 ${this.marks.length}`))];
+      }
       const verb = /^\s*(\w+)/.exec(told.sql)?.[1]?.toUpperCase() ?? "";
       const tag = `${CHANGING[verb] ?? `${verb} `}${rows.length}`;
       return [...rowsOf(rows), message("C", words(tag))];
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "XX000";
-      const fields = [`SERROR`, `C${code}`, `M${String(Object(error).message)}`].map(words);
-      return [message("E", Buffer.concat([...fields, Buffer.alloc(1)]))];
+      return [errorOf(code, String(Object(error).message))];
     }
   }
+}
+
+function errorOf(code: string, said: string): Buffer {
+  const fields = ["SERROR", `C${code}`, `M${said}`].map(words);
+  return message("E", Buffer.concat([...fields, Buffer.alloc(1)]));
 }
 
 function rowsOf(rows: readonly Row[]): readonly Buffer[] {
