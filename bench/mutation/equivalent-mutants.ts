@@ -1,6 +1,7 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
+import { IN_STORAGE } from "./equivalents-in-storage.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
 import { IN_VENDORS } from "./equivalents-in-vendors.js";
 import type { Mutant } from "./sampled-mutants.js";
@@ -163,6 +164,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...BETWEEN_SERVERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
+  ...IN_STORAGE,
   ...IN_TURNS,
 ];
 

@@ -46,7 +46,7 @@ export class CallSlotStore {
       ...(replaces === undefined ? [] : [given]),
       { compile: () => insert.compile(this.#db) },
     ]);
-    return (results.at(-1)?.changes ?? 0) > 0;
+    return results.at(-1)?.changes === 1;
   }
 
   /** Nothing when another node has the call. */

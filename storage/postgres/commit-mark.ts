@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import * as v from "valibot";
+import { faultCodeOf } from "../statements/fault.js";
 
 /** A row that a transaction leaves behind when it is committed, and only then. */
 export interface CommitMark {
@@ -62,12 +63,12 @@ export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<C
   } catch (error) {
     // With its connection ends what it has begun.
     client.release(true);
-    if (error instanceof Error && "code" in error && error.code === LOCKED) return "underWay";
+    if (faultCodeOf(error).code === LOCKED) return "underWay";
     throw error;
   }
 }
 
 /** Deletes the oldest marks that nobody asks for any more; says how many. */
-export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number> {
-  return (await pool.query(PURGE)).rowCount ?? 0;
+export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | null> {
+  return (await pool.query(PURGE)).rowCount;
 }

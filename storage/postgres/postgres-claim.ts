@@ -68,16 +68,13 @@ export class PostgresClaim {
   }
 
   async close(): Promise<void> {
-    if (!this.#isLost) await this.#connection.end();
+    await this.#connection.end();
   }
 
   #watch(): void {
-    const connection = this.#connection;
-    const lose = () => {
-      if (connection === this.#connection) this.#isLost = true;
-    };
-    connection.on("error", lose);
-    connection.on("end", lose);
+    this.#connection.on("end", () => {
+      this.#isLost = true;
+    });
   }
 }
 

@@ -41,8 +41,8 @@ export class PostgresMail implements Mail {
       connection.end().catch(() => undefined);
       onLost();
     };
+    // Told of every end that nobody has asked for.
     connection.on("error", lose);
-    connection.on("end", lose);
     connection.on("notification", ({ channel, payload = "" }) => onMail(channel, payload));
     try {
       await connection.connect();

@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { faultCodeOf } from "../statements/fault.js";
 
 const MIB = 1024 * 1024;
 const READ_WRITE = constants.R_OK | constants.W_OK;
@@ -62,7 +63,7 @@ function refusalOf(path: string, mode = READ_WRITE): string | undefined {
     accessSync(path, mode);
     return undefined;
   } catch (error) {
-    switch (error instanceof Error && "code" in error ? error.code : undefined) {
+    switch (faultCodeOf(error).code) {
       case "EROFS":
         return "is on a file system that is mounted read-only: mount it for writing, or set DATA_DIR";
       case "ENOENT":

@@ -25,7 +25,7 @@ export interface ThreadClientOptions {
 
 interface Waiter {
   readonly resolve: (results: Results) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface Looker {
@@ -135,7 +135,7 @@ export class ThreadClient {
       this.#post({ kind: "requests", requests });
     } catch (error) {
       // A value that cannot be sent to a thread: a fault of the caller, which the others of this turn share.
-      for (const { id } of requests) this.#take(id)?.reject(asError(error));
+      for (const { id } of requests) this.#take(id)?.reject(error);
     }
   }
 
@@ -210,8 +210,4 @@ export class ThreadClient {
 function faultOfStore({ outcome }: Reply): Fault | undefined {
   if (outcome.kind !== "fault" || outcome.fault.kind !== "other") return undefined;
   return isOfStore(outcome.fault.code) ? outcome.fault : undefined;
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

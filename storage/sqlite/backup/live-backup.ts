@@ -1,5 +1,6 @@
 import { access, link, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { faultCodeOf } from "../../statements/fault.js";
 import { checkDatabase, type DatabaseReport } from "../database-check.js";
 import { BUSY_TIMEOUT_MS, FILE_MODE } from "../sqlite-file.js";
 import { Sqlite } from "../sqlite-library.js";
@@ -9,7 +10,7 @@ import { PartialCopy } from "./partial-copy.js";
 const STEP_PAGES = 1024;
 
 /** What file systems without hard links say: FAT, some network shares. */
-const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
  * Copies a database that is being written to, as it was at one moment, and tells what was found in the copy. It reads through
@@ -70,7 +71,7 @@ async function publish(partialPath: string, targetPath: string): Promise<void> {
   try {
     await link(partialPath, targetPath);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const { code } = faultCodeOf(error);
     if (code === "EEXIST") throw alreadyThere();
     if (!WITHOUT_LINKS.has(code)) throw error;
     // Whole too, but a file that has come by this name within the last moment would be overwritten.

@@ -36,7 +36,13 @@ test("a transaction that holds its mark is under way, and whoever has asked leav
   assert.deepEqual(server.givenBack, ["closed"]);
   const known = serverWith(false);
   await outcomeOf(known.pool, MARK);
-  assert.deepEqual([known.asked.at(-1), ...known.givenBack], ["commit", "kept"]);
+  const [begun, claimed = "", ...rest] = known.asked;
+  assert.equal(begun, "begin; set local lock_timeout = '100ms'");
+  assert.match(
+    claimed,
+    /^insert into "commitMarks" as mark \("id", "isUndone"\) values \(\$1, true\)/,
+  );
+  assert.deepEqual([rest, known.givenBack], [["commit"], ["kept"]]);
   server.answer = () => {
     throw saidByServer("57P01");
   };
@@ -61,6 +67,23 @@ test("a commit is asked for sixty times while the database is away, then nobody 
   await lost.settle();
 });
 
+test("a commit that is still under way is asked for again, until it is known what came of it", async () => {
+  const server = serverWith(false);
+  const known = server.answer;
+  server.answer = (sql) => {
+    if (sql.startsWith("insert")) throw saidByServer("55P03");
+    return {};
+  };
+  const lost = new LostCommits(server.pool, true);
+  const state = { isKnown: false };
+  const outcome = lost.wasCommitted(MARK, LOST).then(() => (state.isKnown = true));
+  await lost.settle();
+  assert.equal(state.isKnown, false);
+  server.answer = known;
+  await lost.settle();
+  await outcome;
+});
+
 test("nobody waits for what is not asked for, or is given up", async () => {
   const unasked = new LostCommits(new ScriptedPool().pool, false);
   await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStopped);
@@ -69,6 +92,16 @@ test("nobody waits for what is not asked for, or is given up", async () => {
   lost.giveUp();
   await waiting;
   await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
+});
+
+test("a mark that is too old to tell leaves it open what came of its transaction", async () => {
+  const lost = new LostCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
+  const outcome = assert.rejects(
+    lost.wasCommitted(MARK, LOST),
+    (error) => error instanceof StorageStopped && error.cause === LOST,
+  );
+  await lost.settle();
+  await outcome;
 });
 
 test("each lost commit is told what came of it, once", async () => {

@@ -84,3 +84,14 @@ test("both databases have the same columns, but for those that only several serv
   assert.deepEqual(new Set(shared), new Set(inFile));
   assert.ok(made.length - shared.length > 20, "those of several servers");
 });
+
+test("totals are counted, metadata merged and members noted by what the migrations make", async () => {
+  const statements = await postgresStatements();
+  const made = (pattern: RegExp) =>
+    statements.filter((statement) => pattern.test(statement)).length;
+  assert.ok(made(/^create (?:or replace )?function json_patch/i) > 0);
+  const [targets = ""] = statements
+    .filter((each) => each.includes('check ("targetType" in'))
+    .slice(-1);
+  assert.match(targets, /'node', 'member'/);
+});

@@ -37,6 +37,7 @@ test("every table is counted at one moment, and totals that are not those of the
   ];
   assert.deepEqual(await checkPostgres(server.url), { sizeBytes: 8_000_000, findings: [], counts });
   assert.equal(server.asked[1], "begin isolation level repeatable read read only");
+  assert.equal(server.startups[0]?.get("statement_timeout"), undefined, "it takes its time");
   await closed();
   Object.assign(database, { callTotals: 4, auditTotals: 0 });
   const { findings } = await checkPostgres(server.url);
@@ -64,6 +65,11 @@ test("a database that cannot be looked at is told in words, what is wrong in it 
     assert.equal(Object(error.cause).code, "53300");
     return true;
   });
+  server.answer = () => {
+    server.drop();
+    return [];
+  };
+  await assert.rejects(checkPostgres(server.url), { name: "StorageUnavailable" });
   server.answer = () => {
     throw saidByServer("23503");
   };

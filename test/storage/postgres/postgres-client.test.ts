@@ -22,9 +22,11 @@ function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
 
 test("what only reads leaves no mark, and several reads see one state", async () => {
   const { server, client } = newClient();
-  await client.send([SELECT], false);
+  server.answer = (sql) => (sql === SELECT.sql ? { rows: [{ one: 1 }], rowCount: 1 } : {});
+  const one = { rows: [{ one: 1 }], changes: 1 };
+  assert.deepEqual(await client.send([SELECT], false), [one]);
   assert.deepEqual(server.asked.splice(0), ["select 1"]);
-  await client.send([SELECT, SELECT], false);
+  assert.deepEqual(await client.send([SELECT, SELECT], false), [one, one]);
   assert.deepEqual(server.asked.splice(0), [
     "begin isolation level repeatable read read only",
     "select 1",
@@ -32,9 +34,17 @@ test("what only reads leaves no mark, and several reads see one state", async ()
     "commit",
   ]);
   assert.equal(client.stats.groupsCommitted, 0);
-  await client.send([LOCK, UPDATE], false);
+  server.answer = (sql) => ({ rowCount: sql === UPDATE.sql ? 3 : null, command: "UPDATE" });
+  assert.deepEqual(await client.send([LOCK, UPDATE], false), [
+    { rows: [], changes: 0 },
+    { rows: [], changes: 3 },
+  ]);
   assert.match(server.asked[0] ?? "", /^begin; insert into "commitMarks"/);
   assert.deepEqual(client.stats, { requestsWaiting: 0, lastGroupSize: 1, groupsCommitted: 1 });
+  assert.deepEqual(await client.send([UPDATE], false), [{ rows: [], changes: 3 }]);
+  assert.deepEqual(await client.send([LOCK], false), [{ rows: [], changes: 0 }]);
+  assert.equal(client.stats.lastGroupSize, 1);
+  assert.equal((await client.send([SELECT, SELECT], false))?.length, 2, "nothing found is found");
 });
 
 test("a guard that touches no row undoes its request, and what follows no change is left out", async () => {
@@ -167,6 +177,21 @@ test("so many requests wait and no more, and who closes waits for them", async (
   held[1]?.();
   await Promise.all([...asked, closed, client.close()]);
   assert.equal(server.isEnded, true);
+});
+
+test("ten thousand requests wait where nothing else is said, and who closes waits for a last one", async () => {
+  const { server, client } = newClient();
+  const held: (() => void)[] = [];
+  server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));
+  const asked = Array.from({ length: 10_000 }, () => client.send([UPDATE], false));
+  await assert.rejects(client.send([UPDATE], false), StorageOverloaded);
+  for (const answer of held.splice(1)) answer();
+  await Promise.all(asked.slice(1));
+  const closed = client.close();
+  await new Promise(setImmediate);
+  assert.equal(server.isEnded, false);
+  held[0]?.();
+  await Promise.all([asked[0], closed]);
 });
 
 test("old marks are deleted at every fifteenth look, and at once where there are more", async () => {

@@ -70,6 +70,9 @@ test("a way that breaks is told once, and ending it then is no error", async (t)
   assert.equal(state.lostCount, 1);
   await end();
   assert.equal(state.lostCount, 1);
+  await listen("parley one");
+  server.complain(2);
+  await until(() => state.lostCount === 2 && server.openCount === 0);
 });
 
 test("a channel that the database does not let be heard is told to who wants to listen, and to nobody else", async (t) => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { connectionSettings, newPool } from "../../../storage/postgres/postgres-pool.js";
+import { ScriptedServer } from "./scripted-server.js";
 
 const URL = "postgres://parley@db.internal/calls";
 
@@ -31,4 +33,21 @@ test("a pool has ten connections unless told otherwise, and closes those that no
   assert.equal(pool.options.idleTimeoutMillis, 60_000);
   assert.ok(pool.listenerCount("error") > 0, "a connection that breaks ends no process");
   await Promise.all([pool.end(), small.end()]);
+});
+
+test("a connection that breaks between two statements ends no process, and is replaced by the next", async (context) => {
+  const server = await ScriptedServer.start(context);
+  const pool = newPool(server.url, 1);
+  const [used, idle] = [await pool.connect(), once(pool, "error")];
+  const ended = new Promise<void>((resolve) => used.once("end", resolve));
+  server.drop();
+  await ended;
+  await assert.rejects(used.query("select 1"));
+  used.release(true);
+  await pool.query("select 1");
+  server.drop();
+  await idle;
+  await pool.query("select 1");
+  assert.equal(server.connectionCount, 3);
+  await pool.end();
 });

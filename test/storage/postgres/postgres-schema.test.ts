@@ -27,6 +27,7 @@ async function databaseOf(context: TestContext) {
   server.answer = ({ sql }) => {
     database.refuse(sql);
     if (sql.startsWith("select to_regclass")) return [{ found: database.hasTables }];
+    if (sql.includes('from "schemaState"') && !database.hasTables) throw saidByServer("42P01");
     if (sql.includes('from "schemaState"')) return database.state ? [database.state] : [];
     if (!/^select .*from "kysely_migration"(?!_)/.test(sql)) return [];
     return database.migrated.map((name) => ({ name, timestamp: "2026-01-01T00:00:00.000Z" }));

@@ -112,6 +112,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
   };
   await assert.rejects(store.send([UPDATE], false), StorageUnwritable);
   assert.equal(store.writeFault?.reason, "the disk of the database is full");
+  assert.ok(store.writeFault.advice.startsWith(`PostgreSQL at ${server.address}: `));
   assert.deepEqual((await store.look()).fault, store.writeFault);
   answers.refuse = () => undefined;
   await store.send([UPDATE], false);
@@ -123,6 +124,15 @@ test("a look tells a newer schema, what could not be written, and a name that an
   const { fault, warning } = await store.look();
   assert.equal(fault, undefined);
   assert.match(warning ?? "", /^another server named one runs on/);
+  answers.refuse = (sql) => {
+    if (sql.startsWith("select pg_try")) throw saidByServer("57P03");
+  };
+  const away = await store.look();
+  assert.deepEqual(
+    [away.fault?.reason, away.warning],
+    ["the database cannot be reached", undefined],
+  );
+  answers.refuse = () => undefined;
   locks.taken = true;
   assert.equal((await store.look()).warning, undefined);
 });
@@ -136,4 +146,37 @@ test("a look at a database that does not answer tells why, and not who has its l
   const { fault, warning } = await store.look();
   assert.equal(fault?.reason, "the database cannot be reached");
   assert.equal(warning, undefined);
+});
+
+test("a command line makes the tables where there are none, and posts to the servers", async (t) => {
+  const { server, answers, open } = await newDatabase(t);
+  answers.hasTables = false;
+  const store = await open();
+  await store.mail.post("parley records", "");
+  assert.deepEqual(server.told.at(-1)?.values, ['["parley records"]', ""]);
+});
+
+test("a server asks what came of a commit whose answer was lost, a command line does not", async (t) => {
+  const { server, answers, open } = await newDatabase(t);
+  const respond = server.answer;
+  const state = { isLost: true };
+  server.answer = (told) => {
+    if (told.sql.startsWith('insert into "commitMarks" as')) return [{ isUndone: false, nowMs: 0 }];
+    if (told.sql.startsWith("begin; insert")) return [];
+    return respond(told);
+  };
+  answers.refuse = (sql) => {
+    if (sql === "commit" && state.isLost) throw saidByServer("57P01");
+  };
+  server.marks = [{ id: "mark", atMs: 0 }];
+  const command = await open();
+  await assert.rejects(command.send([UPDATE, UPDATE], false), StorageStopped);
+  const store = await open({ isServer: true });
+  const sent = store.send([UPDATE, UPDATE], false);
+  while (server.asked.filter((sql) => sql === "commit").length < 2) {
+    await new Promise(setImmediate);
+  }
+  state.isLost = false;
+  while (store.stats.requestsWaiting > 0) await store.look();
+  assert.equal((await sent)?.length, 2);
 });

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { escapeText, unescapeText } from "../../../storage/postgres/postgres-values.js";
+import {
+  escapeText,
+  parametersOf,
+  unescapeText,
+} from "../../../storage/postgres/postgres-values.js";
 
 const PIECES = ["\u0000", "\u001a", "0", "1", "\\", "u0000", "u001a", '"', "é", "word"];
 
@@ -16,6 +20,10 @@ test("whatever is written comes back, and PostgreSQL never sees the character NU
       assert.ok(!Object.values<string>(JSON.parse(json)).some((value) => value.includes("\u0000")));
     }),
   );
+});
+
+test("of a statement's values only texts are changed", () => {
+  assert.deepEqual(parametersOf(["a\u0000", 1, null, true]), ["a\u001a0", 1, null, true]);
 });
 
 test("a text without them is left as it is", () => {

@@ -21,7 +21,7 @@ export class ScriptedPool {
   /** How connections were given back. */
   readonly givenBack: ("kept" | "closed")[] = [];
   isEnded = false;
-  answer: (sql: string) => Answer | Promise<Answer> = () => NOTHING;
+  answer: (sql: string, values?: unknown) => Answer | Promise<Answer> = () => NOTHING;
 
   readonly query = async (sql: string, values?: readonly unknown[]): Promise<unknown> => {
     this.asked.push(sql);
@@ -58,7 +58,7 @@ export class ScriptedPool {
   }
 
   async #answered(sql: string, values: unknown): Promise<unknown> {
-    const answer = { ...NOTHING, ...(await this.answer(sql)), values };
+    const answer = { ...NOTHING, ...(await this.answer(sql, values)), values };
     return sql.startsWith("begin; insert") ? [{}, { rows: [{ id: "mark", atMs: 0 }] }] : answer;
   }
 

@@ -28,7 +28,11 @@ const READY = message("Z", Buffer.from("I"));
 export class ScriptedServer {
   /** All that it was told, in order. */
   readonly told: Told[] = [];
+  /** What each connection has said of itself when it began. */
+  readonly startups: ReadonlyMap<string, string>[] = [];
   answer: Answering = () => [];
+  /** What comes of the second statement of `begin; insert`. */
+  marks: readonly Row[] = [];
   readonly #server: Server;
   readonly #sockets = new Map<number, Socket>();
   #connectionCount = 0;
@@ -79,6 +83,11 @@ export class ScriptedServer {
     this.#sockets.get(connection)?.write(message("A", said));
   }
 
+  /** Says by itself that it lets go of a connection, without doing so. */
+  complain(connection: number): void {
+    this.#sockets.get(connection)?.write(errorOf("57P01", "as the server says"));
+  }
+
   /** As a server that is killed: all of its connections end. */
   drop(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
@@ -112,7 +121,10 @@ export class ScriptedServer {
         const kind = hasBegun ? String.fromCharCode(rest[0] ?? 0) : "start";
         const body = rest.subarray(start + 4, end);
         rest = rest.subarray(end);
-        if (kind === "start") socket.write(Buffer.concat([TRUST, READY]));
+        if (kind === "start") {
+          this.startups.push(startupOf(body));
+          socket.write(Buffer.concat([TRUST, READY]));
+        }
         if (kind === "Q") reply({ sql: text(body, 0).text, values: [] }, []);
         if (kind === "P") asked.sql = text(body, text(body, 0).end).text;
         if (kind === "B") asked.values = boundValues(body);
@@ -126,15 +138,23 @@ export class ScriptedServer {
   async #answered(told: Told): Promise<readonly Buffer[]> {
     try {
       const rows = await this.answer(told);
+      const begun = message("C", words("BEGIN"));
+      if (told.sql.startsWith("begin; insert")) {
+        return [begun, ...rowsOf(this.marks), message("C", words(`INSERT 0 ${this.marks.length}`))];
+      }
       const verb = /^\s*(\w+)/.exec(told.sql)?.[1]?.toUpperCase() ?? "";
       const tag = `${CHANGING[verb] ?? `${verb} `}${rows.length}`;
       return [...rowsOf(rows), message("C", words(tag))];
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "XX000";
-      const fields = [`SERROR`, `C${code}`, `M${String(Object(error).message)}`].map(words);
-      return [message("E", Buffer.concat([...fields, Buffer.alloc(1)]))];
+      return [errorOf(code, String(Object(error).message))];
     }
   }
+}
+
+function errorOf(code: string, said: string): Buffer {
+  const fields = ["SERROR", `C${code}`, `M${said}`].map(words);
+  return message("E", Buffer.concat([...fields, Buffer.alloc(1)]));
 }
 
 function rowsOf(rows: readonly Row[]): readonly Buffer[] {
@@ -183,6 +203,12 @@ function boundValues(body: Buffer): (string | null)[] {
     at += length;
     return body.toString("utf8", at - length, at);
   });
+}
+
+/** Names and values by turns, behind the number of the protocol. */
+function startupOf(body: Buffer): ReadonlyMap<string, string> {
+  const said = body.toString("utf8", 4).split("\0");
+  return new Map(said.flatMap((name, at) => (at % 2 === 0 ? [[name, said[at + 1] ?? ""]] : [])));
 }
 
 function text(body: Buffer, start: number): { readonly text: string; readonly end: number } {

@@ -117,6 +117,15 @@ test("references to rows that are missing and totals that have drifted are found
   assert.match(findings, /there are 400 calls, and callTotals says 401/);
 });
 
+test("a hundred findings are told, and no more", async () => {
+  const filePath = await filledFile();
+  const tables = Array.from({ length: 101 }, (_, index) => `lost${index}`);
+  const made = (table: string) =>
+    `create table ${table} (orgId text references organizations (id)); insert into ${table} values ('x');`;
+  change(filePath, tables.map(made).join(""));
+  assert.equal(checkDatabase(filePath).findings.length, 100);
+});
+
 test("a file without tables is no whole database, and neither is another program's", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath), { recursive: true });

@@ -15,6 +15,7 @@ test("a file has one server at a time, and any number of command lines", async (
     (error) => error instanceof StorageUnavailable && /another server runs on/.test(error.message),
   );
   const commandLine = await temporaryDatabase(context, filePath);
+  assert.equal(commandLine.isSoleServer, true, "it is none");
   await commandLine.plans.insertIfAbsent(planRecord());
   assert.deepEqual(await server.plans.list(), [planRecord()]);
   await server.close();

@@ -38,3 +38,23 @@ test("a process has one thread, which waits for the next file, and another where
   assert.ok(first instanceof StorageThread);
   assert.ok(threads.length <= 1, `${threads.length} threads were started`);
 });
+
+test("what is asked of a file that is closed is not answered, and its thread goes on", async (context) => {
+  const other = await temporaryThread(context);
+  const { post, follow } = await storageThread().open({ filePath: temporaryFile() });
+  const said: string[] = [];
+  const closed = new Promise<void>((resolve) => {
+    follow({
+      receive: ({ kind }) => {
+        said.push(kind);
+        if (kind === "closed") resolve();
+      },
+      threadEnded: assert.ifError,
+    });
+  });
+  post({ kind: "close" });
+  post({ kind: "look" });
+  await closed;
+  await run(other, BEAT, "a");
+  assert.deepEqual(said, ["closed"]);
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { StorageThread, storageThread } from "../../../storage/sqlite/storage-thread.js";
@@ -150,4 +150,24 @@ test("a guard that touches no row keeps the rest from happening", async (context
     results?.map(({ changes }) => changes),
     [1, 1],
   );
+});
+
+test("why nothing could be written is known until something is; a read or a wrong statement says nothing of it", async (context) => {
+  const filePath = temporaryFile();
+  const client = await temporaryThread(context, { filePath });
+  await assert.rejects(run(client, "insert into nowhere values (1)"), { code: "SQLITE_ERROR" });
+  assert.equal(client.writeFault, undefined);
+  await rename(filePath, `${filePath}.away`);
+  await assert.rejects(run(client, BEAT, "a"), { code: "FILE_GONE" });
+  const gone = {
+    kind: "other",
+    code: "FILE_GONE",
+    message: `${filePath} was deleted or moved away`,
+  };
+  assert.deepEqual(client.writeFault, gone);
+  await run(client, COUNT);
+  assert.deepEqual(client.writeFault, gone);
+  await rename(`${filePath}.away`, filePath);
+  await run(client, BEAT, "a");
+  assert.equal(client.writeFault, undefined);
 });

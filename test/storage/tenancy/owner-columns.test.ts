@@ -67,3 +67,30 @@ test("what changes in an organization or its plan is seen at once", async (conte
   file.close();
   assert.equal((await seen()).plan.limits.maxAgents, 7);
 });
+
+test("each column of a plan that is changed by hand is seen, though its time of change stays", async (context) => {
+  const filePath = temporaryFile();
+  const database = await temporaryDatabase(context, filePath);
+  await insertOrganizations(database);
+  const file = new Sqlite(filePath);
+  context.after(() => file.close());
+  const changes = {
+    name: "'Freely'",
+    slug: "'freely'",
+    description: "'For nothing'",
+    custom: "1",
+    public: "0",
+    pricing: "json_set(pricing, '$.monthly', 1)",
+    limits: "json_set(limits, '$.maxAgents', 7)",
+    models: "json_set(models, '$.stt', json('[\"a\"]'))",
+    features: "json_set(features, '$.maxCustomProviders', 9)",
+    updatedAtMs: "updatedAtMs + 1",
+  };
+  for (const [column, value] of Object.entries(changes)) {
+    const before = (await database.users.findWithOwner("user"))?.plan;
+    file.exec(`update plans set ${column} = ${value}`);
+    const after = (await database.users.findWithOwner("user"))?.plan;
+    assert.notDeepEqual(after, before, column);
+    assert.deepEqual(after, await database.plans.findById("plan"), column);
+  }
+});

@@ -28,6 +28,7 @@ export async function copiedFile(context: TestContext) {
     /** What the database has already, by table. */
     ids: {} as Readonly<Record<string, readonly string[]>>,
     lacks: [] as readonly string[],
+    schema: { version: 8, oldestBeside: 1 },
     /** What it says that it holds, where that is not what the file holds. */
     measured: (_table: string, row: Row): Row => row,
     refuse: (_told: Told): void => undefined,
@@ -37,7 +38,7 @@ export async function copiedFile(context: TestContext) {
     other.refuse(told);
     if (sql.startsWith("select pg_try")) return [{ taken: true, shared: true, lasting: true }];
     if (sql.startsWith("select to_regclass")) return [{ found: true }];
-    if (sql.includes('from "schemaState"')) return [{ version: 8, oldestBeside: 1 }];
+    if (sql.includes('from "schemaState"')) return [other.schema];
     const [, asked] = /^select "id" from "(\w+)"/.exec(sql) ?? [];
     if (asked !== undefined) return (other.ids[asked] ?? []).map((id) => ({ id }));
     if (sql.includes("information_schema.columns")) {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { openDatabase } from "../../../../storage/database.js";
 import { copyToPostgres } from "../../../../storage/postgres/copy/copy-to-postgres.js";
 import { StorageUnavailable } from "../../../../storage/statements/storage-failure.js";
+import { openFilesIn } from "../../sqlite/open-files.js";
 import { saidByServer } from "../scripted-pool.js";
 import type { Row, ScriptedServer } from "../scripted-server.js";
 import { copiedFile } from "./copied-file.js";
@@ -21,7 +23,7 @@ const unavailable = (words: RegExp) => (error: unknown) => {
 };
 
 test("all tables are copied as one transaction, under a lock, without their triggers, and then compared", async (t) => {
-  const { filePath, server, batches, tables } = await copiedFile(t);
+  const { filePath, file, server, batches, tables } = await copiedFile(t);
   const copied = await copyToPostgres(filePath, server.url);
   assert.deepEqual(
     copied.map(({ table }) => table),
@@ -59,8 +61,14 @@ test("all tables are copied as one transaction, under a lock, without their trig
     steps.toSorted((one, other) => one - other),
   );
   assert.ok(!server.asked.some((sql) => sql.includes(`'"runs"', 'sequence'`)), "it has none");
+  const { connection } = server.told.at(-1) ?? { connection: 0 };
+  const timeouts = server.startups.map((startup) => startup.get("statement_timeout"));
+  assert.deepEqual(timeouts.splice(connection - 1, 1), [undefined], "a large table takes its time");
+  assert.deepEqual(new Set(timeouts), new Set(["10000"]));
   while (server.openCount > 0) await new Promise(setImmediate);
   await (await openDatabase({ filePath, isServer: true })).close();
+  file.close();
+  assert.deepEqual(openFilesIn(dirname(filePath)), []);
 });
 
 test("a thousand rows or a million characters go at once", async (t) => {
@@ -75,14 +83,16 @@ test("a thousand rows or a million characters go at once", async (t) => {
     await copyToPostgres(filePath, server.url);
     return batches(table).map(({ length }) => length);
   };
-  for (const key of ["a", "b", "c"]) put.run(key, "x".repeat(half));
-  assert.deepEqual(await sizesOf("sessionHistory"), [2, 1]);
+  for (const key of ["a", "b", "c", "d", "e"]) {
+    put.run(key, "x".repeat(key === "d" ? half - 1 : half));
+  }
+  assert.deepEqual(await sizesOf("sessionHistory"), [2, 3]);
   assert.deepEqual(
     batches("runs").map(({ length }) => length),
     [1_000, 1_000, 1],
   );
   file.exec("update sessionHistory set messages = substr(messages, 2) where key = 'a'");
-  assert.deepEqual(await sizesOf("sessionHistory"), [3]);
+  assert.deepEqual(await sizesOf("sessionHistory"), [3, 2]);
 });
 
 test("characters that PostgreSQL does not hold are written as its texts have them, and numbers as they are", async (t) => {
@@ -112,6 +122,16 @@ test("what others have put into the database is not replaced", async (t) => {
   await assert.rejects(
     copyToPostgres(filePath, server.url),
     unavailable(/^PostgreSQL's table agents has no column tools, fallbacks: nothing was copied$/),
+  );
+  other.lacks = ["agents.tools"];
+  await assert.rejects(
+    copyToPostgres(filePath, server.url),
+    unavailable(/no column tools: nothing/),
+  );
+  other.schema = { version: 20, oldestBeside: 19 };
+  await assert.rejects(
+    copyToPostgres(filePath, server.url),
+    unavailable(/made by a newer version/),
   );
   assert.ok(!server.asked.some((sql) => sql.startsWith("truncate")));
   await assertUndone(server, filePath);
@@ -169,9 +189,26 @@ test("what goes wrong on either side is told with the side on which it did", asy
     return true;
   });
   await assert.rejects(failing("23503"), { name: "error", code: "23503" });
+  other.refuse = ({ sql }) => {
+    if (sql.startsWith("truncate")) server.drop();
+  };
+  await assert.rejects(copyToPostgres(filePath, server.url), unavailable(/PG_UNREACHABLE/));
   other.refuse = () => undefined;
   file.exec("create view broken as select 1; drop table recordings");
   file.exec("create table recordings (callId text references nowhere (id))");
   await assert.rejects(copyToPostgres(filePath, server.url), /refer to each other in a circle/);
+  file.exec("drop table recordings; drop table runs");
+  const words = /parley\.db cannot be used: no such table: runs \(SQLITE_ERROR\)$/;
+  await assert.rejects(copyToPostgres(filePath, server.url), unavailable(words));
   await assertUndone(server, filePath);
+});
+
+test("nothing is copied from under a server, or from where there is no file", async (t) => {
+  const { filePath, server } = await copiedFile(t);
+  const running = await openDatabase({ filePath, isServer: true });
+  t.after(() => running.close());
+  await assert.rejects(copyToPostgres(filePath, server.url), unavailable(/another server runs on/));
+  const nowhere = `${filePath}.away`;
+  await assert.rejects(copyToPostgres(nowhere, server.url), unavailable(/away is not there/));
+  assert.equal(server.connectionCount, 0);
 });

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PostgresClient } from "../../../storage/postgres/postgres-client.js";
+import { inOrder } from "../../../storage/postgres/statement-pipeline.js";
+import { StorageStopped, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { ScriptedPool, saidByServer } from "./scripted-pool.js";
+
+const UPDATE = { sql: "update calls", parameters: [] };
+const CLAIM = /^insert into "commitMarks" as mark/;
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A server that is lost while it commits; what it says of the mark afterwards is the test's. */
+function lostServer() {
+  const server = new ScriptedPool();
+  const marks = { isUndone: false, asked: [] as unknown[] };
+  server.answer = (sql, values) => {
+    if (sql === "commit" && marks.asked.length === 0) throw saidByServer("57P01");
+    if (!CLAIM.test(sql)) return { rowCount: 2, command: "UPDATE" };
+    marks.asked.push(values);
+    return { rows: [{ isUndone: marks.isUndone, nowMs: 0 }] };
+  };
+  return { server, marks, client: new PostgresClient(server.pool, { asksForLostCommits: true }) };
+}
+
+test("a commit whose answer was lost is asked for, and its request gets what it would have got", async () => {
+  const { server, marks, client } = lostServer();
+  const sent = client.send([UPDATE, UPDATE], false);
+  await settled();
+  assert.equal(client.stats.requestsWaiting, 1);
+  assert.deepEqual([marks.asked, server.givenBack], [[], ["closed"]]);
+  await client.settleLostCommits();
+  const changed = { rows: [], changes: 2 };
+  assert.deepEqual(await sent, [changed, changed]);
+  assert.deepEqual(marks.asked, [["mark"]]);
+});
+
+test("one that was undone is refused as what may be asked again, and so is one that was not committed yet", async () => {
+  const { server, marks, client } = lostServer();
+  marks.isUndone = true;
+  const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  await settled();
+  await client.settleLostCommits();
+  await refused;
+  server.answer = (sql) => {
+    if (sql === UPDATE.sql) throw saidByServer("57P01");
+    return {};
+  };
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  server.answer = (sql) => {
+    if (sql === "commit") throw saidByServer("53100");
+    return {};
+  };
+  await assert.rejects(client.send([UPDATE, UPDATE], false), { code: "PG_53100" });
+  assert.equal(marks.asked.length, 1, "nobody asks for those");
+});
+
+test("who closes gives up what nobody knows", async () => {
+  const { server, client } = lostServer();
+  const unknown = assert.rejects(client.send([UPDATE, UPDATE], false), StorageStopped);
+  await settled();
+  await client.close();
+  await unknown;
+  assert.equal(server.isEnded, true);
+});
+
+test("of several that fail the first in order says why, whichever was told first", async () => {
+  let refuse = (_error: Error) => {};
+  const first = new Promise<number>((_, reject) => {
+    refuse = reject;
+  });
+  const both = inOrder(first, Promise.reject(new Error("second")));
+  await settled();
+  refuse(new Error("first"));
+  await assert.rejects(both, { message: "first" });
+  assert.deepEqual(await inOrder(Promise.resolve(1), Promise.resolve("two")), [1, "two"]);
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import fileSystem, { mkdir, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { backupDatabase } from "../../../../storage/sqlite/backup/live-backup.js";
+import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
+import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
+import { openFilesIn } from "../open-files.js";
+
+const REFUSED = { message: "the backup's file exists already and is not overwritten" };
+
+/** A whole database, and the place of its copy. */
+async function source() {
+  const sourcePath = temporaryFile();
+  await createDatabaseFile(sourcePath);
+  const folder = dirname(sourcePath);
+  const targetPath = join(folder, "copy.db");
+  /** Makes a file of that name as soon as the copy is being made. */
+  const overtake = async () => {
+    while (!readdirSync(folder).some((name) => name.includes(".partial-"))) {
+      await new Promise(setImmediate);
+    }
+    writeFileSync(targetPath, "dear reader");
+  };
+  return { sourcePath, folder, targetPath, overtake };
+}
+
+/** But for the source's own. */
+function namesIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => !name.startsWith("parley.db"))
+    .sort();
+}
+
+/** As a file system without hard links, which says so by a code. */
+function withoutLinks(context: TestContext, code: string): void {
+  const { link } = fileSystem;
+  fileSystem.link = () => Promise.reject(Object.assign(new Error("no links here"), { code }));
+  syncBuiltinESMExports();
+  context.after(() => {
+    fileSystem.link = link;
+    syncBuiltinESMExports();
+  });
+}
+
+test("a copy leaves no file open, and nothing in the folder but itself", async () => {
+  const { sourcePath, folder, targetPath } = await source();
+  const { findings } = await backupDatabase(sourcePath, targetPath);
+  assert.deepEqual(findings, []);
+  assert.deepEqual(namesIn(folder), ["copy.db"]);
+  assert.deepEqual(openFilesIn(folder), []);
+  await assert.rejects(backupDatabase(sourcePath, targetPath), REFUSED);
+});
+
+test("the log of a server that was killed is in the copy, and stays where it is", async (context) => {
+  const { sourcePath, folder, targetPath } = await source();
+  const writer = new Sqlite(sourcePath);
+  context.after(() => writer.close());
+  writer.pragma("journal_mode = WAL");
+  writer.exec("insert into runs (id, heartbeatAtMs) values ('run', 1)");
+  const killed = join(folder, "killed.db");
+  for (const end of ["", "-wal"]) copyFileSync(`${sourcePath}${end}`, `${killed}${end}`);
+  const log = readFileSync(`${killed}-wal`);
+  const { counts } = await backupDatabase(killed, targetPath);
+  assert.equal(counts.find(({ table }) => table === "runs")?.rows, 1);
+  assert.deepEqual(readFileSync(`${killed}-wal`), log);
+});
+
+test("a file that comes by the copy's name meanwhile is not overwritten", async () => {
+  const { sourcePath, folder, targetPath, overtake } = await source();
+  const [copied] = await Promise.allSettled([backupDatabase(sourcePath, targetPath), overtake()]);
+  assert.equal(copied.status === "rejected" && copied.reason.message, REFUSED.message);
+  assert.equal(readFileSync(targetPath, "utf8"), "dear reader");
+  assert.deepEqual(namesIn(folder), ["copy.db"]);
+});
+
+for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
+  test(`where a file system says ${code} to a hard link, the copy is renamed, over nobody's file`, async (t) => {
+    withoutLinks(t, code);
+    const { sourcePath, targetPath } = await source();
+    await backupDatabase(sourcePath, targetPath);
+    assert.ok(existsSync(targetPath));
+    const other = await source();
+    const overtaken = Promise.allSettled([
+      backupDatabase(other.sourcePath, other.targetPath),
+      other.overtake(),
+    ]);
+    const [copied] = await overtaken;
+    assert.equal(copied.status === "rejected" && copied.reason.message, REFUSED.message);
+    assert.equal(readFileSync(other.targetPath, "utf8"), "dear reader");
+  });
+}
+
+test("a copy that cannot be named is refused in the system's words, and nothing is left of it", async (context) => {
+  withoutLinks(context, "EIO");
+  const { sourcePath, folder, targetPath } = await source();
+  await assert.rejects(backupDatabase(sourcePath, targetPath), { code: "EIO" });
+  assert.deepEqual(namesIn(folder), []);
+});
+
+test("what a killed copy has left for more than a minute is removed with the next one, and nothing else", async () => {
+  const { sourcePath, folder, targetPath } = await source();
+  const nowSec = Date.now() / 1_000;
+  const leave = async (name: string, ageSec: number, parts: readonly string[]) => {
+    const path = join(folder, name);
+    await mkdir(path);
+    for (const part of parts) await writeFile(join(path, part), "");
+    await utimes(path, nowSec - ageSec, nowSec - ageSec);
+  };
+  const whole = ["copy.db", "copy.db-wal", "copy.db-shm", "copy.db-journal"];
+  await leave("one.partial-abc123", 90, [...whole, "copy.lock", "copy.lock-journal"]);
+  await leave("two.partial-abc123", 90, []);
+  await leave("young.partial-abc123", 30, whole);
+  await leave("letters.partial-abc123", 90, ["copy.db", "letter.txt"]);
+  await leave("three.partial-abc1234", 90, whole);
+  await backupDatabase(sourcePath, targetPath);
+  assert.deepEqual(namesIn(folder), [
+    "copy.db",
+    "letters.partial-abc123",
+    "three.partial-abc1234",
+    "young.partial-abc123",
+  ]);
+  assert.deepEqual(openFilesIn(folder), []);
+});

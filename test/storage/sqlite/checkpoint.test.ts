@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
+
+test("the log is copied into the file at every 250th commit, and not sooner", async (context) => {
+  const filePath = temporaryFile();
+  await createDatabaseFile(filePath);
+  const { calls } = await temporaryDatabase(context, filePath);
+  let atMs = 0;
+  const commit = async (count: number) => {
+    for (let each = 0; each < count; each += 1) await calls.heartbeat("run", (atMs += 1));
+    // A read is answered behind what the thread does after a commit, and is none itself.
+    await calls.otherRuns("run");
+    return readFileSync(filePath);
+  };
+  const before = await commit(249);
+  const after = await commit(1);
+  assert.ok(!after.equals(before), "with the 250th");
+  assert.ok((await commit(249)).equals(after));
+  assert.ok(!(await commit(1)).equals(after), "with the 500th");
+});
