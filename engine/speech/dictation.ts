@@ -72,7 +72,10 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   if ((asksMail || MAIL.test(tail)) && isHalfMail(tail, pieces)) return true;
   const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
   if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
-  if (BIRTH.test(question) || BIRTH.test(tail)) return isHalfDate(tail, pieces);
+  if (BIRTH.test(question)) return isHalfDate(tail, pieces);
+  // Told unasked, it is over with its year, and something else may follow it.
+  if (BIRTH.test(tail) && YEAR.test(tail)) return false;
+  if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
   if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
   if (isAnswer && !asksMail && POSTAL.test(question)) return true;
   return isRow(pieces) || isGivenInPieces(pieces, tail, question);

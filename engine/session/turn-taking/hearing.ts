@@ -60,6 +60,8 @@ export function onTranscript(
   const noted = noteWords(state, event, heard.state);
   const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
   const floor = takeFloor(noted, said, event.atMs, out);
+  // A goodbye that was held, and of which everything is over, ends the call when it goes on.
+  if (floor.phase === "ended") return floor;
   if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
   // A guess that is told again is no sign that the caller goes on.

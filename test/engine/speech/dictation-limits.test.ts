@@ -18,6 +18,7 @@ const CASES: Readonly<Record<string, readonly (readonly [string, string, boolean
     [HELP, "one two three", false],
     [HELP, "it is 7 dot", true],
     [HELP, "looking at", false],
+    [HELP, "i was born in bonn and my number is 0171", true],
   ],
   "two pieces, or a digit, are one where a number is asked for or announced": [
     [NUMBER, "perhaps five five", true],
