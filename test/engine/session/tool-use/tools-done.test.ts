@@ -68,3 +68,40 @@ test("of a caller who never hears what tools did, what the newest turns did is k
   const texts = asked?.history.map(({ content }) => content).join(" ") ?? "";
   assert.match(texts, /question 0 question 1/);
 });
+
+/** What the model is told of a call that it asked for. */
+function answerTo(call: RecordedCall, callId: string): unknown {
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const answer = asked?.toolMessages.find(
+    (message) => message.role === "tool" && message.toolCallId === callId,
+  );
+  return answer === undefined ? undefined : JSON.parse(answer.content);
+}
+
+test("a model is told that a tool was stopped at its work, which is no success", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a room" });
+  const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
+  call.send({ type: "replyDone", turnId: 1, tokens: 1, toolCalls });
+  call.send({ type: "written", text: "for two" });
+  assert.deepEqual(answerTo(call, "a"), {
+    ok: false,
+    error: "it was stopped before its answer came: it may have been done, or not",
+  });
+});
+
+test("a model is told that hanging up was put off for the tools that it asked for at once, which is no success", () => {
+  const hangup = { kind: "hangup", name: "hangup" } as const;
+  const tools = [{ kind: "http", name: "book" }, hangup] as const;
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a room and goodbye" });
+  const toolCalls = ["book", "hangup"].map((name) => ({ id: name, name, argumentsJson: "{}" }));
+  call.send({ type: "replyDone", turnId: 1, tokens: 1, toolCalls });
+  call.send({ type: "toolDone", turnId: 1, callId: "book", content: "{}" });
+  assert.deepEqual(answerTo(call, "hangup"), {
+    ok: false,
+    error: "not done yet: first read what the other tools did, then ask for this alone",
+  });
+});

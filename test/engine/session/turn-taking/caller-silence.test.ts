@@ -88,3 +88,17 @@ test("who is asked twice and says nothing is told goodbye", () => {
   assert.deepEqual(said, ["reminder", "reminder", "farewell"]);
   assert.equal(call.actor.state.phase, "ended");
 });
+
+test("who is asked twice and then says something is asked twice again", () => {
+  const call = quietCall();
+  for (const _ of [1, 2]) {
+    call.clock.advance(8_000);
+    const turnId = call.actor.state.turn?.id ?? 0;
+    const firstByteAtMs = call.clock.monotonicMs();
+    call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
+    call.clock.advance(900);
+  }
+  assert.equal(call.actor.state.reminders, 2);
+  call.send({ type: "written", text: "hello" });
+  assert.equal(call.actor.state.reminders, 0);
+});
