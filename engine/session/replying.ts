@@ -79,7 +79,7 @@ function goOnWithEarly(
   out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
   watchSilence(state, turn, atMs, out);
   const begun: SessionState = { ...state, turn };
-  const told = { turnId, text, atMs, type: "replyToken" } as const;
+  const told = { turnId, text, atMs };
   const spoken = text === "" ? begun : onReplyToken(begun, turn, told, out);
   if (done === undefined || spoken.turn === undefined) return spoken;
   return onReplyDone(spoken, spoken.turn, { ...done, atMs }, out);
@@ -88,7 +88,7 @@ function goOnWithEarly(
 export function onReplyToken(
   state: SessionState,
   turn: Turn,
-  event: ReplyTokenEvent,
+  event: Omit<ReplyTokenEvent, "type">,
   out: SessionEffect[],
 ): SessionState {
   if (!turn.generating) return state;
@@ -133,12 +133,13 @@ export function onToolDone(
   event: ToolDoneEvent,
   out: SessionEffect[],
 ): SessionState {
-  const answered = withToolResult(turn, event.callId, event.content);
-  if (answered === undefined) return state;
+  const told = withToolResult(turn, event.callId, event.content);
+  if (told === undefined) return state;
+  const answered = { ...told, progressAtMs: event.atMs };
   const isLast = answered.toolsWaiting.length === 0;
   if (event.spoken === undefined) {
     if (isLast) askModel(state, answered, out);
-    return { ...state, turn: { ...answered, progressAtMs: event.atMs } };
+    return { ...state, turn: answered };
   }
   const texts = sentencesOf(event.spoken.slice(0, REPLY_CHARS_MAX));
   const spoken = withSentences(answered, texts, event.atMs);
@@ -172,7 +173,7 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
   const heardMs = answerEndsAtMs(turn.ledger);
   const sinceMs = turn.generating ? Math.max(heardMs, turn.progressAtMs) : heardMs;
   const dueMs = Math.max(sinceMs + STALL_MAX_MS, toolsDueMs(turn));
-  const leftMs = answersSent(turn) === 0 ? 0 : dueMs - atMs;
+  const leftMs = dueMs - atMs;
   if (leftMs > 0) {
     out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
     return state;
@@ -185,13 +186,12 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
 /** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
 function progressDueMs(turn: Turn): number {
   if (turn.toolsWaiting.length > 0) return toolsDueMs(turn);
-  if (turn.onsetAtMs === undefined && turn.replyChars === 0 && !isWithVoice(turn)) return 0;
   const stallMs = isWithVoice(turn) ? VOICE_STALL_MAX_MS : STALL_MAX_MS;
   return Math.min(turn.progressAtMs + stallMs, givenUpAtMs(turn));
 }
 
-function isWithVoice({ sentences, askedCount, sentCount }: Turn): boolean {
-  return sentences.length > sentCount && askedCount > sentCount;
+function isWithVoice({ askedCount, sentCount }: Turn): boolean {
+  return askedCount > sentCount;
 }
 
 /** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */

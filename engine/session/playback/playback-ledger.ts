@@ -87,21 +87,14 @@ export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): P
 
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
 export function heardText(ledger: PlaybackLedger, atMs: number): string {
-  const parts: string[] = [];
-  for (const sentence of ledger.sent) {
-    const part = heardOf(sentence, atMs);
-    if (part !== "") parts.push(part);
-    if (part !== sentence.text) break;
-  }
-  return parts.join(" ");
+  const parts = ledger.sent.map((sentence) => heardOf(sentence, atMs));
+  return parts.filter((part) => part !== "").join(" ");
 }
 
 /** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
 export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
   const sent = ledger.sent.filter((sentence) => sentence.isWaitingWord !== true);
-  return sent.length === ledger.sent.length
-    ? heardText(ledger, atMs)
-    : heardText({ ...ledger, sent }, atMs);
+  return heardText({ ...ledger, sent }, atMs);
 }
 
 /** How long all audio is that has come, whenever it was heard. */

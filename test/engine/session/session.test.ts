@@ -72,6 +72,7 @@ test("a minute of audio may come at once, and as much again as time has passed; 
   hearMs(1_000);
   assert.deepEqual(told, []);
   hearMs(1);
+  assert.deepEqual(told, ["callerTooFast"]);
   hearMs(20);
   assert.deepEqual(told, ["callerTooFast"]);
   assert.equal(session.heardMs, 61_000);
@@ -92,4 +93,29 @@ test("keys, written words, what the telephone has played, and its end reach the 
   session.sentenceHeard({ turnId: 1, index: 0 });
   session.hangUp();
   assert.deepEqual(told, ["digit", "written", "sentenceHeard", "endRequested"]);
+});
+
+test("what a recognizer hears, loses and finds again reaches the call and its log", () => {
+  const { session, told } = sessionWith();
+  const error = new VendorError("acme", "timeout", "acme: too late");
+  session.onSpeechStarted();
+  session.onTranscript({ text: "hi", isFinal: true, speechFinal: false, lastWordEndMs: 10 });
+  session.onUtteranceEnd(10);
+  session.onLost(error);
+  session.onRecovered(300);
+  session.onFailed(error);
+  session.played(1, 100);
+  session.soundLate(40);
+  assert.deepEqual(told, [
+    "speechStarted",
+    "transcript",
+    "utteranceEnd",
+    "stt failed: acme",
+    "deaf for 300 ms",
+    "stt failed: acme",
+    "listeningFailed",
+    "played",
+    "soundLate",
+  ]);
+  assert.equal(session.callId, "call");
 });

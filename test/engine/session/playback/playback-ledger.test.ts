@@ -4,14 +4,17 @@ import * as fc from "fast-check";
 import {
   alignEnd,
   alignPlayed,
+  cameOf,
   cutGrowth,
   EMPTY_LEDGER,
   heardText,
+  isGap,
   lengthMsOf,
   markedEndMs,
   type PlaybackLedger,
   recordGrowth,
   recordSent,
+  type SentSentence,
   sentencesHeard,
 } from "../../../../engine/session/playback/playback-ledger.js";
 
@@ -150,4 +153,37 @@ test("all audio that has come is as long as its sentences together, whatever lay
   ];
   assert.equal(lengthMsOf(ledgerOf(given)), 1_500);
   assert.equal(lengthMsOf(EMPTY_LEDGER), 0);
+});
+
+type Sent = Omit<SentSentence, "startsAtMs">;
+
+/** Four words of four letters, a second long. */
+const WHOLE: Sent = {
+  text: "word word word word",
+  durationMs: 1_000,
+  expectedMs: 1_000,
+  isWhole: true,
+};
+const OPEN: Sent = { ...WHOLE, isWhole: false };
+
+function sentAt(atMs: number, ...sentences: readonly Sent[]): PlaybackLedger {
+  return sentences.reduce((ledger, sentence) => recordSent(ledger, sentence, atMs), EMPTY_LEDGER);
+}
+
+test("a silence is a gap from more than twenty milliseconds on", () => {
+  assert.deepEqual([0, 20, 20.5, 21].map(isGap), [false, false, true, true]);
+});
+
+test("the last word of a sentence that may go on was not heard, however long ago it came; that of a whole one was at its end", () => {
+  assert.equal(heardText(sentAt(0, OPEN), 5_000), "word word word");
+  assert.equal(heardText(sentAt(0, { ...OPEN, expectedMs: 500 }), 5_000), "word word word");
+  assert.equal(heardText(sentAt(0, WHOLE), 999.5), "word word word");
+  assert.equal(heardText(sentAt(0, WHOLE), 1_000), WHOLE.text);
+  assert.equal(cameOf({ ...OPEN, startsAtMs: 0 }), "word word word");
+});
+
+test("half a millisecond between two sentences is a pause, and is taken off what a late mark moves", () => {
+  const ledger = recordSent(sentAt(0, WHOLE), WHOLE, 1_000.5);
+  const starts = alignEnd(ledger, 0, 1_300).sent.map(({ startsAtMs }) => startsAtMs);
+  assert.deepEqual(starts, [300, 1_300]);
 });
