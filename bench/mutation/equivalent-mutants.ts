@@ -3,6 +3,7 @@ import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
 import { IN_TURN_TAKING } from "./equivalents-in-turn-taking.js";
+import { IN_SPEECH } from "./equivalents-in-speech.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
 import { IN_VENDORS } from "./equivalents-in-vendors.js";
 import type { Mutant } from "./sampled-mutants.js";
@@ -166,6 +167,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
   ...IN_STORAGE,
+  ...IN_SPEECH,
   ...IN_TURNS,
   ...IN_TURN_TAKING,
 ];

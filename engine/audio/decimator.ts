@@ -95,8 +95,8 @@ function phasesFor(factor: number): Phases {
   return phases;
 }
 
-/** Zeros before the filter fill up the phases. */
-function designPhases(factor: number): Phases {
+/** Zeros before the filter fill up the phases; without a look at those that are known. */
+export function designPhases(factor: number): Phases {
   const filter = lowPass({ taps: PERIODS * factor + 1, cutoff: CUTOFF / factor, beta: BETA });
   return Array.from({ length: factor }, (_, phase) =>
     Float64Array.from(

@@ -87,7 +87,8 @@ function phasesFor(rateHz: number, targetHz: number): Phases {
   return known;
 }
 
-function designPhases(rateHz: number, targetHz: number): Phases {
+/** Without a look at those that are known. */
+export function designPhases(rateHz: number, targetHz: number): Phases {
   const divisor = greatestCommonDivisor(rateHz, targetHz);
   const phases = targetHz / divisor;
   // What neither of the rates can hold is left out.

@@ -99,7 +99,6 @@ function afterClosedStop(text: string, end: number): number {
 
 function afterFullStop(text: string, start: number, at: number, end: number): number {
   const word = wordBefore(text, start, at);
-  if (word === "") return end;
   if (NUMBER.test(word)) return afterNumber(text, start, at, end, word);
   if (ALWAYS_CONTINUED.has(word)) return NOT_A_BOUNDARY;
   if (CONTINUED_BY_NUMBER.has(word)) return unlessNumberFollows(text, end);

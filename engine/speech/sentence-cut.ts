@@ -44,6 +44,13 @@ export function lastClauseEnd(text: string, from: number, to: number): number {
   return -1;
 }
 
+/** Whether `lastClauseEnd` up to `to` may find an end that it did not find up to the character before. */
+export function mayEndClause(text: string, to: number): boolean {
+  const code = text.charCodeAt(to);
+  if (isSpace(code) || isPausedBySpace(code)) return true;
+  return isWideClauseMark(text.charCodeAt(to - 1)) || text.charCodeAt(to - 2) === EM_DASH;
+}
+
 /** The latest space in (from, to) with a word after it that a speaker may pause before, or -1. */
 export function lastJoint(text: string, from: number, to: number): number {
   let wordEnd = to;

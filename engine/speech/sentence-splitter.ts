@@ -3,11 +3,10 @@ import {
   isPausedBySpace,
   isSpace,
   isTerminator,
-  isWideClauseMark,
   weightOf,
 } from "./character-class.js";
 import { boundaryAt, NOT_A_BOUNDARY, UNDECIDED } from "./sentence-boundary.js";
-import { forcedCut, lastClauseEnd, lastJoint } from "./sentence-cut.js";
+import { forcedCut, lastClauseEnd, lastJoint, mayEndClause } from "./sentence-cut.js";
 
 // Lengths below are weights: a Latin letter counts 1, a character of a wide script 3 (it takes as long to say).
 
@@ -75,6 +74,10 @@ const SPOKEN = /[\p{L}\p{N}]/u;
 export function splitToken(state: SplitterState, text: string): SplitStep {
   if (state.pending === "" || state.scanned < state.pending.length) return scan(state, text);
   let limit = Math.min(clauseLimit(state), SENTENCE_WEIGHT_MAX);
+  // A space behind such a script is where it may be cut.
+  if (isPausedBySpace(state.pending.charCodeAt(state.pending.length - 1))) {
+    limit = Math.min(limit, UNMARKED_WEIGHT_MAX);
+  }
   let weight = state.weight;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -174,7 +177,7 @@ function openingCut(reading: Reading, text: string, weight: number): number {
     : clauseLimit(reading);
   if (weight <= limit) return -1;
   // All of it is read when the limit is passed, and from then on what has come since.
-  if (reading.weight > limit && !mayEndClause(code, text.charCodeAt(index - 1))) return -1;
+  if (reading.weight > limit && !mayEndClause(text, index)) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
   if (clause !== -1) return clause;
@@ -193,11 +196,6 @@ function clauseLimit({
   if (!begun || (isStreamed && given < FIRST_SENTENCE_WEIGHT)) return FIRST_SENTENCE_WEIGHT;
   if (isStreamed) return Number.POSITIVE_INFINITY;
   return Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN);
-}
-
-/** Whether a clause may have ended before a character. */
-function mayEndClause(code: number, before: number): boolean {
-  return isSpace(code) || isWideClauseMark(before) || isPausedBySpace(code);
 }
 
 function clauseMinEnd(text: string, start: number): number {

@@ -91,6 +91,7 @@ test("a whole sentence of PCM becomes µ-law of the same length that says the sa
   const mulaw = await pool.convert(encodePcm(spoken, true), TO_MULAW, "background");
   assert.equal(mulaw.length, Math.ceil(spoken.length / 3));
   assert.equal(decodeSpeech(decodeMulaw(mulaw), 8_000), "It is half past three.");
+  await assert.rejects(pool.convert(new Uint8Array(0), TO_MULAW, "background"), /no audio/);
 });
 
 for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]) {

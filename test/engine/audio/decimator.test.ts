@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { decimate, newDecimatorState } from "../../../engine/audio/decimator.js";
+import { decimate, designPhases, newDecimatorState } from "../../../engine/audio/decimator.js";
 import { rounded, sine } from "./measured-sound.js";
 import { resampled } from "./whole-audio.js";
-import { assertNear, noise, windowedSinc } from "./windowed-sinc.js";
+import { assertNear, noise, tapAt, windowedSinc } from "./windowed-sinc.js";
 
 const FACTORS = [2, 3, 6] as const;
 
@@ -20,6 +20,19 @@ for (const factor of FACTORS) {
     }
   });
 }
+
+test("a filter is dealt out to its phases tap by tap, and all of it sums to one", () => {
+  for (const factor of FACTORS) {
+    const phases = designPhases(factor);
+    const dealt = Array.from(
+      { length: 49 * factor },
+      (_, at) => phases[at % factor]?.[Math.floor(at / factor)] ?? 9,
+    );
+    const taps = dealt.map((_, at) => tapAt(Math.abs(at - (factor - 1) - 24 * factor) / factor));
+    const whole = taps.reduce((sum, tap) => sum + tap);
+    assert.ok(dealt.every((tap, at) => Math.abs(tap - (taps[at] ?? 0) / whole) < 1e-9));
+  }
+});
 
 test("however a signal is cut, the blocks together are the whole, bit for bit, and exactly as long", () => {
   fc.assert(

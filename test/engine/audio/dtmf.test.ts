@@ -56,4 +56,6 @@ test("keys follow one another with a pause between, and what is no key is left o
     assert.ok(pause.every((sample) => sample === 0));
   }
   assert.equal(dtmfTones("").length, 0);
+  const second = samples.subarray(KEY_SAMPLES, KEY_SAMPLES + TONE_SAMPLES);
+  assert.deepEqual(strongest(second), [697, 1_336]);
 });

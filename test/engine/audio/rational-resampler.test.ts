@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { designPhases } from "../../../engine/audio/rational-resampler.js";
 import { newResampler } from "../../../engine/audio/resampler.js";
 import { resampled } from "./whole-audio.js";
-import { assertNear, noise, windowedSinc } from "./windowed-sinc.js";
+import { assertNear, noise, tapAt, windowedSinc } from "./windowed-sinc.js";
 
 /** All that MPEG audio may have and that is no multiple of 8 kHz. */
 const ODD_RATES_HZ = [11_025, 12_000, 22_050, 44_100] as const;
@@ -26,6 +27,26 @@ for (const rateHz of ODD_RATES_HZ) {
     }
   });
 }
+
+test("each place between two samples has taps of its own, which sum to one", () => {
+  for (const [rateHz, targetHz, step, phases, tapCount] of [
+    [44_100, 8_000, 441, 80, 266],
+    [12_000, 8_000, 3, 2, 72],
+    [11_025, 16_000, 441, 640, 48],
+  ] as const) {
+    const { taps, ...told } = designPhases(rateHz, targetHz);
+    assert.deepEqual(told, { step, phases, tapCount });
+    const lower = Math.max(1, rateHz / targetHz);
+    for (const phase of [0, 1, phases - 1]) {
+      const row = taps.subarray(phase * tapCount, (phase + 1) * tapCount);
+      const expected = Array.from(row, (_, index) =>
+        tapAt(Math.abs(index - (tapCount / 2 - 1) - phase / phases) / lower),
+      );
+      const whole = expected.reduce((sum, tap) => sum + tap);
+      assert.ok(row.every((tap, at) => Math.abs(tap - (expected[at] ?? 0) / whole) < 1e-9));
+    }
+  }
+});
 
 test("however a signal is cut, the pieces together are the whole, bit for bit", () => {
   fc.assert(

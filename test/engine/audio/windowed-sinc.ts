@@ -27,7 +27,9 @@ export function windowedSinc(sound: Int16Array, ratio: number): Int16Array {
 /** The same distances come again and again. */
 const taps = new Map<number, number>();
 
-function tapAt(periods: number): number {
+/** So many periods of the lower rate beside the middle. */
+export function tapAt(periods: number): number {
+  if (periods > REACH) return 0;
   const tap = taps.get(periods) ?? designedTap(periods);
   taps.set(periods, tap);
   return tap;

@@ -77,6 +77,7 @@ test("an answer is read with whatever the model put around it", () => {
     'Here it is: {"sentiment": " POSITIVE ", "summary": " They booked. "} I hope it helps {really}.',
     '{not json} {"other": 1} {"summary": "They booked.", "sentiment": "positive", "more": [1]}',
     'In braces {as asked: {"summary": "They booked.", "sentiment": "positive"}}',
+    '{{"summary": "They booked.", "sentiment": "positive"}}',
     '{"more": {"deep": {}}, "summary": "They booked.", "sentiment": "positive"}',
     '{"result": {"summary": "no"}} {"summary": "They booked.", "sentiment": "positive"}',
   ]) {
@@ -94,6 +95,15 @@ test("a field that does not fit is left out and does not spoil the other", () =>
   assert.deepEqual(parseSummary('{"summary": "braces } and \\" quotes {"}'), {
     summary: 'braces } and " quotes {',
   });
+});
+
+test("a quotation at the end of a summary does not hide where it ends", () => {
+  assert.deepEqual(
+    parseSummary('{"summary": "They said \\"yes\\""} Bye {"sentiment": "neutral"}'),
+    {
+      summary: 'They said "yes"',
+    },
+  );
 });
 
 test("one character is a summary too", () => {

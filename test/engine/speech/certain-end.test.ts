@@ -71,3 +71,13 @@ test("what comes after it is the second sentence, whatever it begins with", () =
 test("later sentences wait for the character after them, since nobody waits for them", () => {
   assert.deepEqual(given("Sure", "!", " I am here for you", "."), ["Sure!"]);
 });
+
+test("a first sentence that went at once counts for how long the next piece may be", () => {
+  const first = `${"s".repeat(39)}.`;
+  const clause = `${"c".repeat(24)},`;
+  const next = (letters: number) => given(first, ` ${clause} ${"w".repeat(letters)}.`, " And");
+  // 1.3 times as long as what stands before its mark.
+  assert.deepEqual(next(24), [first, `${clause} ${"w".repeat(24)}.`]);
+  assert.deepEqual(next(25), [first, clause, `${"w".repeat(25)}.`]);
+  assert.deepEqual(given("Yes.", '"', " I am here", " now. And"), ["Yes.", '" I am here now.']);
+});

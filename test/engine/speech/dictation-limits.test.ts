@@ -16,6 +16,7 @@ const CASES: Readonly<Record<string, readonly (readonly [string, string, boolean
     [HELP, "01 7", false],
     [HELP, "one two three four", true],
     [HELP, "one two three", false],
+    [HELP, "4242 4242 please", false],
     [HELP, "it is 7 dot", true],
     [HELP, "looking at", false],
     [HELP, "i was born in bonn and my number is 0171", true],

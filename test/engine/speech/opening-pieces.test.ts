@@ -45,7 +45,34 @@ test("a wide clause that is longer than that is given out with its mark, not wit
   assert.deepEqual(sentences, [clause]);
 });
 
+test("a clause of twenty is cut off from no piece, one of twenty-one is", () => {
+  comesAs([`${word(20)},`, `${word(60)}.`]);
+  comesAs([`${word(19)}, ${word(61)}.`]);
+});
+
+test("what is cut off and what follows it is read on at once", () => {
+  comesAs([clause, `${word(55)}.`, sentence(20), sentence(30)]);
+  comesAs(["Yes.", word(75), `${word(20)}.`, sentence(20)]);
+});
+
+test("a sentence that was too short to go alone counts with the next one, with its marks", () => {
+  comesAs([sentence(40), `It is so o. ${clause} ${word(14)}.`]);
+  comesAs([sentence(40), `It is so o. ${clause}`, `${word(15)}.`]);
+  comesAs([sentence(40), `It is so!!! ${clause} ${word(14)}.`]);
+  comesAs([sentence(40), `It is so!!! ${clause}`, `${word(15)}.`]);
+});
+
+test("spaces before a piece are no part of it", () => {
+  assert.equal(splitToken(EMPTY_SPLITTER, "   ").state.pending, "");
+  assert.deepEqual(splitToken(splitToken(EMPTY_SPLITTER, "  ").state, " Hi. I am").sentences, [
+    "Hi.",
+  ]);
+});
+
 test("a clause that is longer ends where it ends", () => {
+  const dashed = `${word(90)}—`;
+  assert.deepEqual(splitToken(EMPTY_SPLITTER, `${dashed}he`).sentences, [dashed]);
+  assert.deepEqual(splitToken(EMPTY_SPLITTER, `${dashed}h`).sentences, []);
   const long = `${word(90)},`;
   comesAs([long, `${word(20)}.`]);
   const { sentences } = splitToken(EMPTY_SPLITTER, `${long} `);
@@ -76,7 +103,7 @@ test("where a piece is played while it comes, eighty are enough ahead, and only 
   const streamed = (expected: readonly string[]) => comesAs(expected, " ", EMPTY_STREAMED_SPLITTER);
   streamed([clause, `${word(55)}.`]);
   streamed([sentence(79), clause, `${word(55)}.`]);
-  streamed([sentence(80), `${clause} ${word(55)}.`]);
+  streamed([sentence(80), `${clause} ${word(90)}.`]);
   streamed(["Yes.", `${word(24)} for ${word(90)} for ${word(90)} end.`]);
 });
 
@@ -91,6 +118,7 @@ test("a script that marks no sentences is cut at its last pause from a hundred o
   const thai = "สวัสดี".repeat(16);
   comesAs([...before, `${thai} กกก`]);
   comesAs([...before, thai, "กกกก"]);
+  comesAs([...before, `${thai}กกกก`, "and then in English."]);
   comesAs([...before, `${thai}กกก abc abc`]);
   comesAs([...before, "สวัสดี".repeat(20)]);
   const cut = split([`${before.join(" ")} ${"สวัสดี".repeat(21)}`]).slice(before.length);

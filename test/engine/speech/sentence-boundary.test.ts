@@ -73,6 +73,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "an abbreviation goes on, or does before a number, or unless a word follows that opens sentences":
     {
       "Ask Dr.| Who is": "goes on",
+      "Ask Dr.|\nWho is": "goes on",
       "Ask (Dr.| Who is": "goes on",
       "I said —no.| Then": ENDS,
       "c.-à-d.| Le train": "goes on",

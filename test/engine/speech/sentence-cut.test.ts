@@ -49,3 +49,39 @@ test("a clause that ends in the first half of what must be cut is no place to cu
   const text = "If you like it, we come tomorrow to see y";
   assert.equal(forcedCut(text, 0, 40), text.lastIndexOf(" "));
 });
+
+test("the half, the words and the characters of what must be cut count from its beginning", () => {
+  const before = "x".repeat(20);
+  const words = `${before}We come to you tomor`;
+  assert.equal(forcedCut(words, 20, words.length), words.indexOf(" tomor"));
+  const joined = `${before}${"👩\u200d".repeat(100)}`;
+  assert.equal(forcedCut(joined, 20, 30), 29);
+  const thai = `${before}สวัสดีครับวันนี้`;
+  assert.equal(forcedCut(thai, 20, 32), 30);
+});
+
+test("a space in the middle is no place to cut, one behind it is", () => {
+  assert.equal(forcedCut("aaaaa bbbb", 0, 10), 10);
+  assert.equal(forcedCut("aaaaaa bbb", 0, 10), 6);
+});
+
+test("what ends in another script is not cut between words that are written together", () => {
+  assert.equal(forcedCut("สวัสดีครับวันabc", 0, 13), 10);
+  assert.equal(forcedCut("สวัสดีครับวันa", 0, 14), 14);
+  assert.equal(forcedCut("aaaaaa-bbbb", 0, 11), 11);
+});
+
+test("one word alone is cut where it must be, and a mark may stand alone before it", () => {
+  assert.equal(forcedCut("สวัสดี", 0, 6), 6);
+  assert.equal(forcedCut("-สวัสดี", 0, 7), 1);
+});
+
+test("a character of several marks goes with the next piece, from its beginning on", () => {
+  assert.equal(forcedCut("ba\u0301\u0301", 0, 3), 1);
+});
+
+test("a joint stands inside of what is looked at, whatever spaces follow it", () => {
+  assert.equal(lastJoint("the keys for  me", 0, 13), 8);
+  assert.equal(lastJoint("keys that hang", 4, 14), -1);
+  assert.equal(lastJoint("keys that hang", 3, 14), 4);
+});
