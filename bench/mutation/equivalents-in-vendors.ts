@@ -79,4 +79,18 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     reason:
       "the memory grows sooner, up to the same bound, and holds what is sent again all the same",
   },
+  {
+    sourcePath: "engine/vendors/elevenlabs/elevenlabs-request.ts",
+    code: 'const [code] = language.split("-", 1);',
+    original: "1",
+    replacement: "2",
+    reason: "only the first part is taken",
+  },
+  {
+    sourcePath: "engine/vendors/elevenlabs/elevenlabs.ts",
+    code: "return error instanceof VendorError && NO_SOCKET.has(error.status ?? 0);",
+    original: "0",
+    replacement: "1",
+    reason: "neither is a status of HTTP",
+  },
 ];
