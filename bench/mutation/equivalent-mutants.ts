@@ -1,5 +1,6 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
+import { IN_CALLS } from "./equivalents-in-calls.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
 import type { Mutant } from "./sampled-mutants.js";
@@ -162,6 +163,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...BETWEEN_SERVERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_TURNS,
+  ...IN_CALLS,
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */
