@@ -1,5 +1,6 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
+import { IN_CALLS } from "./equivalents-in-calls.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
 import { IN_TURN_TAKING } from "./equivalents-in-turn-taking.js";
@@ -170,6 +171,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...IN_SPEECH,
   ...IN_TURNS,
   ...IN_TURN_TAKING,
+  ...IN_CALLS,
 ];
 
 /** Why a mutant is equivalent; undefined when nobody has judged that it is. */

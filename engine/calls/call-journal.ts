@@ -13,10 +13,13 @@ import type { HistoryAccess } from "./shared-history.js";
 import { CallWrites } from "./unstored/call-writes.js";
 
 export interface JournalSurroundings {
-  readonly calls: CallStore;
+  readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
   readonly history: HistoryAccess;
-  readonly summaries: CallSummaries;
-  readonly metrics: Metrics;
+  readonly summaries: Pick<CallSummaries, "add">;
+  readonly metrics: Pick<
+    Metrics,
+    "turnEnded" | "hedged" | "vendorFailed" | "listenerWasDeaf" | "callEnded"
+  >;
   readonly feed: Pick<CallFeed, "tell" | "callBegins" | "callIsOver">;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,5 +1,4 @@
 import type { ChainSurroundings } from "../../engine/calls/opening/vendor-chains.js";
-import type { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
@@ -13,7 +12,7 @@ export const PATIENCE = {
   connectMs: 3_000,
 };
 
-export function chainsOf(clients: VendorClients, clock: Clock): ChainSurroundings {
+export function chainsOf(clients: ChainSurroundings["clients"], clock: Clock): ChainSurroundings {
   const hedging = new Hedging(0.05);
   const breakers = new Breakers(clock);
   return { clients, clock, breakers, patience: PATIENCE, times: new AnswerTimes(), hedging };

@@ -1,4 +1,3 @@
-import type { Database } from "../../../storage/database.js";
 import type { CallChannel } from "../../../storage/records.js";
 import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
 import type { Metrics } from "../../metrics/metrics.js";
@@ -70,12 +69,12 @@ export interface OpenedCall {
 }
 
 export interface OpenerSurroundings extends AssemblySurroundings {
-  readonly database: Pick<Database, "history" | "calls"> & MinutesStores;
-  readonly agents: Agents;
+  readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
+  readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: CallJournal;
+  readonly journal: Pick<CallJournal, "begin" | "link" | "stored">;
   readonly recordings: Pick<Recordings, "begin">;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly admission: Pick<Admission, "refusal">;

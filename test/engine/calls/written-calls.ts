@@ -1,0 +1,83 @@
+import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
+import type { SummaryTask } from "../../../engine/calls/call-summaries.js";
+import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
+import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
+import type { HistoryMessage } from "../../../storage/records.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { NOON_MS } from "../../storage/sample-records.js";
+
+/** What a journal leans on, in memory: every request is listed in its order, and a test says which one fails. */
+export class WrittenCalls {
+  readonly clock = new VirtualClock(NOON_MS);
+  readonly log = new RecordingLogger();
+  readonly runId = "run";
+  /** Of the store, in its order. */
+  readonly asked: (readonly [what: string, ...given: readonly unknown[]])[] = [];
+  readonly turns: SavedTurn[] = [];
+  readonly ends: CallEnd[] = [];
+  readonly measured: (readonly [what: string, given: unknown])[] = [];
+  readonly told: CallNews[] = [];
+  readonly summed: SummaryTask[] = [];
+  /** What each call that is in progress would tell a new watcher. */
+  readonly present = new Map<string, () => readonly SaidWords[]>();
+  /** Called with what is asked for; throws in place of the store. */
+  fault: (what: string) => void = () => undefined;
+  /** Whether a conversation's change is taken, which it is not where another call was first. */
+  isReplaced = true;
+
+  readonly calls = {
+    start: (...given: readonly unknown[]) => this.#ask("start", given),
+    saveTurn: async (callId: string, turn: SavedTurn, history?: HistoryChange) => {
+      await this.#ask("saveTurn", [callId, turn, history]);
+      this.turns.push(turn);
+      return history === undefined || this.isReplaced;
+    },
+    finish: async (callId: string, end: CallEnd) => {
+      await this.#ask("finish", [callId, end]);
+      this.ends.push(end);
+      return true;
+    },
+    annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
+    findById: async (...given: readonly unknown[]) => {
+      await this.#ask("findById", given);
+      return undefined;
+    },
+  };
+  readonly history = {
+    load: async (..._given: readonly unknown[]) => [],
+    replace: async (
+      id: HistoryKey,
+      known: readonly HistoryMessage[],
+      kept: readonly HistoryMessage[],
+      savedAtMs: number,
+    ) => {
+      await this.#ask("replace", [id, known, kept, savedAtMs]);
+      return this.isReplaced;
+    },
+  };
+  readonly metrics = {
+    turnEnded: (given: unknown) => void this.measured.push(["turnEnded", given]),
+    hedged: (given: unknown) => void this.measured.push(["hedged", given]),
+    listenerWasDeaf: (given: unknown) => void this.measured.push(["listenerWasDeaf", given]),
+    vendorFailed: (...given: readonly unknown[]) => void this.measured.push(["failed", given]),
+    callEnded: (...given: readonly unknown[]) => void this.measured.push(["callEnded", given]),
+  };
+  readonly summaries = { add: (task: SummaryTask) => void this.summed.push(task) };
+  readonly feed = {
+    tell: (_orgId: string, news: CallNews) => void this.told.push(news),
+    callBegins: (_orgId: string, callId: string, words: () => readonly SaidWords[]) =>
+      void this.present.set(callId, words),
+    callIsOver: (_orgId: string, callId: string) => void this.present.delete(callId),
+  };
+
+  /** What was asked for, without what was given. */
+  get steps(): readonly string[] {
+    return this.asked.map(([what]) => what);
+  }
+
+  async #ask(what: string, given: readonly unknown[]): Promise<void> {
+    this.asked.push([what, ...given]);
+    this.fault(what);
+  }
+}

@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { OpenedCall } from "../../engine/calls/opening/call-opener.js";
+import { OpenRefusal, type RefusalReason } from "../../engine/calls/opening/open-refusal.js";
+import { WEB_AUDIO } from "../../engine/session/playback/leg-audio.js";
+import type { Session } from "../../engine/session/session.js";
+import { RecordingCaller } from "../doubles/recording-caller.js";
+import { VirtualClock } from "../doubles/virtual-clock.js";
+import { callRecord, METRICS, usageRecord } from "../storage/sample-records.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.close());
+
+/** One try to open a call, past the socket. */
+class Opening {
+  readonly caller = new RecordingCaller();
+  readonly left = new AbortController();
+  readonly announced: OpenedCall[] = [];
+  readonly result: Promise<Session>;
+
+  constructor({ tenant }: Customer, historyKey?: string) {
+    this.result = server.parley.calls.opener.open(
+      { tenant, agentId: undefined, historyKey, channel: "web", audio: WEB_AUDIO },
+      this.caller,
+      (line) => this.announced.push(line),
+      this.left.signal,
+    );
+  }
+}
+
+function refused(reason: RefusalReason) {
+  return (error: unknown) => error instanceof OpenRefusal && error.reason === reason;
+}
+
+test("a call is announced before it is connected, and is alive until it ends", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const opening = new Opening(customer);
+  const session = await opening.result;
+  assert.equal(opening.announced.length, 1);
+  assert.equal(opening.announced[0]?.agentName, "Reception");
+  assert.deepEqual(opening.caller.messages, [{ type: "connected" }]);
+  const { liveCalls, slots } = server.parley.calls;
+  assert.ok(liveCalls.has(session.callId));
+  assert.equal(slots.count, 1);
+  session.hangUp();
+  session.hangUp();
+  assert.equal(liveCalls.has(session.callId), false);
+  assert.equal(slots.count, 0);
+  assert.equal(opening.caller.endings.length, 1);
+});
+
+test("a conversation of the last day is continued, an older one begins anew", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const orgId = customer.tenant.organization.id;
+  const said = [{ role: "user", content: "hi" }] as const;
+  const hour = 60 * 60 * 1_000;
+  await server.database.history.replace(
+    { orgId, key: "recent" },
+    [],
+    [...said],
+    Date.now() - 23 * hour,
+  );
+  await server.database.history.replace(
+    { orgId, key: "old" },
+    [],
+    [...said],
+    Date.now() - 25 * hour,
+  );
+  for (const [key, isContinued] of [
+    ["recent", true],
+    ["old", false],
+  ] as const) {
+    const opening = new Opening(customer, key);
+    (await opening.result).hangUp();
+    assert.equal(opening.announced[0]?.historyKey === key, isContinued, key);
+  }
+});
+
+test("calls that are ready and calls that are refused are measured", async () => {
+  const told = async (line: RegExp) =>
+    Number(line.exec(await server.parley.calls.metrics.text())?.[1] ?? 0);
+  const readyCount = () => told(/^parley_call_setup_seconds_count (\d+)$/m);
+  const refusedCount = () => told(/^parley_calls_refused_total\{reason="agentNotFound"\} (\d+)$/m);
+  const before = [await readyCount(), await refusedCount()];
+  const customer = await server.customer();
+  await assert.rejects(new Opening(customer).result, refused("agentNotFound"));
+  await server.agent(customer);
+  (await new Opening(customer).result).hangUp();
+  assert.deepEqual(
+    [await readyCount(), await refusedCount()],
+    before.map((count) => count + 1),
+  );
+});
+
+test("what is refused leaves neither a slot nor a live call, and announces nothing", async () => {
+  const customer = await server.customer();
+  const opening = new Opening(customer);
+  await assert.rejects(opening.result, refused("agentNotFound"));
+  assert.deepEqual(opening.announced, []);
+  await server.settled();
+});
+
+test("a recognizer that refuses gives everything back and leaves a failed call", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  server.sandbox.faults.deepgram = { fault: "serverError" };
+  const opening = new Opening(customer);
+  await opening.result;
+  server.sandbox.faults.deepgram = {};
+  await server.settled();
+  assert.equal((await server.endedCall(customer)).status, "failed");
+});
+
+test("a caller who leaves while the call is opened is not to blame", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const opening = new Opening(customer);
+  opening.left.abort();
+  await assert.rejects(opening.result, refused("callerLeft"));
+  await server.settled();
+  assert.equal((await server.endedCall(customer)).status, "completed");
+});
+
+test("a call that cannot be written down is not begun, and gives its slot back", async () => {
+  const alone = await TestServer.start();
+  try {
+    const customer = await alone.customer();
+    await alone.agent(customer);
+    const { opener, slots, liveCalls } = alone.parley.calls;
+    const { calls } = alone.database;
+    const start = calls.start.bind(calls);
+    calls.start = () => Promise.reject(new Error("disk full"));
+    const request = { tenant: customer.tenant, agentId: undefined, historyKey: undefined };
+    const opened = opener.open(
+      { ...request, channel: "web", audio: WEB_AUDIO },
+      new RecordingCaller(),
+      () => undefined,
+      new AbortController().signal,
+    );
+    await assert.rejects(opened, /disk full/);
+    assert.deepEqual([slots.count, liveCalls.count], [0, 0]);
+    calls.start = start;
+  } finally {
+    await alone.close();
+  }
+});
+
+test("a call whose slot comes when the server stops already is not begun", async () => {
+  const alone = await TestServer.start();
+  try {
+    const customer = await alone.customer();
+    await alone.agent(customer);
+    const { opener, slots, liveCalls } = alone.parley.calls;
+    const acquire = slots.acquire.bind(slots);
+    slots.acquire = (...slot) => {
+      opener.stop();
+      return acquire(...slot);
+    };
+    const request = { tenant: customer.tenant, agentId: undefined, historyKey: undefined };
+    const opened = opener.open(
+      { ...request, channel: "web", audio: WEB_AUDIO },
+      new RecordingCaller(),
+      () => undefined,
+      new AbortController().signal,
+    );
+    await assert.rejects(opened, refused("serverStopping"));
+    assert.deepEqual([slots.count, liveCalls.count], [0, 0]);
+  } finally {
+    await alone.close();
+  }
+});
+
+/** A customer whose plan has 60 minutes, and calls of the given minutes on days of the year 2027. */
+async function customerWhoCalled(on: TestServer, minutesByDate: Readonly<Record<string, number>>) {
+  const customer = await on.customer("free");
+  assert.equal(customer.tenant.plan.limits.maxMonthlyMinutes, 60);
+  await on.agent(customer);
+  const orgId = customer.tenant.organization.id;
+  for (const [date, minutes] of Object.entries(minutesByDate)) {
+    const id = crypto.randomUUID();
+    await on.database.calls.start(callRecord({ id, orgId }), "an earlier run");
+    await on.database.calls.finish(id, {
+      status: "completed",
+      endedAtMs: Date.parse(`${date}T12:00:00Z`),
+      durationSec: minutes * 60,
+      metrics: METRICS,
+      metadata: {},
+      messages: [],
+      usage: usageRecord({ orgId, date, minutes }),
+    });
+  }
+  return customer;
+}
+
+test("the plan's minutes are those since the first of this month, to the last one", async () => {
+  const clock = new VirtualClock(Date.parse("2027-03-31T23:00:00Z"));
+  const inMarch = await TestServer.start({ clock });
+  const refusalOf = ({ tenant }: Customer) =>
+    inMarch.parley.calls.opener.refusal({ tenant, agentId: undefined });
+  try {
+    const before = { "2027-01-01": 60, "2027-02-01": 60, "2027-02-28": 60 };
+    const sparing = await customerWhoCalled(inMarch, {
+      ...before,
+      "2027-03-01": 30,
+      "2027-03-31": 29.9,
+      "2027-04-01": 60,
+    });
+    assert.equal(await refusalOf(sparing), undefined);
+    const early = await customerWhoCalled(inMarch, { "2027-03-01": 60 });
+    assert.equal((await refusalOf(early))?.reason, "limitReached");
+    const today = await customerWhoCalled(inMarch, { "2027-03-31": 60 });
+    assert.equal((await refusalOf(today))?.reason, "limitReached");
+    clock.advance(60 * 60 * 1_000);
+    assert.equal(await refusalOf(today), undefined);
+  } finally {
+    await inMarch.close();
+  }
+});
