@@ -1,6 +1,7 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
+import { IN_TELEPHONY } from "./equivalents-in-telephony.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
 import type { Mutant } from "./sampled-mutants.js";
 
@@ -161,6 +162,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   },
   ...BETWEEN_SERVERS,
   ...IN_SOUND_AND_VENDORS,
+  ...IN_TELEPHONY,
   ...IN_TURNS,
 ];
 
