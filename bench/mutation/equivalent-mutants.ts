@@ -5,6 +5,7 @@ import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
 import { IN_TURN_TAKING } from "./equivalents-in-turn-taking.js";
 import { IN_SPEECH } from "./equivalents-in-speech.js";
+import { IN_TELEPHONY } from "./equivalents-in-telephony.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
 import { IN_VENDORS } from "./equivalents-in-vendors.js";
 import type { Mutant } from "./sampled-mutants.js";
@@ -169,6 +170,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...IN_VENDORS,
   ...IN_STORAGE,
   ...IN_SPEECH,
+  ...IN_TELEPHONY,
   ...IN_TURNS,
   ...IN_TURN_TAKING,
   ...IN_CALLS,

@@ -1,0 +1,91 @@
+import type { EquivalentMutant } from "./equivalent-mutant.js";
+
+const FORMER_EPOCH = "any other number tells that a clear came between";
+const NEVER_WITHOUT_VENDORS = "an agent is only active with all of its providers";
+
+export const IN_TELEPHONY: readonly EquivalentMutant[] = [
+  {
+    sourcePath: "engine/telephony/pending-marks.ts",
+    code: "#epoch = 0;",
+    original: "0",
+    replacement: "1",
+    reason: FORMER_EPOCH,
+  },
+  {
+    sourcePath: "engine/telephony/pending-marks.ts",
+    code: "this.#epoch += 1;",
+    original: "1",
+    replacement: "2",
+    reason: FORMER_EPOCH,
+  },
+  {
+    sourcePath: "engine/telephony/chunk-order.ts",
+    code: "if (chunk === this.#next && this.#held.size === 0) {",
+    original: "chunk === this.#next && this.#held.size === 0",
+    replacement: "false",
+    reason: "the piece is held for no time, and comes out the same",
+  },
+  {
+    sourcePath: "engine/telephony/media-stream.ts",
+    code: "if (bytes !== undefined)",
+    original: "bytes !== undefined",
+    replacement: "false",
+    reason: "the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/media-stream.ts",
+    code: 'if (this.#dialect.audioIn === "json" && this.#scanner.scan(frame)) {',
+    original: '"json"',
+    replacement: '"mutated"',
+    reason: "without the scanner the message is parsed as a whole, to the same event",
+  },
+  {
+    sourcePath: "engine/telephony/media-stream.ts",
+    code: "const whole = excess === 0 ? bytes : bytes.subarray(0, bytes.length - excess);",
+    original: "excess === 0",
+    replacement: "false",
+    reason: "a view of all bytes holds the same bytes",
+  },
+  {
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: ".sort(([one], [other]) => (one < other ? -1 : 1))",
+    original: "<",
+    replacement: "<=",
+    reason: "each name is there once",
+  },
+  {
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: ".sort(([one], [other]) => (one < other ? -1 : 1))",
+    original: "1",
+    replacement: "2",
+    reason: "of what a comparison answers only the sign counts",
+  },
+  {
+    sourcePath: "engine/security/access-token.ts",
+    code: "if (known !== undefined)",
+    original: "known !== undefined",
+    replacement: "false",
+    reason: "what is checked anew comes to the same claims, and only costs more",
+  },
+  {
+    sourcePath: "engine/security/stream-token.ts",
+    code: "...(usedMax === undefined ? {} : { usedMax }),",
+    original: "usedMax === undefined",
+    replacement: "false",
+    reason: "what is given as undefined gets the default as well",
+  },
+  {
+    sourcePath: "engine/tenancy/agents/agent-for-call.ts",
+    code: "if (llm === undefined || tts === undefined || stt === undefined) {",
+    original: "llm === undefined || tts === undefined || stt === undefined",
+    replacement: "false",
+    reason: NEVER_WITHOUT_VENDORS,
+  },
+  {
+    sourcePath: "engine/tenancy/agents/agent-for-call.ts",
+    code: "if (llm === undefined || tts === undefined || stt === undefined) {",
+    original: "||",
+    replacement: "&&",
+    reason: NEVER_WITHOUT_VENDORS,
+  },
+];
