@@ -24,7 +24,7 @@ function newDatabase() {
   const beats = new Map<string, unknown>();
   const listening: { readonly channels: readonly string[]; readonly listener: MailListener }[] = [];
   const posted: string[] = [];
-  const way = { fault: undefined as Error | undefined, hangs: false };
+  const way = { fault: undefined as Error | undefined, held: Promise.resolve() };
   const told = (words: string) => {
     asked.push(words);
     if (way.fault !== undefined) throw way.fault;
@@ -51,7 +51,7 @@ function newDatabase() {
     list: async () => [],
     register: async (_node: NodeStart) => undefined,
     beat: async (startId: string, said: unknown) => {
-      if (way.hangs) await new Promise(() => undefined);
+      await way.held;
       beats.set(startId, said);
       return [];
     },
@@ -266,8 +266,13 @@ test("a server says how many calls it has and whether it takes more, and nothing
   assert.deepEqual([nodes.isDraining, nodes.liveCount, nodes.othersTake], [false, 1, false]);
   assert.deepEqual([nodes.streamAddress, nodes.elsewhere], [undefined, undefined]);
   shared.posted.splice(0);
-  await nodes.stopTaking();
-  assert.deepEqual([state(), shared.posted], [[4, false], ["parley nodes"]]);
+  let goOn = () => {};
+  shared.way.held = new Promise((resolve) => (goOn = resolve));
+  clock.advance(2_000);
+  const stopped = nodes.stopTaking();
+  goOn();
+  await stopped;
+  assert.deepEqual([state(), shared.posted], [[4, false], ["parley nodes"]], "behind the last");
   await nodes.leave();
   assert.deepEqual([shared.listening, clock.pendingTimerCount], [[], 0]);
   assert.ok(shared.asked.includes(`remove ${startId}`));
@@ -279,7 +284,7 @@ test("a stop waits a second for a database that does not answer, and logs one th
   await one.nodes.stopTaking();
   assert.deepEqual(one.log.ofLevel("warn").at(-1)?.fields, { error: shared.way.fault });
   shared.way.fault = undefined;
-  shared.way.hangs = true;
+  shared.way.held = new Promise(() => undefined);
   let isOver = false;
   const stopped = one.nodes.stopTaking().then(() => {
     isOver = true;
