@@ -136,6 +136,7 @@ export class PacedStream {
     const taken = isTaken ? audio : audio.subarray(0, 0);
     if (taken.byteLength === 0 && mark === undefined) return isTaken;
     const nowMs = this.#clock.monotonicMs();
+    this.sendDue(nowMs);
     // Where nothing waited, the silence until now is not the pacer's.
     if (!this.#hasFrame) this.#nextFrameMs = Math.max(this.#nextFrameMs, nowMs);
     this.#pieces.push({ audio: taken, mark, sentBytes: 0 });
@@ -163,6 +164,7 @@ export class PacedStream {
     this.#queuedBytes = 0;
     this.#marksQueued = 0;
     this.#isHeld = false;
+    this.#wasHeld = false;
     this.#nextFrameMs = Number.NEGATIVE_INFINITY;
   }
 

@@ -96,7 +96,7 @@ export function advanceSpeech(
   return { ...state, metrics, turn: asked };
 }
 
-/** A hole in the middle of a reply would be worse than its end: everything from `index` on, which was not sent, is dropped. */
+/** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
 export function giveUpRest(
   state: SessionState,
   turn: Turn,
@@ -105,7 +105,7 @@ export function giveUpRest(
   out: SessionEffect[],
 ): SessionState {
   if (turn.generating) out.push({ type: "stopModel", turnId: turn.id });
-  const sentences = turn.sentences.slice(0, index);
+  const sentences = turn.sentences.slice(0, Math.max(index, turn.sentCount));
   const askedCount = Math.min(turn.askedCount, sentences.length);
   const cut: Turn = { ...turn, sentences, askedCount, generating: false, faulty: true };
   return advanceSpeech(state, cut, atMs, out);

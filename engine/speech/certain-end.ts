@@ -2,6 +2,7 @@ import { ALWAYS_CONTINUED, CONTINUED_BY_NUMBER, SOMETIMES_CONTINUED } from "./ab
 import { isPlainTerminator, isWideTerminator } from "./character-class.js";
 import { type SplitStep, type SplitterState, splitToken } from "./sentence-splitter.js";
 
+const FULL_STOP = 46;
 const QUESTION_MARK = 63;
 const EXCLAMATION_MARK = 33;
 /** A word of letters, and marks on them, with an apostrophe at most: no number, initial, address, file or abbreviation with stops inside. */
@@ -26,6 +27,8 @@ function endsForCertain(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   const isMark = last === QUESTION_MARK || last === EXCLAMATION_MARK;
   if (isMark || isWideTerminator(last) || isPlainTerminator(last)) return SPOKEN.test(text);
+  // Only a look: most tokens end with none, and the pattern reads the whole text.
+  if (last !== FULL_STOP) return false;
   const word = PLAIN_WORD.exec(text)?.[1]?.toLowerCase();
   return word !== undefined && !isAbbreviation(word);
 }
