@@ -8,7 +8,7 @@ out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../../.."
 site=deploy/livestream/front/site
 
-node_modules/.bin/tsc -p $site
+node_modules/.bin/tsc -p $site --checkers 1
 node_modules/.bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
   --alias:hls.js=hls.js/dist/hls.light.min.mjs --log-level=warning --outfile="$out/main.js"
 node_modules/.bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
