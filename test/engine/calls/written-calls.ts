@@ -12,7 +12,7 @@ export class WrittenCalls {
   readonly clock = new VirtualClock(NOON_MS);
   readonly log = new RecordingLogger();
   readonly runId = "run";
-/** A journal's surroundings in memory: every request is listed in its order, and a test says which one fails. */
+  /** Each request of the store, in its order. */
   readonly asked: (readonly [what: string, ...given: readonly unknown[]])[] = [];
   readonly turns: SavedTurn[] = [];
   readonly ends: CallEnd[] = [];
