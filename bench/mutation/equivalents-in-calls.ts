@@ -1,6 +1,5 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 
-/** Of the folders `engine/calls`, `engine/box` and `engine/tools`. */
 export const IN_CALLS: readonly EquivalentMutant[] = [
   {
     sourcePath: "engine/calls/opening/call-entry.ts",

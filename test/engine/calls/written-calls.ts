@@ -12,7 +12,7 @@ export class WrittenCalls {
   readonly clock = new VirtualClock(NOON_MS);
   readonly log = new RecordingLogger();
   readonly runId = "run";
-  /** Of the store, in its order. */
+  /** Each request of the store, in its order. */
   readonly asked: (readonly [what: string, ...given: readonly unknown[]])[] = [];
   readonly turns: SavedTurn[] = [];
   readonly ends: CallEnd[] = [];

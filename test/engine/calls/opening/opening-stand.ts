@@ -47,7 +47,7 @@ export const TENANT: Tenant = {
 /** What an opener meets; a test changes it. */
 interface Given {
   agent: () => Promise<AgentForCall>;
-  /** Of the month, used up already. */
+  /** Used up already in this month. */
   minutes: number;
   overload?: string | undefined;
   storeRefusal?: string | undefined;
