@@ -26,7 +26,7 @@ test("a page with a token calls for its organization, with its voice alone", asy
   const { token, expiresAtMs } = await access.issue(tenant, input);
   assert.equal(expiresAtMs, platform.clock.epochMs() + 60_000);
   const visit = await access.byToken(token, SHOP);
-  assert.ok(typeof visit !== "string", String(visit));
+  assert.ok(typeof visit !== "string");
   const { organization, plan } = tenant;
   const nobody = { userId: undefined, apiKeyId: undefined };
   assert.deepEqual(visit.tenant, { organization, plan, ...nobody, scopes: ["voice"] });
