@@ -33,7 +33,10 @@ function sharedMemory(): SharedArrayBuffer {
   return made;
 }
 
-/** Asked by a module at each place that has a mutant. */
+/**
+ * Asked by a module at each place that has a mutant.
+ * @public for the modules that `switchedSource` writes.
+ */
 export function isOn(number: number): boolean {
   if (reached[number] === 0) note(number);
   return number === active[0];
