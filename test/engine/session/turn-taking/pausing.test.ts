@@ -56,15 +56,21 @@ test("a sentence that was stopped before its first word is said again whole, und
   assert.deepEqual(synthesized(call).slice(2), ["0 We have three rooms.", "1 Each has a bath."]);
 });
 
-test("sentences behind a word that was stopped in its middle keep their numbers, and the word is not said again", () => {
+/** A call whose agent has said "One moment." when the model answers. */
+function answeringBehindWord(reply: string): RecordedCall {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...SETTINGS, phrases, waitingWordMs: 1_500 });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "phraseReady", text: "One moment.", durationMs: 1_000 });
   call.send({ type: "written", text: "what do you offer" });
   call.clock.advance(1_600);
-  call.send({ type: "replyToken", turnId: 1, text: "We have three rooms. " });
+  call.send({ type: "replyToken", turnId: 1, text: reply });
   call.send({ type: "replyDone", turnId: 1, tokens: 5 });
+  return call;
+}
+
+test("sentences behind a word that was stopped in its middle keep their numbers, and the word is not said again", () => {
+  const call = answeringBehindWord("We have three rooms. ");
   call.clock.advance(500);
   cough(call);
   assert.deepEqual(synthesized(call), ["0 We have three rooms.", "0 We have three rooms."]);
@@ -74,14 +80,7 @@ test("sentences behind a word that was stopped in its middle keep their numbers,
 });
 
 test("sentences behind a word that was heard whole and one of the answer keep their numbers", () => {
-  const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...SETTINGS, phrases, waitingWordMs: 1_500 });
-  call.send({ type: "opened", resumed: true });
-  call.send({ type: "phraseReady", text: "One moment.", durationMs: 1_000 });
-  call.send({ type: "written", text: "what do you offer" });
-  call.clock.advance(1_600);
-  call.send({ type: "replyToken", turnId: 1, text: "We have three rooms. Each has a bath. " });
-  call.send({ type: "replyDone", turnId: 1, tokens: 5 });
+  const call = answeringBehindWord("We have three rooms. Each has a bath. ");
   play(call, 0, 2_000);
   call.clock.advance(1_950);
   cough(call);
