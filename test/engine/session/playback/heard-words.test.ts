@@ -10,26 +10,9 @@ import {
   heardText,
   heldBack,
   marksBeforeRest,
-  type PlaybackLedger,
   recordGrowth,
-  recordSent,
-  type SentSentence,
 } from "../../../../engine/session/playback/playback-ledger.js";
-
-type Sent = Omit<SentSentence, "startsAtMs">;
-
-/** Four words of four letters, a second long. */
-const WHOLE: Sent = {
-  text: "word word word word",
-  durationMs: 1_000,
-  expectedMs: 1_000,
-  isWhole: true,
-};
-const OPEN: Sent = { ...WHOLE, isWhole: false };
-
-function sentAt(atMs: number, ...sentences: readonly Sent[]): PlaybackLedger {
-  return sentences.reduce((ledger, sentence) => recordSent(ledger, sentence, atMs), EMPTY_LEDGER);
-}
+import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
 test("nothing is heard of a sentence before it begins, and all of those before it", () => {
   const ledger = sentAt(100, WHOLE, { ...WHOLE, text: "next" });

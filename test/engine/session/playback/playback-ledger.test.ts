@@ -14,9 +14,9 @@ import {
   type PlaybackLedger,
   recordGrowth,
   recordSent,
-  type SentSentence,
   sentencesHeard,
 } from "../../../../engine/session/playback/playback-ledger.js";
+import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
 interface Given {
   readonly durationMs: number;
@@ -154,21 +154,6 @@ test("all audio that has come is as long as its sentences together, whatever lay
   assert.equal(lengthMsOf(ledgerOf(given)), 1_500);
   assert.equal(lengthMsOf(EMPTY_LEDGER), 0);
 });
-
-type Sent = Omit<SentSentence, "startsAtMs">;
-
-/** Four words of four letters, a second long. */
-const WHOLE: Sent = {
-  text: "word word word word",
-  durationMs: 1_000,
-  expectedMs: 1_000,
-  isWhole: true,
-};
-const OPEN: Sent = { ...WHOLE, isWhole: false };
-
-function sentAt(atMs: number, ...sentences: readonly Sent[]): PlaybackLedger {
-  return sentences.reduce((ledger, sentence) => recordSent(ledger, sentence, atMs), EMPTY_LEDGER);
-}
 
 test("a silence is a gap from more than twenty milliseconds on", () => {
   assert.deepEqual([0, 20, 20.5, 21].map(isGap), [false, false, true, true]);
