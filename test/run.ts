@@ -49,7 +49,9 @@ function processOf(group: readonly string[], number: number): string {
   const path = join(folder, `${number}.js`);
   const meter = costsPath === undefined ? "" : `, new CostMeter(${JSON.stringify(costsPath)})`;
   const lines = [
-    'import { CostMeter, runFiles } from "../shared-process.js";',
+    'import "../late-optimization.js";',
+    'import "../sequential-tests.js";',
+    'const { CostMeter, runFiles } = await import("../shared-process.js");',
     `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS}${meter});`,
   ];
   writeFileSync(path, `${lines.join("\n")}\n`);

@@ -1,8 +1,11 @@
 import * as v from "valibot";
-import { runFile } from "../../test/shared-process.js";
+import "../../test/late-optimization.js";
+import "../../test/sequential-tests.js";
 import { forgetReached, reachedMutants, switchOn } from "./mutant-switch.js";
 
 /** A process of its own: runs each test file that it is asked for under the mutant that it is told, and answers what was reached. */
+
+const { runFile } = await import("../../test/shared-process.js");
 
 /** Whoever asks ends this process long before. */
 const FILE_TIMEOUT_MS = 600_000;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the console ready to be served by the API: checks the types, bundles, and compresses each file once.
+# Makes the console ready to be served by the API: bundles, and compresses each file once.
 # build-console.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-console.sh FOLDER" >&2; exit 64; }
@@ -7,7 +7,6 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 
-node_modules/.bin/tsc -p api/console --checkers 1
 # Names hold a hash of what is in the file: browsers keep each for ever. What only some pages need is loaded with them.
 node_modules/.bin/esbuild api/console/main.tsx --bundle --splitting --format=esm --target=es2022 --minify \
   --jsx=automatic --define:process.env.NODE_ENV=\"production\" --legal-comments=none --log-level=warning \

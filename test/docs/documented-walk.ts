@@ -5,6 +5,7 @@ import { isNotRun } from "./blocks-not-run.js";
 import type { Block, Page } from "./pages.js";
 import { expectPrinted } from "./printed-lines.js";
 import { RUNNING_COMMANDS, type RunningCommand } from "./running-commands.js";
+import { shortNpm } from "./short-npm.js";
 import { TerminalSession } from "./terminal-session.js";
 
 /** npm asks nobody whether there is a newer one. */
@@ -20,9 +21,13 @@ const ENVIRONMENT = {
 const SERVER = "npm start";
 
 /** Does what a page says, block by block, in a folder of its own. Rejects at the first thing that is not as the page says. */
-export async function walk({ blocks }: Page, folder: string): Promise<void> {
+export async function walk({ blocks, path }: Page, folder: string): Promise<void> {
   const { PATH = "", HOME = "" } = process.env;
-  const session = new TerminalSession(folder, { PATH, HOME, ...ENVIRONMENT });
+  const session = new TerminalSession(
+    folder,
+    { PATH, HOME, ...ENVIRONMENT },
+    path === "README.md" ? "" : shortNpm(),
+  );
   const reader = new Reader(session, folder);
   try {
     const isStarted = blocks.some(

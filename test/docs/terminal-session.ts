@@ -14,8 +14,8 @@ export class TerminalSession {
   readonly #jobs: AwaitedText;
   readonly #jobIds = new Set<number>();
 
-  /** Throws where there is no bash. */
-  constructor(folder: string, environment: Readonly<Record<string, string>>) {
+  /** Throws where there is no bash. `beginning` is typed first, and prints nothing. */
+  constructor(folder: string, environment: Readonly<Record<string, string>>, beginning = "") {
     const bash = spawn("bash", ["-euo", "pipefail", "-s"], {
       cwd: folder,
       env: environment,
@@ -30,6 +30,7 @@ export class TerminalSession {
     this.#jobs = awaitedText(readable(jobs), () => `${explain()}\n${this.#jobs.rest}`);
     // What is written to a bash that has ended is told by its output's end.
     this.#commands.on("error", () => undefined);
+    this.#commands.write(`${beginning}\n`);
   }
 
   /** What it printed; rejects with bash's complaints when a command fails. */

@@ -7,7 +7,7 @@ import { SimulatedCaller } from "./simulated-caller.js";
 import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
 
 /** `SIMULATION_SEED=n` runs one call again; `SIMULATION_CALLS=n` runs more of them. */
-const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 1_000);
+const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 300);
 const FIRST_SEED = Number(process.env["SIMULATION_SEED"] ?? 1);
 const COUNT = process.env["SIMULATION_SEED"] === undefined ? CALLS : 1;
 

@@ -8,7 +8,7 @@ import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
 
 /** `SIMULATION_SEED=n` runs one call again; `SIMULATION_CALLS=n` runs more of them. */
 const SEED = process.env["SIMULATION_SEED"];
-const COUNT = SEED === undefined ? Number(process.env["SIMULATION_CALLS"] ?? 1_000) : 1;
+const COUNT = SEED === undefined ? Number(process.env["SIMULATION_CALLS"] ?? 300) : 1;
 const FIRST_SEED = Number(SEED ?? 1);
 
 /** A caller who hears nothing for longer hangs up. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the viewer page ready to be served: checks the types, bundles the script with hls.js, copies the rest.
+# Makes the viewer page ready to be served: bundles the script with hls.js, copies the rest.
 # build-site.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-site.sh FOLDER" >&2; exit 64; }
@@ -8,7 +8,6 @@ out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../../.."
 site=deploy/livestream/front/site
 
-node_modules/.bin/tsc -p $site --checkers 1
 node_modules/.bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
   --alias:hls.js=hls.js/dist/hls.light.min.mjs --log-level=warning --outfile="$out/main.js"
 node_modules/.bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"

@@ -37,6 +37,8 @@ const BUILD = fileURLToPath(new URL("../../../", import.meta.url));
 const OF_THE_BUILD = [
   "bench/mutation/asked-tests.js",
   "bench/mutation/mutant-switch.js",
+  "test/late-optimization.js",
+  "test/sequential-tests.js",
   "test/shared-process.js",
   "test/file-costs.js",
 ];
