@@ -42,6 +42,8 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "main.ts",
       "parley.ts",
       "test/doubles/",
+      "test/late-optimization.ts",
+      "test/sequential-tests.ts",
       "test/shared-process.ts",
       "test/storage/sqlite/rigs/",
       "test/api/http/loopback-client.ts",
