@@ -9,10 +9,13 @@ const SEQUENTIAL_TESTS = new URL("./sequential-tests.js", import.meta.url).href;
 const PROGRAM = `
 import { createHook, executionAsyncId } from "node:async_hooks";
 import ${JSON.stringify(SEQUENTIAL_TESTS)};
-const { describe, test } = await import("node:test");
+const { after, describe, test } = await import("node:test");
 const later = (act) => new Promise((resolve) => setTimeout(() => { resolve(); act(); }, 1));
+let isOver;
+const over = new Promise((resolve) => { isOver = resolve; });
 describe("loaded late", async () => {
   await later(() => {});
+  after(isOver);
   describe("inside", () => {
     test("throws to nobody", () => new Promise(() => {
       setTimeout(() => { throw new Error("a stray error"); }, 1);
@@ -27,6 +30,10 @@ describe("loaded late", async () => {
     await later(() => {});
     console.log("# followed as " + executionAsyncId());
   });
+});
+await over;
+describe("at the top", () => {
+  test("passes", () => {});
 });
 `;
 
@@ -51,6 +58,8 @@ test("each test is told under its suite, and an error that it lets go of is its 
       "    ok 2 - is not followed",
       "not ok 1 - loaded late",
       "  error: '1 subtest failed'",
+      "    ok 1 - passes",
+      "ok 2 - at the top",
     ],
     said,
   );

@@ -38,6 +38,11 @@ class FollowedResource extends AsyncResource {
   }
 }
 
+/** The body of a test that has failed by an error that it let go of may never end. */
+function current(): AsyncResource | undefined {
+  return [...running].findLast((resource) => Reflect.get(resource, "finished") !== true);
+}
+
 const { createHook, executionAsyncId } = asyncHooks;
 Object.assign(asyncHooks, {
   AsyncResource: FollowedResource,
@@ -46,7 +51,7 @@ Object.assign(asyncHooks, {
     const hook = { enable: () => hook, disable: () => hook };
     return hook;
   },
-  executionAsyncId: () => [...running].at(-1)?.asyncId() ?? executionAsyncId(),
+  executionAsyncId: () => current()?.asyncId() ?? executionAsyncId(),
 });
 await import("node:test");
 Object.assign(asyncHooks, { AsyncResource, createHook, executionAsyncId });
