@@ -5,7 +5,7 @@ import { closeOf, spoke, understood } from "./events.js";
 import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-const CALLS = 500;
+const CALLS = 250;
 const AT_ONCE = 20;
 const WARM_UP = 40;
 /** Connections to vendors that are kept for the next calls; no more than calls at once can use. */
