@@ -8,6 +8,7 @@ import { sqliteDialect } from "../../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import type { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import type { Tables } from "../../../storage/tables.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   callRecord,
   insertOrganizations,
@@ -151,6 +152,14 @@ test("words are looked for in so many of the latest calls, piece by piece, and i
     SEARCHED_CALLS_MAX,
   ]);
   assert.deepEqual(await search(SEARCHED_CALLS_MAX - 1), [["1"], SEARCHED_CALLS_MAX]);
+});
+
+test("a sieve looks through the latest 10,000 calls, whatever the page", async () => {
+  const { database, asked } = askedDatabase();
+  await database.calls.list("org", { skip: 40, limit: 20, sieve: { channel: "phone" } });
+  const [page, count] = asked[0] ?? [];
+  assert.deepEqual(page?.parameters, ["org", 10_000, 0, "phone", 20, 40]);
+  assert.deepEqual(count?.parameters, ["org", 10_000, 0, "phone"]);
 });
 
 test("a call needs attention by what only its metadata have", async (context) => {

@@ -54,6 +54,7 @@ test("what is asked of a file that is closed is not answered, and its thread goe
   });
   post({ kind: "close" });
   post({ kind: "look" });
+  post({ kind: "close" });
   await closed;
   await run(other, BEAT, "a");
   assert.deepEqual(said, ["closed"]);

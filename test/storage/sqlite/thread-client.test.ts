@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -90,6 +91,7 @@ test("closing waits for what was asked and refuses what comes after", async () =
   await assert.rejects(run(client, BEAT, "b"), StorageStopped);
   assert.equal((await written).changes, 1);
   await closed;
+  assert.equal(existsSync(`${filePath}-wal`), false, "the file is closed by then");
   await client.close();
 });
 

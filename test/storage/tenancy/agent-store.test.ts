@@ -136,6 +136,18 @@ test("the agents that use a provider are found, whatever they use it for", async
   ]);
 });
 
+test("an agent is found by whoever comes when it is public somewhere", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { agents } = database;
+  await insertProviders(database);
+  const open = agentRecord({ id: "open", publicOrigins: ["https://bakery.test"] });
+  await agents.insert(open, ROOM);
+  await agents.insert(agentRecord({ id: "private" }), ROOM);
+  assert.deepEqual(await agents.findPublic("open"), open);
+  assert.equal(await agents.findPublic("private"), undefined);
+  assert.equal(await agents.findPublic("unknown"), undefined);
+});
+
 test("only active agents of the organization are counted", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StorageStopped } from "../../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   agentRecord,
   insertOrganizations,
@@ -92,6 +93,13 @@ test("many providers can be asked for at once; ids that do not exist are left ou
     ["llm", "stt"],
   );
   assert.deepEqual(await database.providers.findMany([]), []);
+});
+
+test("where no ids are asked for, the database is not asked", async () => {
+  const { database, asked } = askedDatabase();
+  assert.deepEqual(await database.providers.findMany([]), []);
+  assert.deepEqual(await database.organizations.listPending([]), []);
+  assert.deepEqual(asked, []);
 });
 
 test("active providers are counted by category", async (context) => {
