@@ -68,6 +68,26 @@ test("the log of a server that was killed is in the copy, and stays where it is"
   assert.deepEqual(readFileSync(`${killed}-wal`), log);
 });
 
+test("what is written once the copying has begun is not in the copy", async (context) => {
+  const { sourcePath, folder, targetPath } = await source();
+  const writer = new Sqlite(sourcePath);
+  context.after(() => writer.close());
+  writer.pragma("journal_mode = WAL");
+  // More than is copied at a time, so that the writer comes in between.
+  writer.exec("create table ballast (bytes); insert into ballast values (zeroblob(12582912))");
+  const write = async () => {
+    const isBegun = () =>
+      readdirSync(folder)
+        .filter((name) => name.includes(".partial-"))
+        .some((name) => existsSync(join(folder, name, "copy.db-journal")));
+    while (!isBegun()) await new Promise(setImmediate);
+    writer.exec("insert into runs (id, heartbeatAtMs) values ('run', 1)");
+    assert.equal(existsSync(targetPath), false);
+  };
+  const [{ counts }] = await Promise.all([backupDatabase(sourcePath, targetPath), write()]);
+  assert.equal(counts.find(({ table }) => table === "runs")?.rows, 0);
+});
+
 test("a file that comes by the copy's name meanwhile is not overwritten", async () => {
   const { sourcePath, folder, targetPath, overtake } = await source();
   const [copied] = await Promise.allSettled([backupDatabase(sourcePath, targetPath), overtake()]);

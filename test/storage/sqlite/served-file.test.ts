@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
+import { run, temporaryThread } from "./temporary-thread.js";
 
 test("the log is copied into the file at every 250th commit, and not sooner", async (context) => {
   const filePath = temporaryFile();
@@ -19,4 +20,15 @@ test("the log is copied into the file at every 250th commit, and not sooner", as
   assert.ok(!after.equals(before), "with the 250th");
   assert.ok((await commit(249)).equals(after));
   assert.ok(!(await commit(1)).equals(after), "with the 500th");
+});
+
+test("a try to write keeps those who read for ten milliseconds, and no longer", async (context) => {
+  const client = await temporaryThread(context);
+  const { rows } = await run(client, "pragma busy_timeout");
+  assert.deepEqual(rows, [{ timeout: 10 }]);
+});
+
+test("a command line misses no lock: it has none", async (context) => {
+  const { isSoleServer } = await temporaryDatabase(context, temporaryFile());
+  assert.equal(isSoleServer, true);
 });
