@@ -1,5 +1,8 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 
+const LEFT_OUT_ANYWAY = "what is undefined is left out of an update by the builder of queries";
+const ALWAYS_ANSWERED = "a statement that was run always has its result";
+
 /** Faults of what is stored that nobody can see. */
 export const IN_STORAGE: readonly EquivalentMutant[] = [
   {
@@ -15,5 +18,54 @@ export const IN_STORAGE: readonly EquivalentMutant[] = [
     original: "1",
     replacement: "2",
     reason: "it is asked for one statement at a time, and then closed",
+  },
+  ...["name", "sealedCredentials"].map((field) => ({
+    sourcePath: "storage/tenancy/provider-store.ts",
+    code: `...(${field} === undefined ? {} : { ${field} }),`,
+    original: `${field} === undefined`,
+    replacement: "false",
+    reason: LEFT_OUT_ANYWAY,
+  })),
+  ...["models", "settings"].map((field) => ({
+    sourcePath: "storage/tenancy/provider-store.ts",
+    code: `...(${field} === undefined ? {} : { ${field}: writeJson(${field}) }),`,
+    original: `${field} === undefined`,
+    replacement: "false",
+    reason: `of nothing JSON makes nothing, and ${LEFT_OUT_ANYWAY}`,
+  })),
+  ...["summary", "sentiment"].map((field) => ({
+    sourcePath: "storage/calls/call-store.ts",
+    code: `...(${field} === undefined ? {} : { ${field} }),`,
+    original: `${field} === undefined`,
+    replacement: "false",
+    reason: LEFT_OUT_ANYWAY,
+  })),
+  {
+    sourcePath: "storage/calls/call-lists.ts",
+    code: "const total = first?.total ?? (await callCount(db, orgId, page).executeTakeFirst())?.count ?? 0;",
+    original: "0",
+    replacement: "1",
+    reason: "a sum is always one row",
+  },
+  {
+    sourcePath: "storage/statements/atomic-requests.ts",
+    code: "return (results[turn.length]?.changes ?? 0) > 0;",
+    original: "0",
+    replacement: "1",
+    reason: ALWAYS_ANSWERED,
+  },
+  {
+    sourcePath: "storage/statements/statement-dialect.ts",
+    code: "numAffectedRows: BigInt(result?.changes ?? 0),",
+    original: "0",
+    replacement: "1",
+    reason: ALWAYS_ANSWERED,
+  },
+  {
+    sourcePath: "storage/sqlite/served-file.ts",
+    code: "if (this.#isScheduled)",
+    original: "this.#isScheduled",
+    replacement: "false",
+    reason: "a further turn of the loop finds nothing more to run",
   },
 ];

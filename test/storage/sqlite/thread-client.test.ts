@@ -111,6 +111,19 @@ test("when the thread dies, every waiting and later request fails and the owner 
   assert.equal(client.stats.requestsWaiting, 0);
 });
 
+test("who looks at a file whose thread dies, or has died, learns it", async () => {
+  const thread = threadOf(`parentPort.on("message", ({ fileId, message }) => {
+    if (message.kind !== "open") process.exit(3);
+    parentPort.postMessage({ fileId, message: { kind: "ready" } });
+  });`);
+  const onFailure = () => undefined;
+  const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
+  const died = { name: "StorageStopped", message: "the storage thread has died" };
+  await Promise.all([1, 2].map(() => assert.rejects(client.look(), died)));
+  await assert.rejects(client.look(), died);
+  await client.close();
+});
+
 test("an error that the thread does not expect ends it, with the error as the cause", async () => {
   const thread = threadOf(`parentPort.on("message", ({ fileId, message }) => {
     if (message.kind !== "open") throw new Error("disk on fire");
