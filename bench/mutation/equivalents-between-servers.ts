@@ -65,4 +65,19 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "2",
     reason: "any number is as good as long as no other question has it",
   },
+  ...(["+=", "1"] as const).map((original) => ({
+    sourcePath: "engine/nodes/node-registry.ts",
+    code: "this.#tidyCount += 1;",
+    original,
+    replacement: original === "1" ? "2" : "-=",
+    reason:
+      "of fifteen heartbeats one is a multiple of fifteen, by steps of one or two, up or down",
+  })),
+  {
+    sourcePath: "engine/nodes/node-registry.ts",
+    code: "while (clock.monotonicMs() < endMs) {",
+    original: "<",
+    replacement: "<=",
+    reason: "the end does not fall on a heartbeat",
+  },
 ];

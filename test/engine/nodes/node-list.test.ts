@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { syncBuiltinESMExports } from "node:module";
-import os from "node:os";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { NodeList, nodeState } from "../../../engine/nodes/node-list.js";
 import type { Database } from "../../../storage/database.js";
 import type { NodeRecord } from "../../../storage/nodes/node-store.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
+import { measuredLoad } from "../../doubles/measured-load.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const OPERATOR = { type: "administrator", id: "root" } as const;
@@ -57,19 +56,8 @@ test("servers of a database are listed with what they say of themselves", async 
   ]);
 });
 
-/** What the system says of its processors. */
-function measured(context: TestContext, load: number, processors: number): void {
-  const { loadavg, availableParallelism } = os;
-  const say = (said: Pick<typeof os, "loadavg" | "availableParallelism">) => {
-    Object.assign(os, said);
-    syncBuiltinESMExports();
-  };
-  say({ loadavg: () => [load, 0, 0], availableParallelism: () => processors });
-  context.after(() => say({ loadavg, availableParallelism }));
-}
-
 test("a server that has a file for itself is the whole list", async (context) => {
-  measured(context, 3, 4);
+  measuredLoad(context, 3, 4);
   const { clock, list, state } = newList("one");
   const startedAtMs = clock.epochMs();
   clock.advance(1_000);
