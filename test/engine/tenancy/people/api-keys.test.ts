@@ -29,6 +29,15 @@ test("a key can be limited to one scope", async () => {
   assert.deepEqual((await platform.apiKeys.authenticate(rawKey))?.scopes, ["voice"]);
 });
 
+test("a key makes none that opens more than itself", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const make = (scopes?: readonly ["dashboard"]) =>
+    platform.apiKeys.create(organization.id, { name: "Own", scopes }, undefined, ["voice"]);
+  await assert.rejects(make(["dashboard"]), refusal("forbidden", "scopes"));
+  assert.deepEqual((await make()).record.scopes, ["voice"]);
+});
+
 test("a key of a pending organization is recognized, so that the edge can say why it opens nothing", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
