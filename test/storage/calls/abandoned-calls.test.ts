@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isAbandoned } from "../../../storage/calls/abandoned-calls.js";
 import { checkDatabase } from "../../../storage/sqlite/database-check.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   callRecord,
   insertOrganizations,
@@ -57,6 +58,10 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
   await calls.saveTurn("talking", { ...turn, atMs: NOON_MS + 8000 });
   await calls.heartbeat("ahead", LATER_MS * 2);
   await calls.start(callRecord({ id: "ahead" }), "ahead");
+  await calls.heartbeat("newer", NOON_MS + 5000, 65_000);
+  await calls.start(callRecord({ id: "of an earlier release" }), "newer");
+  await calls.heartbeat("older", NOON_MS + 4000);
+  await calls.start(callRecord({ id: "of a later release" }), "older", 5_000);
   await calls.closeAbandoned("new run", LATER_MS);
   const { items } = await calls.list("org", { limit: 20, skip: 0 });
   assert.deepEqual(Object.fromEntries(items.map(({ id, endedAtMs }) => [id, endedAtMs])), {
@@ -65,6 +70,8 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
     beating: NOON_MS + 7000,
     talking: NOON_MS + 8000,
     ahead: LATER_MS,
+    "of an earlier release": NOON_MS + 5000,
+    "of a later release": NOON_MS + 4000,
   });
 });
 
@@ -157,6 +164,16 @@ test("calls whose end was lost are closed at their last saved turn, however many
   const [day, ...others] = await usage.list("org", "2026-03-01", "2026-03-01");
   assert.deepEqual([day?.calls, day?.minutes, day?.sttSeconds, others], [201, 1, 60, []]);
   assert.equal(await calls.closeLost([], LATER_MS), 0);
+});
+
+test("a hundred calls are looked up at a time, and none are not looked up at all", async () => {
+  const { database, asked } = askedDatabase();
+  const looksFor = async (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `call ${index}`);
+    assert.equal(await database.calls.closeLost(ids, LATER_MS), 0);
+    return asked.splice(0).length;
+  };
+  assert.deepEqual([await looksFor(0), await looksFor(100), await looksFor(101)], [0, 1, 2]);
 });
 
 test("a call that was closed here says by what, and another end is none of these", async (context) => {

@@ -145,6 +145,16 @@ test("a provider is updated only under its owner, and not to a name in use", asy
   );
 });
 
+test("an owner is compared as every database can: only nobody by another word", async () => {
+  const { database, asked } = askedDatabase();
+  for (const orgId of ["org", null]) {
+    await database.providers.update("provider", orgId, { name: "X" }, NOON_MS);
+  }
+  const [owned, global] = asked.map(([statement]) => statement?.sql ?? "");
+  assert.match(owned ?? "", /"orgId" = \$\d/);
+  assert.match(global ?? "", /"orgId" is null/);
+});
+
 test("a provider is removed only when no agent uses it", async (context) => {
   const database = await temporaryDatabase(context);
   const { providers, agents } = database;
