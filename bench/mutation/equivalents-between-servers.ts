@@ -129,4 +129,18 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "nobody holds a call without an id, so there is none to give",
   },
+  {
+    sourcePath: "engine/telephony/asterisk/asterisk-wire.ts",
+    code: "const frameBytes = isUsable ? (optimalBytes ?? 0) : usualBytes;",
+    original: "0",
+    replacement: "1",
+    reason: "what is usable was told",
+  },
+  {
+    sourcePath: "engine/tenancy/credential-rotation.ts",
+    code: "const [current = 0, ...old] = counts;",
+    original: "0",
+    replacement: "1",
+    reason: "there is a count of the current key, always",
+  },
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
-import type { OrganizationChange } from "../../../engine/tenancy/organizations.js";
+import { type OrganizationChange, Organizations } from "../../../engine/tenancy/organizations.js";
 import type { Category } from "../../../storage/records.js";
 import { openPlatform, platformOfFile, refusal } from "./seeded-platform.js";
 
@@ -47,6 +47,23 @@ test("the administrator changes an organization's plan", async () => {
   const tenant = await platform.tenantOn("free");
   await platform.organizations.changePlan(tenant.organization.ownerEmail, "pro");
   assert.equal((await platform.refreshed(tenant)).plan.slug, "pro");
+});
+
+test("whoever runs the command line stands in the trail of what it changes, and without a name the server", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const { database, accounts, apiKeys, clock, newId } = platform;
+  const parts = { database, accounts, apiKeys, clock, newId };
+  await new Organizations({ ...parts, administratorId: "root" }).suspend(organization.ownerEmail);
+  await platform.organizations.activate(organization.ownerEmail);
+  const { items } = await database.audit.list(organization.id, { skip: 0, limit: 10 });
+  assert.deepEqual(
+    items.map(({ action, actor }) => [action, actor]),
+    [
+      ["organization.activate", { type: "administrator", id: "server" }],
+      ["organization.suspend", { type: "administrator", id: "root" }],
+    ],
+  );
 });
 
 test("an e-mail that owns nothing and a plan that does not exist are not found", async () => {
