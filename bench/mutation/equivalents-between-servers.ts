@@ -143,4 +143,11 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "1",
     reason: "there is a count of the current key, always",
   },
+  {
+    sourcePath: "engine/box/link.ts",
+    code: "this.#waiting.clear();",
+    original: "this.#waiting.clear();",
+    replacement: ";",
+    reason: "what was refused is answered no more, and nothing new waits",
+  },
 ];
