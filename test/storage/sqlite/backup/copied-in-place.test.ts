@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { backupDatabase } from "../../../../storage/sqlite/backup/live-backup.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
+import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
 import { openFilesIn } from "../open-files.js";
 
@@ -113,6 +114,44 @@ for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
   });
 }
 
+test("a copy is on the disk before it has its name, and then its name is", async (context) => {
+  const { sourcePath, folder, targetPath } = await source();
+  const { link, open } = fileSystem;
+  const done: string[] = [];
+  fileSystem.link = async (...places) => {
+    await link(...places);
+    done.push("link");
+  };
+  fileSystem.open = async (path, ...how) => {
+    const file = await open(path, ...how);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await sync();
+      done.push(String(path).replace(/^.*partial-.{6}/, ""));
+    };
+    return file;
+  };
+  syncBuiltinESMExports();
+  context.after(() => {
+    Object.assign(fileSystem, { link, open });
+    syncBuiltinESMExports();
+  });
+  await backupDatabase(sourcePath, targetPath);
+  assert.deepEqual(done, ["/copy.db", "link", folder]);
+});
+
+test("what is not whole is not copied, and a name that is taken is told before the source is looked at", async () => {
+  const { sourcePath, folder, targetPath } = await source();
+  writeFileSync(sourcePath, "");
+  await assert.rejects(backupDatabase(sourcePath, targetPath), {
+    message:
+      "the copy is not whole: it has no tables: the file is empty, or a copy that was cut off",
+  });
+  assert.deepEqual(namesIn(folder), []);
+  writeFileSync(targetPath, "dear reader");
+  await assert.rejects(backupDatabase(join(folder, "nowhere.db"), targetPath), REFUSED);
+});
+
 test("a copy that cannot be named is refused in the system's words, and nothing is left of it", async (context) => {
   withoutLinks(context, "EIO");
   const { sourcePath, folder, targetPath } = await source();
@@ -135,9 +174,14 @@ test("what a killed copy has left for more than a minute is removed with the nex
   await leave("young.partial-abc123", 30, whole);
   await leave("letters.partial-abc123", 90, ["copy.db", "letter.txt"]);
   await leave("three.partial-abc1234", 90, whole);
+  await leave("held.partial-abc123", 0, []);
+  const held = holdFile(join(folder, "held.partial-abc123", "copy.lock"));
+  await utimes(join(folder, "held.partial-abc123"), nowSec - 90, nowSec - 90);
   await backupDatabase(sourcePath, targetPath);
+  held?.close();
   assert.deepEqual(namesIn(folder), [
     "copy.db",
+    "held.partial-abc123",
     "letters.partial-abc123",
     "three.partial-abc1234",
     "young.partial-abc123",
