@@ -88,4 +88,71 @@ export const IN_TELEPHONY: readonly EquivalentMutant[] = [
     replacement: "&&",
     reason: NEVER_WITHOUT_VENDORS,
   },
+  {
+    sourcePath: "engine/telephony/asterisk/asterisk-wire.ts",
+    code: "let isJson = false;",
+    original: "false",
+    replacement: "true",
+    reason: "the start says it, and nothing is said before it",
+  },
+  {
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code: "const RATES_HZ = [PHONE_RATE_HZ, 12_000, 16_000, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000];",
+    original: "12_000",
+    replacement: "24000",
+    reason: "the rate that the operator says, or its default, always takes its place",
+  },
+  {
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code: "frame[2] = payload.length & 0xff;",
+    original: "0xff",
+    replacement: "510",
+    reason: "the array takes the last byte alone, and whole samples have an even length",
+  },
+  ...(
+    [
+      [
+        "if (this.#unreadLength === 0)",
+        "this.#unreadLength === 0",
+        "false",
+        "the piece is copied first, and read the same",
+      ],
+      [
+        "if (length > this.#unread.length) {",
+        ">",
+        ">=",
+        "memory that is just large enough is made anew, with the same in it",
+      ],
+      [
+        "const larger = Buffer.allocUnsafeSlow(Math.max(length, this.#unread.length * 2));",
+        "2",
+        "3",
+        "how much room there is for more is not seen",
+      ],
+      [
+        "const isInPlace = from === 0 && this.#unreadLength > 0;",
+        "0",
+        "1",
+        "what is in its place already is copied, and read the same",
+      ],
+      [
+        "this.#unreadLength = this.#hasEnded ? 0 : rest;",
+        "0",
+        "1",
+        "after the end nothing is read",
+      ],
+      [
+        "this.#unreadLength = this.#hasEnded ? 0 : rest;",
+        "this.#hasEnded",
+        "false",
+        "after the end nothing is read",
+      ],
+    ] as const
+  ).map(([code, original, replacement, reason]) => ({
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code,
+    original,
+    replacement,
+    reason,
+  })),
 ];

@@ -105,11 +105,3 @@ test("Plivo: what names no parameter is none", () => {
   }
   assert.deepEqual(parametersOf("{a=, token : x=y }"), { a: "", token: "x=y" });
 });
-
-test("Asterisk: what only tells how its queue is doing is understood, and nothing follows", () => {
-  const { wire } = startedStream("Asterisk's WebSocket");
-  for (const event of ["MEDIA_BUFFERING_COMPLETED", "QUEUE_DRAINED", "STATUS"]) {
-    assert.deepEqual(receive(wire, textFrame({ event })), [], event);
-    assert.deepEqual(receive(wire, textFrame(event)), [], event);
-  }
-});

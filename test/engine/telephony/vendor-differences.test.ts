@@ -2,19 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asteriskWire } from "../../../engine/telephony/asterisk/asterisk-wire.js";
 import { jambonzWire } from "../../../engine/telephony/jambonz/jambonz-wire.js";
-import type { PhoneWire, StreamStarted } from "../../../engine/telephony/phone-wire.js";
+import type { PhoneWire } from "../../../engine/telephony/phone-wire.js";
 import { plivoWire } from "../../../engine/telephony/plivo/plivo-wire.js";
 import { signalwireWire } from "../../../engine/telephony/signalwire/signalwire-wire.js";
 import { telnyxWire } from "../../../engine/telephony/telnyx/telnyx-wire.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { vonageWire } from "../../../engine/telephony/vonage/vonage-wire.js";
-import { binaryFrame, receive, startedStream, textFrame } from "./vendor-wires.js";
-
-function startedBy(wire: PhoneWire, message: unknown): StreamStarted {
-  const [event] = receive(wire, textFrame(message));
-  assert.ok(event?.type === "started", JSON.stringify(event));
-  return event;
-}
+import { binaryFrame, receive, startedBy, startedStream, textFrame } from "./vendor-wires.js";
 
 const MULAW = { type: "started", encoding: "mulaw", sampleRateHz: 8000 };
 test("Twilio: a start in a shape that is not quite the documented one is understood", () => {
@@ -214,70 +208,6 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
     { type: "markReached", name: "m1", heard: true },
     { type: "markReached", name: "m2", heard: false },
   ]);
-});
-
-test("Asterisk: every codec of its, and when it wants no more audio", () => {
-  const rows = [
-    ["ulaw", "mulaw", 8000, 160],
-    ["alaw", "alaw", 8000, 160],
-    ["slin", "pcm16", 8000, 320],
-    ["slin12", "pcm16", 12_000, 480],
-    ["slin16", "pcm16", 16_000, 640],
-    ["slin24", "pcm16", 24_000, 960],
-    ["slin32", "pcm16", 32_000, 1280],
-    ["slin44", "pcm16", 44_100, 1764],
-    ["slin48", "pcm16", 48_000, 1920],
-  ] as const;
-  for (const [format, encoding, rateHz, frameBytes] of rows) {
-    const wire = asteriskWire();
-    const event = startedBy(
-      wire,
-      `MEDIA_START connection_id:c1 channel:WebSocket/x format:${format}`,
-    );
-    assert.deepEqual(
-      [event.encoding, event.sampleRateHz, wire.frameBytes],
-      [encoding, rateHz, frameBytes],
-    );
-    assert.equal(event.callId, "WebSocket/x");
-  }
-  const { wire } = startedStream("Asterisk's WebSocket");
-  const told = ["MEDIA_XOFF", "MEDIA_XON", "QUEUE_DRAINED", "ERROR"].map((name) =>
-    textFrame({ event: name }),
-  );
-  assert.deepEqual(receive(wire, ...told), [
-    { type: "flow", isOpen: false },
-    { type: "flow", isOpen: true },
-    { type: "ignored", reason: "vendor error" },
-  ]);
-});
-
-test("Asterisk: frames are of the size that it asks for, unless that is of no use", () => {
-  const asked = [80, 160, 320, 40, 39, 1, 0, 65_500];
-  const given = asked.map((bytes) => {
-    const wire = asteriskWire();
-    startedBy(wire, `MEDIA_START connection_id:c1 format:ulaw optimal_frame_size:${bytes}`);
-    return wire.frameBytes;
-  });
-  assert.deepEqual(given, [80, 160, 320, 40, 160, 160, 160, 160]);
-});
-
-test("Asterisk: an id in plain text has its key or has none", () => {
-  const { wire } = startedStream("Asterisk's WebSocket in plain text");
-  for (const told of ["MEDIA_MARK_PROCESSED 1.0", "MEDIA_MARK_PROCESSED correlation_id:1.0"]) {
-    wire.mark("1.0");
-    assert.deepEqual(receive(wire, textFrame(told)), [
-      { type: "markReached", name: "1.0", heard: true },
-    ]);
-  }
-});
-
-test("Asterisk: no command is longer than it reads", () => {
-  for (const name of ["Asterisk's WebSocket", "Asterisk's WebSocket in plain text"]) {
-    const { wire } = startedStream(name);
-    for (const command of [...wire.mark("m".repeat(64)), ...wire.clear(), ...wire.hangUp()]) {
-      assert.ok(command.length <= 128);
-    }
-  }
 });
 
 test("a message that lacks what it should tell is unreadable to every vendor's wire", () => {
