@@ -69,25 +69,6 @@ test("a signature is checked with the vendor's own key, by headers that every do
   }
 });
 
-/** What a leg may expect of the wire: pacing, order, marks after a clear, and whether closing the socket hangs up. */
-test("each wire has the traits of its vendor", () => {
-  const traits = PHONE_VENDOR_NAMES.flatMap((name) => {
-    const wire = phoneVendor(name)?.newWire?.();
-    if (wire === undefined) return [];
-    const { needsPacing, reorders, clearDropsMarks, closingHangsUp } = wire;
-    return [[name, needsPacing, reorders, clearDropsMarks, closingHangsUp]];
-  });
-  assert.deepEqual(traits, [
-    ["twilio", false, false, false, true],
-    ["telnyx", false, true, true, false],
-    ["signalwire", false, false, false, true],
-    ["plivo", false, false, true, false],
-    ["vonage", false, false, true, true],
-    ["jambonz", false, false, false, true],
-    ["asterisk", false, false, true, true],
-  ]);
-});
-
 test("an agent in a webhook's address counts where the vendor signs the address, and nowhere else", () => {
   const signing = PHONE_VENDOR_NAMES.filter((name) => phoneVendor(name)?.signature?.signsQuery);
   assert.deepEqual(new Set(signing), new Set(["twilio", "signalwire", "plivo"]));

@@ -45,6 +45,11 @@ export function receive(wire: PhoneWire, ...frames: readonly SentFrame[]): reado
   );
 }
 
+/** Pacing, order, marks after a clear, and whether closing the socket hangs up. */
+export function traitsOf(wire: PhoneWire): readonly boolean[] {
+  return [wire.needsPacing, wire.reorders, wire.clearDropsMarks, wire.closingHangsUp];
+}
+
 /** What the wire makes of a message that is to start its stream. */
 export function startedBy(wire: PhoneWire, message: unknown): StreamStarted {
   const [event] = receive(wire, textFrame(message));

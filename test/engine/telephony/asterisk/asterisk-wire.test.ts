@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asteriskWire } from "../../../../engine/telephony/asterisk/asterisk-wire.js";
-import { receive, startedBy, startedStream, textFrame } from "../vendor-wires.js";
+import { receive, startedBy, startedStream, textFrame, traitsOf } from "../vendor-wires.js";
 
 test("Asterisk: every codec of its, and when it wants no more audio", () => {
   const rows = [
@@ -76,4 +76,8 @@ test("Asterisk: what only tells how its queue is doing is understood, and nothin
     assert.deepEqual(receive(wire, textFrame({ event })), [], event);
     assert.deepEqual(receive(wire, textFrame(event)), [], event);
   }
+});
+
+test("Asterisk: what a call may expect of its wire", () => {
+  assert.deepEqual(traitsOf(asteriskWire()), [false, false, true, true]);
 });
