@@ -155,4 +155,53 @@ export const IN_TELEPHONY: readonly EquivalentMutant[] = [
     replacement,
     reason,
   })),
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "if (this.payloadStart > 0 || !this.#findPayload())",
+    original: "0",
+    replacement: "1",
+    reason: "no payload stands in the first two places",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "if (tailAt >= this.payloadStart && matches(frame, tailAt, TAIL)) {",
+    original: ">=",
+    replacement: ">",
+    reason: "the end of an empty payload is found by reading on, too",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "return length === 1 || (length > 1 && this.#frame[start] !== ZERO);",
+    original: ">",
+    replacement: ">=",
+    reason: "one digit is taken before",
+  },
+  {
+    sourcePath: "engine/telephony/base64-audio.ts",
+    code: "#memory = Buffer.alloc(0);",
+    original: "0",
+    replacement: "1",
+    reason: "there is always memory for what comes, however little was there before",
+  },
+  {
+    sourcePath: "engine/telephony/phone-format.ts",
+    code: "if (piece.length === frameBytes)",
+    original: "piece.length === frameBytes",
+    replacement: "false",
+    reason: "a whole frame is copied, and holds the same",
+  },
+  ...(
+    [
+      ["return name < otherName ? -1 : 1;", "<", "<=", "names are only compared that differ"],
+      ["return name < otherName ? -1 : 1;", "1", "2", "only the sign is looked at"],
+      ["return value < otherValue ? -1 : 1;", "<", "<=", "of equal values either may come first"],
+      ["return value < otherValue ? -1 : 1;", "1", "2", "only the sign is looked at"],
+    ] as const
+  ).map(([code, original, replacement, reason]) => ({
+    sourcePath: "engine/telephony/plivo/plivo-signature.ts",
+    code,
+    original,
+    replacement,
+    reason,
+  })),
 ];

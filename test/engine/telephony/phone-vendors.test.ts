@@ -21,6 +21,12 @@ const WEBHOOKS: Readonly<Record<string, readonly (string | undefined)[]>> = {
   audiosocket: [undefined, undefined, "text/plain; charset=utf-8"],
 };
 
+test("a name that is no vendor's is nobody's, whatever else it names", () => {
+  for (const name of ["", "Twilio", "constructor", "toString", "__proto__"]) {
+    assert.equal(phoneVendor(name), undefined, name);
+  }
+});
+
 test("each vendor's webhook is read and answered in its own way", () => {
   const found = PHONE_VENDOR_NAMES.map((name) => {
     const vendor = phoneVendor(name);
