@@ -204,4 +204,44 @@ export const IN_TELEPHONY: readonly EquivalentMutant[] = [
     replacement,
     reason,
   })),
+  {
+    sourcePath: "engine/telephony/call-control.ts",
+    code: "this.#pending.delete(work);",
+    original: "this.#pending.delete(work);",
+    replacement: ";",
+    reason: "what was answered keeps nobody waiting",
+  },
+  {
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: 'const library = scheme.toLowerCase() === "https://" ? 443 : 80;',
+    original: "443",
+    replacement: "886",
+    reason: "of https the port that the vendor's servers add is tried as well, and is the same",
+  },
+  ...(
+    [
+      ["0", "1"],
+      ["<", "<="],
+    ] as const
+  ).map(([original, replacement]) => ({
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: "return at < 0 ? url : `${url.slice(0, at)}?${stringify(parse(url.slice(at + 1)))}`;",
+    original,
+    replacement,
+    reason: "an address does not begin with its query",
+  })),
+  {
+    sourcePath: "engine/telephony/vonage/vonage-ncco.ts",
+    code: '{ action: "talk", text, ...(language === undefined ? {} : { language }) },',
+    original: "language === undefined",
+    replacement: "false",
+    reason: "JSON leaves out what is undefined",
+  },
+  {
+    sourcePath: "engine/telephony/vonage/vonage-signature.ts",
+    code: "if (token === undefined)",
+    original: "token === undefined",
+    replacement: "false",
+    reason: "the library refuses what is no token, too",
+  },
 ];

@@ -54,6 +54,18 @@ test("a token is believed for five minutes either way, as long as a replay of it
   }
 });
 
+test("a token that says how long it is good is believed for five minutes more, either way", async () => {
+  const good = async (claims: object) => check(bearer({ ...CLAIMS, ...claims }));
+  assert.deepEqual(
+    [await good({ exp: NOW_SEC - 299 }), await good({ exp: NOW_SEC - 301 })],
+    [true, false],
+  );
+  assert.deepEqual(
+    [await good({ nbf: NOW_SEC + 300 }), await good({ nbf: NOW_SEC + 301 })],
+    [true, false],
+  );
+});
+
 test("what is no token is refused", async () => {
   for (const authorization of ["", "Bearer", "Bearer a.b", "Bearer a.b.c", `Basic ${SECRET}`]) {
     assert.ok(!(await check(authorization)), authorization);
