@@ -150,4 +150,32 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: ";",
     reason: "what was refused is answered no more, and nothing new waits",
   },
+  {
+    sourcePath: "engine/tenancy/agents/agent-tools.ts",
+    code: "this.#opened = undefined;",
+    original: "this.#opened = undefined;",
+    replacement: ";",
+    reason: "it is undefined before, too",
+  },
+  {
+    sourcePath: "engine/tenancy/agents/agent-for-call.ts",
+    code: 'if (asked === undefined || asked.status === "active") {',
+    original: '"active"',
+    replacement: '"mutated"',
+    reason: "one that is active was chosen before",
+  },
+  {
+    sourcePath: "engine/tenancy/agents/first-agent.ts",
+    code: 'const query = { category, query: "", skip: 0, limit: 1 };',
+    original: "1",
+    replacement: "2",
+    reason: "only the first is looked at",
+  },
+  {
+    sourcePath: "engine/tenancy/agents/phone-numbers.ts",
+    code: "return organization === undefined ? [] : [{ ...record, organization }];",
+    original: "organization === undefined",
+    replacement: "false",
+    reason: "a number is removed with its organization",
+  },
 ];
