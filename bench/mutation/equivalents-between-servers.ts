@@ -178,4 +178,18 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "a number is removed with its organization",
   },
+  {
+    sourcePath: "engine/tenancy/credential-rotation.ts",
+    code: 'return "gone";',
+    original: '"gone"',
+    replacement: '"mutated"',
+    reason: "what is gone is counted nowhere",
+  },
+  {
+    sourcePath: "engine/tenancy/credential-rotation.ts",
+    code: "afterSequence = page.length < PAGE_SIZE ? undefined : page.at(-1)?.sequence;",
+    original: "page.length < PAGE_SIZE",
+    replacement: "false",
+    reason: "one more page is asked for, and is empty",
+  },
 ];
