@@ -69,24 +69,3 @@ test("a thread keeps the process alive for as long as a file of it is open", asy
   await close(two);
   assert.deepEqual(kept, [false], "with the last file");
 });
-
-test("what is asked of a file that is closed is not answered, and its thread goes on", async (context) => {
-  const other = await temporaryThread(context);
-  const { post, follow } = await storageThread().open({ filePath: temporaryFile() });
-  const said: string[] = [];
-  const closed = new Promise<void>((resolve) => {
-    follow({
-      receive: ({ kind }) => {
-        said.push(kind);
-        if (kind === "closed") resolve();
-      },
-      threadEnded: assert.ifError,
-    });
-  });
-  post({ kind: "close" });
-  post({ kind: "look" });
-  post({ kind: "close" });
-  await closed;
-  await run(other, BEAT, "a");
-  assert.deepEqual(said, ["closed"]);
-});
