@@ -93,10 +93,11 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
   assert.deepEqual(taken, ["human"]);
 });
 
-test("a report that comes just before the wish to have its call is told of before it", async () => {
+test("a question and a report that come just before the wish to have their call are passed on before it", async () => {
   const { join } = newBox();
   const asked: string[] = [];
   const one = join(1, {
+    isRinging: () => Boolean(asked.push("isRinging")),
     report: () => void asked.push("report"),
     handOver: () => {
       asked.push("handOver");
@@ -106,10 +107,11 @@ test("a report that comes just before the wish to have its call is told of befor
   const other = join(2);
   await one.ask("takeSlot", slotOf("a"));
   await Promise.all([
+    other.ask("isRinging", "a"),
     other.ask("report", REPORT),
     other.ask("handOver", { callId: "a", orgId: ORG }),
   ]);
-  assert.deepEqual(asked, ["report", "handOver"]);
+  assert.deepEqual(asked, ["isRinging", "report", "handOver"]);
 });
 
 test("what another server was told of a call that is just going to another process goes there", async () => {

@@ -151,6 +151,9 @@ test("a server that stops sends its callers to any other that lives, one that go
   assert.equal(registry.elsewhere, undefined);
   own.isStopping = true;
   assert.deepEqual(registry.elsewhere, { address: "wss://starting" });
+  rows.nodes.push(nodeOf("ready", { address: "wss://ready" }));
+  await registry.beat();
+  assert.deepEqual(registry.elsewhere, { address: "wss://ready" }, "who takes them comes first");
 });
 
 test("the calls of a server that was silent for fifteen seconds are closed, once; of one that lived on they are not", async () => {
