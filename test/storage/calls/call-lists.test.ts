@@ -2,14 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askedDatabase } from "../nodes/asked-database.js";
 
-test("a sieve looks through the latest 10,000 calls, whatever the page", async () => {
-  const { database, asked } = askedDatabase();
-  await database.calls.list("org", { skip: 40, limit: 20, sieve: { channel: "phone" } });
-  const [page, count] = asked[0] ?? [];
-  assert.deepEqual(page?.parameters, ["org", 10_000, 0, "phone", 20, 40]);
-  assert.deepEqual(count?.parameters, ["org", 10_000, 0, "phone"]);
-});
-
 test("words that nobody has said are looked for in eight pieces, and no call is read for them", async () => {
   const { database, asked } = askedDatabase();
   const found = await database.calls.list("org", { skip: 0, limit: 20, sieve: { words: "a" } });
