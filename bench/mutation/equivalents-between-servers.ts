@@ -199,4 +199,25 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "the database keeps no user without an organization",
   },
+  {
+    sourcePath: "engine/tenancy/people/client-access.ts",
+    code: 'if (token === "wrong")',
+    original: 'token === "wrong"',
+    replacement: "false",
+    reason: "it names no organization, and is told in the same words",
+  },
+  {
+    sourcePath: "engine/tenancy/people/client-access.ts",
+    code: 'if (token === "wrong")',
+    original: '"wrong"',
+    replacement: '"mutated"',
+    reason: "it names no organization, and is told in the same words",
+  },
+  {
+    sourcePath: "engine/tenancy/people/operators.ts",
+    code: "if (organization === undefined)",
+    original: "organization === undefined",
+    replacement: "false",
+    reason: "the database keeps no user without an organization",
+  },
 ];

@@ -62,11 +62,12 @@ test("a language model is asked for one token, and the answer's time is told in 
   const { clock, llm, result } = checkOf("llm");
   await asked();
   const [request] = llm.requests;
-  const { modelId, maxTokens, temperature } = request ?? {};
+  const { modelId, messages, maxTokens, temperature } = request ?? {};
   assert.deepEqual(
-    { modelId, maxTokens, temperature },
+    { modelId, messages, maxTokens, temperature },
     {
       modelId: "small",
+      messages: [{ role: "user", content: "Hello" }],
       maxTokens: 1,
       temperature: 0,
     },
@@ -134,6 +135,15 @@ test("a vendor that says nothing is given up after twenty seconds", async () => 
   clock.advance(1);
   const error = "openai did not answer in time (openai: no answer within 20 s)";
   assert.deepEqual(await result, { ok: false, latencyMs: 20_000, error, fault: "timeout" });
+});
+
+test("a recognizer that ends well after twenty seconds was too late", async () => {
+  const { clock, stt, result } = checkOf("stt");
+  await asked();
+  clock.advance(20_000);
+  stt.finish();
+  const found = await result;
+  assert.equal(found.ok ? undefined : found.fault, "timeout");
 });
 
 test("what is no fault of the vendor is none of its results", async () => {
