@@ -220,4 +220,29 @@ export const BETWEEN_SERVERS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "the database keeps no user without an organization",
   },
+  ...[
+    ["name", "name: patch.name"],
+    ["active", "active: patch.active"],
+    ["models", "models: patch.models"],
+  ].map(([field, given]) => ({
+    sourcePath: "engine/tenancy/providers/providers.ts",
+    code: `...(patch.${field} === undefined ? {} : { ${given} }),`,
+    original: `patch.${field} === undefined`,
+    replacement: "false",
+    reason: "what is undefined is left out of the update later",
+  })),
+  {
+    sourcePath: "engine/tenancy/providers/vendor-preference.ts",
+    code: "return -1;",
+    original: "1",
+    replacement: "2",
+    reason: "only the sign is looked at",
+  },
+  {
+    sourcePath: "engine/tenancy/tenant.ts",
+    code: "if (plan === undefined)",
+    original: "plan === undefined",
+    replacement: "false",
+    reason: "the database keeps no organization without its plan",
+  },
 ];

@@ -282,4 +282,9 @@ test("of more agents than a plan has the first ones stay active, whichever is lo
   const reduced = { ...tenant, plan: { ...tenant.plan, limits } };
   const statuses = ids.map(async (id) => (await platform.agents.get(reduced, id)).status);
   assert.deepEqual(await Promise.all(statuses), ["active", "paused_plan"]);
+  const renamed = ids.map(async (id) => platform.agents.update(reduced, id, { name: id }));
+  assert.deepEqual(
+    (await Promise.all(renamed)).map(({ status }) => status),
+    ["active", "paused_plan"],
+  );
 });
