@@ -92,11 +92,14 @@ test("a model that is new in a release is added to the standard plans that have 
   await database.plans.setModels(starter.id, { ...starter.models, llm: others }, 0);
   const own = planRecord({ id: "own", slug: "own", custom: true });
   await database.plans.insertIfAbsent(own);
+  const made = planRecord({ id: "made", slug: "made" });
+  await database.plans.insertIfAbsent(made);
   const isNew = (category: Category, model: string) => category === "llm" && model !== second;
   await plans.seed({ isNew });
   const seeded = await database.plans.findBySlug("starter");
   assert.deepEqual(seeded?.models, { ...starter.models, llm: [...others, first] });
   assert.deepEqual(await database.plans.findBySlug("own"), own);
+  assert.deepEqual(await database.plans.findBySlug("made"), made);
   await plans.seed();
   assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing is new any more");
 });
