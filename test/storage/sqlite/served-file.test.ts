@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { test } from "node:test";
+import { ServedFile } from "../../../storage/sqlite/served-file.js";
+import type { FromFile } from "../../../storage/sqlite/thread-protocol.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
-import { run, temporaryThread } from "./temporary-thread.js";
+import { openFilesIn } from "./open-files.js";
+import { statement } from "./temporary-thread.js";
 
 test("the log is copied into the file at every 250th commit, and not sooner", async (context) => {
   const filePath = temporaryFile();
@@ -22,10 +26,22 @@ test("the log is copied into the file at every 250th commit, and not sooner", as
   assert.ok(!(await commit(1)).equals(after), "with the 500th");
 });
 
-test("a try to write keeps those who read for ten milliseconds, and no longer", async (context) => {
-  const client = await temporaryThread(context);
-  const { rows } = await run(client, "pragma busy_timeout");
-  assert.deepEqual(rows, [{ timeout: 10 }]);
+test("a try to write keeps those who read for ten milliseconds, and a file that is closed is let go of", async () => {
+  const filePath = temporaryFile();
+  await createDatabaseFile(filePath);
+  const said: FromFile[] = [];
+  const served = await ServedFile.open({ filePath }, (message) => said.push(message));
+  const statements = [statement("pragma busy_timeout")];
+  served.receive({ kind: "requests", requests: [{ id: 1, statements, guarded: false }] });
+  await new Promise(setImmediate);
+  served.receive({ kind: "close" });
+  const results = [{ rows: [{ timeout: 10 }], changes: 1 }];
+  assert.deepEqual(said, [
+    { kind: "ready", lockWasThere: true },
+    { kind: "group", replies: [{ id: 1, outcome: { kind: "done", results } }], committed: false },
+    { kind: "closed" },
+  ]);
+  assert.deepEqual(openFilesIn(dirname(filePath)), []);
 });
 
 test("a command line misses no lock: it has none", async (context) => {
