@@ -88,4 +88,160 @@ export const IN_TELEPHONY: readonly EquivalentMutant[] = [
     replacement: "&&",
     reason: NEVER_WITHOUT_VENDORS,
   },
+  {
+    sourcePath: "engine/telephony/asterisk/asterisk-wire.ts",
+    code: "let isJson = false;",
+    original: "false",
+    replacement: "true",
+    reason: "the start says it, and nothing is said before it",
+  },
+  {
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code: "const RATES_HZ = [PHONE_RATE_HZ, 12_000, 16_000, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000];",
+    original: "12_000",
+    replacement: "24000",
+    reason: "the rate that the operator says, or its default, always takes its place",
+  },
+  {
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code: "frame[2] = payload.length & 0xff;",
+    original: "0xff",
+    replacement: "510",
+    reason: "the array takes the last byte alone, and whole samples have an even length",
+  },
+  ...(
+    [
+      [
+        "if (this.#unreadLength === 0)",
+        "this.#unreadLength === 0",
+        "false",
+        "the piece is copied first, and read the same",
+      ],
+      [
+        "if (length > this.#unread.length) {",
+        ">",
+        ">=",
+        "memory that is just large enough is made anew, with the same in it",
+      ],
+      [
+        "const larger = Buffer.allocUnsafeSlow(Math.max(length, this.#unread.length * 2));",
+        "2",
+        "3",
+        "how much room there is for more is not seen",
+      ],
+      [
+        "const isInPlace = from === 0 && this.#unreadLength > 0;",
+        "0",
+        "1",
+        "what is in its place already is copied, and read the same",
+      ],
+      [
+        "this.#unreadLength = this.#hasEnded ? 0 : rest;",
+        "0",
+        "1",
+        "after the end nothing is read",
+      ],
+      [
+        "this.#unreadLength = this.#hasEnded ? 0 : rest;",
+        "this.#hasEnded",
+        "false",
+        "after the end nothing is read",
+      ],
+    ] as const
+  ).map(([code, original, replacement, reason]) => ({
+    sourcePath: "engine/telephony/asterisk/audio-socket-wire.ts",
+    code,
+    original,
+    replacement,
+    reason,
+  })),
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "if (this.payloadStart > 0 || !this.#findPayload())",
+    original: "0",
+    replacement: "1",
+    reason: "no payload stands in the first two places",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "if (tailAt >= this.payloadStart && matches(frame, tailAt, TAIL)) {",
+    original: ">=",
+    replacement: ">",
+    reason: "the end of an empty payload is found by reading on, too",
+  },
+  {
+    sourcePath: "engine/telephony/media-scanner.ts",
+    code: "return length === 1 || (length > 1 && this.#frame[start] !== ZERO);",
+    original: ">",
+    replacement: ">=",
+    reason: "one digit is taken before",
+  },
+  {
+    sourcePath: "engine/telephony/base64-audio.ts",
+    code: "#memory = Buffer.alloc(0);",
+    original: "0",
+    replacement: "1",
+    reason: "there is always memory for what comes, however little was there before",
+  },
+  {
+    sourcePath: "engine/telephony/phone-format.ts",
+    code: "if (piece.length === frameBytes)",
+    original: "piece.length === frameBytes",
+    replacement: "false",
+    reason: "a whole frame is copied, and holds the same",
+  },
+  ...(
+    [
+      ["return name < otherName ? -1 : 1;", "<", "<=", "names are only compared that differ"],
+      ["return name < otherName ? -1 : 1;", "1", "2", "only the sign is looked at"],
+      ["return value < otherValue ? -1 : 1;", "<", "<=", "of equal values either may come first"],
+      ["return value < otherValue ? -1 : 1;", "1", "2", "only the sign is looked at"],
+    ] as const
+  ).map(([code, original, replacement, reason]) => ({
+    sourcePath: "engine/telephony/plivo/plivo-signature.ts",
+    code,
+    original,
+    replacement,
+    reason,
+  })),
+  {
+    sourcePath: "engine/telephony/call-control.ts",
+    code: "this.#pending.delete(work);",
+    original: "this.#pending.delete(work);",
+    replacement: ";",
+    reason: "what was answered keeps nobody waiting",
+  },
+  {
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: 'const library = scheme.toLowerCase() === "https://" ? 443 : 80;',
+    original: "443",
+    replacement: "886",
+    reason: "of https the port that the vendor's servers add is tried as well, and is the same",
+  },
+  ...(
+    [
+      ["0", "1"],
+      ["<", "<="],
+    ] as const
+  ).map(([original, replacement]) => ({
+    sourcePath: "engine/telephony/twilio/twilio-signature.ts",
+    code: "return at < 0 ? url : `${url.slice(0, at)}?${stringify(parse(url.slice(at + 1)))}`;",
+    original,
+    replacement,
+    reason: "an address does not begin with its query",
+  })),
+  {
+    sourcePath: "engine/telephony/vonage/vonage-ncco.ts",
+    code: '{ action: "talk", text, ...(language === undefined ? {} : { language }) },',
+    original: "language === undefined",
+    replacement: "false",
+    reason: "JSON leaves out what is undefined",
+  },
+  {
+    sourcePath: "engine/telephony/vonage/vonage-signature.ts",
+    code: "if (token === undefined)",
+    original: "token === undefined",
+    replacement: "false",
+    reason: "the library refuses what is no token, too",
+  },
 ];

@@ -33,9 +33,6 @@ export function faultAgain(error: unknown): Fault {
     return { kind: "unique", table: error.table, columns: error.columns };
   }
   if (error instanceof ForeignKeyViolation) return { kind: "foreignKey" };
-  if (error instanceof RequestFailed) {
-    return { kind: "other", code: error.code, message: error.message };
-  }
   // Worth making again there too.
   if (error instanceof StorageOverloaded) {
     return { kind: "other", code: "SQLITE_BUSY", message: error.message };

@@ -220,3 +220,16 @@ test("the processes of a box know that it is to take no more, and whether others
   owner.close();
   assert.equal(clock.pendingTimerCount, 0);
 });
+
+test("a call that another server takes is given there with its slot, before it is none of the box's", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const one = join(1, { handOver: () => handedOf("a") });
+  await one.ask("takeSlot", slotOf("a"));
+  nodes.giveSlot = async (callId, to) => {
+    nodes.asked.push(`give ${callId} of ${owner.callCount} to ${to}`);
+  };
+  await owner.asNode.handlers.handOver({ callId: "a", orgId: ORG, to: "another" });
+  assert.deepEqual(nodes.asked, ["take a of 3", "give a of 1 to another"]);
+  assert.equal(owner.callCount, 0);
+});

@@ -6,6 +6,7 @@ import type {
 } from "../../../engine/box/box-questions.js";
 import { type Handlers, Link, type Parcel } from "../../../engine/box/link.js";
 import type { OtherNodes } from "../../../engine/box/other-nodes.js";
+import type { Logger } from "../../../engine/log.js";
 import type { Metric } from "../../../engine/metrics/box-metrics.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -13,7 +14,6 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 export const ORG = "org";
 export const CALLS_MAX = 3;
 const SETTLE_TURNS = 5;
-const log = new SilentLogger();
 export const nothing = () => undefined;
 const HANDLERS: Handlers<MemberQuestions> = {
   isRinging: () => false,
@@ -35,10 +35,11 @@ interface BoxSurroundings {
   readonly nodes?: OtherNodes;
   /** The metrics of the owner's process. */
   readonly metrics?: readonly Metric[];
+  readonly log?: Logger;
 }
 
 /** An owner whose session processes are all in this one. */
-export function newBox({ nodes, metrics = [] }: BoxSurroundings = {}) {
+export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSurroundings = {}) {
   const clock = new VirtualClock();
   const limiter = { take: () => 0 };
   const owner = new BoxOwner({

@@ -5,6 +5,7 @@ import { LinkClosed } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
 import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
 const NEVER = new Promise<never>(nothing);
@@ -42,6 +43,10 @@ test("processes know which of them take calls, and how many calls the box has", 
   await settled();
   const alone = { isDrained: false, otherServersTake: false };
   assert.deepEqual(states.at(-1), { callCount: 1, taking: [1, 2], ...alone });
+  const told = states.length;
+  clock.advance(1_000);
+  await settled();
+  assert.equal(states.length, told, "what is known is not told again");
   other.tell("state", { isServing: true, isLate: true });
   await settled();
   assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], ...alone });
@@ -54,6 +59,17 @@ test("processes know which of them take calls, and how many calls the box has", 
   owner.leave(2);
   await settled();
   assert.deepEqual(states.at(-1)?.taking, [1], "at once, when one has ended");
+});
+
+test("what a process has said before it ended is left alone when it comes late", async () => {
+  const log = new RecordingLogger();
+  const { owner, join } = newBox({ log });
+  const one = join(1);
+  one.tell("state", { isServing: true, isLate: false });
+  await new Promise((resolve) => process.nextTick(resolve));
+  owner.leave(1);
+  await settled();
+  assert.deepEqual([log.lines, owner.asNode.isTaking], [[], false]);
 });
 
 test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {

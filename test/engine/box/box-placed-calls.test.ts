@@ -88,6 +88,13 @@ test("the call goes with its slot to the process that has its stream, and to it 
   assert.equal(owner.leave(1), 0);
 });
 
+test("a call that rings in the process of its stream is connected there without a question to the owner", async () => {
+  const { owner, one } = await ringing();
+  // Whatever is asked from now on is answered by nobody.
+  owner.leave(1);
+  assert.equal(await one.placed.connect("a", ORG, () => Promise.resolve(SESSION)), SESSION);
+});
+
 test("of two streams of one call in one process the second finds it gone", async () => {
   const { other } = await ringing();
   const open = () => Promise.resolve(SESSION);

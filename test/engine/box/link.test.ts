@@ -120,3 +120,37 @@ test("an end that is closed says and asks nothing more, and nobody waits for it"
   assert.deepEqual(posted, []);
   there.receive([{ kind: "answer", id: 7, value: "nobody asked" }]);
 });
+
+test("what comes back of a question is its answer or why there is none, before all that is said after it", async () => {
+  const posted: Parcel[] = [];
+  const answers: Readonly<Record<string, () => string>> = {
+    well: () => "it is open",
+    refused: () => {
+      throw new Failure("conflict", "it is open already");
+    },
+    mistaken: () => {
+      throw new TypeError("a mistake");
+    },
+  };
+  const asked = new Link<Doors, Doors>(
+    (parcel) => posted.push(parcel),
+    { open: (name) => answers[name]?.() ?? "" },
+    new SilentLogger(),
+  );
+  const question = (id: number, asks: string) =>
+    ({ kind: "question", id, name: "open", asks }) as const;
+  asked.receive([
+    question(0, "well"),
+    ...Object.keys(answers).map((name, at) => question(at + 1, name)),
+  ]);
+  asked.tell("open", "later");
+  await settled();
+  assert.deepEqual(posted, [
+    [
+      { kind: "answer", id: 1, value: "it is open" },
+      { kind: "failed", id: 2, fault: { message: "it is open already", failure: "conflict" } },
+      { kind: "failed", id: 3, fault: { message: "a mistake" } },
+      question(0, "later"),
+    ],
+  ]);
+});

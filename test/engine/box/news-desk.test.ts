@@ -63,4 +63,10 @@ test("other servers are one more who watches and tells: asked for what the box w
     ["1 newsWanted false", "2 newsWanted false"],
   );
   assert.deepEqual([desk.topics, others.watchedTopics()], [[], []]);
+  heard(() => desk.want(1, { topic: "org", isWanted: true }));
+  assert.deepEqual(
+    heard(() => desk.want(1, { topic: "org", isWanted: false })),
+    ["1 newsWanted false", "2 newsWanted false"],
+    "other servers are not asked for what nobody wants any more",
+  );
 });

@@ -93,10 +93,11 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
   assert.deepEqual(taken, ["human"]);
 });
 
-test("a report that comes just before the wish to have its call is told of before it", async () => {
+test("a question and a report that come just before the wish to have their call are passed on before it", async () => {
   const { join } = newBox();
   const asked: string[] = [];
   const one = join(1, {
+    isRinging: () => Boolean(asked.push("isRinging")),
     report: () => void asked.push("report"),
     handOver: () => {
       asked.push("handOver");
@@ -106,10 +107,11 @@ test("a report that comes just before the wish to have its call is told of befor
   const other = join(2);
   await one.ask("takeSlot", slotOf("a"));
   await Promise.all([
+    other.ask("isRinging", "a"),
     other.ask("report", REPORT),
     other.ask("handOver", { callId: "a", orgId: ORG }),
   ]);
-  assert.deepEqual(asked, ["report", "handOver"]);
+  assert.deepEqual(asked, ["isRinging", "report", "handOver"]);
 });
 
 test("what another server was told of a call that is just going to another process goes there", async () => {
@@ -132,4 +134,41 @@ test("what another server was told of a call that is just going to another proce
   await other.ask("handOver", { callId: "a", orgId: ORG });
   assert.deepEqual([await told.answer, await told.rings], [true, true]);
   assert.deepEqual(taken, ["human"]);
+});
+
+test("whether a call rings that is just going to another process is answered by that one", async () => {
+  const { join } = newBox();
+  const told: { rings?: Promise<boolean> } = {};
+  const one = join(1, {
+    handOver: () => {
+      told.rings = third.ask("isRinging", "a");
+      return HANDED;
+    },
+  });
+  const other = join(2, { isRinging: () => true });
+  const third = join(3);
+  await one.ask("takeSlot", slotOf("a"));
+  await other.ask("handOver", { callId: "a", orgId: ORG });
+  assert.equal(await told.rings, true);
+});
+
+test("what another server asks of a call just before it takes it is asked before it goes", async () => {
+  const { owner, join } = newBox();
+  const asked: string[] = [];
+  const one = join(1, {
+    isRinging: () => Boolean(asked.push("isRinging")),
+    report: () => void asked.push("report"),
+    handOver: () => {
+      asked.push("handOver");
+      return HANDED;
+    },
+  });
+  await one.ask("takeSlot", slotOf("a"));
+  const { isRinging, report, handOver } = owner.asNode.handlers;
+  await Promise.all([
+    isRinging("a"),
+    report(REPORT),
+    handOver({ callId: "a", orgId: ORG, to: "another" }),
+  ]);
+  assert.deepEqual(asked, ["isRinging", "report", "handOver"]);
 });

@@ -22,6 +22,13 @@ test("the next caller goes where the smallest part is taken", () => {
   assert.equal(leastLoaded([small, large, unknown], nobody)?.startId, "unknown");
 });
 
+test("a node that has said nothing of its capacity is taken for one with room for a thousand", () => {
+  const unknown = node("unknown", { calls: 3 });
+  const thousand = (calls: number) => node("thousand", { calls, capacity: 1_000 });
+  assert.equal(leastLoaded([unknown, thousand(2)], nobody)?.startId, "thousand");
+  assert.equal(leastLoaded([unknown, thousand(4)], nobody)?.startId, "unknown");
+});
+
 test("of two with as many calls, the one whose processors do less", () => {
   const nodes = [node("busy", { load: 0.9 }), node("idle", { load: 0.1 })];
   assert.equal(leastLoaded(nodes, nobody)?.startId, "idle");

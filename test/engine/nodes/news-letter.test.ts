@@ -74,6 +74,16 @@ test("words that no letter holds are told by their end, whatever JSON makes of t
   assert.equal(unbroken.length, 1);
 });
 
+test("words go whole where one byte is left for what follows them, and by their end where none is", () => {
+  const around = JSON.stringify({ topic: "org", news: [{ ...WORDS, text: "" }] }).length;
+  const textOf = (left: number) => `first ${"x".repeat(MAIL_BYTES_MAX - around - left - 6)}`;
+  const toldOf = (text: string) =>
+    newsLetters("org", [{ ...WORDS, text }]).flatMap((letter) => readNews(letter) ?? []);
+  assert.deepEqual(toldOf(textOf(1)), [{ topic: "org", news: { ...WORDS, text: textOf(1) } }]);
+  const [cut] = toldOf(textOf(0));
+  assert.match(cut?.news.type === "words" ? cut.news.text : "", /^… x+$/);
+});
+
 test("other news of that size are left out, and what is no letter is not read", () => {
   const endReason = "x".repeat(MAIL_BYTES_MAX);
   assert.deepEqual(

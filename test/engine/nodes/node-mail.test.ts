@@ -25,10 +25,15 @@ function newNode(handlers: Partial<NodeBox["handlers"]> = {}) {
   const refused: (() => void)[] = [];
   const told = { ends: 0, changes: 0, listening: 0 };
   const heard: string[] = [];
-  const way = { fault: undefined as Error | undefined, channels: [] as readonly string[] };
+  const way = {
+    fault: undefined as Error | undefined,
+    held: Promise.resolve(),
+    channels: [] as readonly string[],
+  };
   const posted: { readonly channel: string; readonly text: string }[] = [];
   const mail: Mail = {
     post: async (channel, text) => {
+      await way.held;
       if (way.fault !== undefined) throw way.fault;
       posted.push({ channel, text });
     },
@@ -139,11 +144,27 @@ test("who asks in vain learns it: after two seconds, when the other fails, stops
   await odd;
   way.fault = new Error("the database is away");
   await assert.rejects(ask(), /the database is away/);
+  assert.equal(clock.pendingTimerCount, 0, "nobody waits for its answer");
   way.fault = undefined;
   const stopped = assert.rejects(ask(), /this server stops/);
   await node.close();
   await stopped;
   assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("who asks by way of a database that hangs learns that it was too late, once that one goes on", async () => {
+  const { clock, node, way } = await openNode();
+  let goOn = () => {};
+  way.held = new Promise((resolve) => (goOn = resolve));
+  const asked = assert.rejects(
+    node.ask("two", RINGS, NODE_ANSWERS.isRinging),
+    /did not answer in time/,
+  );
+  clock.advance(2_000);
+  // An error that nobody hears would fail the test by now.
+  await new Promise(setImmediate);
+  goOn();
+  await asked;
 });
 
 test("each question is answered by who knows, and a failure is told to who waits for an answer", async () => {
@@ -245,10 +266,13 @@ test("a node that is asked too much at once answers a thousand, and others later
 });
 
 test("a thousand questions wait for other servers, and no more", async () => {
-  const { clock, node } = await openNode();
+  const { clock, node, hear } = await openNode();
   const ask = () => node.ask("two", RINGS, NODE_ANSWERS.isRinging);
   const asked = Array.from({ length: 1_000 }, () => assert.rejects(ask()));
   await assert.rejects(ask(), /answer too slowly/);
   clock.advance(2_000);
   await Promise.all(asked);
+  const next = ask();
+  hear({ kind: "answer", id: 1_001, value: true });
+  assert.equal(await next, true, "there is room again");
 });

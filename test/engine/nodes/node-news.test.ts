@@ -15,8 +15,8 @@ const RENEW_MS = 10_000;
 const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function words(text: string, isFinal = false): CallNews {
-  return { type: "words", callId: "a", role: "assistant", text, isFinal };
+function words(text: string, isFinal = false, callId = "a"): CallNews {
+  return { type: "words", callId, role: "assistant", text, isFinal };
 }
 
 /** Two servers of a database that passes letters on at once, for as long as it does. */
@@ -79,6 +79,7 @@ test("what is watched at another server is told there, together, and for as long
     posts.slice(1).map(({ channels }) => channels),
     [[newsChannelOf("watches")]],
   );
+  assert.equal(clock.pendingTimerCount, 2, "both look again at what is watched, and no more");
   assert.deepEqual(watches.told, [
     { topic: "org", news: TURN },
     { topic: "org", news: TURN },
@@ -89,6 +90,9 @@ test("what is watched at another server is told there, together, and for as long
     await settled();
   }
   assert.deepEqual(has.wanted, ["org true"]);
+  const askedCount = posts.length;
+  await watches.watch("org");
+  assert.equal(posts.length, askedCount, "it was asked for just now");
   watches.watched.clear();
   clock.advance(LEASE_MS + RENEW_MS);
   assert.deepEqual(has.wanted, ["org true", "org false"]);
@@ -109,13 +113,44 @@ test("of words that grow, the last state is told, and what is settled stays", as
   const { clock, has, watches } = newServers();
   await watches.watch("org/a");
   const all = [words("One"), words("One two"), TURN, words("Three"), words("Three.", true)];
-  for (const news of [...all, words("Four")]) has.news.send({ topic: "org/a", news });
+  const asked = { type: "words", callId: "a", role: "user", text: "Six?", isFinal: false } as const;
+  const others = [words("Four"), words("Five", false, "b"), words("Five", false, "a"), asked];
+  for (const news of [...all, ...others]) has.news.send({ topic: "org/a", news });
   clock.advance(TOGETHER_MS);
   await settled();
   assert.deepEqual(
     watches.told.map(({ news }) => news),
-    [words("One two"), TURN, words("Three.", true), words("Four")],
+    [words("One two"), TURN, words("Three.", true), ...others],
   );
+});
+
+test("a thousand news go together, and how many more there were is said", async () => {
+  const { clock, has, watches } = newServers();
+  await watches.watch("org");
+  for (let count = 0; count < NEWS_WAITING_MAX + 1; count += 1) {
+    has.news.send({ topic: "org", news: TURN });
+  }
+  clock.advance(TOGETHER_MS);
+  await settled();
+  assert.equal(watches.told.length, NEWS_WAITING_MAX);
+  assert.deepEqual(
+    has.log.ofLevel("warn").map(({ fields }) => fields),
+    [{ count: 1 }],
+  );
+});
+
+test("news that nobody watches any more when their letter is due go to nobody", async () => {
+  const { clock, posts, has, watches } = newServers();
+  await watches.watch("org");
+  watches.watched.clear();
+  clock.advance(3 * RENEW_MS - 50);
+  has.news.send({ topic: "org", news: TURN });
+  clock.advance(50);
+  assert.deepEqual(has.wanted, ["org true", "org false"]);
+  const count = posts.length;
+  clock.advance(TOGETHER_MS);
+  await settled();
+  assert.equal(posts.length, count);
 });
 
 test("where the database is slow, so many news wait and no more, and what comes meanwhile goes next", async () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { NodeRegistry } from "../../../engine/nodes/node-registry.js";
 import type { Database } from "../../../storage/database.js";
 import type { NodeRecord, NodeStart } from "../../../storage/nodes/node-store.js";
+import { measuredLoad } from "../../doubles/measured-load.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -21,18 +22,30 @@ function newDatabase() {
   const rows = { nodes: [] as NodeRecord[], runs: new Map<string, string[]>() };
   const orphans: string[] = [];
   const closed: string[] = [];
+  const accused: string[] = [];
   const told: unknown[] = [];
-  const state = { fault: undefined as Error | undefined, callsPerRun: 1, isLost: false };
+  const state = {
+    fault: undefined as Error | undefined,
+    held: Promise.resolve(),
+    callsPerRun: 1,
+    isLost: false,
+    livesOn: false,
+  };
   const nodes = {
     list: async () => rows.nodes,
     register: async (node: NodeStart) => void rows.nodes.push(nodeOf(node.name, node)),
     beat: async (_startId: string, said: unknown) => {
+      await state.held;
       if (state.fault !== undefined) throw state.fault;
       told.push(said);
       return state.isLost ? undefined : rows.nodes;
     },
-    lose: async ({ startId, heartbeatAtMs }: NodeRecord) =>
-      rows.nodes.some((node) => node.startId === startId && node.heartbeatAtMs === heartbeatAtMs),
+    lose: async ({ name, startId, heartbeatAtMs }: NodeRecord) => {
+      accused.push(name);
+      const isSame = (node: NodeRecord) =>
+        node.startId === startId && node.heartbeatAtMs === heartbeatAtMs;
+      return !state.livesOn && rows.nodes.some(isSame);
+    },
     remove: async (startId: string) => {
       rows.nodes = rows.nodes.filter((node) => node.startId !== startId);
     },
@@ -47,7 +60,7 @@ function newDatabase() {
   };
   // Only what is called.
   const database = { nodes, calls } as unknown as Database;
-  return { database, rows, orphans, closed, told, state };
+  return { database, rows, orphans, closed, accused, told, state };
 }
 
 async function joined(database = newDatabase(), isNameCertain = true) {
@@ -76,7 +89,8 @@ async function joined(database = newDatabase(), isNameCertain = true) {
   return { ...database, clock, log, counts, own, registry, joining, beats };
 }
 
-test("a server says that it lives every two seconds, and puts away every half minute what is over", async () => {
+test("a server says that it lives every two seconds, and puts away every half minute what is over", async (context) => {
+  measuredLoad(context, 3, 4);
   const { joining, told, counts, beats, registry, clock } = await joined();
   await joining;
   assert.deepEqual([told.length, counts.sweeps], [1, 1]);
@@ -84,8 +98,7 @@ test("a server says that it lives every two seconds, and puts away every half mi
   assert.deepEqual([told.length, counts.sweeps], [15, 1]);
   await beats(1);
   assert.deepEqual([told.length, counts.sweeps], [16, 2]);
-  const { calls, load } = Object(told[0]);
-  assert.ok(calls === 3 && load >= 0);
+  assert.deepEqual(told[0], { calls: 3, isTaking: true, load: 0.75 });
   await registry.leave();
   await registry.beat();
   assert.deepEqual([told.length, clock.pendingTimerCount], [16, 0]);
@@ -104,6 +117,10 @@ test("callers are sent to those who live and take them, in turn as far as nobody
   );
   await registry.beat();
   assert.equal(registry.liveCount, 4);
+  for (const _beat of [1, 2]) {
+    assert.equal(registry.streamAddress, "wss://own", "who was sent is forgotten with each beat");
+    await registry.beat();
+  }
   const sent = () => Array.from({ length: 4 }, () => registry.streamAddress ?? "").sort();
   const evenly = ["wss://other", "wss://other", "wss://own", "wss://own"];
   assert.deepEqual(sent(), evenly);
@@ -134,6 +151,9 @@ test("a server that stops sends its callers to any other that lives, one that go
   assert.equal(registry.elsewhere, undefined);
   own.isStopping = true;
   assert.deepEqual(registry.elsewhere, { address: "wss://starting" });
+  rows.nodes.push(nodeOf("ready", { address: "wss://ready" }));
+  await registry.beat();
+  assert.deepEqual(registry.elsewhere, { address: "wss://ready" }, "who takes them comes first");
 });
 
 test("the calls of a server that was silent for fifteen seconds are closed, once; of one that lived on they are not", async () => {
@@ -151,6 +171,7 @@ test("the calls of a server that was silent for fifteen seconds are closed, once
     rows.nodes.map(({ name }) => name),
     ["own"],
   );
+  assert.equal(log.ofLevel("error").length, 1);
   orphans.push("orphan");
   await beats(6);
   assert.deepEqual(closed.slice(2), ["orphan"]);
@@ -158,11 +179,52 @@ test("the calls of a server that was silent for fifteen seconds are closed, once
 });
 
 test("a server that others took for dead learns it once, and says nothing more", async () => {
-  const { joining, state, counts, told, beats, clock } = await joined();
+  const { joining, state, counts, told, beats, clock, log } = await joined();
   await joining;
   state.isLost = true;
   await beats(3);
   assert.deepEqual([counts.lost, told.length, clock.pendingTimerCount], [1, 2, 0]);
+  assert.deepEqual(log.lines, []);
+});
+
+test("what a heartbeat tells of a server that has left meanwhile is nothing to it", async () => {
+  const { joining, registry, state, counts } = await joined();
+  await joining;
+  let goOn = () => {};
+  state.held = new Promise((resolve) => (goOn = resolve));
+  const beating = registry.beat();
+  await registry.leave();
+  state.isLost = true;
+  goOn();
+  await beating;
+  assert.equal(counts.lost, 0);
+});
+
+test("a server that was silent and goes on to beat keeps its calls, and its name", async () => {
+  const { joining, rows, closed, state, beats, log } = await joined();
+  await joining;
+  rows.nodes.push(nodeOf("late"));
+  rows.runs.set("start of late", ["run"]);
+  state.livesOn = true;
+  await beats(9);
+  assert.deepEqual([closed, log.lines], [[], []]);
+  const database = newDatabase();
+  database.rows.nodes.push(nodeOf("own", { startId: "earlier" }));
+  database.state.livesOn = true;
+  const other = await joined(database);
+  await assert.rejects(other.joining, {
+    name: "StorageUnavailable",
+    message: "another server named own runs on the database: give this one a NODE_NAME of its own",
+  });
+});
+
+test("runs of no server that have left no calls are closed without a word", async () => {
+  const { joining, closed, orphans, state, beats, log } = await joined();
+  await joining;
+  state.callsPerRun = 0;
+  orphans.push("orphan");
+  await beats(15);
+  assert.deepEqual([closed, log.lines], [["orphan"], []]);
 });
 
 test("a heartbeat that cannot be stored is logged, and nobody is dead because of it", async () => {
@@ -222,6 +284,7 @@ test("a start is refused while an earlier one of its name goes on to beat, and g
   rows.nodes = [nodeOf("own", { startId: "earlier", heartbeatAtMs: 1 })];
   await beats(1);
   await refused;
+  assert.deepEqual(database.accused, []);
   const other = await joined(database, false);
   await settled();
   other.rows.nodes = [];

@@ -22,6 +22,13 @@ test("who was seen with the same heartbeat for fifteen seconds is silent, and no
   assert.equal(firstSilence(new SilenceWatch(MAX_MS), 0, 60_000), 16_000);
 });
 
+test("a look every five seconds is often enough, and fifteen seconds are too many", () => {
+  const watch = new SilenceWatch(MAX_MS);
+  const nodes = [{ startId: "silent", heartbeatAtMs: 1 }];
+  const silent = [0, 5_000, 10_000, 15_000].map((nowMs) => watch.look(nodes, nowMs).length);
+  assert.deepEqual(silent, [0, 0, 0, 1]);
+});
+
 test("after a pause of who looks, everybody has all of the time again", () => {
   const watch = new SilenceWatch(MAX_MS);
   assert.equal(firstSilence(watch, 0, 14_000), undefined);

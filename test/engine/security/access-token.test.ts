@@ -37,6 +37,24 @@ test("a token of another implementation with the same secret is taken", async ()
   assert.deepEqual(await tokensAt(startOfTest()).verify(ADAS_TOKEN), CLAIMS);
 });
 
+test("a token that comes again is not looked at anew, until it expires", async () => {
+  const clock = startOfTest();
+  const tokens = tokensAt(clock);
+  const first = await tokens.verify(ADAS_TOKEN);
+  clock.advance(3_599_999);
+  assert.equal(await tokens.verify(ADAS_TOKEN), first);
+  clock.advance(1);
+  assert.equal(await tokens.verify(ADAS_TOKEN), undefined);
+});
+
+test("a fault of our own is no wrong token", async () => {
+  const clock = startOfTest();
+  clock.epochMs = () => {
+    throw new RangeError("no clock");
+  };
+  await assert.rejects(tokensAt(clock).verify(ADAS_TOKEN), { message: "no clock" });
+});
+
 test("claims that the service does not know are left out", async () => {
   const token = signed({ alg: "HS256" }, { ...CLAIMS, role: "root" });
   assert.deepEqual(await tokensAt(startOfTest()).verify(token), CLAIMS);

@@ -31,7 +31,7 @@ test("a token tells what it is good for, until it expires", () => {
     const { nonce, expiresAtMs, ...found } = read;
     assert.deepEqual(found, claims);
     assert.equal(expiresAtMs, clock.epochMs() + 60_000);
-    assert.notEqual(nonce, "");
+    assert.equal(Buffer.from(nonce, "base64url").length, 12);
   }
   const token = issued(tokens, CLAIMS);
   clock.advance(59_999);
@@ -66,4 +66,15 @@ test("claims that are too long for an address give no token", () => {
   const tokens = new ClientTokens({ secret: SECRET, clock: new VirtualClock() });
   const variables = { story: "x".repeat(2_000) };
   assert.equal(tokens.issue({ ...CLAIMS, variables }, 60), undefined);
+});
+
+test("a token of 2,048 characters is short enough, and none is longer", () => {
+  const tokens = new ClientTokens({ secret: SECRET, clock: new VirtualClock() });
+  const lengths: number[] = [];
+  for (let length = 1_100; lengths.length < 500; length += 1) {
+    const made = tokens.issue({ ...CLAIMS, variables: { story: "x".repeat(length) } }, 60);
+    if (made === undefined) break;
+    lengths.push(made.token.length);
+  }
+  assert.equal(lengths.at(-1), 2_048);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -22,6 +22,9 @@ test("keys are made once for a data folder, good for tokens and credentials", as
   assert.match(made.jwtSecret, /^[0-9a-f]{64}$/);
   assert.ok(new CredentialCipher(made.encryptionKey));
   assert.deepEqual(await developmentKeys(folder), { ...made, isNew: false });
+  const { isNew: _isNew, ...keys } = made;
+  const text = await readFile(join(folder, "keys.json"), "utf8");
+  assert.equal(text, `${JSON.stringify(keys, undefined, 2)}\n`);
 });
 
 test("the kept keys are readable by their owner only", async (t) => {

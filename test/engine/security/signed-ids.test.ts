@@ -27,3 +27,10 @@ test("a UUID follows from the ids, and from the secret", () => {
   const other = new SignedIds({ ...OPTIONS, secret: "t".repeat(32), clock });
   assert.notEqual(other.uuidOf(["a", "b"]), uuid);
 });
+
+test("a token of 1,024 characters is looked at, and no longer one", () => {
+  const ids = new SignedIds({ ...OPTIONS, clock: new VirtualClock() });
+  const tokens = Array.from({ length: 400 }, (_, more) => ids.mint(["x".repeat(500 + more)]));
+  const lengths = tokens.filter((token) => ids.verify(token) !== undefined).map((t) => t.length);
+  assert.equal(Math.max(...lengths), 1_024);
+});

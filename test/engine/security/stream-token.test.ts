@@ -97,7 +97,8 @@ test("a token that was changed anywhere is refused", () => {
 test("a token of another secret is refused", () => {
   const other = newTokens({ secret: "another secret for tests, long enough too" });
   assert.equal(newTokens().tokens.redeem(other.tokens.mint(CLAIMS)).refusal, "forged");
-  assert.throws(() => newTokens({ secret: "short" }), /at least 32/);
+  assert.throws(() => newTokens({ secret: "s".repeat(31) }), /at least 32/);
+  assert.ok(newTokens({ secret: "s".repeat(32) }));
 });
 
 test("no text makes it throw", () => {
@@ -140,6 +141,15 @@ test("used tokens are forgotten in time, and when too many are remembered no mor
   clock.advance(3 * STREAM_TOKEN_LIFETIME_MS);
   assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
   assert.equal(tokens.usedCount, 1);
+});
+
+test("a used token is remembered for twice as long as it could have had left", () => {
+  const { clock, tokens } = newTokens({ usedMax: 1 });
+  assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
+  clock.advance(129_999);
+  assert.equal(tokens.redeem(tokens.mint(CLAIMS)).refusal, "overloaded");
+  clock.advance(1);
+  assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
 });
 
 test("a token of a webhook that names no call is good for a stream that names one", () => {

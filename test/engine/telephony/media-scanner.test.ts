@@ -66,7 +66,9 @@ test("a message is judged by itself, whatever came before it", () => {
 test("unusual shapes are left to the parser", () => {
   const usual = '{"event":"media","media":{"payload":"AAAA"}}';
   assert.ok(scan(usual));
-  assert.ok(scan('{"event":"media","streamSid":"é","media":{"payload":"AAAA"}}'));
+  for (const name of ["é", "a b", "!"]) {
+    assert.ok(scan(`{"event":"media","streamSid":"${name}","media":{"payload":"AAAA"}}`), name);
+  }
   const unusual = [
     "",
     "{}",
@@ -101,6 +103,16 @@ test("unusual shapes are left to the parser", () => {
     '{"event":"media","media":{"payload":"}}',
     '{"event":"media","media":{"payload":"AA","x":"AA"}}',
     '{"event": "media","media":{"payload":"AAAA"}}',
+    '["event":"media","media":{"payload":"AAAA"}}',
+    '{"event":"media","media":["payload":"AAAA"}}',
+    '{"event":"media","mediaX"{"payload":"AAAA"}}',
+    '{"event":"media","media":{"payload":"AAAA"},"media":{"chunk":"7"}}',
+    '{"event":"media","media":{"payload":"AAAA","chunk":"7"}]',
+    '{"event":"media","media":{"payload":"AAAA","payload":}',
+    '{"event":"media","media":{"payload":"AAAA","chunk":}',
+    '{"event":"media","media":{"payload":"AAAA","more":}',
+    '{"event":"media","streamSid":"a\nb","media":{"payload":"AAAA"}}',
+    '{"event":"media","streamSid":"a\u001fb","media":{"payload":"AAAA"}}',
     ` ${usual}`,
     `${usual} `,
   ];

@@ -45,6 +45,18 @@ export function receive(wire: PhoneWire, ...frames: readonly SentFrame[]): reado
   );
 }
 
+/** Pacing, order, marks after a clear, and whether closing the socket hangs up. */
+export function traitsOf(wire: PhoneWire): readonly boolean[] {
+  return [wire.needsPacing, wire.reorders, wire.clearDropsMarks, wire.closingHangsUp];
+}
+
+/** What the wire makes of a message that is to start its stream. */
+export function startedBy(wire: PhoneWire, message: unknown): StreamStarted {
+  const [event] = receive(wire, textFrame(message));
+  assert.ok(event?.type === "started", JSON.stringify(event));
+  return event;
+}
+
 export const PARAMETERS = { token: "0a1b2c", agentId: "ag1" };
 const SID = "MZ00000000000000000000000000000001";
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");

@@ -58,6 +58,25 @@ test("a purge that fails is logged, and the next one comes all the same", async 
   );
 });
 
+test("a purge that removes something is logged, with how much, and one that removes nothing is not", async () => {
+  const removed = [0, 1];
+  const purge = async () => removed.shift() ?? 0;
+  // Only what is called.
+  const database = { audit: { purge } } as unknown as Database;
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  const stop = new AuditTrail({ database, clock }).startPurging(log);
+  await new Promise(setImmediate);
+  assert.deepEqual(log.lines, []);
+  clock.advance(HOUR_MS);
+  await new Promise(setImmediate);
+  stop();
+  assert.deepEqual(
+    log.lines.map(({ fields, message }) => [fields, message]),
+    [[{ count: 1 }, "old audit entries were removed"]],
+  );
+});
+
 test("what changed nothing says so, and an activation is not taken for a suspension", async (t) => {
   const platform = await openPlatform(t);
   const trail = new AuditTrail({ database: platform.database, clock: platform.clock });
@@ -117,4 +136,9 @@ test("changed fields are named with their place, whatever their values are", () 
   assert.deepEqual(changedFields(before, structuredClone(before)), []);
   const after = { name: "b", on: true, persona: { greeting: "z", language: "y" }, list: [1, 2] };
   assert.deepEqual(changedFields(before, after), ["name", "persona.greeting", "list"]);
+  const nested = { name: "a" };
+  assert.deepEqual(changedFields({ one: null, two: nested }, { one: nested, two: null }), [
+    "one",
+    "two",
+  ]);
 });

@@ -132,6 +132,7 @@ test("credentials that change at every attempt are named, and a provider that is
   const report = await rotationOf(platform, cipher, { replace }).reseal(ROOT);
   const contested = [{ owner: "provider", id: provider.id }];
   assert.deepEqual([report.resealed, report.contested], [GLOBAL_COUNT, contested]);
+  assert.equal(changeCount, 5, "it is tried five times");
   assert.deepEqual({ ...(await credentialsUnder(OLD_KEY)) }, { apiKey: `sk-${changeCount}` });
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import { STANDARD_PLANS } from "../../../engine/tenancy/seeding/standard-plans.js";
 import type { Category } from "../../../storage/records.js";
+import { planRecord } from "../../storage/sample-records.js";
 import { openPlatform } from "./seeded-platform.js";
 
 const CATEGORIES: readonly Category[] = ["llm", "tts", "stt"];
@@ -81,4 +82,34 @@ test("seeding the plans again changes none of them", async (t) => {
   platform.clock.advance(1_000);
   await platform.plans.seed();
   assert.deepEqual(await platform.database.plans.list(), before);
+});
+
+test("a model that is new in a release is added to the standard plans that have it, and to no other plan", async (t) => {
+  const { database, plans } = await openPlatform(t);
+  const starter = await database.plans.findBySlug("starter");
+  assert.ok(starter);
+  const [first = "", second = "", ...others] = starter.models.llm;
+  await database.plans.setModels(starter.id, { ...starter.models, llm: others }, 0);
+  const own = planRecord({ id: "own", slug: "own", custom: true });
+  await database.plans.insertIfAbsent(own);
+  const made = planRecord({ id: "made", slug: "made" });
+  await database.plans.insertIfAbsent(made);
+  const isNew = (category: Category, model: string) => category === "llm" && model !== second;
+  await plans.seed({ isNew });
+  const seeded = await database.plans.findBySlug("starter");
+  assert.deepEqual(seeded?.models, { ...starter.models, llm: [...others, first] });
+  assert.deepEqual(await database.plans.findBySlug("own"), own);
+  assert.deepEqual(await database.plans.findBySlug("made"), made);
+  await plans.seed();
+  assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing is new any more");
+});
+
+test("a plan that was added later stands in the public list by what it costs", async (t) => {
+  const { database, plans } = await openPlatform(t);
+  const pricing = { monthly: 99, annual: 990, maxDiscountPercent: 0 };
+  await database.plans.insertIfAbsent(planRecord({ id: "own", slug: "own", pricing }));
+  assert.deepEqual(
+    (await plans.listPublic()).map(({ slug }) => slug),
+    ["free", "starter", "own", "pro", "enterprise"],
+  );
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findOrganizationWithPlan } from "../../../engine/tenancy/tenant.js";
+import { accessRefusal, findOrganizationWithPlan } from "../../../engine/tenancy/tenant.js";
+import { organizationRecord } from "../../storage/sample-records.js";
+import { TENANT } from "./sample-tenant.js";
 import { openPlatform } from "./seeded-platform.js";
 
 test("an organization comes with its plan, and an unknown one is not there", async (t) => {
@@ -10,4 +12,18 @@ test("an organization comes with its plan, and an unknown one is not there", asy
   const found = await findOrganizationWithPlan(database, organization.id);
   assert.deepEqual([found?.organization, found?.plan.slug], [organization, "pro"]);
   assert.equal(await findOrganizationWithPlan(database, "nobody"), undefined);
+});
+
+test("a tenant may do what its key opens, once its organization is active", () => {
+  const voice = { ...TENANT, scopes: ["voice"] } as const;
+  assert.equal(accessRefusal(TENANT, "dashboard"), undefined);
+  assert.equal(accessRefusal(voice, "voice"), undefined);
+  assert.equal(accessRefusal(voice, "dashboard"), 'the API key lacks the scope "dashboard"');
+  const pending = { ...voice, organization: organizationRecord({ status: "pending" }) };
+  for (const scope of ["voice", "dashboard"] as const) {
+    assert.equal(
+      accessRefusal(pending, scope),
+      "the organization is pending: it has not been activated yet",
+    );
+  }
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isAbandoned } from "../../../storage/calls/abandoned-calls.js";
 import { checkDatabase } from "../../../storage/sqlite/database-check.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   callRecord,
   insertOrganizations,
@@ -56,6 +58,10 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
   await calls.saveTurn("talking", { ...turn, atMs: NOON_MS + 8000 });
   await calls.heartbeat("ahead", LATER_MS * 2);
   await calls.start(callRecord({ id: "ahead" }), "ahead");
+  await calls.heartbeat("newer", NOON_MS + 5000, 65_000);
+  await calls.start(callRecord({ id: "of an earlier release" }), "newer");
+  await calls.heartbeat("older", NOON_MS + 4000);
+  await calls.start(callRecord({ id: "of a later release" }), "older", 5_000);
   await calls.closeAbandoned("new run", LATER_MS);
   const { items } = await calls.list("org", { limit: 20, skip: 0 });
   assert.deepEqual(Object.fromEntries(items.map(({ id, endedAtMs }) => [id, endedAtMs])), {
@@ -64,6 +70,8 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
     beating: NOON_MS + 7000,
     talking: NOON_MS + 8000,
     ahead: LATER_MS,
+    "of an earlier release": NOON_MS + 5000,
+    "of a later release": NOON_MS + 4000,
   });
 });
 
@@ -133,4 +141,70 @@ test("any number of abandoned calls is closed", async (context) => {
   );
   assert.equal(await calls.closeAbandoned("new run", LATER_MS), 230);
   assert.equal(await calls.count("org", { status: "active" }), 0);
+});
+
+test("calls whose end was lost are closed at their last saved turn, however many, and those that have ended are not", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, usage } = database;
+  await insertOrganizations(database);
+  await calls.heartbeat("run", LATER_MS, 0);
+  const ids = Array.from({ length: 201 }, (_, index) => `call ${index}`);
+  await Promise.all(ids.map((id) => calls.start(callRecord({ id }), "run", 0)));
+  await calls.start(callRecord({ id: "in progress" }), "run", 0);
+  await calls.start(callRecord({ id: "ended", status: "completed" }), "run", 0);
+  const turn = { messages: [], metrics: METRICS, turn: undefined, atMs: NOON_MS + 60_000 };
+  await calls.saveTurn("call 200", turn);
+  assert.equal(await calls.closeLost([...ids, "ended", "unknown"], LATER_MS), 201);
+  const closed = await calls.findById("org", "call 200");
+  assert.deepEqual(
+    [closed?.status, closed?.endedAtMs, closed?.durationSec, closed?.metadata["endReason"]],
+    ["failed", NOON_MS + 60_000, 60, "the end of the call was lost"],
+  );
+  assert.deepEqual(await calls.listActive("run"), ["in progress"]);
+  const [day, ...others] = await usage.list("org", "2026-03-01", "2026-03-01");
+  assert.deepEqual([day?.calls, day?.minutes, day?.sttSeconds, others], [201, 1, 60, []]);
+  assert.equal(await calls.closeLost([], LATER_MS), 0);
+});
+
+test("a hundred calls are looked up at a time, and none are not looked up at all", async () => {
+  const { database, asked } = askedDatabase();
+  const looksFor = async (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `call ${index}`);
+    assert.equal(await database.calls.closeLost(ids, LATER_MS), 0);
+    return asked.splice(0).length;
+  };
+  assert.deepEqual([await looksFor(0), await looksFor(100), await looksFor(101)], [0, 1, 2]);
+});
+
+test("a call that was closed here says by what, and another end is none of these", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  const closings: Record<string, () => Promise<number>> = {
+    "a process of the server ended during the call": () => calls.closeRun("run", LATER_MS),
+    "the server that had the call was lost": () => calls.closeRunOfLostNode("run", LATER_MS),
+    "the end of the call was lost": () => calls.closeLost(["call 2"], LATER_MS),
+    "server stopped during the call": () => calls.closeAbandoned("next run", LATER_MS),
+  };
+  for (const [index, [reason, close]] of Object.entries(closings).entries()) {
+    await calls.start(callRecord({ id: `call ${index}` }), "run");
+    assert.equal(await close(), 1, reason);
+    const found = await calls.findById("org", `call ${index}`);
+    assert.equal(found?.metadata["endReason"], reason);
+    assert.equal(isAbandoned(reason), true, reason);
+  }
+  assert.equal(isAbandoned("callerLeft"), false);
+});
+
+test("a run that has ended takes no call of another with it, and is forgotten alone", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  for (const run of ["dead", "alive"]) {
+    await calls.heartbeat(run, NOON_MS);
+    await calls.start(callRecord({ id: `of the ${run}` }), run);
+  }
+  assert.equal(await calls.closeRun("dead", LATER_MS), 1);
+  assert.deepEqual(await calls.listActive("alive"), ["of the alive"]);
+  assert.deepEqual(await calls.otherRuns("mine"), new Map([["alive", NOON_MS]]));
 });

@@ -8,6 +8,7 @@ import { sqliteDialect } from "../../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import type { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import type { Tables } from "../../../storage/tables.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   callRecord,
   insertOrganizations,
@@ -153,6 +154,14 @@ test("words are looked for in so many of the latest calls, piece by piece, and i
   assert.deepEqual(await search(SEARCHED_CALLS_MAX - 1), [["1"], SEARCHED_CALLS_MAX]);
 });
 
+test("the latest 10,000 calls are sieved, whatever the page, and words are looked for in 250 at a time", async () => {
+  const { database, asked } = askedDatabase();
+  await database.calls.list("org", { skip: 40, limit: 20, sieve: { channel: "phone" } });
+  assert.deepEqual(asked[0]?.[0]?.parameters, ["org", 10_000, 0, "phone", 20, 40]);
+  await database.calls.list("org", { skip: 0, limit: 20, sieve: { words: "a" } });
+  assert.deepEqual(asked[2]?.[0]?.parameters.slice(0, 3), ["org", 250, 250]);
+});
+
 test("a call needs attention by what only its metadata have", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
@@ -232,9 +241,10 @@ test("calls are filtered by agent, by status and by both, and counted in the sam
 test("the statistics cover all calls, and the mean those that have ended", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
+  await database.calls.start(callRecord({ id: "one more" }), "run");
   assert.deepEqual(await database.calls.stats("org"), {
-    totalCalls: 5,
-    activeCalls: 2,
+    totalCalls: 6,
+    activeCalls: 3,
     totalMinutes: 2,
     avgDurationSec: 40,
   });

@@ -104,6 +104,8 @@ test("a turn is saved whether or not the conversation that comes with it was cha
   assert.equal(await calls.saveTurn("call", turn, change), true);
   assert.deepEqual(await history.load("org", "key", 0), kept);
   assert.equal(await calls.saveTurn("call", turn, { ...change, kept: [] }), false);
+  const alone = { ...change, known: kept, savedAtMs: NOON_MS + 1 };
+  assert.equal(await calls.saveTurn("call", { ...turn, messages: [] }, alone), true);
   await assert.rejects(calls.saveTurn("gone", turn, { ...change, known: kept, kept: [] }));
   assert.deepEqual(await history.load("org", "key", 0), kept);
   assert.equal((await calls.findById("org", "call"))?.transcript.length, 3);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { StorageThread, storageThread } from "../../../storage/sqlite/storage-thread.js";
 import { temporaryFile } from "../temporary-file.js";
 import { run, temporaryThread } from "./temporary-thread.js";
@@ -39,22 +40,32 @@ test("a process has one thread, which waits for the next file, and another where
   assert.ok(threads.length <= 1, `${threads.length} threads were started`);
 });
 
-test("what is asked of a file that is closed is not answered, and its thread goes on", async (context) => {
-  const other = await temporaryThread(context);
-  const { post, follow } = await storageThread().open({ filePath: temporaryFile() });
-  const said: string[] = [];
-  const closed = new Promise<void>((resolve) => {
-    follow({
-      receive: ({ kind }) => {
-        said.push(kind);
-        if (kind === "closed") resolve();
-      },
-      threadEnded: assert.ifError,
+test("a thread keeps the process alive for as long as a file of it is open", async (context) => {
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+    const kinds = { open: "ready", close: "closed" };
+    parentPort.on("message", ({ fileId, message: { kind, settings } }) => {
+      const isRefused = settings?.filePath === "bad";
+      parentPort.postMessage({ fileId, message: { kind: isRefused ? "refused" : kinds[kind] } });
+    });`,
+    { eval: true },
+  );
+  context.after(() => worker.terminate());
+  const kept: boolean[] = [];
+  context.mock.method(worker, "ref", () => kept.push(true));
+  context.mock.method(worker, "unref", () => kept.push(false));
+  const thread = new StorageThread(worker);
+  assert.deepEqual(kept.splice(0), [false], "before there is a file");
+  const [one, two] = [await thread.open({ filePath: "a" }), await thread.open({ filePath: "b" })];
+  await assert.rejects(thread.open({ filePath: "bad" }));
+  assert.deepEqual(kept.splice(0), [true, true, true]);
+  const close = ({ post, follow }: typeof one) =>
+    new Promise<void>((resolve) => {
+      follow({ receive: () => setImmediate(resolve), threadEnded: assert.ifError });
+      post({ kind: "close" });
     });
-  });
-  post({ kind: "close" });
-  post({ kind: "look" });
-  await closed;
-  await run(other, BEAT, "a");
-  assert.deepEqual(said, ["closed"]);
+  await close(one);
+  assert.deepEqual(kept.splice(0), []);
+  await close(two);
+  assert.deepEqual(kept, [false], "with the last file");
 });

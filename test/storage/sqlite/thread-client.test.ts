@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -90,6 +91,7 @@ test("closing waits for what was asked and refuses what comes after", async () =
   await assert.rejects(run(client, BEAT, "b"), StorageStopped);
   assert.equal((await written).changes, 1);
   await closed;
+  assert.equal(existsSync(`${filePath}-wal`), false, "the file is closed by then");
   await client.close();
 });
 
@@ -107,6 +109,19 @@ test("when the thread dies, every waiting and later request fails and the owner 
   await client.close();
   assert.equal(failures.length, 1);
   assert.equal(client.stats.requestsWaiting, 0);
+});
+
+test("who looks at a file whose thread dies, or has died, learns it", async () => {
+  const thread = threadOf(`parentPort.on("message", ({ fileId, message }) => {
+    if (message.kind !== "open") process.exit(3);
+    parentPort.postMessage({ fileId, message: { kind: "ready" } });
+  });`);
+  const onFailure = () => undefined;
+  const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
+  const died = { name: "StorageStopped", message: "the storage thread has died" };
+  await Promise.all([1, 2].map(() => assert.rejects(client.look(), died)));
+  await assert.rejects(client.look(), died);
+  await client.close();
 });
 
 test("an error that the thread does not expect ends it, with the error as the cause", async () => {

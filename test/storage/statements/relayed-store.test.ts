@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Kysely } from "kysely";
 import {
   type RelayedOutcome,
   RelayedStore,
@@ -8,6 +9,7 @@ import {
 import type { Results, StoreBackend } from "../../../storage/statements/statement-port.js";
 import { RequestFailed, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import type { StoreCondition } from "../../../storage/statements/store-condition.js";
+import type { Tables } from "../../../storage/tables.js";
 
 const STATEMENT = { sql: "select 1", parameters: [] };
 const RESULTS: Results = [{ rows: [], changes: 1 }];
@@ -39,6 +41,16 @@ test("a request goes to the process that has the database, and its results come 
   assert.deepEqual(store.stats, { requestsWaiting: 0, lastGroupSize: 0, groupsCommitted: 0 });
   assert.deepEqual(asked, [{ statements: [STATEMENT], guarded: true }]);
   assert.deepEqual([store.writers, store.isSoleServer], ["many", true]);
+});
+
+test("queries are written for the kind of database that the other process has", () => {
+  for (const [writers, sql] of [
+    ["one", 'select "id" from "runs" where "id" = ?'],
+    ["many", 'select "id" from "runs" where "id" = $1'],
+  ] as const) {
+    const db = new Kysely<Tables>({ dialect: newStore(writers).store.dialect });
+    assert.equal(db.selectFrom("runs").select("id").where("id", "=", "a").compile().sql, sql);
+  }
 });
 
 test("why nothing can be written is known from the last answer, and from the last look", async () => {

@@ -43,6 +43,17 @@ test("queries tell how many rows they have touched", async (context) => {
   ]);
 });
 
+test("a query of its own is no condition of others", async () => {
+  const asked: unknown[] = [];
+  const send: StatementPort["send"] = async (statements, guarded) => {
+    asked.push([statements.length, guarded]);
+    return [{ rows: [], changes: 0 }];
+  };
+  const db = new Kysely<Tables>({ dialect: sqliteDialect({ send }) });
+  assert.deepEqual(await db.selectFrom("runs").selectAll().execute(), []);
+  assert.deepEqual(asked, [[1, false]]);
+});
+
 test("several queries happen as one, and give their rows in order", async (context) => {
   const { db, atomic } = await open(context);
   const insert = db.insertInto("runs").values({ id: "a", heartbeatAtMs: 1 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
 import {
   agentRecord,
@@ -8,7 +9,7 @@ import {
   NOON_MS,
   providerRecord,
 } from "../sample-records.js";
-import { temporaryDatabase } from "../temporary-file.js";
+import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 
 const ROOM = 10;
 
@@ -136,6 +137,18 @@ test("the agents that use a provider are found, whatever they use it for", async
   ]);
 });
 
+test("an agent is found by whoever comes when it is public somewhere", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { agents } = database;
+  await insertProviders(database);
+  const open = agentRecord({ id: "open", publicOrigins: ["https://bakery.test"] });
+  await agents.insert(open, ROOM);
+  await agents.insert(agentRecord({ id: "private" }), ROOM);
+  assert.deepEqual(await agents.findPublic("open"), open);
+  assert.equal(await agents.findPublic("private"), undefined);
+  assert.equal(await agents.findPublic("unknown"), undefined);
+});
+
 test("only active agents of the organization are counted", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
@@ -143,4 +156,31 @@ test("only active agents of the organization are counted", async (context) => {
   await database.agents.insert(agentRecord({ id: "b", active: false }), ROOM);
   await database.agents.insert(agentRecord({ id: "c", orgId: "other" }), ROOM);
   assert.equal(await database.agents.countActive("org"), 1);
+});
+
+test("an agent that was stored before there were some choices has what was done then", async (context) => {
+  const filePath = temporaryFile();
+  const database = await temporaryDatabase(context, filePath);
+  await insertProviders(database);
+  await database.agents.insert(agentRecord(), ROOM);
+  const file = new Sqlite(filePath);
+  file.exec(`update agents set fallbacks = json_remove(fallbacks, '$.hedging'),
+    thresholds = json_remove(thresholds, '$.agreementWords', '$.earlyReply', '$.onVendorsLost',
+      '$.patienceMs', '$.keypadDigits', '$.waitingWordMs', '$.callerSilenceMs')`);
+  file.close();
+  const agent = await database.agents.findById("org", "agent");
+  assert.deepEqual(agent?.thresholds, {
+    silenceTimeoutMs: 700,
+    maxCallDurationSec: 1800,
+    interruptionSensitivity: "medium",
+    agreementWords: "ignored",
+    earlyReply: false,
+    onVendorsLost: "end",
+    endpointingMs: 200,
+    patienceMs: 1_500,
+    keypadDigits: 0,
+    waitingWordMs: 1_500,
+    callerSilenceMs: null,
+  });
+  assert.deepEqual(agent?.fallbacks, { llm: [], tts: [], stt: [], hedging: false });
 });

@@ -53,3 +53,11 @@ test("the last use of a key is noted", async (context) => {
   await database.apiKeys.touch("key", NOON_MS + 7);
   assert.equal((await database.apiKeys.findByHash("abcd"))?.lastUsedAtMs, NOON_MS + 7);
 });
+
+test("a key is found by its id in its own organization alone", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  await database.apiKeys.insert(apiKeyRecord());
+  assert.deepEqual(await database.apiKeys.findById("org", "key"), apiKeyRecord());
+  assert.equal(await database.apiKeys.findById("other", "key"), undefined);
+});

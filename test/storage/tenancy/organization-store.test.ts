@@ -94,6 +94,14 @@ test("organizations are listed in the order of their creation, with the slug of 
   );
 });
 
+test("of some organizations those are told that may not call", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  await database.organizations.setStatus("other", "active", NOON_MS);
+  const pending = await database.organizations.listPending(["org", "other", "unknown"]);
+  assert.deepEqual(pending, ["org"]);
+});
+
 test("only active organizations are counted", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);

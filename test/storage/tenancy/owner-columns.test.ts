@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { OwnerReader } from "../../../storage/tenancy/owner-columns.js";
 import {
   apiKeyRecord,
   insertOrganizations,
@@ -93,4 +94,45 @@ test("each column of a plan that is changed by hand is seen, though its time of 
     assert.notDeepEqual(after, before, column);
     assert.deepEqual(after, await database.plans.findById("plan"), column);
   }
+});
+
+test("a thousand plans are remembered as they were read, and of more the latest", () => {
+  const {
+    pricing,
+    limits,
+    models,
+    features,
+    custom: _custom,
+    public: _public,
+    ...plan
+  } = planRecord();
+  const { planId: _planId, ...organization } = organizationRecord();
+  const reader = new OwnerReader();
+  const planOf = (id: string) =>
+    reader.ownerOf({
+      orgId: organization.id,
+      orgName: organization.name,
+      orgStatus: organization.status,
+      orgOwnerEmail: organization.ownerEmail,
+      orgCreatedAtMs: organization.createdAtMs,
+      orgUpdatedAtMs: organization.updatedAtMs,
+      planId: id,
+      planSlug: plan.slug,
+      planName: plan.name,
+      planDescription: plan.description,
+      planCustom: 0,
+      planPublic: 1,
+      planPricing: JSON.stringify(pricing),
+      planLimits: JSON.stringify(limits),
+      planModels: JSON.stringify(models),
+      planFeatures: JSON.stringify(features),
+      planCreatedAtMs: plan.createdAtMs,
+      planUpdatedAtMs: plan.updatedAtMs,
+    }).plan;
+  const [first, second] = [planOf("0"), planOf("1")];
+  for (let id = 2; id < 1_000; id += 1) planOf(`${id}`);
+  assert.equal(planOf("0"), first);
+  planOf("one more");
+  assert.notEqual(planOf("1"), second);
+  assert.deepEqual(planOf("1"), second);
 });

@@ -36,3 +36,13 @@ test("plans are listed in the order of their creation", async (context) => {
     ["b", "a", "c"],
   );
 });
+
+test("the models of a plan are replaced, with the time, and those of no plan are nothing", async (context) => {
+  const { plans } = await temporaryDatabase(context);
+  await plans.insertIfAbsent(planRecord());
+  const models = { llm: [], tts: ["edge/aria"], stt: ["deepgram/nova"] };
+  await plans.setModels("unknown", models, NOON_MS + 1);
+  assert.deepEqual(await plans.list(), [planRecord()]);
+  await plans.setModels("plan", models, NOON_MS + 1);
+  assert.deepEqual(await plans.list(), [planRecord({ models, updatedAtMs: NOON_MS + 1 })]);
+});

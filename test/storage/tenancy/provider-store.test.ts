@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StorageStopped } from "../../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { askedDatabase } from "../nodes/asked-database.js";
 import {
   agentRecord,
   insertOrganizations,
@@ -94,6 +95,13 @@ test("many providers can be asked for at once; ids that do not exist are left ou
   assert.deepEqual(await database.providers.findMany([]), []);
 });
 
+test("where no ids are asked for, the database is not asked", async () => {
+  const { database, asked } = askedDatabase();
+  assert.deepEqual(await database.providers.findMany([]), []);
+  assert.deepEqual(await database.organizations.listPending([]), []);
+  assert.deepEqual(asked, []);
+});
+
 test("active providers are counted by category", async (context) => {
   const database = await temporaryDatabase(context);
   assert.deepEqual(await database.providers.countActiveByCategory(), { llm: 0, tts: 0, stt: 0 });
@@ -135,6 +143,16 @@ test("a provider is updated only under its owner, and not to a name in use", asy
     providers.update("b", "org", { name: "Our models" }, NOON_MS),
     UniqueViolation,
   );
+});
+
+test("an owner is compared as every database can: only nobody by another word", async () => {
+  const { database, asked } = askedDatabase();
+  for (const orgId of ["org", null]) {
+    await database.providers.update("provider", orgId, { name: "X" }, NOON_MS);
+  }
+  const [owned, global] = asked.map(([statement]) => statement?.sql ?? "");
+  assert.match(owned ?? "", /"orgId" = \$\d/);
+  assert.match(global ?? "", /"orgId" is null/);
 });
 
 test("a provider is removed only when no agent uses it", async (context) => {

@@ -91,5 +91,5 @@ test("the headers of agents' tools are credentials too", async (context) => {
   assert.equal(await sealedCredentials.replace({ ...found, sealed: "stale" }, "new", ENTRY), false);
   assert.equal(await sealedCredentials.replace(found, "new", ENTRY), true);
   assert.deepEqual(await agents.findById("org", "agent"), { ...agent, sealedToolHeaders: "new" });
-  assert.equal((await sealedCredentials.find(found))?.sealed, "new");
+  assert.deepEqual(await sealedCredentials.find(found), { ...found, sealed: "new" });
 });

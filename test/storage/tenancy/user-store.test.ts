@@ -60,3 +60,19 @@ test("what meets no member changes nothing and leaves no entry", async (context)
   assert.deepEqual(await users.findById("member"), MEMBER);
   assert.equal((await audit.list("org", { skip: 0, limit: 10 })).total, 0);
 });
+
+test("operators are listed by address, and are made and unmade of people that there are", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { users } = database;
+  await insertOrganizations(database);
+  await users.insert(MEMBER);
+  const operators = async () => (await users.listOperators()).map(({ id }) => id);
+  assert.deepEqual(await operators(), []);
+  assert.equal(await users.setOperator("nobody", true), false);
+  assert.equal(await users.setOperator("user", true), true);
+  assert.equal(await users.setOperator("member", true), true);
+  assert.deepEqual(await operators(), ["member", "user"]);
+  assert.equal((await users.findByEmail("mia@bakery.test"))?.isOperator, true);
+  assert.equal(await users.setOperator("user", false), true);
+  assert.deepEqual(await operators(), ["member"]);
+});

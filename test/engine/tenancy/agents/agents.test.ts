@@ -257,3 +257,34 @@ test("another organization's agent does not exist: not read, changed or removed"
   await assert.rejects(agents.remove(stranger, id), refusal("notFound"));
   assert.equal((await agents.get(tenant, id)).name, "Reception");
 });
+
+test("an agent that another request removes meanwhile is not found, and not said to be changed or removed", async (context) => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("free");
+  const agent = await platform.agents.create(tenant, await platform.agentInput());
+  const { agents } = platform.database;
+  context.mock.method(agents, "update", () => Promise.resolve(undefined));
+  context.mock.method(agents, "remove", () => Promise.resolve(false));
+  const renamed = platform.agents.update(tenant, agent.id, { name: "Mine" });
+  await assert.rejects(renamed, refusal("notFound"));
+  await assert.rejects(platform.agents.remove(tenant, agent.id), refusal("notFound"));
+});
+
+test("of more agents than a plan has the first ones stay active, whichever is looked at", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  const input = await platform.agentInput();
+  const ids: string[] = [];
+  for (const name of ["one", "two"]) {
+    ids.push((await platform.agents.create(tenant, { ...input, name })).id);
+  }
+  const limits = { ...tenant.plan.limits, maxAgents: 1 };
+  const reduced = { ...tenant, plan: { ...tenant.plan, limits } };
+  const statuses = ids.map(async (id) => (await platform.agents.get(reduced, id)).status);
+  assert.deepEqual(await Promise.all(statuses), ["active", "paused_plan"]);
+  const renamed = ids.map(async (id) => platform.agents.update(reduced, id, { name: id }));
+  assert.deepEqual(
+    (await Promise.all(renamed)).map(({ status }) => status),
+    ["active", "paused_plan"],
+  );
+});

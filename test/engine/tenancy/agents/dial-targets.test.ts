@@ -21,9 +21,11 @@ test("an organization reaches nobody until the administrator says whom", async (
   assert.equal(await targets.allow(email, "+49"), false, "allowed already");
   await targets.allow(email, "+15550101000");
   await targets.allow(email, "sip:desk@a.org");
+  await targets.allow(email, "+7");
   for (const [target, may] of [
     ["+4930901820", true],
     ["+4830901820", false],
+    ["+74951234567", true],
     ["+15550101000", true],
     ["+155501010001", true],
     ["+15550101001", false],
@@ -35,7 +37,7 @@ test("an organization reaches nobody until the administrator says whom", async (
     assert.equal(await targets.mayReach(stranger.orgId, target), false, target);
   }
   const own = (await targets.list()).find(({ organization }) => organization.id === orgId);
-  assert.deepEqual(own?.targets, ["+15550101000", "+49", "sip:desk@a.org"]);
+  assert.deepEqual(own?.targets, ["+15550101000", "+49", "+7", "sip:desk@a.org"]);
   await targets.revoke(email, "+49");
   assert.equal(await targets.mayReach(orgId, "+4930901820"), false);
   await assert.rejects(targets.revoke(email, "+49"), refusal("notFound"));
@@ -55,6 +57,7 @@ test("a target is a number, its beginning or a SIP address", async () => {
     "%",
   ]) {
     await assert.rejects(targets.allow(email, wrong), refusal("invalid"), wrong);
+    await assert.rejects(targets.revoke(email, wrong), refusal("invalid"), wrong);
   }
   await assert.rejects(targets.allow("nobody@example.com", "+49"), refusal("notFound"));
 });

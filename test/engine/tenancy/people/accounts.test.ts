@@ -25,6 +25,7 @@ test("signing up makes a pending organization on the free plan, its admin and a 
     [user.email, user.name, user.role, user.orgId],
     [ada.email, "Ada", "admin", organization.id],
   );
+  assert.equal((await platform.database.users.findById(user.id))?.isOperator, false);
   assert.deepEqual(
     [organization.name, organization.status, organization.ownerEmail],
     ["Organization", "pending", ada.email],
@@ -32,6 +33,18 @@ test("signing up makes a pending organization on the free plan, its admin and a 
   assert.match(user.passwordHash, /^[0-9a-f]{32}:[0-9a-f]{128}$/);
   const authenticated = await platform.accounts.authenticateUser(token);
   assert.equal(authenticated?.tenant.plan.slug, "free");
+});
+
+test("an organization on a plan that there is not, or that cannot be stored, is not made", async (t) => {
+  const platform = await sharedPlatform();
+  const owner = { ...newcomer(), status: "pending" } as const;
+  await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "gold" }), {
+    kind: "notFound",
+    message: 'there is no plan "gold"',
+  });
+  const full = new Error("the disk is full");
+  t.mock.method(platform.database.organizations, "insertWithOwner", () => Promise.reject(full));
+  await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "free" }), full);
 });
 
 test("an organization gets the name that its founder gives it", async () => {

@@ -29,6 +29,15 @@ test("a key can be limited to one scope", async () => {
   assert.deepEqual((await platform.apiKeys.authenticate(rawKey))?.scopes, ["voice"]);
 });
 
+test("a key makes none that opens more than itself", async () => {
+  const platform = await sharedPlatform();
+  const { organization } = await platform.tenantOn("free");
+  const make = (scopes?: readonly ["dashboard"]) =>
+    platform.apiKeys.create(organization.id, { name: "Own", scopes }, undefined, ["voice"]);
+  await assert.rejects(make(["dashboard"]), refusal("forbidden", "scopes"));
+  assert.deepEqual((await make()).record.scopes, ["voice"]);
+});
+
 test("a key of a pending organization is recognized, so that the edge can say why it opens nothing", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
@@ -70,11 +79,13 @@ test("another organization's key is neither listed nor revoked", async () => {
   assert.ok(await platform.apiKeys.authenticate(rawKey));
 });
 
-test("text that is no key, and a key that nobody has, open nothing", async () => {
+test("text that is no key, and a key that nobody has, open nothing, and only the latter is looked up", async (t) => {
   const platform = await sharedPlatform();
+  const lookUp = t.mock.method(platform.database.apiKeys, "findWithOwner");
   for (const wrong of ["", "vk_", `vk_${"0".repeat(48)}`, "' or 1=1 --"]) {
     assert.equal(await platform.apiKeys.authenticate(wrong), undefined);
   }
+  assert.equal(lookUp.mock.callCount(), 1);
 });
 
 test("the last use is written at most once a minute", async () => {
@@ -126,7 +137,7 @@ test("an organization has at most 100 keys that are not revoked", async () => {
   assert.ok(await oneMore());
 });
 
-test("a key works on another process as soon as it is stored", async () => {
+test("a key works on another process as soon as it is stored", async (t) => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { record, rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });
@@ -136,7 +147,10 @@ test("a key works on another process as soon as it is stored", async () => {
     newId: platform.newId,
     onBackgroundError: (error) => platform.backgroundErrors.push(error),
   });
+  await platform.apiKeys.authenticate(rawKey);
+  const touch = t.mock.method(platform.database.apiKeys, "touch");
   assert.ok(await elsewhere.authenticate(rawKey));
+  assert.equal(touch.mock.callCount(), 0, "its use was written within the minute");
   await elsewhere.revoke(organization.id, record.id);
   assert.equal(await platform.apiKeys.authenticate(rawKey), undefined);
 });

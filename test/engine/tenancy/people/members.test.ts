@@ -33,10 +33,10 @@ test("a member signs in with the first password, and belongs to the organization
   assert.equal(user.email, email.toLowerCase());
   const listed = await members.list(organization.id);
   assert.deepEqual(
-    listed.map(({ id, role }) => [id, role]),
+    listed.map(({ id, role, isOperator }) => [id, role, isOperator]),
     [
-      [tenant.userId, "admin"],
-      [user.id, "member"],
+      [tenant.userId, "admin", false],
+      [user.id, "member", false],
     ],
   );
   assert.equal((await known())?.tenant.organization.id, organization.id);

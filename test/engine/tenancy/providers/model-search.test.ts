@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ModelQuery } from "../../../../engine/tenancy/providers/model-search.js";
+import { type ModelQuery, ModelSearch } from "../../../../engine/tenancy/providers/model-search.js";
+import type { Database } from "../../../../storage/database.js";
+import { planRecord, providerRecord } from "../../../storage/sample-records.js";
+import { TENANT } from "../sample-tenant.js";
 import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
@@ -139,4 +142,29 @@ test("a model that no standard plan has requires no plan that could be named", a
   const query = { ...LLM, query: "preview" };
   const { items } = await platform.modelSearch.search(await platform.tenantOn("pro"), query);
   assert.deepEqual([items[0]?.allowed, items[0]?.requiredPlan], [false, null]);
+});
+
+test("the smallest plan that anybody may choose is named, in whatever order plans were made", async () => {
+  const models = { llm: ["openai/small"], tts: [], stt: [] };
+  const planOf = (slug: string, changes = {}) => planRecord({ id: slug, slug, models, ...changes });
+  const search = new ModelSearch({
+    // Only what is called.
+    database: {
+      plans: {
+        list: async () => [
+          planOf("enterprise"),
+          planOf("starter", { public: false }),
+          planOf("own"),
+          planOf("pro"),
+          planOf("free", { custom: true }),
+        ],
+      },
+      providers: { listVisible: async () => [providerRecord({ orgId: null })] },
+    } as unknown as Database,
+  });
+  const { items } = await search.search(TENANT, LLM);
+  assert.deepEqual(
+    items.map(({ allowed, requiredPlan }) => [allowed, requiredPlan]),
+    [[false, "pro"]],
+  );
 });

@@ -40,10 +40,13 @@ class ScriptedEar implements SpeechToText {
 }
 
 /** The check of one provider of the organization's own. */
-function checkOf(category: Category, signal = NOT_ABORTED) {
+function checkOf(
+  category: Category,
+  { signal = NOT_ABORTED, fields = {} }: { signal?: AbortSignal; fields?: object } = {},
+) {
   const clock = new VirtualClock();
   const [llm, tts, stt] = [new ScriptedLanguageModel(), new ScriptedVoice(), new ScriptedEar()];
-  const provider = providerRecord({ category });
+  const provider = providerRecord({ category, ...fields });
   const checks = new ProviderChecks({
     providers: { get: () => Promise.resolve(provider) },
     clients: { llm: () => llm, tts: () => tts, stt: () => stt },
@@ -59,11 +62,12 @@ test("a language model is asked for one token, and the answer's time is told in 
   const { clock, llm, result } = checkOf("llm");
   await asked();
   const [request] = llm.requests;
-  const { modelId, maxTokens, temperature } = request ?? {};
+  const { modelId, messages, maxTokens, temperature } = request ?? {};
   assert.deepEqual(
-    { modelId, maxTokens, temperature },
+    { modelId, messages, maxTokens, temperature },
     {
       modelId: "small",
+      messages: [{ role: "user", content: "Hello" }],
       maxTokens: 1,
       temperature: 0,
     },
@@ -133,6 +137,15 @@ test("a vendor that says nothing is given up after twenty seconds", async () => 
   assert.deepEqual(await result, { ok: false, latencyMs: 20_000, error, fault: "timeout" });
 });
 
+test("a recognizer that ends well after twenty seconds was too late", async () => {
+  const { clock, stt, result } = checkOf("stt");
+  await asked();
+  clock.advance(20_000);
+  stt.finish();
+  const found = await result;
+  assert.equal(found.ok ? undefined : found.fault, "timeout");
+});
+
 test("what is no fault of the vendor is none of its results", async () => {
   const { clock, llm, result } = checkOf("llm");
   await asked();
@@ -143,9 +156,41 @@ test("what is no fault of the vendor is none of its results", async () => {
 
 test("a check that nobody waits for any more is broken off", async () => {
   const leaving = new AbortController();
-  const { result } = checkOf("llm", leaving.signal);
+  const { result } = checkOf("llm", { signal: leaving.signal });
   await asked();
   leaving.abort();
   const found = await result;
   assert.equal(found.ok ? undefined : found.fault, "aborted");
+});
+
+test("a provider of the platform is tried with a model of the plan, while it is switched on", async () => {
+  const models = ["large", "llama3.2"].map((modelId) => ({ modelId, label: modelId }));
+  const global = { orgId: null, providerKey: "ollama", models };
+  const { llm, result } = checkOf("llm", { fields: global });
+  await asked();
+  assert.equal(llm.requests[0]?.modelId, "llama3.2");
+  llm.finish(DONE);
+  assert.equal((await result).ok, true);
+  await assert.rejects(checkOf("llm", { fields: { ...global, active: false } }).result, {
+    kind: "forbidden",
+    message: "the platform has switched this provider off",
+  });
+  await assert.rejects(
+    checkOf("llm", { fields: { ...global, models: models.slice(0, 1) } }).result,
+    { kind: "forbidden", message: 'the plan "free" includes no model of this provider' },
+  );
+});
+
+test("a provider of one's own is tried while it is switched off, and without models only where it listens", async () => {
+  const { llm, result } = checkOf("llm", { fields: { active: false } });
+  await asked();
+  llm.finish(DONE);
+  assert.equal((await result).ok, true);
+  const none = await checkOf("llm", { fields: { models: [] } }).result;
+  assert.deepEqual(none.ok ? undefined : none.fault, "refused");
+  const deepgram = checkOf("stt", { fields: { providerKey: "deepgram", models: [] } });
+  await asked();
+  assert.equal(deepgram.stt.options?.modelId, "nova-3");
+  deepgram.stt.finish();
+  assert.equal((await deepgram.result).ok, true);
 });

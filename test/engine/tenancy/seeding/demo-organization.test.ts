@@ -3,9 +3,12 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Demo, readDemo } from "../../../../engine/tenancy/seeding/demo-file.js";
+import { newApiKey } from "../../../../engine/security/api-key.js";
+import { SETUP_KEY_NAME } from "../../../../engine/tenancy/organizations.js";
+import { type Demo, readDemo, writeDemo } from "../../../../engine/tenancy/seeding/demo-file.js";
 import { ensureDemo } from "../../../../engine/tenancy/seeding/demo-organization.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
+import { userRecord } from "../../../storage/sample-records.js";
 import { openPlatform, type SeededPlatform } from "../seeded-platform.js";
 
 async function dataFolder(context: TestContext): Promise<string> {
@@ -133,4 +136,48 @@ test("a demo organization without an agent gets one as soon as there is what it 
   const demo = await demoOn(platform, dataDir);
   assert.deepEqual((await vendorsOf(platform, demo))[4], "deepgram");
   assert.deepEqual(await readDemo(dataDir), demo);
+});
+
+test("a start that was killed before the key or the agent was noted is taken up where it was", async (t) => {
+  const platform = await openPlatform(t);
+  const dataDir = await dataFolder(t);
+  const { organization } = await platform.tenantOn("pro");
+  const { rawKey: apiKey } = newApiKey();
+  const written = { email: "demo@localhost", password: "as written", apiKey };
+  await writeDemo(dataDir, written);
+  assert.deepEqual(await demoOn(platform, dataDir), written, "its organization is not there");
+  await platform.database.organizations.insertWithOwner(
+    { ...organization, id: "demo", ownerEmail: "demo@localhost" },
+    userRecord({ id: "demo user", orgId: "demo", email: "demo@localhost" }),
+  );
+  const demo = await demoOn(platform, dataDir);
+  const tenant = await platform.apiKeys.authenticate(apiKey);
+  assert.ok(demo && tenant);
+  assert.equal(tenant.organization.id, "demo");
+  assert.deepEqual(
+    (await platform.apiKeys.list("demo")).map(({ name }) => name),
+    [SETUP_KEY_NAME],
+  );
+  const { agentId, ...owner } = demo;
+  assert.deepEqual([owner, typeof agentId], [written, "string"]);
+  await writeDemo(dataDir, owner);
+  assert.deepEqual(await demoOn(platform, dataDir), demo, "the agent is found by its name");
+  assert.deepEqual(await readDemo(dataDir), demo);
+  assert.equal((await platform.agents.list(tenant)).length, 1);
+  await platform.agents.update(tenant, agentId ?? "", { name: "Mine" });
+  await writeDemo(dataDir, owner);
+  assert.deepEqual(await demoOn(platform, dataDir), owner, "somebody else's is not taken for it");
+});
+
+test("a demo whose key was revoked is given no other", async (t) => {
+  const platform = await openPlatform(t);
+  const dataDir = await dataFolder(t);
+  const demo = await demoOn(platform, dataDir);
+  const tenant = await platform.apiKeys.authenticate(demo?.apiKey ?? "");
+  assert.ok(demo && tenant);
+  const { id } = tenant.organization;
+  await platform.apiKeys.revoke(id, tenant.apiKeyId ?? "");
+  assert.deepEqual(await demoOn(platform, dataDir), demo);
+  assert.equal(await platform.apiKeys.authenticate(demo.apiKey), undefined);
+  assert.equal((await platform.apiKeys.list(id)).length, 1);
 });

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { backupDatabase } from "../../../../storage/sqlite/backup/live-backup.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
+import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
 import { openFilesIn } from "../open-files.js";
 
@@ -68,6 +69,26 @@ test("the log of a server that was killed is in the copy, and stays where it is"
   assert.deepEqual(readFileSync(`${killed}-wal`), log);
 });
 
+test("what is written once the copying has begun is not in the copy", async (context) => {
+  const { sourcePath, folder, targetPath } = await source();
+  const writer = new Sqlite(sourcePath);
+  context.after(() => writer.close());
+  writer.pragma("journal_mode = WAL");
+  // More than is copied at a time, so that the writer comes in between.
+  writer.exec("create table ballast (bytes); insert into ballast values (zeroblob(12582912))");
+  const write = async () => {
+    const isBegun = () =>
+      readdirSync(folder)
+        .filter((name) => name.includes(".partial-"))
+        .some((name) => existsSync(join(folder, name, "copy.db-journal")));
+    while (!isBegun()) await new Promise(setImmediate);
+    writer.exec("insert into runs (id, heartbeatAtMs) values ('run', 1)");
+    assert.equal(existsSync(targetPath), false);
+  };
+  const [{ counts }] = await Promise.all([backupDatabase(sourcePath, targetPath), write()]);
+  assert.equal(counts.find(({ table }) => table === "runs")?.rows, 0);
+});
+
 test("a file that comes by the copy's name meanwhile is not overwritten", async () => {
   const { sourcePath, folder, targetPath, overtake } = await source();
   const [copied] = await Promise.allSettled([backupDatabase(sourcePath, targetPath), overtake()]);
@@ -93,6 +114,44 @@ for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
   });
 }
 
+test("a copy is on the disk before it has its name, and then its name is", async (context) => {
+  const { sourcePath, folder, targetPath } = await source();
+  const { link, open } = fileSystem;
+  const done: string[] = [];
+  fileSystem.link = async (...places) => {
+    await link(...places);
+    done.push("link");
+  };
+  fileSystem.open = async (path, ...how) => {
+    const file = await open(path, ...how);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await sync();
+      done.push(String(path).replace(/^.*partial-.{6}/, ""));
+    };
+    return file;
+  };
+  syncBuiltinESMExports();
+  context.after(() => {
+    Object.assign(fileSystem, { link, open });
+    syncBuiltinESMExports();
+  });
+  await backupDatabase(sourcePath, targetPath);
+  assert.deepEqual(done, ["/copy.db", "link", folder]);
+});
+
+test("what is not whole is not copied, and a name that is taken is told before the source is looked at", async () => {
+  const { sourcePath, folder, targetPath } = await source();
+  writeFileSync(sourcePath, "");
+  await assert.rejects(backupDatabase(sourcePath, targetPath), {
+    message:
+      "the copy is not whole: it has no tables: the file is empty, or a copy that was cut off",
+  });
+  assert.deepEqual(namesIn(folder), []);
+  writeFileSync(targetPath, "dear reader");
+  await assert.rejects(backupDatabase(join(folder, "nowhere.db"), targetPath), REFUSED);
+});
+
 test("a copy that cannot be named is refused in the system's words, and nothing is left of it", async (context) => {
   withoutLinks(context, "EIO");
   const { sourcePath, folder, targetPath } = await source();
@@ -115,9 +174,14 @@ test("what a killed copy has left for more than a minute is removed with the nex
   await leave("young.partial-abc123", 30, whole);
   await leave("letters.partial-abc123", 90, ["copy.db", "letter.txt"]);
   await leave("three.partial-abc1234", 90, whole);
+  await leave("held.partial-abc123", 0, []);
+  const held = holdFile(join(folder, "held.partial-abc123", "copy.lock"));
+  await utimes(join(folder, "held.partial-abc123"), nowSec - 90, nowSec - 90);
   await backupDatabase(sourcePath, targetPath);
+  held?.close();
   assert.deepEqual(namesIn(folder), [
     "copy.db",
+    "held.partial-abc123",
     "letters.partial-abc123",
     "three.partial-abc1234",
     "young.partial-abc123",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
@@ -22,4 +22,20 @@ test("a database says which of the tables are missing that every release has", (
     "is empty: it has no table calls",
     undefined,
   ]);
+});
+
+test("looking for tables leaves the log of a server that was killed as it is", () => {
+  const path = temporaryFile();
+  mkdirSync(dirname(path));
+  const server = new Sqlite(path);
+  server.pragma("journal_mode = WAL");
+  server.exec("create table organizations (id); create table calls (id)");
+  const killed = temporaryFile();
+  mkdirSync(dirname(killed));
+  for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${killed}${end}`);
+  server.close();
+  const log = readFileSync(`${killed}-wal`);
+  assert.ok(log.length > 0);
+  assert.equal(whatIsMissing(killed), undefined);
+  assert.deepEqual(readFileSync(`${killed}-wal`), log);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
-import { isVonageSignature } from "../../../engine/telephony/vonage/vonage-signature.js";
+import { isVonageSignature } from "../../../../engine/telephony/vonage/vonage-signature.js";
 
 const SECRET = "the account's signature secret";
 const NOW_SEC = 1_795_290_000;
@@ -52,6 +52,18 @@ test("a token is believed for five minutes either way, as long as a replay of it
     assert.ok(await at(NOW_SEC + sign * 300));
     assert.ok(!(await at(NOW_SEC + sign * 301)));
   }
+});
+
+test("a token that says how long it is good is believed for five minutes more, either way", async () => {
+  const good = async (claims: object) => check(bearer({ ...CLAIMS, ...claims }));
+  assert.deepEqual(
+    [await good({ exp: NOW_SEC - 299 }), await good({ exp: NOW_SEC - 301 })],
+    [true, false],
+  );
+  assert.deepEqual(
+    [await good({ nbf: NOW_SEC + 300 }), await good({ nbf: NOW_SEC + 301 })],
+    [true, false],
+  );
 });
 
 test("what is no token is refused", async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
-import type { PhoneEvent } from "../../../engine/telephony/phone-wire.js";
-import { tlv } from "./vendor-wires.js";
+import { AudioSocketWire } from "../../../../engine/telephony/asterisk/audio-socket-wire.js";
+import type { PhoneEvent } from "../../../../engine/telephony/phone-wire.js";
+import { tlv } from "../vendor-wires.js";
 
 const START = tlv(0x01, Buffer.alloc(16, 0xab)).data;
 

@@ -5,7 +5,7 @@ import twilio from "twilio";
 import {
   isTwilioSignature,
   isTwilioWebhook,
-} from "../../../engine/telephony/twilio/twilio-signature.js";
+} from "../../../../engine/telephony/twilio/twilio-signature.js";
 
 const {
   getExpectedBodyHash,

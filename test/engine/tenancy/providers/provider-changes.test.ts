@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  changedProviderFields,
+  isSandboxed,
+  keptCredentialFaults,
+} from "../../../../engine/tenancy/providers/provider-input.js";
+import type { JsonObject } from "../../../../storage/records.js";
+import { providerRecord } from "../../../storage/sample-records.js";
+import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
+
+const sharedPlatform = platformOfFile();
+
+test("what is changed of a provider is changed alone", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const settings = { baseUrl: "https://llm.example.com/v1", region: "eu" };
+  let before = await platform.providers.create(tenant, ownLlm({ settings }));
+  for (const patch of [
+    { name: "Other models" },
+    { active: false },
+    { models: [{ modelId: "new", label: "New" }] },
+    { settings: { ...settings, region: "us" } },
+  ]) {
+    platform.clock.advance(1);
+    const after = await platform.providers.update(tenant, before.id, patch);
+    assert.deepEqual(after, { ...before, ...patch, updatedAtMs: platform.clock.epochMs() });
+    before = after;
+  }
+});
+
+test("a provider that another request removes meanwhile is not found", async (t) => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const { id } = await platform.providers.create(tenant, ownLlm());
+  const { providers } = platform.database;
+  t.mock.method(providers, "update", () => Promise.resolve(undefined));
+  t.mock.method(providers, "removeUnused", () => Promise.resolve("notFound"));
+  const renamed = platform.providers.update(tenant, id, { name: "Mine" });
+  await assert.rejects(renamed, refusal("notFound"));
+  await assert.rejects(platform.providers.remove(tenant, id), refusal("notFound"));
+});
+
+test("a provider that cannot be stored is no name that is taken", async (t) => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("starter");
+  const full = new Error("the disk is full");
+  t.mock.method(platform.database.providers, "insertOwned", () => Promise.reject(full));
+  await assert.rejects(platform.providers.create(tenant, ownLlm()), full);
+});
+
+test("the trail names the fields that are another than before, and credentials whenever they are given", () => {
+  const before = providerRecord();
+  const { name, active, models, settings } = before;
+  const changed = (patch: object, after: JsonObject = settings) =>
+    changedProviderFields(before, patch, after);
+  assert.deepEqual(changed({}), []);
+  assert.deepEqual(changed({ name, active, models }), []);
+  assert.deepEqual(changed({ name: "New" }), ["name"]);
+  assert.deepEqual(changed({ active: !active }), ["active"]);
+  assert.deepEqual(changed({ models: [] }), ["models"]);
+  assert.deepEqual(changed({}, {}), ["settings"]);
+  assert.deepEqual(changed({ credentials: {} }), ["credentials"]);
+  assert.deepEqual(changed({ name: "New", credentials: {} }, {}), [
+    "name",
+    "settings",
+    "credentials",
+  ]);
+});
+
+test("credentials are wanted again where the address leads to another server", () => {
+  const faultsOf = (before: JsonObject, after: JsonObject, patch = {}) =>
+    keptCredentialFaults(providerRecord({ settings: before }), patch, after).map(
+      ({ path }) => path,
+    );
+  const here = { baseUrl: "https://a.example/v1" };
+  assert.deepEqual(faultsOf(here, { baseUrl: "https://a.example/v2" }), []);
+  for (const other of [{ baseUrl: "https://b.example/v1" }, { baseUrl: "no address" }, {}]) {
+    assert.deepEqual(faultsOf(here, other), ["credentials"]);
+    assert.deepEqual(faultsOf(here, other, { credentials: { apiKey: "sk" } }), []);
+  }
+  assert.deepEqual(
+    faultsOf({ baseUrl: "no address" }, { baseUrl: 7 }),
+    [],
+    "neither leads anywhere",
+  );
+});
+
+test("only what says so is the sandbox's", () => {
+  const settingsOf = (settings: JsonObject) => isSandboxed({ settings });
+  assert.deepEqual(
+    [{ sandbox: true }, { sandbox: false }, { sandbox: "true" }, {}].map(settingsOf),
+    [true, false, false, false],
+  );
+});

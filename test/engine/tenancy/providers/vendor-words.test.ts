@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { vendorWords } from "../../../../engine/tenancy/providers/vendor-words.js";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
+
+test("a vendor's own words, which may tell of an account, are for whom the account belongs to", () => {
+  const error = new VendorError("openai", "quotaExceeded", "org-123 owes 4 dollars");
+  const words = "openai says that the account has no quota left";
+  assert.equal(vendorWords(error, false), words);
+  assert.equal(vendorWords(error, true), `${words} (org-123 owes 4 dollars)`);
+});

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { askedDatabase } from "../nodes/asked-database.js";
+
+test("words that nobody has said are looked for in eight pieces, and no call is read for them", async () => {
+  const { database, asked } = askedDatabase();
+  const found = await database.calls.list("org", { skip: 0, limit: 20, sieve: { words: "a" } });
+  assert.deepEqual(found, { items: [], total: 0 });
+  assert.deepEqual(
+    asked.map(([statement]) => statement?.parameters.slice(0, 3)),
+    Array.from({ length: 8 }, (_, index) => ["org", 250, 250 * index]),
+  );
+});
