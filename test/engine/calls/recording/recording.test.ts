@@ -1,71 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MULAW_8K, PCM_8K } from "../../../../engine/audio/audio-format.js";
+import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import {
-  type RecordedFormat,
-  Recording,
-  type RecordingSurroundings,
-} from "../../../../engine/calls/recording/recording.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
-
-const RATE_HZ = 8_000;
-const FRAME = 160;
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
-const MINUTE_MS = 60_000;
-
-/** Keeps where each channel was loud, not the hours of it. */
-class ListeningSink {
-  /** Positions at which a channel became loud. */
-  readonly onsets: readonly [number[], number[]] = [[], []];
-  readonly loudSamples: [number, number] = [0, 0];
-  samples = 0;
-  largestBlock = 0;
-  takes = true;
-  readonly #wasLoud: [boolean, boolean] = [false, false];
-
-  write(block: Uint8Array): boolean {
-    if (!this.takes) return false;
-    const pcm = new Int16Array(block.buffer, block.byteOffset, block.byteLength / 2);
-    this.largestBlock = Math.max(this.largestBlock, block.byteLength);
-    for (let index = 0; index < pcm.length; index += 1) {
-      const side = index % 2 === 0 ? 0 : 1;
-      const isLoud = pcm[index] !== 0;
-      if (isLoud) this.loudSamples[side] += 1;
-      if (isLoud && !this.#wasLoud[side]) this.onsets[side].push(this.samples + (index >> 1));
-      this.#wasLoud[side] = isLoud;
-    }
-    this.samples += pcm.length / 2;
-    return true;
-  }
-}
-
-function newRecording(changes: Partial<RecordingSurroundings> = {}, format = FORMAT) {
-  const clock = new VirtualClock();
-  const sink = new ListeningSink();
-  const story: string[] = [];
-  const recording = new Recording(format, sink, {
-    clock,
-    decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
-    openConversion: () => {
-      throw new Error("nothing here has another rate");
-    },
-    onBroken: (reason) => story.push(`broken: ${reason}`),
-    onSentenceLost: () => story.push("lost"),
-    onWhole: () => story.push("whole"),
-    ...changes,
-  });
-  return { clock, sink, story, recording };
-}
-
-function sound(samples: number, value = 1_000): Uint8Array {
-  return new Uint8Array(new Int16Array(samples).fill(value).buffer);
-}
-
-const near = (actual: number | undefined, expectedMs: number, withinMs = 0.2) => {
-  const actualMs = ((actual ?? Number.NaN) / RATE_HZ) * 1_000;
-  assert.ok(Math.abs(actualMs - expectedMs) <= withinMs, `${actualMs} ms is not ${expectedMs} ms`);
-};
+import { FORMAT, FRAME, near, newRecording, RATE_HZ, sound } from "./listened-recording.js";
 
 test("each side stands where it was in the call: the caller up to its arrival, the agent from its leaving on", () => {
   const { clock, sink, story, recording } = newRecording();
@@ -177,40 +114,6 @@ test("words from before the call was ready, given all at once, end where the cal
   near(sink.onsets[0][0], 600);
   assert.equal(sink.onsets[0].length, 1);
 });
-
-for (const [name, frameMs] of [
-  ["a caller's clock that is exact", 20],
-  ["one that is fast by 100 parts in a million", 20 / 1.0001],
-  ["one that is slow by 100 parts in a million", 20 * 1.0001],
-] as const) {
-  test(`after an hour both sides stand within 20 ms of the call: ${name}`, () => {
-    const { clock, sink, recording } = newRecording();
-    const startMs = clock.monotonicMs();
-    let heldSamplesMax = 0;
-    const count = Math.floor((60 * MINUTE_MS) / frameMs);
-    for (let index = 1; index <= count; index += 1) {
-      clock.advance(startMs + index * frameMs + ((index * 7) % 5) - clock.monotonicMs());
-      // A quiet frame after each minute, to be found again.
-      const isMark = index % 3_000 === 0;
-      recording.caller(sound(FRAME, isMark ? 0 : 1_000));
-      if (isMark) recording.agent(sound(FRAME));
-      heldSamplesMax = Math.max(heldSamplesMax, recording.heldSamples);
-    }
-    clock.advance(1_000);
-    recording.end();
-    const [caller, agent] = sink.onsets;
-    const minutes = Math.floor(count / 3_000);
-    assert.equal(agent.length, minutes);
-    for (let minute = 1; minute < minutes; minute += 1) {
-      // The caller is loud again after the quiet frame, which had arrived whole when the agent spoke.
-      const leadMs =
-        (((caller[minute] ?? Number.NaN) - (agent[minute - 1] ?? 0)) / RATE_HZ) * 1_000;
-      assert.ok(Math.abs(leadMs) < 20, `minute ${minute}: ${leadMs} ms`);
-    }
-    assert.ok(heldSamplesMax <= 5 * RATE_HZ, `${heldSamplesMax} samples were held`);
-    assert.ok(sink.largestBlock <= 2 * RATE_HZ * 4);
-  });
-}
 
 test("a leg that floods fills neither memory nor file", () => {
   const { clock, sink, recording } = newRecording();
