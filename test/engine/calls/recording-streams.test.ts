@@ -48,27 +48,26 @@ function newRecording(format = FORMAT) {
   const story: string[] = [];
   const conversions: ThirdConversion[] = [];
   const blocks: Int16Array[] = [];
-  const write = (block: Uint8Array) => {
-    blocks.push(decodePcm(block, true));
-    return true;
-  };
-  const recording = new Recording(
-    format,
-    { write },
-    {
-      clock,
-      decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
-      openConversion: (from, listener) => {
-        story.push(`from ${from.sampleRateHz} Hz`);
-        const conversion = new ThirdConversion(listener);
-        conversions.push(conversion);
-        return conversion;
-      },
-      onBroken: (reason) => story.push(`broken: ${reason}`),
-      onSentenceLost: () => story.push("lost"),
-      onWhole: () => story.push("whole"),
+  const sink = {
+    takes: true,
+    write: (block: Uint8Array) => {
+      blocks.push(decodePcm(block, true));
+      return sink.takes;
     },
-  );
+  };
+  const recording = new Recording(format, sink, {
+    clock,
+    decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
+    openConversion: (from, listener) => {
+      story.push(`from ${from.sampleRateHz} Hz`);
+      const conversion = new ThirdConversion(listener);
+      conversions.push(conversion);
+      return conversion;
+    },
+    onBroken: (reason) => story.push(`broken: ${reason}`),
+    onSentenceLost: () => story.push("lost"),
+    onWhole: () => story.push("whole"),
+  });
   const convertAll = () => {
     for (const conversion of conversions) conversion.convert();
   };
@@ -84,7 +83,7 @@ function newRecording(format = FORMAT) {
     if ((agent.at(-1) ?? 0) !== 0) edges.push(agent.length / SAMPLES_PER_MS);
     return edges.flatMap((from, index) => (index % 2 === 0 ? [`${from}-${edges[index + 1]}`] : []));
   };
-  return { clock, recording, story, conversions, convertAll, loud };
+  return { clock, recording, story, sink, conversions, convertAll, loud };
 }
 
 const soundOf = (durationMs: number) =>
@@ -159,4 +158,32 @@ test("speech that is at the recording's rate is not converted; µ-law of a brows
   const mulaw = newRecording({ ...FORMAT, heard: PCM_16K, speech: MULAW_8K });
   mulaw.recording.agent(new Uint8Array(800));
   assert.deepEqual(mulaw.story, ["from 8000 Hz"]);
+});
+
+test("a browser hides 200 ms with its buffer, and not one more", () => {
+  for (const [lateMs, places] of [
+    [200, ["0-200"]],
+    [201, ["0-100", "301-401"]],
+  ] as const) {
+    const { clock, recording, convertAll, loud } = newRecording();
+    recording.agent(soundOf(100));
+    clock.advance(100 + lateMs);
+    recording.agent(soundOf(100));
+    clock.advance(1_000);
+    recording.end();
+    convertAll();
+    assert.deepEqual(loud(), places);
+  }
+});
+
+test("a recording that breaks off ends what is being converted for it", () => {
+  const { clock, recording, conversions, sink, story } = newRecording();
+  recording.agent(soundOf(100));
+  sink.takes = false;
+  clock.advance(20_000);
+  assert.equal(conversions[0]?.isEnded, true);
+  assert.deepEqual(story, [
+    "from 24000 Hz",
+    "broken: the disk is too slow for it, or it is as long as a file can be",
+  ]);
 });

@@ -133,7 +133,7 @@ test("how much waits is looked for every thirty seconds while calls begin, and b
     void uploads.isFull;
     assert.equal(looks.mock.callCount(), count);
   }
-  await Promise.all(looks.mock.calls.map(({ result }) => result));
+  for (const { result } of looks.mock.calls) await result;
   assert.equal(uploads.isFull, true);
   await uploads.sendWaiting();
   assert.equal(uploads.isFull, false);

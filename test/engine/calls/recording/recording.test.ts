@@ -165,3 +165,57 @@ test("µ-law of the caller is recorded as the sound that it is", () => {
   recording.end();
   assert.equal(sink.loudSamples[0], FRAME);
 });
+
+test("a call that is sent in real time has a gap where the agent's next words are late at all", () => {
+  const { clock, sink, recording } = newRecording();
+  recording.agent(sound(FRAME));
+  clock.advance(21);
+  recording.agent(sound(FRAME));
+  clock.advance(1_000);
+  recording.end();
+  assert.deepEqual(sink.onsets[1], [0, 21 * 8]);
+});
+
+test("140 seconds of the agent's speech may be ahead, and not a sample more", () => {
+  const { story, recording } = newRecording();
+  recording.agent(sound(140 * RATE_HZ));
+  recording.agent(sound(1));
+  assert.deepEqual(story, []);
+  recording.agent(sound(1));
+  assert.deepEqual(story, [
+    "broken: more of the agent's audio was sent ahead than a recording holds",
+  ]);
+});
+
+test("each second is written three seconds later while the caller is heard, twelve while not, and then in steps", () => {
+  const { clock, sink, recording } = newRecording();
+  const written: number[] = [];
+  const listen = (seconds: number, isHeard: boolean) => {
+    for (let second = 0; second < seconds; second += 1) {
+      for (let frame = 0; frame < 50; frame += 1) {
+        clock.advance(20);
+        if (isHeard) recording.caller(sound(FRAME));
+      }
+      written.push(sink.samples / RATE_HZ);
+    }
+  };
+  listen(6, true);
+  assert.deepEqual(written.splice(0), [0, 0, 0, 1, 2, 3]);
+  listen(14, false);
+  assert.deepEqual(written.splice(0), [4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8]);
+  listen(10, true);
+  assert.deepEqual(written.splice(0), [9, 11, 13, 15, 17, 19, 21, 23, 25, 27]);
+  recording.end();
+});
+
+test("nothing is recorded of a call that has ended, and its end is told once", () => {
+  const { clock, sink, story, recording } = newRecording();
+  clock.advance(100);
+  recording.end();
+  recording.caller(sound(FRAME));
+  recording.agent(sound(FRAME));
+  clock.advance(5_000);
+  recording.end();
+  assert.deepEqual([story, sink.samples, clock.pendingTimerCount], [["whole"], 800, 0]);
+  assert.deepEqual([sink.loudSamples, recording.heldSamples], [[0, 0], 0]);
+});

@@ -15,8 +15,6 @@ import { callRecord, insertProviders } from "../../../storage/sample-records.js"
 import { temporaryDatabase } from "../../../storage/temporary-file.js";
 import { readStereoFile } from "../stereo-file.js";
 
-const FILE_BACKLOG_BYTES_MAX = 1_048_576;
-
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const KEY = { orgId: "org", callId: "call" };
 const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
@@ -135,22 +133,6 @@ test("a recording is deleted when its days are over, and its call says so", asyn
   await assert.rejects(recordings.open(KEY), Failure);
 });
 
-test("a file whose disk does not keep up takes no more than its backlog", async (context) => {
-  const { path } = await stand(context);
-  const faults: unknown[] = [];
-  const { promise: ready, resolve } = gate();
-  const file = new RecordingFile(path, 8_000, ready, (error) => faults.push(error));
-  const block = new Uint8Array(FILE_BACKLOG_BYTES_MAX / 4);
-  assert.deepEqual(
-    [1, 2, 3, 4, 5].map(() => file.write(block)),
-    [true, true, true, true, false],
-  );
-  resolve();
-  const finished = await file.finish();
-  assert.equal(finished?.bytes, 44 + FILE_BACKLOG_BYTES_MAX);
-  assert.deepEqual(faults, []);
-});
-
 test("a disk that refuses is told of once, and the call goes on", async (context) => {
   const { clock, log, path, factsOf, newRecordings } = await stand(context);
   const recordings = newRecordings();
@@ -165,11 +147,3 @@ test("a disk that refuses is told of once, and the call goes on", async (context
   assert.equal(log.ofLevel("error").length, 1);
   assert.equal(await factsOf(), undefined);
 });
-
-function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
