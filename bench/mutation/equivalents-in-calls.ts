@@ -50,4 +50,34 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "7200000",
     reason: "nobody sees whether a monitor that nobody asks wakes every hour or every other",
   },
+  {
+    sourcePath: "engine/calls/recording/audio-track.ts",
+    code: "if (pcm.length > 0)",
+    original: ">",
+    replacement: ">=",
+    reason: "a piece without sound is never heard, and is let go with the block that it stands in",
+  },
+  {
+    sourcePath: "engine/calls/recording/audio-track.ts",
+    code: "return length > 0 ? [{ at, pcm: pcm.subarray(0, length) }] : [];",
+    original: ">",
+    replacement: ">=",
+    reason: "a piece without sound is never heard, and is let go with the block that it stands in",
+  },
+  {
+    sourcePath: "engine/calls/recording/recording-file.ts",
+    code: "const RECORDING_BYTES_MAX = 2 ** 31 - 1;",
+    original: "1",
+    replacement: "2",
+    reason:
+      "header and samples are a multiple of four bytes, so that the longest file is four bytes shorter either way",
+  },
+  {
+    sourcePath: "engine/calls/recording/recording-file.ts",
+    code: "await this.#handle.appendFile(wavHeader(this.#rateHz, 0));",
+    original: "0",
+    replacement: "1",
+    reason:
+      "the sizes are those of nothing until the file is put right by its length, and until then nobody reads them",
+  },
 ];

@@ -219,3 +219,18 @@ test("nothing is recorded of a call that has ended, and its end is told once", (
   assert.deepEqual([story, sink.samples, clock.pendingTimerCount], [["whole"], 800, 0]);
   assert.deepEqual([sink.loudSamples, recording.heldSamples], [[0, 0], 0]);
 });
+
+test("of a call that is streamed to a browser 200 ms are hidden by its buffer, and not one more", () => {
+  for (const [lateMs, onsets] of [
+    [200, [0]],
+    [201, [0, 221 * 8]],
+  ] as const) {
+    const { clock, sink, recording } = newRecording({}, { ...FORMAT, isPaced: false });
+    recording.agent(sound(FRAME));
+    clock.advance(20 + lateMs);
+    recording.agent(sound(FRAME));
+    clock.advance(1_000);
+    recording.end();
+    assert.deepEqual(sink.onsets[1], onsets);
+  }
+});
