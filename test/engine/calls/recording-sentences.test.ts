@@ -125,3 +125,15 @@ test("a sentence that cannot be decoded is missing, and what follows stands wher
   assert.deepEqual(story, ["lost: Error: no MP3", "whole"]);
   assert.deepEqual(heard(), [{ atMs: 240, forMs: 60, loudness: 2 }]);
 });
+
+test("a call that has ended is as long as it was then, however late its last sentence is decoded", async () => {
+  const { clock, recording, decodings, story, heard } = newRecording();
+  recording.agent(sentence(50));
+  clock.advance(600);
+  recording.end();
+  clock.advance(600);
+  recording.end();
+  decodings[0]?.resolve(sound(50, 1));
+  await new Promise(setImmediate);
+  assert.deepEqual([story, heard()], [["whole"], [{ atMs: 0, forMs: 600, loudness: 1 }]]);
+});

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import promises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { Bucket } from "../../../../engine/bucket/bucket.js";
@@ -27,7 +29,10 @@ function waitingUploads(count: number, waitingBytesMax = 1_000_000) {
   const clock = new VirtualClock();
   const log = new RecordingLogger();
   const sent: string[] = [];
-  const place = { put: (): Promise<void> => Promise.resolve() };
+  const place = {
+    put: (): Promise<void> => Promise.resolve(),
+    sizeOf: (): Promise<number> => Promise.resolve(FILE_BYTES),
+  };
   const removed: string[] = [];
   const finished: unknown[] = [];
   // Only what is called.
@@ -37,6 +42,7 @@ function waitingUploads(count: number, waitingBytesMax = 1_000_000) {
       sent.push(key);
       return place.put();
     },
+    sizeOf: () => place.sizeOf(),
     remove: (key: string) => Promise.resolve(removed.push(key)),
   } as unknown as Bucket;
   const known = { isKnown: () => Promise.resolve(true) };
@@ -140,20 +146,19 @@ test("how much waits is looked for every thirty seconds while calls begin, and b
 });
 
 test("a folder that is not there has nothing that waits, and one that cannot be read is told", async () => {
-  const { uploads, folder, log } = waitingUploads(2, 0);
+  const none = waitingUploads(2, 0);
+  rmSync(none.folder, { recursive: true });
+  await none.uploads.look();
+  assert.equal(none.uploads.isFull, false);
+  const { uploads, folder, log } = waitingUploads(0);
   rmSync(folder, { recursive: true });
-  await uploads.look();
-  assert.equal(uploads.isFull, false);
   writeFileSync(folder, "no folder");
   await assert.rejects(uploads.look(), { code: "ENOTDIR" });
-  const other = waitingUploads(0);
-  rmSync(other.folder, { recursive: true });
-  writeFileSync(other.folder, "no folder");
-  assert.equal(other.uploads.isFull, false);
-  while (other.log.lines.length === 0) await new Promise(setImmediate);
-  const [line] = other.log.lines;
+  assert.equal(uploads.isFull, false);
+  while (log.lines.length === 0) await new Promise(setImmediate);
+  const [line] = log.lines;
   assert.deepEqual(
-    [line?.level, line?.message, log.lines],
+    [line?.level, line?.message, none.log.lines],
     ["error", "the folder of recordings that wait cannot be read", []],
   );
 });
@@ -248,4 +253,33 @@ test("a recording is sent once, however often it is asked for meanwhile", async 
   done();
   await sending;
   assert.deepEqual(sent, ["org/0.wav"]);
+});
+
+test("only refusals one after the other end a round", async () => {
+  const { uploads, sent, place } = waitingUploads(6);
+  place.put = () => (sent.length % 3 === 0 ? Promise.resolve() : Promise.reject(AWAY));
+  await uploads.sendWaiting();
+  assert.equal(sent.length, 6);
+});
+
+test("a recording that another process has sent before it was measured takes no room", async (t) => {
+  const { uploads } = waitingUploads(1, 0);
+  t.mock.method(promises, "stat", () => Promise.reject(new Error("it is gone")));
+  syncBuiltinESMExports();
+  await uploads.look();
+  t.mock.restoreAll();
+  syncBuiltinESMExports();
+  assert.equal(uploads.isFull, false);
+});
+
+test("a bucket that is away is told to who asks for a recording; a mistake stays one", async () => {
+  const { uploads, place, log } = waitingUploads(0);
+  const key = { orgId: "org", callId: "call" };
+  assert.equal((await uploads.open(key))?.sizeBytes, FILE_BYTES);
+  place.sizeOf = () => Promise.reject(AWAY);
+  await assert.rejects(uploads.open(key), { kind: "unavailable", retryAfterSec: 10, cause: AWAY });
+  assert.equal(log.ofLevel("error").length, 1);
+  const mistake = new TypeError("a mistake");
+  place.sizeOf = () => Promise.reject(mistake);
+  await assert.rejects(uploads.open(key), mistake);
 });
