@@ -103,4 +103,11 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "a piece without sound is never heard, and is let go with the block that it stands in",
   },
+  {
+    sourcePath: "engine/calls/recording/recording-uploads.ts",
+    code: "const body = handle.createReadStream({ highWaterMark: PIECE_BYTES, autoClose: false });",
+    original: "false",
+    replacement: "true",
+    reason: "the file is closed behind the upload in any case, and closing it twice does nothing",
+  },
 ];

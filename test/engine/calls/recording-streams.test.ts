@@ -187,3 +187,14 @@ test("a recording that breaks off ends what is being converted for it", () => {
     "broken: the disk is too slow for it, or it is as long as a file can be",
   ]);
 });
+
+test("a recording is whole once, also where its last conversion ends at once", () => {
+  const { clock, recording, conversions, story } = newRecording();
+  recording.agent(soundOf(100));
+  const [conversion] = conversions;
+  assert.ok(conversion);
+  conversion.end = () => conversion.listener.onEnd();
+  clock.advance(1_000);
+  recording.end();
+  assert.deepEqual(story, ["from 24000 Hz", "whole"]);
+});

@@ -1,58 +1,18 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MP3, PCM_8K, PCM_16K, PCM_24K } from "../../../../engine/audio/audio-format.js";
+import type { Bucket } from "../../../../engine/bucket/bucket.js";
 import type { RecordedFormat } from "../../../../engine/calls/recording/recording.js";
-import {
-  Recordings,
-  type RecordingsOptions,
-} from "../../../../engine/calls/recording/recordings.js";
-import { wavHeader } from "../../../../engine/calls/recording/wav-header.js";
-import type { RecordingKey, RecordingStore } from "../../../../storage/calls/recording-store.js";
-import { RecordingLogger } from "../../../doubles/recording-logger.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
-import { temporaryFile } from "../../../storage/temporary-file.js";
+import type { RecordingsOptions } from "../../../../engine/calls/recording/recordings.js";
+import type { RecordingKey } from "../../../../storage/calls/recording-store.js";
+import { newRecordings } from "./remembered-recordings.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEY = { orgId: "org", callId: "call" };
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
 const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
-
-/** Recordings on a store that remembers what it is asked and has as many rows as the test says. */
-function newRecordings(
-  changes: Partial<RecordingStore> = {},
-  more: Partial<RecordingsOptions> = {},
-) {
-  const dataDir = dirname(temporaryFile());
-  const clock = new VirtualClock();
-  const log = new RecordingLogger();
-  const asked: unknown[] = [];
-  const note = (...of: readonly unknown[]) => Promise.resolve(void asked.push(of));
-  // Only what is called.
-  const store = {
-    begin: (...given: readonly unknown[]) => note("begin", ...given),
-    finish: (...given: readonly unknown[]) => note("finish", ...given),
-    remove: ({ callId }: RecordingKey) => note("remove", callId),
-    isFinished: () => Promise.resolve(true),
-    listExpired: () => Promise.resolve([]),
-    listUnfinished: () => Promise.resolve([]),
-    ...changes,
-  } as unknown as RecordingStore;
-  const audioPool: RecordingsOptions["audioPool"] = () => ({
-    convert: () => Promise.reject(new Error("no MP3 here")),
-    open: () => assert.fail("nothing here has another rate"),
-  });
-  const recordings = new Recordings({ dataDir, store, audioPool, clock, log, ...more });
-  const pathOf = (callId: string) => join(dataDir, "recordings", "org", `${callId}.wav`);
-  /** A file of so many bytes of sound under that name. */
-  const leave = (name: string, soundBytes: number) => {
-    mkdirSync(dirname(pathOf("")), { recursive: true });
-    writeFileSync(name, Buffer.concat([wavHeader(8_000, 0), Buffer.alloc(soundBytes)]));
-  };
-  return { recordings, clock, log, asked, pathOf, leave };
-}
 
 const keysOf = (count: number, from = 0): RecordingKey[] =>
   Array.from({ length: count }, (_, n) => ({ orgId: "org", callId: `call ${from + n}` }));
@@ -159,6 +119,30 @@ test("a sentence that is missing is told, and so is a recording that ends before
   });
   assert.equal(log.lines.length, 2);
   assert.deepEqual(asked.at(-1), ["finish", KEY, { bytes: 32_044, durationSec: 1 }]);
+});
+
+test("a call that ended as it began has no recording", async () => {
+  const { recordings, asked, log } = newRecordings();
+  recordings.begin(KEY, AGENT, FORMAT)?.end();
+  await recordings.close();
+  assert.deepEqual(
+    asked.map((of) => (Array.isArray(of) ? of[0] : of)),
+    ["begin"],
+  );
+  assert.deepEqual(log.lines, []);
+});
+
+test("where there is a bucket, what an earlier run left is made whole and left to the next round", async () => {
+  const keys = keysOf(2);
+  const { recordings, asked, pathOf, leave } = newRecordings(
+    { listUnfinished: () => Promise.resolve(keys) },
+    // Nothing is asked of it before the first round.
+    { uploads: { bucket: {} as unknown as Bucket, waitingBytesMax: 1 } },
+  );
+  leave(`${pathOf("call 0")}.part`, 400);
+  await recordings.start();
+  await recordings.close();
+  assert.deepEqual([asked, existsSync(pathOf("call 0"))], [[], true]);
 });
 
 test("a recording is read from any place on", async () => {
@@ -277,7 +261,9 @@ test("a call that is being recorded is not put right, and a start that finds not
   clock.advance(10);
   tap?.end();
   await recordings.close();
-  assert.equal(log.ofLevel("error").length, 0);
+  assert.deepEqual(log.lines, [
+    { level: "warn", fields: { count: 1 }, message: "recordings of an earlier run were put right" },
+  ]);
   const none = newRecordings();
   await none.recordings.start();
   await none.recordings.close();
