@@ -137,3 +137,19 @@ test("a call that has ended is as long as it was then, however late its last sen
   await new Promise(setImmediate);
   assert.deepEqual([story, heard()], [["whole"], [{ atMs: 0, forMs: 600, loudness: 1 }]]);
 });
+
+test("a sentence that is sent whole is heard when it comes, however little it is late", async () => {
+  const { clock, recording, decodings, heard } = newRecording();
+  recording.agent(sentence(10));
+  clock.advance(341);
+  recording.agent(sentence(10));
+  decodings[0]?.resolve(sound(10, 1));
+  decodings[1]?.resolve(sound(10, 2));
+  clock.advance(1_000);
+  recording.end();
+  await new Promise(setImmediate);
+  assert.deepEqual(heard(), [
+    { atMs: 0, forMs: 240, loudness: 1 },
+    { atMs: 341, forMs: 240, loudness: 2 },
+  ]);
+});
