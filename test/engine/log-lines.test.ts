@@ -239,3 +239,15 @@ test("of a long line that the reader has in part, the end of the process writes 
   exit();
   assert.equal(before + pipe.read(), lineOf(0, 65_536) + line);
 });
+
+test("the end of the process does not wait for a reader that has gone", async (context) => {
+  const pipe = newPipe(context);
+  const { log, clock, exit } = newLog(context, pipe.fd);
+  log.write(lineOf(0, 65_536));
+  log.write("first\n");
+  await stuck(clock);
+  pipe.hangUp();
+  const waits = context.mock.method(Atomics, "wait", () => "timed-out");
+  exit();
+  assert.equal(waits.mock.callCount(), 0);
+});
