@@ -110,4 +110,11 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "the file is closed behind the upload in any case, and closing it twice does nothing",
   },
+  {
+    sourcePath: "engine/tools/tool-request.ts",
+    code: "#isText = true;",
+    original: "true",
+    replacement: "false",
+    reason: "every answer begins with its headers, which say of what kind it is",
+  },
 ];
