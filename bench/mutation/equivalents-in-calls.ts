@@ -117,4 +117,18 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "every answer begins with its headers, which say of what kind it is",
   },
+  {
+    sourcePath: "engine/tools/tool-request.ts",
+    code: "#status = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "every answer begins with its status",
+  },
+  {
+    sourcePath: "engine/tools/http-tool.ts",
+    code: "return parsed.success ? parsed.output : body;",
+    original: "parsed.success",
+    replacement: "true",
+    reason: "what is no JSON comes out of the reader as it went in",
+  },
 ];

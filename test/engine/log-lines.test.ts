@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
+import fs, {
   closeSync,
   constants,
   mkdtempSync,
@@ -9,6 +9,7 @@ import {
   readSync,
   rmSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -250,4 +251,20 @@ test("the end of the process does not wait for a reader that has gone", async (c
   const waits = context.mock.method(Atomics, "wait", () => "timed-out");
   exit();
   assert.equal(waits.mock.callCount(), 0);
+});
+
+test("a reader that has gone is asked once, whatever else waits for it", async (context) => {
+  type Told = (error: Error | null) => void;
+  const gone = Object.assign(new Error("broken pipe"), { code: "EPIPE" });
+  const write = context.mock.method(fs, "write", (_fd: number, _bytes: Buffer, told: Told) => {
+    setImmediate(told, gone);
+  });
+  syncBuiltinESMExports();
+  const { log, exit } = newLog(context, 1);
+  for (const line of linesOf(3)) log.write(line);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  exit();
+  assert.equal(write.mock.callCount(), 1);
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
 });
