@@ -268,3 +268,27 @@ test("a reader that has gone is asked once, whatever else waits for it", async (
   context.mock.restoreAll();
   syncBuiltinESMExports();
 });
+
+test("what the system has no time for is written a tenth of a second later", async (context) => {
+  type Told = (error: Error | null, count: number) => void;
+  const codes = ["EBUSY", "EAGAIN"];
+  const written: string[] = [];
+  context.mock.method(fs, "write", (_fd: number, bytes: Buffer, told: Told) => {
+    const code = codes.shift();
+    if (code === undefined) written.push(bytes.toString());
+    const error = code === undefined ? null : Object.assign(new Error(code), { code });
+    setImmediate(told, error, bytes.length);
+  });
+  syncBuiltinESMExports();
+  const { log, clock } = newLog(context, 1);
+  log.write("first\n");
+  for (let tries = 0; tries < 2; tries += 1) {
+    await stuck(clock);
+    assert.deepEqual(written, []);
+    clock.advance(100);
+  }
+  while (written.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(written, ["first\n"]);
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
+});

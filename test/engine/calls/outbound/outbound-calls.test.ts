@@ -56,7 +56,9 @@ function placing(changes: Partial<OutboundSurroundings> = {}) {
   /** What the vendor was asked, and then what the store was, of the ends and who answered. */
   const written = async () => {
     await journal.stored();
-    const ends = store.ends.map(({ status, metadata }) => `${status} ${metadata["endReason"]}`);
+    const ends = store.ends.map(
+      ({ status, metadata }) => `${status} ${String(metadata["endReason"])}`,
+    );
     const notes = store.asked.filter(([what]) => what === "annotate").map((of) => of.slice(1));
     return [...told, ...ends, ...notes];
   };
