@@ -131,4 +131,25 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "what is no JSON comes out of the reader as it went in",
   },
+  {
+    sourcePath: "engine/calls/opening/agent-vendors.ts",
+    code: "keys.set(voice, key);",
+    original: "keys.set(voice, key);",
+    replacement: ";",
+    reason: "the same key is made again, which costs a call microseconds",
+  },
+  {
+    sourcePath: "engine/calls/opening/admission.ts",
+    code: "#goodLooks = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "a box begins open, and a bad second forgets the good ones before it",
+  },
+  {
+    sourcePath: "engine/calls/opening/monthly-minutes.ts",
+    code: "return (await this.#used.get(`${orgId} ${toDate}`, read)) ?? 0;",
+    original: "0",
+    replacement: "1",
+    reason: "the store says a number in any case",
+  },
 ];
