@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSlots } from "../../../engine/calls/opening/call-slots.js";
 import type { SharedBox } from "../../../engine/calls/shared-box.js";
+import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor } from "./center-stand.js";
 
@@ -29,7 +30,9 @@ function quietBox(): Changeable<SharedBox> {
 
 test("a box is ready while any of its processes takes calls, and none is taken while it is drained", async (t) => {
   const box = quietBox();
-  const { center } = await centerFor(t, { box, callsMax: 3 });
+  const { center, tenant } = await centerFor(t, { box, callsMax: 3 });
+  const refusal = async () =>
+    (await center.opener.refusal({ tenant, agentId: undefined }))?.message;
   box.othersTake = true;
   assert.deepEqual([center.isReady, center.isServing], [true, false], "this one is not warm yet");
   box.othersTake = false;
@@ -41,6 +44,7 @@ test("a box is ready while any of its processes takes calls, and none is taken w
   box.callCount = 2;
   box.isDrained = true;
   assert.deepEqual([center.isReady, center.isServing], [false, false]);
+  assert.equal(await refusal(), "the server takes no new calls");
   box.isDrained = false;
   box.othersTake = true;
   await center.drain(0);
@@ -87,4 +91,22 @@ test("a call of this run that nobody has any more is closed at the second look, 
       message: "calls whose end was lost were closed as failed",
     },
   ]);
+});
+
+test("a process that is late refuses nobody while another one of the box takes calls", async (t) => {
+  t.mock.method(EventLoopDelay.prototype, "take", () => 51);
+  const box = quietBox();
+  const { center, clock, tenant } = await centerFor(t, { box, eventLoopDelayMaxMs: 50 });
+  const reason = async () => (await center.opener.refusal({ tenant, agentId: undefined }))?.reason;
+  clock.advance(2_000);
+  assert.deepEqual([center.isLate, await reason()], [true, "overloaded"]);
+  box.othersTake = true;
+  assert.equal(await reason(), "agentNotFound", "the organization has made none yet");
+});
+
+test("a server that closes waits for its recordings", async (t) => {
+  const { center } = await centerFor(t);
+  const closings = t.mock.method(center.recordings, "close");
+  await center.close();
+  assert.equal(closings.mock.callCount(), 1);
 });

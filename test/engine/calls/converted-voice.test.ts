@@ -57,6 +57,10 @@ test("a voice that gives the line's format is asked itself, another one is conve
   const { audio, client, voice, synthesis, spoken } = speaking();
   assert.equal(ConvertedVoice.giving(MP3, client, audio), client);
   assert.deepEqual(voice.formats, [PCM_8K]);
+  let warmed = 0;
+  client.warm = () => (warmed += 1);
+  voice.warm();
+  assert.equal(warmed, 1);
   assert.deepEqual(synthesis.request, { ...REQUEST, format: MP3 });
   spoken.catch(() => undefined);
 });

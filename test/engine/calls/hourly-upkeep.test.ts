@@ -10,6 +10,8 @@ test("every hour old conversations go", async (t) => {
     [...SAID],
     clock.epochMs() - HISTORY_LIFETIME_MS,
   );
-  clock.advance(HOUR_MS);
+  clock.advance(HOUR_MS - 1);
+  assert.deepEqual(await database.history.load(orgId, "key", 0), SAID);
+  clock.advance(1);
   assert.equal(await database.history.load(orgId, "key", 0), undefined);
 });
