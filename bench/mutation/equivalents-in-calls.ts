@@ -159,4 +159,11 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: ";",
     reason: "who was told that no call is left is told once more, which changes nothing for him",
   },
+  {
+    sourcePath: "engine/calls/call-feed.ts",
+    code: "if (togetherMs > 0)",
+    original: "0",
+    replacement: "1",
+    reason: "news wait for a quarter of a second, or not at all",
+  },
 ];

@@ -104,9 +104,10 @@ test("a process that is late refuses nobody while another one of the box takes c
   assert.equal(await reason(), "agentNotFound", "the organization has made none yet");
 });
 
-test("a server that closes waits for its recordings", async (t) => {
+test("a server that closes waits for its recordings, and gives up what it could not store", async (t) => {
   const { center } = await centerFor(t);
-  const closings = t.mock.method(center.recordings, "close");
+  const recordings = t.mock.method(center.recordings, "close");
+  const journal = t.mock.method(center.journal, "close");
   await center.close();
-  assert.equal(closings.mock.callCount(), 1);
+  assert.deepEqual([recordings.mock.callCount(), journal.mock.callCount()], [1, 1]);
 });
