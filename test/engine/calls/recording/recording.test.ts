@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
+import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
 import { FORMAT, FRAME, near, newRecording, RATE_HZ, sound } from "./listened-recording.js";
 
@@ -233,4 +233,22 @@ test("of a call that is streamed to a browser 200 ms are hidden by its buffer, a
     recording.end();
     assert.deepEqual(sink.onsets[1], onsets);
   }
+});
+
+test("a recording that breaks off ends what is being converted for it", () => {
+  const ends: string[] = [];
+  const openConversion = () => ({
+    write: () => {},
+    end: () => void ends.push("ended"),
+    drop: () => {},
+  });
+  const format = { ...FORMAT, speech: PCM_24K };
+  const { clock, sink, recording, story } = newRecording({ openConversion }, format);
+  recording.agent(sound(FRAME));
+  sink.takes = false;
+  clock.advance(20_000);
+  assert.deepEqual(ends, ["ended"]);
+  assert.deepEqual(story, [
+    "broken: the disk is too slow for it, or it is as long as a file can be",
+  ]);
 });
