@@ -252,3 +252,13 @@ test("a recording that breaks off ends what is being converted for it", () => {
     "broken: the disk is too slow for it, or it is as long as a file can be",
   ]);
 });
+
+test("a recording that breaks off holds nothing of what the caller has said", () => {
+  const { clock, recording, story } = newRecording();
+  clock.advance(20);
+  recording.caller(sound(FRAME));
+  clock.advance(2_480);
+  assert.equal(recording.heldSamples, FRAME);
+  for (let times = 0; times < 2; times += 1) recording.agent(sound(RATE_HZ * 141));
+  assert.deepEqual([recording.heldSamples, story.length], [0, 1]);
+});
