@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { Bucket } from "../../../engine/bucket/bucket.js";
 import type { BucketSettings } from "../../../engine/bucket/bucket-settings.js";
+import { StallWatch } from "../../../engine/bucket/stall-watch.js";
 import { Changes } from "../../doubles/changes.js";
 import { httpService } from "../../doubles/http-service.js";
 import { passInUndici } from "../../doubles/undici-clock.js";
@@ -186,6 +187,13 @@ test("an upload may take as long as it moves, and is broken off thirty seconds a
     message: /nothing moved for 30 seconds$/,
   });
   assert.deepEqual([pieceCount, clock.pendingTimerCount], [3, 0]);
+});
+
+test("each piece of a download is progress", async (t) => {
+  const touches = t.mock.method(StallWatch.prototype, "touch");
+  const { bucket } = await answering(t, (response) => void response.end("12345"));
+  await bucket.read("call.wav", 0, 5);
+  assert.ok(touches.mock.callCount() > 1, "the first is the request's own");
 });
 
 test("a server that stops breaks off what is under way", async (t) => {
