@@ -250,6 +250,7 @@ test("the end of the process does not wait for a reader that has gone", async (c
   pipe.hangUp();
   const waits = context.mock.method(Atomics, "wait", () => "timed-out");
   exit();
+  newLog(context, pipe.fd).exit();
   assert.equal(waits.mock.callCount(), 0);
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NOTHING_SAID } from "../../../engine/session/effects.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor, HISTORY_LIFETIME_MS, SAID } from "./center-stand.js";
 
@@ -175,4 +176,13 @@ test("a server that lets everybody in says so where it is too busy, once that ha
   assert.equal(await refusal(), "overloaded");
   center.liveCalls.remove("one");
   assert.equal(await refusal(), "agentNotFound", "the organization has made none yet");
+});
+
+test("upkeep comes round every two, five and thirty seconds, and every hour", async (t) => {
+  const rounds = t.mock.method(VirtualClock.prototype, "every");
+  await centerFor(t);
+  const periodsMs = new Set(rounds.mock.calls.map(({ arguments: [periodMs] }) => periodMs));
+  for (const periodMs of [2_000, 5_000, 30_000, 3_600_000]) {
+    assert.ok(periodsMs.has(periodMs), `${periodMs} ms`);
+  }
 });
