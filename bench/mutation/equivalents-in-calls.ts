@@ -173,4 +173,11 @@ export const IN_CALLS: readonly EquivalentMutant[] = [
     replacement: "65",
     reason: "the bucket has the same bytes, and nobody sees in which pieces they were read",
   },
+  {
+    sourcePath: "engine/calls/early-reply-budget.ts",
+    code: "#hour = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "what is forgotten in the first hour is nothing yet",
+  },
 ];

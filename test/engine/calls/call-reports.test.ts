@@ -51,6 +51,8 @@ test("days without calls are filled in, across the end of a month", async () => 
       ["2028-03-01", 0],
     ],
   );
+  const nothing = { calls: 0, minutes: 0, ttsChars: 0, llmTokens: 0, sttSeconds: 0 };
+  assert.deepEqual(days[0], { orgId: ORG, date: "2028-02-28", ...nothing });
   assert.deepEqual(asked, [[ORG, "2028-02-28", "2028-03-01"]]);
 });
 
