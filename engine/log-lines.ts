@@ -106,7 +106,6 @@ export class LogLines {
 
   /** Nobody reads any more, or what was to be written has no room. */
   #abandon(error: NodeJS.ErrnoException, bytes: Buffer): void {
-    this.#writing = undefined;
     if (error.code === "EPIPE") {
       this.#isReaderGone = true;
       this.#waiting = [];

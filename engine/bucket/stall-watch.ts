@@ -21,17 +21,12 @@ export class StallWatch {
   touch(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(this.#stallMaxMs, () =>
-      this.abort(`nothing moved for ${this.#stallMaxMs / 1_000} seconds`),
+      this.#abort.abort(new Error(`nothing moved for ${this.#stallMaxMs / 1_000} seconds`)),
     );
   }
 
   /** Nothing is waited for until the next `touch`. */
   rest(): void {
     this.#cancel();
-  }
-
-  abort(reason: string): void {
-    this.#cancel();
-    this.#abort.abort(new Error(reason));
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
+import fs, {
   closeSync,
   constants,
   mkdtempSync,
@@ -9,6 +9,7 @@ import {
   readSync,
   rmSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -238,4 +239,57 @@ test("of a long line that the reader has in part, the end of the process writes 
   const before = first + pipe.read();
   exit();
   assert.equal(before + pipe.read(), lineOf(0, 65_536) + line);
+});
+
+test("the end of the process does not wait for a reader that has gone", async (context) => {
+  const pipe = newPipe(context);
+  const { log, clock, exit } = newLog(context, pipe.fd);
+  log.write(lineOf(0, 65_536));
+  log.write("first\n");
+  await stuck(clock);
+  pipe.hangUp();
+  const waits = context.mock.method(Atomics, "wait", () => "timed-out");
+  exit();
+  newLog(context, pipe.fd).exit();
+  assert.equal(waits.mock.callCount(), 0);
+});
+
+test("a reader that has gone is asked once, whatever else waits for it", async (context) => {
+  type Told = (error: Error | null) => void;
+  const gone = Object.assign(new Error("broken pipe"), { code: "EPIPE" });
+  const write = context.mock.method(fs, "write", (_fd: number, _bytes: Buffer, told: Told) => {
+    setImmediate(told, gone);
+  });
+  syncBuiltinESMExports();
+  const { log, exit } = newLog(context, 1);
+  for (const line of linesOf(3)) log.write(line);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  exit();
+  assert.equal(write.mock.callCount(), 1);
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
+});
+
+test("what the system has no time for is written a tenth of a second later", async (context) => {
+  type Told = (error: Error | null, count: number) => void;
+  const codes = ["EBUSY", "EAGAIN"];
+  const written: string[] = [];
+  context.mock.method(fs, "write", (_fd: number, bytes: Buffer, told: Told) => {
+    const code = codes.shift();
+    if (code === undefined) written.push(bytes.toString());
+    const error = code === undefined ? null : Object.assign(new Error(code), { code });
+    setImmediate(told, error, bytes.length);
+  });
+  syncBuiltinESMExports();
+  const { log, clock } = newLog(context, 1);
+  log.write("first\n");
+  for (let tries = 0; tries < 2; tries += 1) {
+    await stuck(clock);
+    assert.deepEqual(written, []);
+    clock.advance(100);
+  }
+  while (written.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(written, ["first\n"]);
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
 });

@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { RECORDING_VARIABLES, recordingSettings } from "../../../engine/bucket/bucket-settings.js";
+import {
+  missingForBucket,
+  RECORDING_VARIABLES,
+  recordingSettings,
+} from "../../../engine/bucket/bucket-settings.js";
+
+const VARIABLES = v.object(RECORDING_VARIABLES);
+const settingsOf = (given: Readonly<Record<string, string>>) =>
+  recordingSettings(v.parse(VARIABLES, given));
 
 function bucketAt(address: string) {
-  const variables = v.parse(v.object(RECORDING_VARIABLES), { RECORDINGS_URL: address });
-  const { name, prefix } = recordingSettings(variables).recordingsBucket ?? {};
+  const { name, prefix } = settingsOf({ RECORDINGS_URL: address }).recordingsBucket ?? {};
   return { name, prefix };
 }
 
@@ -14,4 +21,71 @@ test("recordings lie in the bucket that is named, in the folder behind it", () =
   assert.deepEqual(bucketAt("s3://sound/"), { name: "sound", prefix: "" });
   assert.deepEqual(bucketAt("s3://sound/phones/2026"), { name: "sound", prefix: "phones/2026/" });
   assert.deepEqual(bucketAt("s3://sound/phones/"), { name: "sound", prefix: "phones/" });
+});
+
+test("without an address there is no bucket, and 10 000 MB may wait for one", () => {
+  assert.deepEqual(settingsOf({}), {
+    recordingsBucket: undefined,
+    recordingsWaitingBytesMax: 10_485_760_000,
+  });
+});
+
+test("what is set is how the bucket is reached", () => {
+  const given = {
+    RECORDINGS_URL: "s3://sound",
+    RECORDINGS_ENDPOINT: "https://store.example.com//",
+    RECORDINGS_REGION: "eu-central-1",
+    RECORDINGS_ACCESS_KEY_ID: "key",
+    RECORDINGS_SECRET_ACCESS_KEY: "secret",
+    RECORDINGS_WAITING_MAX_MB: "1",
+  };
+  const bucket = { name: "sound", prefix: "", accessKeyId: "key", secretAccessKey: "secret" };
+  assert.deepEqual(settingsOf(given), {
+    recordingsBucket: {
+      ...bucket,
+      endpoint: "https://store.example.com",
+      region: "eu-central-1",
+    },
+    recordingsWaitingBytesMax: 1_048_576,
+  });
+  assert.deepEqual(settingsOf({ RECORDINGS_URL: "s3://sound" }).recordingsBucket, {
+    name: "sound",
+    prefix: "",
+    endpoint: undefined,
+    region: "us-east-1",
+    accessKeyId: "",
+    secretAccessKey: "",
+  });
+});
+
+test("addresses, regions and amounts that cannot be meant are refused in words", () => {
+  for (const [given, message] of [
+    [
+      { RECORDINGS_URL: "s3://Sound" },
+      "expected s3://bucket or s3://bucket/prefix, of letters, digits and . _ -",
+    ],
+    [{ RECORDINGS_REGION: "eu central" }, "expected a region like eu-central-1"],
+  ] as const) {
+    const [issue] = v.safeParse(VARIABLES, given).issues ?? [];
+    assert.equal(issue?.message, message);
+  }
+  for (const [megabytes, isTaken] of [
+    ["0", false],
+    ["1", true],
+    ["100000000", true],
+    ["100000001", false],
+  ] as const) {
+    const { success } = v.safeParse(VARIABLES, { RECORDINGS_WAITING_MAX_MB: megabytes });
+    assert.equal(success, isTaken, megabytes);
+  }
+});
+
+test("an address without its keys says which are missing", () => {
+  const address = { RECORDINGS_URL: "s3://sound" };
+  const id = "RECORDINGS_ACCESS_KEY_ID: required with RECORDINGS_URL";
+  const secret = "RECORDINGS_SECRET_ACCESS_KEY: required with RECORDINGS_URL";
+  assert.deepEqual(missingForBucket({}), []);
+  assert.deepEqual(missingForBucket(address), [id, secret]);
+  assert.deepEqual(missingForBucket({ ...address, RECORDINGS_ACCESS_KEY_ID: "key" }), [secret]);
+  assert.deepEqual(missingForBucket({ ...address, RECORDINGS_SECRET_ACCESS_KEY: "no" }), [id]);
 });

@@ -1,199 +1,231 @@
 import assert from "node:assert/strict";
+import dns from "node:dns";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { Bucket, STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
-import { BucketFault, placeOf } from "../../../engine/bucket/bucket-fault.js";
+import { Bucket } from "../../../engine/bucket/bucket.js";
 import type { BucketSettings } from "../../../engine/bucket/bucket-settings.js";
-import { ObjectReader } from "../../../engine/bucket/object-reader.js";
+import { StallWatch } from "../../../engine/bucket/stall-watch.js";
 import { Changes } from "../../doubles/changes.js";
 import { httpService } from "../../doubles/http-service.js";
 import { passInUndici } from "../../doubles/undici-clock.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { objectStore } from "./object-store-stand.js";
+import { STORE_KEY } from "./object-store-stand.js";
 
-const SIZE_BYTES = 1_000_000;
-const BYTES = Uint8Array.from({ length: SIZE_BYTES }, (_, index) => index % 251);
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-async function stand(context: TestContext, wrong: Partial<BucketSettings> = {}) {
-  const changes = new Changes();
-  const { store, settings } = await objectStore(context, changes.tell);
-  const clock = new VirtualClock();
-  const bucket = new Bucket({ ...settings, ...wrong }, { clock, authorities: [] });
+function bucketOf(context: TestContext, changes: Partial<BucketSettings> = {}) {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+  const settings = { name: "calls", prefix: "one/", endpoint: undefined, ...STORE_KEY, ...changes };
+  const bucket = new Bucket(settings, { clock, authorities: [] });
   context.after(() => bucket.close());
-  return { store, bucket, clock, changes };
+  return { bucket, clock };
 }
 
-async function* pieces(): AsyncGenerator<Uint8Array> {
-  for (let from = 0; from < SIZE_BYTES; from += 64_000) {
-    yield await Promise.resolve(BYTES.subarray(from, from + 64_000));
-  }
+/** A store that answers as a test says, and the bucket in it. */
+async function answering(context: TestContext, answer: Answer) {
+  const changes = new Changes();
+  const requests: IncomingMessage[] = [];
+  const endpoint = await httpService(context, (request, response) => {
+    requests.push(request);
+    answer(response, request);
+    changes.tell();
+  });
+  return { ...bucketOf(context, { endpoint }), endpoint, requests, changes };
 }
 
-async function readAll(reader: ObjectReader, from = 0): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  const buffer = new Uint8Array(50_000);
-  for (let position = from; position < reader.sizeBytes; ) {
-    const count = await reader.read(buffer, position);
-    assert.ok(count > 0);
-    parts.push(Buffer.from(buffer.subarray(0, count)));
-    position += count;
-  }
-  return Buffer.concat(parts);
+async function* pieces(count: number): AsyncGenerator<Uint8Array> {
+  for (let n = 0; n < count; n += 1) yield await Promise.resolve(new Uint8Array(10).fill(n));
 }
 
-function fault(kind: "away" | "refused", message: RegExp) {
-  return (error: unknown) => {
-    assert.ok(error instanceof BucketFault, String(error));
-    assert.match(error.message, message);
-    assert.equal(error.kind, kind);
-    return true;
-  };
-}
+test("each request says what it is about, and when", async (t) => {
+  const told: unknown[] = [];
+  const { bucket } = await answering(t, (response, request) => {
+    const { method, url, headers } = request;
+    const { range, "content-type": type, "content-length": length } = headers;
+    void text(request).then((body) => {
+      const sent = [method, url, headers["x-amz-date"], range, type, length, body.length];
+      told.push(sent.filter((one) => one !== undefined && one !== 0).join(" "));
+      response.writeHead(method === "GET" ? 206 : 200, { "content-length": 5 });
+      response.end(method === "HEAD" ? undefined : "12345");
+    });
+  });
+  await bucket.put("call.wav", pieces(3), 30, "audio/wav");
+  assert.equal(await bucket.sizeOf("call.wav"), 5);
+  assert.equal(String(await bucket.read("call.wav", 10, 5)), "49,50,51,52,53");
+  await bucket.remove("call.wav");
+  assert.deepEqual(told, [
+    "PUT /calls/one/call.wav 20260102T030405Z audio/wav 30 30",
+    "HEAD /calls/one/call.wav 20260102T030405Z",
+    "GET /calls/one/call.wav 20260102T030405Z bytes=10-14",
+    "DELETE /calls/one/call.wav 20260102T030405Z",
+  ]);
+});
 
-test("what is put in pieces is read from any place on, and is gone when it is removed", async (context) => {
-  const { store, bucket, clock } = await stand(context);
+test("an object that is not there is nothing to read, to measure or to remove, and leaves no timer", async (t) => {
+  const { bucket, clock } = await answering(t, (response) => {
+    response.writeHead(404).end();
+  });
+  assert.equal(await bucket.read("call.wav", 0, 10), undefined);
+  assert.equal(await bucket.sizeOf("call.wav"), undefined);
+  await bucket.remove("call.wav");
+  await assert.rejects(bucket.put("call.wav", pieces(1), 10, "audio/wav"), /it answers 404$/);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("what a store does is told by its status, up to 299", async (t) => {
+  let status = 299;
+  const { bucket } = await answering(t, (response) => {
+    response.writeHead(status).end();
+  });
+  await bucket.remove("call.wav");
+  status = 300;
+  await assert.rejects(bucket.remove("call.wav"), /it answers 300$/);
+});
+
+test("a store that does not say how long its objects are, or gives back others, is of no use", async (t) => {
+  let length: number | undefined;
+  const { bucket, endpoint } = await answering(t, (response, { method }) => {
+    if (method === "HEAD" && length !== undefined) response.setHeader("content-length", length);
+    response.end();
+  });
+  await assert.rejects(bucket.sizeOf("call.wav"), {
+    kind: "refused",
+    message: `${endpoint}/calls/ does not say how long its objects are`,
+  });
+  length = "Parley looks whether it may write here.\n".length;
   await bucket.check();
-  assert.equal(store.objects.size, 0);
-  await bucket.put("org/call.wav", pieces(), SIZE_BYTES, "audio/wav");
-  assert.deepEqual([...store.objects.keys()], ["one/org/call.wav"]);
-  const reader = await ObjectReader.open(bucket, "org/call.wav");
-  assert.ok(reader);
-  assert.equal(reader.sizeBytes, SIZE_BYTES);
-  assert.ok((await readAll(reader)).equals(BYTES));
-  assert.ok((await readAll(reader, 123_456)).equals(BYTES.subarray(123_456)));
-  await reader.close();
-  await bucket.remove("org/call.wav");
-  await bucket.remove("org/call.wav");
-  assert.equal(await ObjectReader.open(bucket, "org/call.wav"), undefined);
+  length += 1;
+  await assert.rejects(bucket.check(), {
+    kind: "refused",
+    message: `${endpoint}/calls/ does not give back what was put there`,
+  });
+});
+
+test("of a store that gives more than was asked for the rest is not waited for", async (t) => {
+  const { bucket, clock } = await answering(t, (response) => {
+    response.writeHead(206);
+    response.write("123");
+    void afterReading(() => response.write("456789"));
+  });
+  assert.equal(Buffer.from((await bucket.read("call.wav", 0, 5)) ?? []).toString(), "12345");
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a download that breaks off goes on where it was, twice, and then is given up", async (context) => {
-  const { store, bucket } = await stand(context);
-  await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
-  const reader = await ObjectReader.open(bucket, "call.wav");
-  assert.ok(reader);
-  store.fault = { kind: "break", behindBytes: 100_000 };
-  assert.ok((await readAll(reader)).equals(BYTES));
-  store.fault = { kind: "break", behindBytes: 0 };
-  const requestsBefore = store.requests.length;
-  await assert.rejects(reader.read(new Uint8Array(10), 0), fault("away", /cannot be reached/));
-  assert.equal(store.requests.length - requestsBefore, 3);
-});
-
-test("whoever reads recordings slowly keeps nobody else from the bucket", {
-  timeout: 20_000,
-}, async (context) => {
-  const { bucket } = await stand(context);
-  await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
-  for (let reader = 0; reader < 20; reader += 1) {
-    const slow = await ObjectReader.open(bucket, "call.wav");
-    assert.equal(await slow?.read(new Uint8Array(10), 0), 10);
-  }
-  await bucket.put("next.wav", pieces(), SIZE_BYTES, "audio/wav");
-});
-
-test("servers that start at the same time do not delete what the other one looks for", async (context) => {
-  const { store, bucket } = await stand(context);
-  await Promise.all([bucket.check(), bucket.check()]);
-  const written = store.requests.filter((request) => request.startsWith("PUT "));
-  assert.equal(new Set(written).size, 2);
-  assert.equal(store.objects.size, 0);
-});
-
-test("a store in which nothing moves is given up", async (context) => {
-  const { store, bucket, clock, changes } = await stand(context);
-  store.fault = { kind: "silence" };
-  const sizeOf = bucket.sizeOf("call.wav");
-  const refused = assert.rejects(sizeOf, fault("away", /nothing moved for 30 seconds/));
-  await changes.until("the request", () => store.requests[0]);
-  passInUndici(3_600_000);
-  // Its connection would be gone by then.
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-  clock.advance(STALL_MAX_MS);
-  await refused;
-  assert.equal(clock.pendingTimerCount, 0);
-});
-
-test("a download that pauses goes on, as long as the clock of the process allows it", async (context) => {
-  // More than the system keeps for the two ends: what is written has been read.
-  const first = Buffer.alloc(16_000_000, 1);
-  const rest = Buffer.alloc(1_000, 2);
-  const endpoint = await httpService(context, (_request, response) => {
-    response.writeHead(206, { "content-length": first.length + rest.length });
-    response.write(first, () => {
-      passInUndici(3_600_000);
-      response.end(rest);
-    });
-  });
-  const { bucket } = await stand(context, { endpoint });
-  const read = await bucket.read("call.wav", 0, first.length + rest.length);
-  assert.ok(read !== undefined && Buffer.concat([first, rest]).equals(read));
-});
-
-test("a store that is away, or says that it may be back, may be asked again", async (context) => {
-  const { store, bucket } = await stand(context);
-  store.fault = { kind: "answer", status: 503, code: "SlowDown" };
-  await assert.rejects(bucket.check(), fault("away", /answers 503 \(SlowDown\)/));
-  await store.stop();
-  await assert.rejects(bucket.check(), fault("away", /cannot be reached/));
-});
-
-for (const [what, wrong, message] of [
-  ["bucket", { name: "letters" }, /there is no such bucket/],
-  ["key", { accessKeyId: "unknown" }, /RECORDINGS_ACCESS_KEY_ID is not known/],
-  ["secret", { secretAccessKey: "wrong" }, /RECORDINGS_SECRET_ACCESS_KEY does not belong/],
-  ["region", { region: "us-west-2" }, /set RECORDINGS_REGION; the bucket says it is in eu-c/],
-] as const) {
-  test(`a wrong ${what} is told in words, and no secret`, async (context) => {
-    const { bucket } = await stand(context, wrong);
-    await assert.rejects(bucket.check(), (error) => {
-      assert.ok(!String(error).includes("secret-of"));
-      return fault("refused", message)(error);
-    });
-  });
-}
-
-test("a refusal is read in however many pieces it comes, its first 16 KiB", async (context) => {
+test("of a refusal without an end 16 KiB are read", async (t) => {
   const code = "<Code>SlowDown</Code>";
   for (const [before, message] of [
-    [0, /answers 503 \(SlowDown\)$/],
     [16_384 - code.length, /answers 503 \(SlowDown\)$/],
     [16_385 - code.length, /answers 503$/],
   ] as const) {
-    const text = " ".repeat(before) + code;
-    const endpoint = await httpService(context, (_request, response) => {
+    const words = " ".repeat(before) + code;
+    const { bucket } = await answering(t, (response) => {
       response.writeHead(503);
-      // Each is a chunk of HTTP, which is read by itself.
-      response.write(text.slice(0, before + 8));
-      response.end(text.slice(before + 8));
+      response.write(words.slice(0, 10));
+      void afterReading(() => response.write(words.slice(10, 16_383)));
+      void afterReading(() => response.write(words.slice(16_383)), 20);
     });
-    const { bucket } = await stand(context, { endpoint });
-    await assert.rejects(bucket.check(), fault("away", message));
+    await assert.rejects(bucket.remove("call.wav"), { kind: "away", message });
   }
 });
 
-test("a key that may only read is told what it lacks", async (context) => {
-  const { store, bucket } = await stand(context);
-  store.fault = { kind: "answer", status: 403, code: "AccessDenied" };
-  await assert.rejects(bucket.check(), fault("refused", /s3:PutObject/));
+/** What was written before has most likely been read by then: what follows is a piece of its own. */
+async function afterReading(write: () => void, turns = 10): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+  write();
+}
+
+test("long answers that nobody reads keep no connection", { timeout: 20_000 }, async (t) => {
+  const long = "x".repeat(100_000);
+  const { bucket, requests } = await answering(t, (response) => void response.end(long));
+  await Promise.all(Array.from({ length: 17 }, () => bucket.remove("call.wav")));
+  assert.equal(requests.length, 17);
 });
 
-test("an upload whose bytes break off leaves nothing, and its connection is no more in use", async (context) => {
-  const { store, bucket } = await stand(context);
-  async function* broken(): AsyncGenerator<Uint8Array> {
-    yield await Promise.resolve(BYTES.subarray(0, 100_000));
-    throw new Error("the disk cannot be read");
+test("sixteen requests are under way at once, and the next one waits for a connection", async (t) => {
+  const held: ServerResponse[] = [];
+  const { bucket, requests, changes } = await answering(t, (response) => void held.push(response));
+  const removed = Array.from({ length: 17 }, () => bucket.remove("call.wav"));
+  await changes.until("sixteen requests", () => held.length >= 16);
+  for (const response of held) response.end();
+  await changes.until("the last request", () => held.length === 17);
+  held[16]?.end();
+  await Promise.all(removed);
+  assert.equal(new Set(requests.map(({ socket }) => socket)).size, 16);
+});
+
+test("a connection is kept for ten seconds between two requests, however long the store would keep it", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (const hint of [{}, { "keep-alive": "timeout=3600" }]) {
+    const { bucket, requests } = await answering(t, (response) => {
+      response.writeHead(204, { connection: "keep-alive", ...hint }).end();
+    });
+    for (const passedMs of [0, 9_999, 10_000]) {
+      t.mock.timers.tick(passedMs);
+      await bucket.remove("call.wav");
+      // The connection is idle when undici has had its turn.
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    }
+    const [first, second, third] = requests.map(({ socket }) => socket);
+    assert.deepEqual([second === first, third === first], [true, false]);
   }
-  await assert.rejects(bucket.put("call.wav", broken(), SIZE_BYTES, "audio/wav"), {
-    message: "the disk cannot be read",
+});
+
+test("an upload may take as long as it moves, and is broken off thirty seconds after it does not", async (t) => {
+  const { bucket, clock } = await answering(t, (_response, request) => void request.resume());
+  let pieceCount = 0;
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    for (let n = 0; n < 3; n += 1) {
+      pieceCount += 1;
+      clock.advance(29_999);
+      yield await Promise.resolve(new Uint8Array(10));
+    }
+    clock.advance(30_000);
+  }
+  await assert.rejects(bucket.put("call.wav", slow(), 40, "audio/wav"), {
+    kind: "away",
+    message: /nothing moved for 30 seconds$/,
   });
-  assert.equal(store.objects.size, 0);
-  await bucket.check();
+  assert.deepEqual([pieceCount, clock.pendingTimerCount], [3, 0]);
 });
 
-test("a bucket is named as its operator knows it", async (context) => {
-  const { bucket } = await stand(context, { name: "calls", prefix: "a/", endpoint: undefined });
-  assert.equal(placeOf(bucket.settings), "s3://calls/a/");
-  const elsewhere = { ...bucket.settings, endpoint: "https://store.example.com" };
-  assert.equal(placeOf(elsewhere), "s3://calls/a/ at https://store.example.com");
+test("each piece of a download is progress", async (t) => {
+  const touches = t.mock.method(StallWatch.prototype, "touch");
+  const { bucket } = await answering(t, (response) => void response.end("12345"));
+  await bucket.read("call.wav", 0, 5);
+  assert.ok(touches.mock.callCount() > 1, "the first is the request's own");
+});
+
+test("a server that stops breaks off what is under way", async (t) => {
+  const { bucket, requests, changes } = await answering(t, () => {});
+  const removed = assert.rejects(bucket.remove("call.wav"), { kind: "away" });
+  await changes.until("the request", () => requests[0]);
+  await bucket.close();
+  await removed;
+});
+
+test("Amazon's buckets have hosts of their own, where a certificate covers the name", async (t) => {
+  const asked: unknown[] = [];
+  t.mock.method(dns, "lookup", (host: string, ...rest: readonly unknown[]) => {
+    asked.push(host);
+    const told = rest.at(-1);
+    if (typeof told === "function") told(new Error("no such host"));
+  });
+  for (const name of ["calls", "calls.example.com"]) {
+    const { bucket } = bucketOf(t, { name });
+    await assert.rejects(bucket.remove("call.wav"), { kind: "away", message: /: no such host$/ });
+  }
+  assert.deepEqual(asked, ["calls.s3.eu-central-1.amazonaws.com", "s3.eu-central-1.amazonaws.com"]);
+});
+
+test("a store that cannot be connected to is given up after five seconds", async (t) => {
+  const begun = new Promise<void>((resolve) => {
+    t.mock.method(dns, "lookup", () => resolve());
+  });
+  const { bucket } = bucketOf(t);
+  const removed = assert.rejects(bucket.remove("call.wav"), { message: /timeout: 5000ms/ });
+  await begun;
+  passInUndici(6_000);
+  passInUndici(6_000);
+  await removed;
 });

@@ -52,3 +52,19 @@ test("a fetch that breaks off is repeated twice, and one that is refused never",
     );
   }
 });
+
+test("what was fetched once is not asked for again, until the reader is closed", async () => {
+  const { reader, asked } = await objectOf(10);
+  const buffer = new Uint8Array(8);
+  for (const position of [2, 2, 9, 9]) await reader.read(buffer, position);
+  assert.deepEqual(asked, [[2, 8]]);
+  await reader.close();
+  assert.equal(await reader.read(buffer, 2), 8);
+  await reader.close();
+  assert.equal(await reader.read(buffer, 9), 1, "the last byte alone");
+  assert.deepEqual(asked, [
+    [2, 8],
+    [2, 8],
+    [9, 1],
+  ]);
+});

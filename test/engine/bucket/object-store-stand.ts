@@ -1,6 +1,9 @@
 import type { TestContext } from "node:test";
+import { Bucket } from "../../../engine/bucket/bucket.js";
 import type { BucketSettings } from "../../../engine/bucket/bucket-settings.js";
 import { ObjectStore } from "../../../engine/sandbox/object-store/object-store.js";
+import { Changes } from "../../doubles/changes.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 export const BUCKET = "calls";
 export const STORE_KEY = {
@@ -21,4 +24,14 @@ export async function objectStore(context: TestContext, onChange?: () => void) {
     ...STORE_KEY,
   };
   return { store, settings };
+}
+
+/** The bucket of that store; `wrong` is what its settings have wrong. */
+export async function bucketInStore(context: TestContext, wrong: Partial<BucketSettings> = {}) {
+  const changes = new Changes();
+  const { store, settings } = await objectStore(context, changes.tell);
+  const clock = new VirtualClock();
+  const bucket = new Bucket({ ...settings, ...wrong }, { clock, authorities: [] });
+  context.after(() => bucket.close());
+  return { store, bucket, clock, changes };
 }

@@ -51,12 +51,11 @@ class Trial {
   readonly model = new ScriptedLanguageModel();
   readonly chats: AgentChats;
 
-  constructor(refusal?: AgentUnavailable) {
+  constructor(refusal?: AgentUnavailable, forCall = FOR_CALL) {
     const llm = { vendor: "scripted", modelId: "m", temperature: 0.5, maxTokens: 50 };
     this.chats = new AgentChats({
       agents: {
-        forCall: () =>
-          refusal === undefined ? Promise.resolve(FOR_CALL) : Promise.reject(refusal),
+        forCall: () => (refusal === undefined ? Promise.resolve(forCall) : Promise.reject(refusal)),
       },
       llmOf: () => ({ ...llm, client: this.model, systemPrompt: "Be brief." }),
       clock: this.clock,
@@ -71,6 +70,10 @@ class Trial {
 
 function failure(kind: Failure["kind"]) {
   return (error: unknown) => error instanceof Failure && error.kind === kind;
+}
+
+function tooMany(kind: Failure["kind"]) {
+  return (error: unknown) => failure(kind)(error) && (error as Failure).retryAfterSec === 5;
 }
 
 test("a reply is handed on as it is made, with the agent's prompt before the conversation", async () => {
@@ -121,6 +124,16 @@ test("a fault of the vendor is told in plain words and noted without what was sa
   });
 });
 
+test("the vendor's own words are told to an organization whose account it is", async () => {
+  const trial = new Trial(undefined, { ...FOR_CALL, llm: providerRecord({ orgId: "org" }) });
+  const reply = (await trial.begin()).reply(() => undefined);
+  trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
+  await assert.rejects(reply, {
+    message: "scripted takes no more requests for now (scripted: tier 1 of account 12)",
+  });
+  assert.deepEqual([trial.chats.count, trial.clock.pendingTimerCount], [0, 0]);
+});
+
 test("a fault of ours is not taken for the vendor's", async () => {
   const trial = new Trial();
   const reply = (await trial.begin()).reply(() => undefined);
@@ -149,8 +162,8 @@ test("places are limited for each organization, and for all together", async () 
   for (let index = 0; index < CHATS_MAX; index += 1) {
     await trial.begin(`org ${Math.floor(index / CHATS_OF_ORGANIZATION_MAX)}`);
   }
-  await assert.rejects(trial.begin("org 0"), failure("rateLimited"));
-  await assert.rejects(trial.begin("one more"), failure("unavailable"));
+  await assert.rejects(trial.begin("org 0"), tooMany("rateLimited"));
+  await assert.rejects(trial.begin("one more"), tooMany("unavailable"));
   assert.equal(trial.chats.count, CHATS_MAX);
 });
 

@@ -1,65 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { CallCenter } from "../../../engine/calls/call-center.js";
-import type { AdmissionLimits } from "../../../engine/calls/opening/admission.js";
+import { test } from "node:test";
 import { NOTHING_SAID } from "../../../engine/session/effects.js";
-import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
-import { VendorClients } from "../../../engine/tenancy/providers/vendor-clients.js";
-import { Connections } from "../../../engine/vendors/transport/connections.js";
-import { chainsOf } from "../../doubles/chains-of.js";
-import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
-import { openPlatform } from "../tenancy/seeded-platform.js";
+import { centerFor, HISTORY_LIFETIME_MS, SAID } from "./center-stand.js";
 
 const SLOT_SWEEP_MS = 30_000;
-const HOUR_MS = 60 * 60 * 1_000;
-const HISTORY_LIFETIME_MS = 24 * HOUR_MS;
-const NO_LIMITS: AdmissionLimits = { callsMax: 0, eventLoopDelayMaxMs: 0 };
-const SAID = [{ role: "user", content: "hi" }] as const;
-
-/** The center of a server on a real database, whose time a test moves; closed after the test. */
-async function centerFor(context: TestContext, limits = NO_LIMITS) {
-  const dataDir = await mkdtemp(join(tmpdir(), "parley-center-"));
-  context.after(() => rm(dataDir, { recursive: true }));
-  const platform = await openPlatform(context);
-  const tenant = await platform.tenantOn("free");
-  const { database, clock, cipher, agents, newId } = platform;
-  const connections = new Connections({ clock, allowPrivateAddresses: true });
-  context.after(() => connections.close());
-  const surroundings = { clock, connections };
-  const clients = new VendorClients(cipher, {}, surroundings);
-  const log = new RecordingLogger();
-  const center = new CallCenter({
-    ...limits,
-    database,
-    dataDir,
-    agents,
-    vendors: { chains: chainsOf(clients, clock), cipher, context: surroundings },
-    dialTargets: undefined,
-    speechCacheBytes: 1_000_000,
-    earlyReplyWasteTokensPerHour: 1_000,
-    runId: "this run",
-    clock,
-    newId,
-    log,
-  });
-  context.after(() => center.close());
-  const orgId = tenant.organization.id;
-  /** A call that is over as soon as a test says so, with what it was told. */
-  const liveCall = (callId: string) => {
-    const endings: Ending[] = [];
-    center.liveCalls.add({ callId, end: (ending) => endings.push(ending) });
-    return endings;
-  };
-  const begin = (callId: string) => {
-    const ids = { callId, orgId, agentId: "agent", sessionId: callId, historyKey: "key" };
-    return center.journal.begin({ ...ids, channel: "web" });
-  };
-  return { center, database, clock, log, orgId, tenant, liveCall, begin };
-}
 
 /** Whether it is settled after everything that is due now. */
 async function isSettled(work: Promise<unknown>): Promise<boolean> {
@@ -72,7 +19,7 @@ async function isSettled(work: Promise<unknown>): Promise<boolean> {
 }
 
 test("a server is ready once its audio thread is warm, until it has its calls or stops", async (t) => {
-  const { center, liveCall } = await centerFor(t, { ...NO_LIMITS, callsMax: 1 });
+  const { center, liveCall } = await centerFor(t, { callsMax: 1 });
   assert.equal(center.isReady, false);
   await center.warm;
   assert.equal(center.isReady, true);
@@ -163,7 +110,7 @@ test("calls of a run that died are closed as failed, and what is too old is forg
   assert.equal(log.ofLevel("warn").length, 1, "a run that left nothing is not spoken of");
 });
 
-test("every five seconds the run says that it lives, and every hour old conversations go", async (t) => {
+test("every five seconds the run says that it lives", async (t) => {
   const { center, database, clock, orgId, begin } = await centerFor(t);
   await center.recover();
   await begin("call");
@@ -175,15 +122,6 @@ test("every five seconds the run says that it lives, and every hour old conversa
   await database.calls.closeAbandoned("a later run", clock.epochMs());
   const call = await database.calls.findById(orgId, "call");
   assert.equal(call?.endedAtMs, beganAtMs + 5_000);
-
-  await database.history.replace(
-    { orgId, key: "key" },
-    [],
-    [...SAID],
-    clock.epochMs() - HISTORY_LIFETIME_MS,
-  );
-  clock.advance(HOUR_MS);
-  assert.equal(await database.history.load(orgId, "key", 0), undefined);
 });
 
 test("calls of an organization that was suspended are ended within two seconds, and no others", async (t) => {
@@ -231,11 +169,20 @@ test("an upkeep that fails is logged, and breaks nothing", async (t) => {
 });
 
 test("a server that lets everybody in says so where it is too busy, once that has passed", async (t) => {
-  const { center, clock, tenant, liveCall } = await centerFor(t, { ...NO_LIMITS, callsMax: 1 });
+  const { center, clock, tenant, liveCall } = await centerFor(t, { callsMax: 1 });
   const refusal = async () => (await center.opener.refusal({ tenant, agentId: undefined }))?.reason;
   liveCall("one");
   clock.advance(10_000);
   assert.equal(await refusal(), "overloaded");
   center.liveCalls.remove("one");
   assert.equal(await refusal(), "agentNotFound", "the organization has made none yet");
+});
+
+test("upkeep comes round every two, five and thirty seconds, and every hour", async (t) => {
+  const rounds = t.mock.method(VirtualClock.prototype, "every");
+  await centerFor(t);
+  const periodsMs = new Set(rounds.mock.calls.map(({ arguments: [periodMs] }) => periodMs));
+  for (const periodMs of [2_000, 5_000, 30_000, 3_600_000]) {
+    assert.ok(periodsMs.has(periodMs), `${periodMs} ms`);
+  }
 });

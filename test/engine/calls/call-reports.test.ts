@@ -8,6 +8,7 @@ import {
 import { Failure } from "../../../engine/failure.js";
 import type { UsageRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { callRecord } from "../../storage/sample-records.js";
 
 const SUMMARIES_WAITING_MAX = 32;
 const SUMMARIES_MAX = 2;
@@ -50,6 +51,8 @@ test("days without calls are filled in, across the end of a month", async () => 
       ["2028-03-01", 0],
     ],
   );
+  const nothing = { calls: 0, minutes: 0, ttsChars: 0, llmTokens: 0, sttSeconds: 0 };
+  assert.deepEqual(days[0], { orgId: ORG, date: "2028-02-28", ...nothing });
   assert.deepEqual(asked, [[ORG, "2028-02-28", "2028-03-01"]]);
 });
 
@@ -95,10 +98,7 @@ test("so many look for words at a time, and more are refused; who looks for none
   const page = { skip: 0, limit: 20 };
   const search = () => reports.list(ORG, { ...page, words: "hello" });
   const searches = Array.from({ length: SEARCHES_MAX }, search);
-  await assert.rejects(
-    search(),
-    (error) => error instanceof Failure && error.kind === "rateLimited",
-  );
+  await assert.rejects(search(), { kind: "rateLimited", retryAfterSec: 1 });
   const listed = reports.list(ORG, page);
   for (const tell of found) tell({ items: [], total: 0 });
   await Promise.all([...searches, listed]);
@@ -117,10 +117,7 @@ test("so many sums of calls are made at a time, so many wait, and more are refus
   const sums = Array.from({ length: SUMMARIES_MAX + SUMMARIES_WAITING_MAX }, (_, index) =>
     index % 2 === 0 ? reports.usageShares(ORG, 30) : reports.dailyWaits(ORG, 14),
   );
-  await assert.rejects(
-    reports.usageShares(ORG, 30),
-    (error) => error instanceof Failure && error.kind === "unavailable",
-  );
+  await assert.rejects(reports.usageShares(ORG, 30), { kind: "unavailable", retryAfterSec: 2 });
   assert.equal(asked.length, SUMMARIES_MAX);
   for (const [index, sum] of sums.entries()) {
     asked[index]?.();
@@ -173,4 +170,44 @@ test("a list is narrowed by what is wished for, and by nothing else", async () =
     {},
     filter,
   ]);
+});
+
+test("what is summed up is looked for from the first of the days on", async () => {
+  const asked: unknown[] = [];
+  const old = callRecord({ id: "old", startedAtMs: Date.parse("2028-02-27T23:59:59.999Z") });
+  const young = callRecord({ id: "young", startedAtMs: Date.parse("2028-02-28T00:00:00.000Z") });
+  const calls = {
+    list: () => Promise.resolve({ items: [young, old], total: 2 }),
+    turnsSince: (_orgId: string, range: unknown) => {
+      asked.push(range);
+      return Promise.resolve([]);
+    },
+  };
+  // Only what is called.
+  const database = { calls } as unknown as CallReportsOptions["database"];
+  const clock = new VirtualClock(Date.parse("2028-03-01T12:00:00.000Z"));
+  const reports = new CallReports({ database, clock });
+  assert.equal((await reports.usageShares(ORG, 3)).calls, 1);
+  assert.deepEqual(await reports.vendorShares(ORG, 3), []);
+  const days = await reports.dailyWaits(ORG, 3);
+  assert.deepEqual(
+    days.map(({ date }) => date),
+    ["2028-02-28", "2028-02-29", "2028-03-01"],
+  );
+  const sinceMs = Date.parse("2028-02-28T00:00:00.000Z");
+  const range = { sinceMs, skipCalls: 0, calls: 50 };
+  assert.deepEqual(asked, [range, range]);
+});
+
+test("minutes and lengths are told to a ten thousandth, and a call that there is is found", async () => {
+  const call = callRecord();
+  const sums = { totalCalls: 1, activeCalls: 0, totalMinutes: 0.12345, avgDurationSec: 7.40704 };
+  const calls = { stats: () => Promise.resolve(sums), findById: () => Promise.resolve(call) };
+  const agents = { countActive: () => Promise.resolve(0) };
+  // Only what is called.
+  const database = { agents, calls } as unknown as CallReportsOptions["database"];
+  const reports = new CallReports({ database, clock: new VirtualClock() });
+  const { totalMinutes, avgDurationSec } = await reports.stats(ORG);
+  assert.deepEqual([totalMinutes, avgDurationSec], [0.1235, 7.407]);
+  assert.equal(await reports.get(ORG, call.id), call);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Continuations } from "../../../engine/calls/continuations.js";
+import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
@@ -53,4 +54,59 @@ test("a call that broke goes on, three times, also where nobody took it; one tha
   const { continuations } = continuationsWith();
   assert.equal(continuations.mayGoOn({ ...CLAIMS, attempt: 2 }), true);
   assert.equal(continuations.tokenFor({ ...CLAIMS, attempt: 3 }), undefined);
+});
+
+test("the ids of a telephone call's sessions follow from its key, and each names those before it", () => {
+  const { continuations } = continuationsWith();
+  const [first, second, third] = [0, 1, 2].map((attempt) =>
+    continuations.conversationOf({ ...CLAIMS, attempt }),
+  );
+  assert.ok(first && second && third);
+  assert.deepEqual([first.before, second.before], [[], [first.sessionId]]);
+  assert.deepEqual(third.before, [second.sessionId, first.sessionId]);
+  const keys = [first, second, third].map(({ historyKey }) => historyKey);
+  assert.equal(new Set(keys).size, 1);
+  const sessionIds = [first, second, third].map(({ sessionId }) => sessionId);
+  assert.equal(new Set([...sessionIds, ...keys]).size, 4);
+  const other = continuations.conversationOf({ ...CLAIMS, callKey: "another" });
+  assert.ok(other.historyKey !== first.historyKey && other.sessionId !== first.sessionId);
+  assert.deepEqual(continuationsWith().continuations.conversationOf(CLAIMS), first);
+});
+
+test("a call that has lost its stream without noticing is ended, and its end is waited for", async () => {
+  const clock = new VirtualClock();
+  const endings: Ending[] = [];
+  const asked: (readonly string[])[] = [];
+  const active: CallRecord = { ...callRecord(), status: "active" };
+  const continuations: Continuations = new Continuations({
+    secret: "a secret that nobody knows",
+    clock,
+    calls: {
+      findBySession: (...of) => {
+        asked.push(of);
+        return Promise.resolve(endings.length === 0 ? active : endedWith("agentHungUp"));
+      },
+    },
+    liveCalls: {
+      find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),
+    },
+    journal: { stored: () => Promise.resolve() },
+  });
+  assert.deepEqual(await continuations.next({ ...CLAIMS, attempt: 1 }), { kind: "over" });
+  assert.deepEqual(endings, [CALLER_LEFT]);
+  const { sessionId } = continuations.conversationOf({ ...CLAIMS, attempt: 1 });
+  assert.deepEqual(asked, [
+    ["org", sessionId],
+    ["org", sessionId],
+  ]);
+});
+
+test("a call that still goes on a second later, in a process that died, goes on in another stream", async () => {
+  const { clock, continuations } = continuationsWith({ ...callRecord(), status: "active" });
+  const next = continuations.next(CLAIMS);
+  for (let look = 0; look < 11; look += 1) {
+    await new Promise(setImmediate);
+    clock.advance(100);
+  }
+  assert.deepEqual(await next, { kind: "goesOn", claims: { ...CLAIMS, attempt: 1 } });
 });

@@ -128,3 +128,41 @@ test("who comes back to a hundred sessions goes on with them, and is told of non
   assert.deepEqual([before, messages, resumed], [undefined, HISTORY, true]);
   assert.equal(sessionId, spareSessionId);
 });
+
+test("the first session of a conversation is the one that its key leads to", async (context) => {
+  const { database, conversations, clock } = await stand(context);
+  const nobody = { historyKey: undefined };
+  const { key, sessionId, resumed } = await conversations.find("org", "agent", nobody);
+  assert.equal(resumed, false);
+  await database.history.replace({ orgId: "org", key }, [], HISTORY, clock.epochMs());
+  const found = await conversations.find("org", "agent", { historyKey: key });
+  assert.deepEqual([found.sessionId, found.resumed], [sessionId, true]);
+});
+
+test("a telephone call that broke off never is new, and nothing is looked for", async (context) => {
+  const { database, conversations } = await stand(context);
+  const looks = [
+    context.mock.method(database.calls, "findLastOf"),
+    context.mock.method(database.history, "load"),
+  ];
+  const conversation = { sessionId: "session", historyKey: KEY, before: [] };
+  const fresh = { key: KEY, sessionId: "session", messages: [], resumed: false };
+  const found = await conversations.find("org", "agent", { historyKey: undefined, conversation });
+  assert.deepEqual(found, fresh);
+  assert.deepEqual(
+    looks.map(({ mock }) => mock.callCount()),
+    [0, 0],
+  );
+});
+
+test("the session that goes on is the next that its key leads to", async (context) => {
+  const { database, others, find, store } = await stand(context);
+  others.hasElsewhere = () => Promise.resolve(true);
+  const looks = context.mock.method(database.calls, "findLastOf");
+  const first = await find();
+  await store("first");
+  const { sessionId } = await find();
+  const [, sessionIds] = looks.mock.calls[0]?.arguments ?? [];
+  assert.deepEqual([first.sessionId, sessionId], sessionIds?.slice(0, 2));
+  assert.equal(new Set(sessionIds).size, 100);
+});

@@ -57,6 +57,10 @@ test("a voice that gives the line's format is asked itself, another one is conve
   const { audio, client, voice, synthesis, spoken } = speaking();
   assert.equal(ConvertedVoice.giving(MP3, client, audio), client);
   assert.deepEqual(voice.formats, [PCM_8K]);
+  let warmed = 0;
+  client.warm = () => (warmed += 1);
+  voice.warm();
+  assert.equal(warmed, 1);
   assert.deepEqual(synthesis.request, { ...REQUEST, format: MP3 });
   spoken.catch(() => undefined);
 });
@@ -78,9 +82,11 @@ test("what is said is over when its last piece is converted", async () => {
 
 test("audio that cannot be converted is a bad answer, and its voice is not listened to any longer", async () => {
   const early = speaking();
-  early.converter.listener?.onBroken(new Error("no MP3"));
-  const bad = { name: "VendorError", fault: "badAnswer" };
-  await assert.rejects(early.spoken, bad);
+  const cause = new Error("no MP3");
+  early.converter.listener?.onBroken(cause);
+  const message = "the audio could not be converted";
+  const bad = { name: "VendorError", vendor: "audioPool", fault: "badAnswer", message };
+  await assert.rejects(early.spoken, { ...bad, cause });
   assert.deepEqual([early.synthesis.signal.aborted, early.converter.signal?.aborted], [true, true]);
   const late = speaking();
   late.synthesis.finish();

@@ -19,3 +19,17 @@ test("an organization that has wasted its tokens of the hour begins no reply ear
 test("where nothing may be wasted no reply is begun early", () => {
   assert.equal(new EarlyReplyBudget(0, new VirtualClock(0)).of("org").mayAsk(), false);
 });
+
+test("what was wasted is forgotten with its hour, and a reply is begun early up to the last token", () => {
+  const clock = new VirtualClock(0);
+  const allowance = new EarlyReplyBudget(100, clock).of("org");
+  allowance.wasted(99);
+  assert.equal(allowance.mayAsk(), true);
+  allowance.wasted(1);
+  clock.advance(3_599_999);
+  assert.equal(allowance.mayAsk(), false);
+  clock.advance(1);
+  assert.equal(allowance.mayAsk(), true);
+  allowance.wasted(100);
+  assert.equal(allowance.mayAsk(), false, "it is counted anew");
+});

@@ -21,3 +21,16 @@ test("calls have been ended from here when there were any, and not before", () =
   calls.endAll(CALLER_LEFT);
   assert.equal(calls.wereEnded, true);
 });
+
+test("who waits for the end of all calls is told with the last one, and not before", async () => {
+  const calls = new LiveCalls();
+  for (const callId of ["one", "two"]) calls.add({ callId, end: () => {} });
+  const wait = { isOver: false };
+  const waited = calls.empty().then(() => (wait.isOver = true));
+  calls.remove("one");
+  await new Promise(setImmediate);
+  assert.equal(wait.isOver, false);
+  calls.remove("two");
+  await waited;
+  assert.deepEqual([calls.count, calls.has("two"), calls.find("two")], [0, false, undefined]);
+});

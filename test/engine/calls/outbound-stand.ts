@@ -29,7 +29,7 @@ export const ORDER = {
   detectMachine: true,
 };
 const PLAN = planRecord();
-const TENANT: Tenant = {
+export const TENANT: Tenant = {
   organization: organizationRecord({ status: "active" }),
   plan: { ...PLAN, limits: { ...PLAN.limits, maxConcurrentCalls: CALLS_MAX } },
   userId: undefined,

@@ -125,3 +125,31 @@ test("a sentence that cannot be decoded is missing, and what follows stands wher
   assert.deepEqual(story, ["lost: Error: no MP3", "whole"]);
   assert.deepEqual(heard(), [{ atMs: 240, forMs: 60, loudness: 2 }]);
 });
+
+test("a call that has ended is as long as it was then, however late its last sentence is decoded", async () => {
+  const { clock, recording, decodings, story, heard } = newRecording();
+  recording.agent(sentence(50));
+  clock.advance(600);
+  recording.end();
+  clock.advance(600);
+  recording.end();
+  decodings[0]?.resolve(sound(50, 1));
+  await new Promise(setImmediate);
+  assert.deepEqual([story, heard()], [["whole"], [{ atMs: 0, forMs: 600, loudness: 1 }]]);
+});
+
+test("a sentence that is sent whole is heard when it comes, however little it is late", async () => {
+  const { clock, recording, decodings, heard } = newRecording();
+  recording.agent(sentence(10));
+  clock.advance(341);
+  recording.agent(sentence(10));
+  decodings[0]?.resolve(sound(10, 1));
+  decodings[1]?.resolve(sound(10, 2));
+  clock.advance(1_000);
+  recording.end();
+  await new Promise(setImmediate);
+  assert.deepEqual(heard(), [
+    { atMs: 0, forMs: 240, loudness: 1 },
+    { atMs: 341, forMs: 240, loudness: 2 },
+  ]);
+});

@@ -160,3 +160,30 @@ test("speech that is at the recording's rate is not converted; µ-law of a brows
   mulaw.recording.agent(new Uint8Array(800));
   assert.deepEqual(mulaw.story, ["from 8000 Hz"]);
 });
+
+test("a browser hides 200 ms with its buffer, and not one more", () => {
+  for (const [lateMs, places] of [
+    [200, ["0-200"]],
+    [201, ["0-100", "301-401"]],
+  ] as const) {
+    const { clock, recording, convertAll, loud } = newRecording();
+    recording.agent(soundOf(100));
+    clock.advance(100 + lateMs);
+    recording.agent(soundOf(100));
+    clock.advance(1_000);
+    recording.end();
+    convertAll();
+    assert.deepEqual(loud(), places);
+  }
+});
+
+test("a recording is whole once, also where its last conversion ends at once", () => {
+  const { clock, recording, conversions, story } = newRecording();
+  recording.agent(soundOf(100));
+  const [conversion] = conversions;
+  assert.ok(conversion);
+  conversion.end = () => conversion.listener.onEnd();
+  clock.advance(1_000);
+  recording.end();
+  assert.deepEqual(story, ["from 24000 Hz", "whole"]);
+});

@@ -93,3 +93,53 @@ test("a call that is read twice, since another one began meanwhile, is counted o
   };
   assert.equal((await usageShares(store, ORG, 0)).calls, 150);
 });
+
+test("a call that began at that very moment counts, and none before it", async () => {
+  const store = storeOf([callOf(1_000, "agent"), callOf(1_001, "agent")]);
+  assert.equal((await usageShares(store, ORG, 9_000)).calls, 1);
+  const young = storeOf([callOf(1_000, "agent")]);
+  assert.equal((await usageShares(young, ORG, 9_000)).calls, 1);
+});
+
+test("pages of a hundred are read until one is not full or holds an older call", async () => {
+  const calls = Array.from({ length: 200 }, (_, index) => callOf(index, "agent"));
+  for (const [count, sinceMs, reads, counted] of [
+    [99, 0, [0], 99],
+    [100, 0, [0, 100], 100],
+    [101, 0, [0, 100], 101],
+    [200, 9_901, [0, 100], 100],
+    [200, 9_902, [0], 99],
+  ] as const) {
+    const store = storeOf(calls.slice(0, count));
+    const shares = await usageShares(store, ORG, sinceMs);
+    assert.deepEqual([store.reads, shares.calls, shares.isWhole], [reads, counted, true]);
+  }
+});
+
+test("minutes are told to a ten thousandth, shares of as many by their calls, and calls without a length as none", async () => {
+  const of = (index: number, agentId: string, durationSec: number | null) => ({
+    ...callOf(index, agentId, { apiKeyId: 7 }),
+    durationSec,
+  });
+  const store = storeOf([
+    of(1, "one", 10),
+    of(2, "two", 5),
+    of(3, "two", 5),
+    of(4, "long", 20.011),
+    of(5, "none", null),
+  ]);
+  const { agents, apiKeys } = await usageShares(store, ORG, 0);
+  assert.deepEqual(
+    agents.map(({ id, calls, minutes }) => [id, calls, minutes]),
+    [
+      ["long", 1, 0.3335],
+      ["two", 2, 0.1667],
+      ["one", 1, 0.1667],
+      ["none", 1, 0],
+    ],
+  );
+  assert.deepEqual(
+    apiKeys.map(({ id, calls }) => [id, calls]),
+    [[null, 5]],
+  );
+});

@@ -91,3 +91,39 @@ test("a failure of which no wait is told has wasted none", async () => {
   const shares = await vendorShares(storeOf([{ llm: failed }]), "org", 0);
   assert.equal(shares.find(({ vendor }) => vendor === "openai")?.wastedMs, 0);
 });
+
+test("of vendors that failed as often the one that answered more comes first; what is no answer counts nothing", async () => {
+  const shares = await vendorShares(
+    storeOf([
+      { llm: { vendor: "groq" }, stt: "deepgram", tts: { vendor: 7, firstVendor: "edge" } },
+      { llm: { vendor: "openai" } },
+      { llm: { vendor: "openai", firstFault: "timeout" } },
+    ]),
+    "org",
+    0,
+  );
+  assert.deepEqual(
+    shares.map(({ category, vendor, answered, failed }) => [category, vendor, answered, failed]),
+    [
+      ["llm", "openai", 2, 0],
+      ["llm", "groq", 1, 0],
+    ],
+  );
+});
+
+test("the turns of fifty calls are read at once, from the moment that is asked about on", async () => {
+  const asked: unknown[] = [];
+  const store = {
+    turnsSince: (...of: readonly unknown[]) => {
+      asked.push(of);
+      const turn = { stt: { vendor: "deepgram" } };
+      return Promise.resolve(asked.length < 3 ? [{ callId: "call", startedAtMs: 1, turn }] : []);
+    },
+  };
+  const [share] = await vendorShares(store, "org", 1_234);
+  assert.equal(share?.answered, 2);
+  assert.deepEqual(
+    asked,
+    [0, 50, 100].map((skipCalls) => ["org", { sinceMs: 1_234, skipCalls, calls: 50 }]),
+  );
+});

@@ -72,3 +72,20 @@ test("of a busy organization only the latest calls are read", async () => {
   );
   assert.equal(today?.turns, TURNS_CALLS_MAX);
 });
+
+test("each part of the waits is told by its own name", async () => {
+  const parts = {
+    sttMs: 1,
+    llmFirstTokenMs: 20,
+    llmSentenceMs: 300,
+    ttsFirstByteMs: 4_000,
+    ttsRestMs: 50_000,
+  };
+  const turn = { ...parts, totalMs: 54_321 };
+  const store = {
+    turnsSince: (_orgId: string, { skipCalls }: { readonly skipCalls: number }) =>
+      Promise.resolve(skipCalls === 0 ? [{ callId: "a", startedAtMs: NOON_MS, turn }] : []),
+  };
+  const [, today] = await dailyWaits(store, "org", DATES);
+  assert.deepEqual([today?.parts, today?.p95Parts, today?.p50Ms], [parts, parts, 54_321]);
+});

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxMetricsText, processMetrics } from "../../../engine/metrics/box-metrics.js";
+import {
+  boxMetricsText,
+  type Metric,
+  processMetrics,
+} from "../../../engine/metrics/box-metrics.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 
@@ -29,4 +33,39 @@ test("calls of a box's processes are added up, and a breaker that all of them kn
       'parley_vendor_breakers_open{category="stt",vendor="deepgram"} 1',
     ],
   );
+});
+
+/** A page with one figure on it, of the kind that a process tells by itself. */
+async function pageWith(name: string, value: number): Promise<readonly Metric[]> {
+  const gauge = (await processMetrics()()).find((each) => each.name === "parley_build_info");
+  assert.ok(gauge);
+  return [{ ...gauge, name, values: [{ value, labels: {} }] }];
+}
+
+test("what is no sum of a box's processes is the least, the most or the first of them", async () => {
+  for (const [name, value] of [
+    ["parley_calls_active", 6],
+    ["parley_ready", 3],
+    ["parley_build_info", 2],
+    ["parley_disk_free_bytes", 1],
+    ["parley_vendor_breakers_open", 3],
+    ["parley_storage_requests_waiting", 3],
+    ["process_start_time_seconds", 1],
+    ["process_max_fds", 1],
+    ["nodejs_eventloop_lag_p50_seconds", 3],
+    ["nodejs_eventloop_lag_p90_seconds", 3],
+    ["nodejs_eventloop_lag_p99_seconds", 3],
+    ["nodejs_eventloop_lag_max_seconds", 3],
+  ] as const) {
+    const pages = await Promise.all([2, 3, 1].map((figure) => pageWith(name, figure)));
+    const text = await boxMetricsText(pages);
+    assert.ok(text.split("\n").includes(`${name} ${value}`), text);
+  }
+});
+
+test("a process without calls has its build and its memory to say", async () => {
+  const names = new Set((await processMetrics()()).map(({ name }) => name));
+  assert.ok(names.has("parley_build_info"));
+  assert.ok(names.has("process_resident_memory_bytes"));
+  assert.ok(!names.has("nodejs_eventloop_lag_mean_seconds"));
 });

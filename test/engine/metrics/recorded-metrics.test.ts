@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
+import { VERSION } from "../../../engine/version.js";
 
 const NO_LATENESS = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
 /** What dashboards and alarms were made for. */
@@ -114,4 +115,41 @@ test("every gauge has its own source", async () => {
   ] as const) {
     assert.deepEqual(await told(metrics, name), [`${name} ${value}`]);
   }
+});
+
+test("replies for which two models were asked are counted by what came of it", async () => {
+  const metrics = newMetrics();
+  metrics.hedged({ asked: 5, won: 3, withheld: 2, wastedTokens: 70 });
+  metrics.hedged({ asked: 1, won: 0, withheld: 0, wastedTokens: 7 });
+  assert.deepEqual(await told(metrics, "parley_hedges_total{"), [
+    'parley_hedges_total{outcome="asked"} 6',
+    'parley_hedges_total{outcome="won"} 3',
+    'parley_hedges_total{outcome="withheld"} 2',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_hedge_wasted_tokens_total"), [
+    "parley_hedge_wasted_tokens_total 77",
+  ]);
+});
+
+test("a turn without gaps, replies or parts counts as a turn and nothing else", async () => {
+  const metrics = newMetrics();
+  metrics.turnEnded({ turn: 1, kind: "greeting", outcome: "played" });
+  assert.deepEqual(await told(metrics, "parley_turns_total{"), [
+    'parley_turns_total{kind="greeting",outcome="played"} 1',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_underruns_total"), ["parley_underruns_total 0"]);
+  assert.deepEqual(await told(metrics, "parley_interruptions_total"), [
+    "parley_interruptions_total 0",
+  ]);
+  assert.deepEqual(await told(metrics, "parley_turn_stage_seconds_count"), []);
+});
+
+test("the page says which build runs and what the process uses, and nothing of a monitor that sleeps", async () => {
+  const metrics = newMetrics();
+  assert.deepEqual(await told(metrics, "parley_build_info"), [
+    `parley_build_info{version="${VERSION}",node="${process.version}"} 1`,
+  ]);
+  assert.equal((await told(metrics, "process_cpu_seconds_total")).length, 1);
+  assert.deepEqual(await told(metrics, "nodejs_eventloop_lag_mean"), []);
+  assert.deepEqual(await told(metrics, "nodejs_eventloop_lag_stddev"), []);
 });

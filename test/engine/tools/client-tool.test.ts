@@ -86,3 +86,10 @@ test("it is stopped when nobody waits for the turn any more", async () => {
   await assert.rejects(result);
   assert.equal(clock.pendingTimerCount, 0);
 });
+
+test("a page that is gone answers no more, which is no matter of time", async () => {
+  const gone = new Error("the page is gone");
+  page.useTool = () => Promise.reject(gone);
+  await assert.rejects(run(), gone);
+  assert.equal(clock.pendingTimerCount, 0);
+});

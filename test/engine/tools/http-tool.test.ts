@@ -186,6 +186,11 @@ describe("an HTTP tool", () => {
     }
   });
 
+  it("reads no JSON out of an answer that was cut", async () => {
+    answers(200, "1".repeat(TOOL_ANSWER_MAX_BYTES + 1));
+    assert.equal(JSON.parse((await run()).content).body, "1".repeat(TOOL_ANSWER_MAX_BYTES));
+  });
+
   it("takes what is of no kind for text", async () => {
     server.answer = (response) => response.end("on its way");
     assert.equal((await run()).content, '{"ok":true,"status":200,"body":"on its way"}');

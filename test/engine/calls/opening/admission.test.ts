@@ -5,14 +5,24 @@ import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 function box(limits: Partial<AdmissionLimits> = {}) {
   const clock = new VirtualClock();
-  const load = { calls: 0, othersTake: false, eventLoopDelayMs: 1, audioPoolWaitMs: 1 };
+  const load = {
+    calls: 0,
+    isDrained: false,
+    othersTake: false,
+    eventLoopDelayMs: 1,
+    audioPoolWaitMs: 1,
+    looks: 0,
+  };
   const admission = new Admission(
     { callsMax: 0, eventLoopDelayMaxMs: 50, ...limits },
     {
       callCount: () => load.calls,
-      isDrained: () => false,
+      isDrained: () => load.isDrained,
       othersTake: () => load.othersTake,
-      takeEventLoopDelayMs: () => load.eventLoopDelayMs,
+      takeEventLoopDelayMs: () => {
+        load.looks += 1;
+        return load.eventLoopDelayMs;
+      },
       audioPoolWaitMs: () => load.audioPoolWaitMs,
     },
     clock,
@@ -57,9 +67,10 @@ test("audio that waits for the pool closes the door as well", () => {
 
 test("an operator can switch the look at the event loop off", () => {
   const { admission, clock, load } = box({ eventLoopDelayMaxMs: 0 });
-  load.eventLoopDelayMs = 5_000;
+  Object.assign(load, { eventLoopDelayMs: 5_000, audioPoolWaitMs: 5_000 });
   clock.advance(10_000);
   assert.equal(admission.refusal, undefined);
+  assert.equal(load.looks, 10, "the metrics show it all the same");
 });
 
 test("nothing is looked at any more once it is closed", () => {
@@ -101,4 +112,25 @@ test("bad seconds that do not follow each other close nothing", () => {
     clock.advance(1_000);
     assert.equal(admission.refusal, undefined);
   }
+});
+
+test("good seconds that do not follow each other open nothing", () => {
+  const { admission, clock, load } = box();
+  load.eventLoopDelayMs = 80;
+  clock.advance(2_000);
+  for (const eventLoopDelayMs of [2, 2, 80, 2, 2]) {
+    load.eventLoopDelayMs = eventLoopDelayMs;
+    clock.advance(1_000);
+    assert.equal(admission.isLate, true);
+  }
+  clock.advance(1_000);
+  assert.equal(admission.isLate, false);
+});
+
+test("a box that an operator drains takes no call, though it carries none", () => {
+  const { admission, load } = box({ callsMax: 2 });
+  load.isDrained = true;
+  assert.equal(admission.refusal, "the server takes no new calls");
+  load.isDrained = false;
+  assert.equal(admission.refusal, undefined);
 });

@@ -30,6 +30,7 @@ test("a call that is opened has its slot and its record, and is announced before
     held,
     ready,
     refused: none,
+    liveCalls,
     clock,
     log,
   } = openingStand(t);
@@ -37,6 +38,7 @@ test("a call that is opened has its slot and its record, and is announced before
   clock.stall(40);
   const session = await opening;
   assert.equal(session.callId, "id-1");
+  assert.equal(liveCalls.find("id-1"), session);
   const [call] = announced;
   assert.deepEqual(call, {
     callId: "id-1",
@@ -160,6 +162,20 @@ test("a call that is told to end while it is opened ends as soon as it is open",
   );
 });
 
+test("a call that is told to end before its record is begun ends as soon as it is open", async (t) => {
+  const { open, store, liveCalls, caller, clock } = openingStand(t);
+  store.fault = (what) => {
+    if (what === "start") liveCalls.find("id-1")?.end(ORGANIZATION_ENDED);
+  };
+  await open();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.deepEqual(
+    caller.endings.map(({ reason }) => reason),
+    ["organizationEnded"],
+  );
+});
+
 test("the recognizer is told how the agent listens, and is left when the caller goes", async (t) => {
   const { open, stt, left, held, store } = openingStand(t);
   const asked: unknown[] = [];
@@ -194,7 +210,7 @@ test("a recognizer that cannot be had is told in the call; a mistake ends it", a
   told.stt.failures.push(fault);
   await told.open();
   assert.equal(told.announced.length, 1);
-  assert.deepEqual(told.store.measured[0], ["failed", ["stt", fault]]);
+  assert.deepEqual(told.store.measured, [["failed", ["stt", fault]]]);
 
   const broken = openingStand(t);
   broken.given.vendorFault = (category) => {

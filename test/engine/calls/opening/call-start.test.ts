@@ -13,3 +13,30 @@ test("a call tells of the key that it came with, and of none where it came witho
     ["active", 7_000, 7_000, null, null],
   );
 });
+
+test("a call that has only begun has measured nothing, and nobody has said a word", () => {
+  assert.deepEqual(newCall(CALL_START, 7_000), {
+    id: "call",
+    orgId: "org",
+    agentId: "agent",
+    sessionId: "session",
+    channel: "web",
+    status: "active",
+    startedAtMs: 7_000,
+    endedAtMs: null,
+    durationSec: null,
+    metrics: {
+      ttfbMs: 0,
+      avgLatencyMs: 0,
+      totalTokens: 0,
+      ttsChars: 0,
+      interruptions: 0,
+      turnCount: 0,
+    },
+    summary: null,
+    sentiment: null,
+    transcript: [],
+    metadata: {},
+    createdAtMs: 7_000,
+  });
+});

@@ -22,3 +22,24 @@ test("variables stand in the persona; names without a value leave nothing, and v
   assert.equal(filled.persona.language, persona.language);
   assert.equal(withTerms(agent, { ...terms, variables: {} }).persona.greeting, greeting);
 });
+
+test("each part of the persona is filled", () => {
+  const part = "{{name}}";
+  const persona = {
+    systemPrompt: part,
+    greeting: part,
+    personality: part,
+    guardrails: part,
+    language: "de",
+  };
+  const terms = { callMaxSec: 7, variables: { name: "Ada" } };
+  const filled = withTerms(agentRecord({ persona }), terms);
+  assert.deepEqual(filled.persona, {
+    systemPrompt: "Ada",
+    greeting: "Ada",
+    personality: "Ada",
+    guardrails: "Ada",
+    language: "de",
+  });
+  assert.equal(filled.thresholds.maxCallDurationSec, 7);
+});

@@ -90,3 +90,26 @@ test("no more pieces wait than twelve seconds have, however small they are", () 
   placement.finish();
   assert.equal(track.heldSamples, 4_000);
 });
+
+test("a chunk is stretched or shortened evenly, and one of a single sample is said all the same", () => {
+  const placedAfterDrift = (pcm: Int16Array, driftMs: number) => {
+    const track = new AudioTrack();
+    const placement = new CallerPlacement(track, RATE_HZ);
+    placement.add(second(), RATE_HZ);
+    placement.settle(RATE_HZ);
+    const drift = (driftMs * RATE_HZ) / 1_000;
+    placement.add(pcm, RATE_HZ + pcm.length + drift);
+    placement.settle(3 * RATE_HZ);
+    const block = new Int16Array(2 * (placement.endsAt - RATE_HZ));
+    track.take(RATE_HZ, block, 0);
+    return [...block].filter((_, index) => index % 2 === 0);
+  };
+  const rising = Int16Array.from({ length: 160 }, (_, index) => index + 1);
+  const shorter = placedAfterDrift(rising, -9);
+  assert.equal(shorter.length, 159);
+  assert.deepEqual([shorter[0], shorter[80], shorter[158]], [1, 81, 159]);
+  const longer = placedAfterDrift(rising, 9);
+  assert.equal(longer.length, 161);
+  assert.deepEqual([longer[0], longer[80], longer[160]], [1, 80, 160]);
+  assert.deepEqual(placedAfterDrift(Int16Array.of(7), -9), [7]);
+});

@@ -52,3 +52,20 @@ test("what ends at another process counts within a second", async () => {
   assert.equal(await minutes.used("org"), 2);
   assert.equal(readCount, 2);
 });
+
+test("what two thousand organizations have used is known without asking again", async () => {
+  const asked: string[] = [];
+  const usage = {
+    minutesBetween: (orgId: string) => {
+      asked.push(orgId);
+      return Promise.resolve(1);
+    },
+  };
+  const clock = new VirtualClock();
+  const minutes = new MonthlyMinutes({ usage, usageChanges: new RecordChanges() }, clock);
+  for (let org = 0; org <= 2_000; org += 1) await minutes.used(`${org}`);
+  await minutes.used("1");
+  assert.equal(asked.length, 2_001);
+  await minutes.used("0");
+  assert.equal(asked.length, 2_002);
+});

@@ -53,7 +53,8 @@ interface Given {
   storeRefusal?: string | undefined;
   history?: HistoryMessage[];
   last?: CallRecord;
-  mayReach: (orgId: string, to: string) => boolean;
+  /** Undefined: nobody is asked. */
+  mayReach: ((orgId: string, to: string) => boolean) | undefined;
   recording: Recordings["begin"];
   /** Throws where a provider's settings cannot be used. */
   vendorFault: (category: Category) => void;
@@ -117,8 +118,9 @@ export function openingStand(context: TestContext) {
       callReady: (setUpMs: number) => void ready.push(setUpMs),
       callRefused: (reason: string) => void refused.push(reason),
     },
-    dialTargets: {
-      mayReach: async (orgId: string, to: string) => given.mayReach(orgId, to),
+    get dialTargets() {
+      const { mayReach } = given;
+      return mayReach && { mayReach: async (...of: [string, string]) => mayReach(...of) };
     },
     admission: {
       get refusal() {

@@ -36,3 +36,9 @@ test("where it is full of others' calls, or nobody can end his own, he is refuse
   assert.equal(await takePlace(plan, BACK, { beside: "out of reach" }), false);
   assert.deepEqual(plan.slots.callsOf("org"), ["one", "another"]);
 });
+
+test("a call that goes on has the place of the one before, and nobody is ended", async () => {
+  const plan = newPlan(["before", "another"]);
+  assert.ok(await takePlace(plan, BACK, { replaces: "before", beside: "another" }));
+  assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["another", "back"]]);
+});

@@ -1,210 +1,213 @@
 import assert from "node:assert/strict";
-import type { ServerResponse } from "node:http";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
-import { Failure, type FailureKind } from "../../../../engine/failure.js";
-import type { Ending } from "../../../../engine/session/ending.js";
+import { CallJournal } from "../../../../engine/calls/call-journal.js";
+import { LiveCalls } from "../../../../engine/calls/live-calls.js";
+import { CallSlots } from "../../../../engine/calls/opening/call-slots.js";
 import {
-  CALLS_MAX,
-  NOTHING_LEFT,
-  ORDER,
-  outboundFor,
-  slowOrder,
-  TalkingCall,
-} from "../outbound-stand.js";
+  OutboundCalls,
+  type OutboundSurroundings,
+} from "../../../../engine/calls/outbound/outbound-calls.js";
+import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
+import { OutboundTokens } from "../../../../engine/security/outbound-token.js";
+import type { TwilioCalls } from "../../../../engine/telephony/twilio/twilio-calls.js";
+import { ORDER, TalkingCall, TENANT } from "../outbound-stand.js";
+import { WrittenCalls } from "../written-calls.js";
 
-const OUTCOME_MAX_MS = 5 * 60 * 1_000;
-const STOPPING: Ending = { reason: "serverStopping", status: "completed", message: "restarting" };
+const PLACED = { ref: "CA1", token: "" };
+const NOTHING_LEFT = [0, 0, 0, 0];
 
-function failure(kind: FailureKind, message: RegExp) {
-  return (error: unknown) => {
-    assert.ok(error instanceof Failure, String(error));
-    assert.equal(error.kind, kind);
-    assert.match(error.message, message);
-    return true;
+/** Placed calls of a vendor and a store in memory; `told` is what both are asked, in its order. */
+function placing(changes: Partial<OutboundSurroundings> = {}) {
+  const store = new WrittenCalls();
+  const { clock, log } = store;
+  const told: string[] = [];
+  const vendor = {
+    place: (order: { readonly answerUrl: string }): Promise<string> => {
+      PLACED.token = new URL(order.answerUrl).searchParams.get("token") ?? "";
+      return Promise.resolve(PLACED.ref);
+    },
+    hangUp: (callRef: string, state: string) =>
+      Promise.resolve(void told.push(`hang up ${callRef} ${state}`)),
   };
-}
-
-test("a placed call rings for a minute, and holds a slot that the answer finds", async (t) => {
-  const { outbound, slots, liveCalls, place, vendor, lastToken } = await outboundFor(t);
-  const placed = await place();
-  assert.deepEqual(placed, { id: "id-1", agentId: "agent", status: "queued" });
-  const { form } = await vendor.request(1);
-  assert.equal(
-    form.get("Url"),
-    `https://voice.example.com/api/telephony/answer?token=${lastToken()}`,
-  );
-  assert.equal(
-    form.get("StatusCallback"),
-    `https://voice.example.com/api/telephony/status?token=${lastToken()}`,
-  );
-  assert.deepEqual(
-    [form.get("To"), form.get("From"), form.get("Timeout")],
-    [ORDER.to, ORDER.from, "60"],
-  );
-  assert.deepEqual(
-    [slots.countOf("org"), liveCalls.has("id-1"), outbound.ringingCount],
-    [1, true, 1],
-  );
-  assert.deepEqual(outbound.answering(lastToken()), {
-    callId: "id-1",
-    orgId: "org",
-    agentId: "agent",
+  const slots = new CallSlots();
+  const liveCalls = new LiveCalls();
+  const journal = new CallJournal(store);
+  let idCount = 0;
+  const outbound = new OutboundCalls({
+    // Only what is called.
+    telephony: new OutboundTelephony(vendor as unknown as TwilioCalls, () => "https://we.test"),
+    missing: [],
+    tokens: new OutboundTokens({ secret: "s".repeat(32), clock }),
+    opener: { refusal: () => Promise.resolve(undefined) },
+    phoneNumbers: undefined,
+    dialTargets: undefined,
+    slots,
+    liveCalls,
+    journal,
+    clock,
+    newId: () => `id-${++idCount}`,
+    log,
+    ...changes,
   });
-  assert.equal(outbound.answering(`${lastToken()}x`), undefined);
-});
-
-test("what would refuse a caller refuses the order, each in its own way", async (t) => {
-  const kinds: readonly (readonly [RefusalReason, FailureKind])[] = [
-    ["agentNotFound", "notFound"],
-    ["providerUnavailable", "conflict"],
-    ["modelNotAllowed", "forbidden"],
-    ["limitReached", "rateLimited"],
-    ["overloaded", "unavailable"],
-    ["callerLeft", "unavailable"],
-    ["serverStopping", "unavailable"],
-  ];
-  let refusal: OpenRefusal | undefined;
-  const opener = { refusal: () => Promise.resolve(refusal) };
-  const { place, vendor, left } = await outboundFor(t, { opener });
-  for (const [reason, kind] of kinds) {
-    refusal = new OpenRefusal(reason, `no: ${reason}`);
-    await assert.rejects(place(), failure(kind, new RegExp(`^no: ${reason}$`)));
-  }
-  assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);
-});
-
-test("a server without its settings names them, and a number that is not allowed calls nobody", async (t) => {
-  const missing = ["TWILIO_ACCOUNT_SID", "PUBLIC_BASE_URL"];
-  const bare = await outboundFor(t, { telephony: undefined, missing });
-  await assert.rejects(
-    bare.place(),
-    failure("unavailable", /before the platform sets TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL$/),
-  );
-  const asked: string[][] = [];
-  const phoneNumbers = {
-    isAllowed: (...of: string[]) => Promise.resolve(asked.push(of) > 1),
-  };
-  const { place, vendor, left } = await outboundFor(t, { phoneNumbers });
-  await assert.rejects(place(), failure("forbidden", /^from: expected a number that/));
-  assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);
-  assert.equal((await place()).status, "queued");
-  assert.deepEqual(asked, [
-    ["org", ORDER.from],
-    ["org", ORDER.from],
-  ]);
-});
-
-test("calls that ring count against the plan, until they are over", async (t) => {
-  const { place, say, vendor, slots } = await outboundFor(t);
-  for (let n = 0; n < CALLS_MAX; n += 1) await place();
-  await assert.rejects(place(), failure("rateLimited", /the plan allows 2 calls at the same time/));
-  assert.deepEqual([vendor.asked.length, slots.countOf("org")], [CALLS_MAX, CALLS_MAX]);
-  await say("busy");
-  await place();
-});
-
-for (const [what, status, body, kind, message] of [
-  ["a wrong number", 400, { code: 21211 }, "invalid", /refused the call with its error 21211$/],
-  ["our account", 401, { code: 20003 }, "unavailable", /refused the call with its error 20003$/],
-  ["a refusal without a number", 400, {}, "unavailable", /does not take calls now$/],
-  ["too many requests", 429, { code: 20429 }, "unavailable", /does not take calls now$/],
-  ["a vendor that is down", 503, { code: 20503 }, "unavailable", /does not take calls now$/],
-] as const) {
-  test(`an order that fails for ${what} leaves nothing behind`, async (t) => {
-    const { outbound, place, lastToken, vendor, left, log } = await outboundFor(t);
-    vendor.refuse(status, body);
-    await assert.rejects(place(), failure(kind, message));
-    assert.deepEqual(left(), NOTHING_LEFT);
-    assert.equal(outbound.answering(lastToken()), undefined);
-    assert.deepEqual(
-      log.lines.map(({ message: words }) => words),
-      ["a call could not be placed"],
+  const place = () => outbound.place(TENANT, ORDER);
+  const say = (status: string, answeredBy = "") =>
+    outbound.report(PLACED.token, { status, answeredBy });
+  const left = () => [slots.count, liveCalls.count, outbound.ringingCount, clock.pendingTimerCount];
+  /** What the vendor was asked, and then what the store was, of the ends and who answered. */
+  const written = async () => {
+    await journal.stored();
+    const ends = store.ends.map(
+      ({ status, metadata }) => `${status} ${String(metadata["endReason"])}`,
     );
-  });
+    const notes = store.asked.filter(([what]) => what === "annotate").map((of) => of.slice(1));
+    return [...told, ...ends, ...notes];
+  };
+  /** The call's session is there, and says what it is told. */
+  const connect = async (callId: string) => {
+    const session = new TalkingCall(callId);
+    await outbound.connect(callId, "org", () => {
+      liveCalls.add(session);
+      return Promise.resolve(session);
+    });
+    return session;
+  };
+  return { outbound, vendor, clock, log, slots, liveCalls, place, say, left, written, connect };
 }
 
-test("a vendor that answers without sense is no refusal", async (t) => {
-  const { place, vendor, left } = await outboundFor(t);
-  vendor.answer = (response) => void response.writeHead(201).end("{}");
-  await assert.rejects(place(), failure("unavailable", /does not take calls now$/));
-  assert.deepEqual(left(), NOTHING_LEFT);
+test("a call is held from its order to its answer, and by its session from there on", async () => {
+  const { outbound, place, left, connect, written } = placing();
+  assert.deepEqual(await place(), { id: "id-1", agentId: "agent", status: "queued" });
+  const claims = { callId: "id-1", orgId: "org", agentId: "agent" };
+  assert.deepEqual(outbound.answering(PLACED.token), claims);
+  assert.deepEqual(
+    [outbound.holds("id-1"), outbound.isRinging("id-1"), left()],
+    [true, true, [1, 1, 1, 1]],
+  );
+  const session = await connect("id-1");
+  assert.deepEqual(
+    [outbound.holds("id-1"), outbound.isRinging("id-1"), left()],
+    [true, false, [1, 1, 0, 0]],
+  );
+  assert.equal(outbound.answering(PLACED.token), undefined);
+  assert.deepEqual([session.endings, await written()], [[], []]);
+  assert.equal(outbound.holds("id-2"), false);
 });
 
-test("a call of which nothing is heard for five minutes is hung up and recorded", async (t) => {
-  const { clock, place, vendor, left, endOf } = await outboundFor(t);
-  assert.equal(OUTCOME_MAX_MS, 300_000);
-  const { id } = await place();
-  clock.advance(OUTCOME_MAX_MS - 1);
-  assert.equal(vendor.asked.length, 1);
-  clock.advance(1);
-  const hangUp = await vendor.request(2);
-  assert.match(hangUp.path, /CA0{31}1\.json$/);
-  assert.equal(hangUp.form.get("Status"), "canceled");
-  assert.deepEqual(left(), NOTHING_LEFT);
-  assert.deepEqual(await endOf(id), [
-    "failed",
-    "noAnswer",
-    "the telephony vendor told no outcome of the call",
+test("what ends a ringing call is recorded once, and a machine is hung up", async () => {
+  for (const [status, answeredBy, expected] of [
+    ["busy", "", ["failed busy"]],
+    ["completed", "human", ["failed vendorFailed", ["id-1", { answeredBy: "human" }]]],
+    [
+      "in-progress",
+      "machine_start",
+      ["hang up CA1 ringing", "failed machine", ["id-1", { answeredBy: "machine_start" }]],
+    ],
+  ] as const) {
+    const { place, say, left, written } = placing();
+    await place();
+    await say("ringing");
+    assert.deepEqual(left(), [1, 1, 1, 1]);
+    await say(status, answeredBy);
+    assert.deepEqual([left(), await written()], [NOTHING_LEFT, expected]);
+  }
+});
+
+test("who answered is noted once the call has its record, and later words of a vendor replace it", async () => {
+  const { place, say, connect, written } = placing();
+  await place();
+  await say("in-progress", "human");
+  assert.deepEqual(await written(), []);
+  await connect("id-1");
+  await say("in-progress", "unknown");
+  await say("in-progress", "Not A Word");
+  assert.deepEqual(await written(), [
+    ["id-1", { answeredBy: "human" }],
+    ["id-1", { answeredBy: "unknown" }],
   ]);
 });
 
-test("a server that stops hangs up what rings, and a hang-up that fails is logged", async (t) => {
-  const { liveCalls, place, vendor, left, endOf, log } = await outboundFor(t);
-  const { id } = await place();
-  vendor.refuse(400, { code: 21220 });
-  liveCalls.endAll(STOPPING);
-  assert.deepEqual(left(), NOTHING_LEFT);
-  await vendor.request(2);
-  assert.deepEqual(await endOf(id), ["failed", "serverStopping", "restarting"]);
-  while (log.ofLevel("error").length === 0) await new Promise(setImmediate);
-  const [line] = log.ofLevel("error");
+test("a machine ends the session that is being opened, or that talks; nothing else the vendor says does", async () => {
+  const { outbound, place, say } = placing();
+  await place();
+  const opened = new TalkingCall("id-1");
+  await outbound.connect("id-1", "org", async () => {
+    assert.equal(outbound.holds("id-1"), true);
+    await say("busy");
+    assert.deepEqual(opened.endings, []);
+    await say("in-progress", "fax");
+    return opened;
+  });
   assert.deepEqual(
-    [line?.message, line?.fields["callId"]],
-    ["a placed call could not be hung up", id],
+    opened.endings.map(({ reason }) => reason),
+    ["machine"],
+  );
+  const other = placing();
+  await other.place();
+  const talking = await other.connect("id-1");
+  await other.say("completed");
+  assert.deepEqual(talking.endings, []);
+  await other.say("in-progress", "machine_end_beep");
+  assert.deepEqual(
+    talking.endings.map(({ reason }) => reason),
+    ["machine"],
   );
 });
 
-test("a call that was given up before the vendor took it is hung up when it does", async (t) => {
-  const { liveCalls, vendor, accept, left } = await slowOrder(t);
-  liveCalls.endAll(STOPPING);
-  assert.deepEqual(left(), NOTHING_LEFT);
-  assert.equal(vendor.asked.length, 1, "the vendor has told no id to hang up with");
-  await accept();
-  const hangUp = await vendor.request(2);
-  assert.match(hangUp.path, /CA0{31}1\.json$/);
+test("a call that another organization asks for stays where it is", async () => {
+  const { outbound, place, left } = placing();
+  await place();
+  assert.equal(outbound.handOver("id-1", "other"), undefined);
+  assert.equal(await outbound.connect("id-1", "other", () => assert.fail("opened")), undefined);
+  assert.deepEqual(left(), [1, 1, 1, 1]);
 });
 
-test("a call that is answered before the vendor has confirmed it goes on", async (t) => {
-  const { outbound, vendor, accept, liveCalls } = await slowOrder(t);
-  await outbound.connect("id-1", "org", () => {
-    const session = new TalkingCall("id-1");
-    liveCalls.add(session);
-    return Promise.resolve(session);
-  });
-  await accept();
-  await vendor.request(1);
-  assert.deepEqual([vendor.asked.length, liveCalls.count], [1, 1]);
+test("a call that is handed over goes with what is known of it, and is taken with it", async () => {
+  const { outbound, place, say, left, written, clock } = placing();
+  await place();
+  await say("in-progress", "human");
+  const handed = outbound.handOver("id-1", "org");
+  const claims = { callId: "id-1", orgId: "org", agentId: "agent" };
+  assert.deepEqual(handed, { claims, callRef: "CA1", answeredBy: "human" });
+  assert.deepEqual(left(), [1, 0, 0, 0]);
+  outbound.adopt({ claims, callRef: "CA1", answeredBy: "human" });
+  assert.deepEqual(left(), [1, 1, 1, 1]);
+  clock.advance(299_999);
+  assert.deepEqual(left(), [1, 1, 1, 1]);
+  clock.advance(1);
+  assert.deepEqual(left(), NOTHING_LEFT);
+  assert.deepEqual(await written(), [
+    "hang up CA1 ringing",
+    "failed noAnswer",
+    ["id-1", { answeredBy: "human" }],
+  ]);
 });
 
-test("a call that was answered before the order's own answer was lost keeps its slot", async (t) => {
-  const { outbound, slots, liveCalls, place, vendor, lastToken, left } = await outboundFor(t);
-  let order: ServerResponse | undefined;
-  vendor.answer = (response) => {
-    order = response;
-  };
-  const placing = place();
-  await vendor.request(1);
-  assert.ok(outbound.answering(lastToken()));
-  const session = new TalkingCall("id-1");
-  await outbound.connect("id-1", "org", () => {
-    liveCalls.add(session);
-    return Promise.resolve(session);
-  });
-  order?.destroy();
-  assert.deepEqual(await placing, { id: "id-1", agentId: "agent", status: "queued" });
-  assert.deepEqual([slots.countOf("org"), liveCalls.find("id-1")], [1, session]);
-  liveCalls.remove("id-1");
-  slots.release("id-1");
-  assert.deepEqual(left(), NOTHING_LEFT);
+test("an order that fails, or whose call is given up meanwhile, leaves nothing behind", async () => {
+  const failing = placing();
+  failing.vendor.place = () => Promise.reject(new Error("a mistake"));
+  await assert.rejects(failing.place(), /^Error: a mistake$/);
+  assert.deepEqual([failing.left(), await failing.written()], [NOTHING_LEFT, []]);
+  const slow = placing();
+  let accept: (callRef: string) => void = () => {};
+  slow.vendor.place = () => new Promise((resolve) => (accept = resolve));
+  const order = slow.place();
+  while (slow.liveCalls.count === 0) await new Promise(setImmediate);
+  slow.liveCalls.endAll({ reason: "serverStopping", status: "completed", message: "bye" });
+  assert.deepEqual([slow.left(), await slow.written()], [NOTHING_LEFT, ["failed serverStopping"]]);
+  accept("CA7");
+  await order;
+  assert.deepEqual(await slow.written(), ["hang up CA7 ringing", "failed serverStopping"]);
+});
+
+test("nobody is called whom the organization may not reach, nor from a number that is not its own", async () => {
+  for (const [changes, message] of [
+    [{ dialTargets: { mayReach: async () => false } }, /^to: expected a number/],
+    [{ phoneNumbers: { isAllowed: async () => false } }, /^from: expected a number/],
+  ] as const) {
+    const { place, left } = placing(changes);
+    await assert.rejects(place(), { kind: "forbidden", message });
+    assert.deepEqual(left(), NOTHING_LEFT);
+  }
+  const { place } = placing({ dialTargets: { mayReach: async () => true } });
+  assert.equal((await place()).status, "queued");
 });

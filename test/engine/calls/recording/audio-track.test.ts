@@ -42,3 +42,22 @@ test("what is cut off is not heard, from the middle of a piece on", () => {
   assert.equal(track.heldSamples, 2);
   assert.deepEqual(taken(track, 0, 4), [1, 0, 2, 0, 0, 0, 0, 0]);
 });
+
+test("of a piece one sample may be left, and of one behind the cut none", () => {
+  const track = new AudioTrack();
+  track.place(1, Int16Array.of(1, 2));
+  track.place(3, Int16Array.of(4, 5, 6));
+  track.cutFrom(2);
+  assert.equal(track.heldSamples, 1);
+  assert.deepEqual(taken(track, 0, 5), [0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+});
+
+test("what stands before a block is not in it, and what ends with a block is forgotten", () => {
+  const track = new AudioTrack();
+  track.place(0, Int16Array.of(1, 2, 3, 4));
+  track.place(6, Int16Array.of(7));
+  assert.deepEqual(taken(track, 2, 3), [3, 0, 4, 0, 0, 0]);
+  assert.equal(track.heldSamples, 1);
+  assert.deepEqual(taken(track, 5, 2, 1), [0, 0, 0, 7]);
+  assert.equal(track.heldSamples, 0);
+});

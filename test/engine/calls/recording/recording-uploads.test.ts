@@ -1,188 +1,285 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { PCM_8K } from "../../../../engine/audio/audio-format.js";
-import { Bucket } from "../../../../engine/bucket/bucket.js";
-import { Recordings } from "../../../../engine/calls/recording/recordings.js";
-import { Failure } from "../../../../engine/failure.js";
-import { Changes } from "../../../doubles/changes.js";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import promises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import type { Bucket } from "../../../../engine/bucket/bucket.js";
+import { BucketFault } from "../../../../engine/bucket/bucket-fault.js";
+import { RecordingUploads } from "../../../../engine/calls/recording/recording-uploads.js";
+import { wavHeader } from "../../../../engine/calls/recording/wav-header.js";
+import type { RecordingStore } from "../../../../storage/calls/recording-store.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
-import { callRecord, insertProviders } from "../../../storage/sample-records.js";
-import { temporaryDatabase } from "../../../storage/temporary-file.js";
-import { objectStore } from "../../bucket/object-store-stand.js";
-import { readStereoFile } from "../stereo-file.js";
+import { temporaryFile } from "../../../storage/temporary-file.js";
 
-const ROUND_MS = 30_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
-const AGENT = { recording: { enabled: true, retentionDays: 7 } };
-const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true } as const;
-const FRAME = new Uint8Array(new Int16Array(160).fill(1_000).buffer);
-const keyOf = (callId: string) => ({ orgId: "org", callId });
-const KEY = keyOf("call");
+const SOUND_BYTES = 4_000;
+const FILE_BYTES = 44 + SOUND_BYTES;
+const AWAY = new BucketFault("away", "it is away");
 
-async function stand(context: TestContext, waitingBytesMax = 1_000_000_000) {
-  const dataDir = await mkdtemp(join(tmpdir(), "parley-uploads-"));
-  context.after(() => rm(dataDir, { recursive: true }));
-  const database = await temporaryDatabase(context);
-  await insertProviders(database);
-  const changes = new Changes();
-  const { store, settings } = await objectStore(context, changes.tell);
+/** A folder with so many recordings that wait, and a bucket that does what the test says. */
+function waitingUploads(count: number, waitingBytesMax = 1_000_000) {
+  const folder = join(dirname(temporaryFile()), "recordings");
+  mkdirSync(join(folder, "org"), { recursive: true });
+  writeFileSync(join(folder, "a letter"), "in nobody's folder");
+  for (let call = 0; call < count; call += 1) {
+    const sound = Buffer.concat([wavHeader(8_000, SOUND_BYTES), Buffer.alloc(SOUND_BYTES)]);
+    writeFileSync(join(folder, "org", `${call}.wav`), sound);
+  }
   const clock = new VirtualClock();
   const log = new RecordingLogger();
-  const bucket = new Bucket(settings, { clock, authorities: [] });
-  context.after(() => bucket.close());
-  const audioPool = () => ({
-    convert: () => Promise.reject(new Error("no MP3 here")),
-    open: () => {
-      throw new Error("nothing here has another rate");
-    },
-  });
-  const around = { dataDir, store: database.recordings, audioPool, clock, log };
-  const uploads = { bucket, waitingBytesMax };
-  const newRecordings = () => new Recordings({ ...around, uploads });
-  const folder = join(dataDir, "recordings", "org");
-  const waiting = () => readdir(folder).catch((): string[] => []);
-  const factsOf = async (callId = "call") =>
-    (await database.calls.findById("org", callId))?.metadata["recording"];
-  /** One call of five seconds, to its end; nothing is waited for. */
-  const record = async (recordings: Recordings, callId = "call") => {
-    await database.calls.start(callRecord({ id: callId, orgId: "org" }), "run");
-    const tap = recordings.begin(keyOf(callId), AGENT, FORMAT);
-    if (tap === undefined) return false;
-    for (let frame = 0; frame < 250; frame += 1) {
-      clock.advance(20);
-      tap.caller(FRAME);
-    }
-    tap.end();
-    return true;
+  const sent: string[] = [];
+  const place = {
+    put: (): Promise<void> => Promise.resolve(),
+    sizeOf: (): Promise<number> => Promise.resolve(FILE_BYTES),
   };
-  const inFolder = () => new Recordings(around);
-  const made = { newRecordings, inFolder, record, waiting, factsOf };
-  return { ...made, database, changes, store, clock, log, folder };
+  const removed: string[] = [];
+  const finished: unknown[] = [];
+  // Only what is called.
+  const bucket = {
+    settings: { endpoint: "https://bucket.example", name: "calls", prefix: "" },
+    put: (key: string) => {
+      sent.push(key);
+      return place.put();
+    },
+    sizeOf: () => place.sizeOf(),
+    remove: (key: string) => Promise.resolve(removed.push(key)),
+  } as unknown as Bucket;
+  const known = { isKnown: () => Promise.resolve(true) };
+  const store = {
+    isKnown: () => known.isKnown(),
+    finish: (...given: readonly unknown[]) => Promise.resolve(finished.push(given)),
+  } as unknown as RecordingStore;
+  const uploads = new RecordingUploads({ folder, bucket, store, clock, log, waitingBytesMax });
+  const left = () => readdirSync(join(folder, "org")).length;
+  return { uploads, folder, clock, log, sent, place, known, removed, finished, left };
 }
 
-async function bytesOf(recordings: Recordings): Promise<Buffer> {
-  const file = await recordings.open(KEY);
-  const bytes = new Uint8Array(file.sizeBytes);
-  for (let at = 0; at < bytes.length; at += await file.read(bytes.subarray(at), at));
-  await file.close();
-  return Buffer.from(bytes);
-}
-
-test("a recording is sent when its call is over, is read from the bucket, and leaves nothing in the folder", async (context) => {
-  const { newRecordings, record, waiting, factsOf, store } = await stand(context);
-  const recordings = newRecordings();
-  await record(recordings);
-  await recordings.close();
-  assert.deepEqual([...store.objects.keys()], ["one/org/call.wav"]);
-  assert.deepEqual(await waiting(), []);
-  assert.deepEqual(await factsOf(), { bytes: 160_044, durationSec: 5 });
-  assert.equal(readStereoFile(await bytesOf(recordings)).left.length, 40_000);
-  const other = recordings.open({ ...KEY, orgId: "other" });
-  await assert.rejects(other, (error) => error instanceof Failure && error.kind === "notFound");
-});
-
-test("what ends while the bucket is away waits, is told once, and is sent by a later round", async (context) => {
-  const { newRecordings, record, waiting, factsOf, store, clock, log, changes } =
-    await stand(context);
-  const recordings = newRecordings();
-  await recordings.start();
-  await store.stop();
-  await record(recordings);
-  await changes.until("the trouble to be told", async () => {
-    await new Promise(setImmediate);
-    changes.tell();
-    return log.ofLevel("error").length > 0;
-  });
-  await record(recordings, "next");
-  assert.equal(await factsOf(), undefined, "it cannot be heard yet");
-  await store.resume();
-  clock.advance(ROUND_MS);
-  await changes.until("both to be sent", () => store.objects.size === 2);
-  await recordings.close();
-  assert.deepEqual(await waiting(), []);
-  assert.ok(await factsOf());
-  assert.ok(await factsOf("next"));
-  assert.equal(log.ofLevel("error").length, 1);
-  assert.equal(log.ofLevel("info").length, 1);
-});
-
-test("what a server left is sent by the next one, and so is a folder of before there was a bucket", async (context) => {
-  const { newRecordings, inFolder, record, waiting, store, changes, database } =
-    await stand(context);
-  const before = inFolder();
-  await record(before);
-  await before.close();
-  assert.deepEqual(await waiting(), ["call.wav"]);
-  await database.calls.closeAbandoned("next run", 0);
-  const recordings = newRecordings();
-  assert.equal((await bytesOf(recordings)).length, 160_044, "it is read where it still is");
-  await recordings.start();
-  await changes.until("it to be sent", () => store.objects.size === 1);
-  await recordings.close();
-  assert.deepEqual(await waiting(), []);
-  assert.equal((await bytesOf(recordings)).length, 160_044);
-});
-
-test("a recording is deleted from the bucket when its days are over, and not forgotten while the bucket is away", async (context) => {
-  const { newRecordings, record, factsOf, store, clock, database } = await stand(context);
-  const recordings = newRecordings();
-  await record(recordings);
-  await recordings.close();
-  clock.advance(7 * DAY_MS);
-  await store.stop();
-  await assert.rejects(recordings.sweep(), /cannot be reached/);
-  assert.equal(await database.recordings.isKnown(KEY), true);
-  await store.resume();
-  assert.equal(await recordings.sweep(), 1);
-  assert.equal(store.objects.size, 0);
-  assert.equal(await factsOf(), undefined);
-});
-
-test("while too much waits no call is recorded, and that is told", async (context) => {
-  const { newRecordings, inFolder, record, waiting, store, log } = await stand(context, 200_000);
-  store.fault = { kind: "answer", status: 503, code: "SlowDown" };
-  const before = inFolder();
-  for (const callId of ["1", "2"]) assert.equal(await record(before, callId), true);
-  await before.close();
-  const recordings = newRecordings();
-  await recordings.start();
-  assert.equal(await record(recordings, "3"), false);
-  assert.ok(log.ofLevel("error").some(({ message }) => /too many recordings wait/.test(message)));
-  await recordings.close();
-  assert.deepEqual((await waiting()).sort(), ["1.wav", "2.wav"]);
-});
-
-test("a recording whose row is gone is not sent, and not kept", async (context) => {
-  const { newRecordings, inFolder, record, waiting, store, database, log, changes } =
-    await stand(context);
-  const before = inFolder();
-  await record(before);
-  await before.close();
-  await database.recordings.remove(KEY);
-  await record(before, "later");
-  await before.close();
-  const recordings = newRecordings();
-  await recordings.start();
-  await changes.until("the other to be sent", () => store.objects.size === 1);
-  await recordings.close();
-  assert.deepEqual([...store.objects.keys()], ["one/org/later.wav"]);
-  assert.deepEqual(await waiting(), []);
-  assert.equal(log.ofLevel("warn").length, 1);
-});
-
-test("whoever asks for a recording while the bucket is away is told so", async (context) => {
-  const { newRecordings, record, store } = await stand(context);
-  const recordings = newRecordings();
-  await record(recordings);
-  await recordings.close();
-  await store.stop();
-  await assert.rejects(
-    recordings.open(KEY),
-    (error) =>
-      error instanceof Failure && error.kind === "unavailable" && error.retryAfterSec === 10,
+test("a round sends all that waits, and leaves alone what is no recording", async () => {
+  const { uploads, sent, left, log } = waitingUploads(5);
+  await uploads.sendWaiting();
+  assert.deepEqual(
+    sent.toSorted(),
+    [0, 1, 2, 3, 4].map((call) => `org/${call}.wav`),
   );
+  assert.deepEqual([left(), log.lines], [0, []]);
+});
+
+test("a bucket that refuses three in a row is left alone until the next round", async () => {
+  const { uploads, sent, left, place, log } = waitingUploads(5);
+  place.put = () => Promise.reject(AWAY);
+  await uploads.sendWaiting();
+  assert.deepEqual([sent.length, left(), log.ofLevel("error").length], [3, 5, 1]);
+  place.put = () => Promise.resolve();
+  await uploads.sendWaiting();
+  assert.deepEqual([left(), log.ofLevel("info").length], [0, 1]);
+});
+
+test("a server that stops finishes the file that it is at, and says nothing of one that fails then", async () => {
+  const { uploads, sent, left, place, log } = waitingUploads(3);
+  let fail: (error: Error) => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    place.put = () => {
+      resolve();
+      return new Promise((_done, reject) => (fail = reject));
+    };
+  });
+  const round = uploads.sendWaiting();
+  await asked;
+  const closed = uploads.close();
+  fail(AWAY);
+  await Promise.all([round, closed]);
+  assert.deepEqual([sent.length, left(), log.lines], [1, 3, []]);
+  await uploads.send({ orgId: "org", callId: "0" });
+  assert.equal(sent.length, 1);
+});
+
+test("no call is recorded while more waits than may, as was seen at the last look", async () => {
+  const { uploads, clock } = waitingUploads(2, 2 * FILE_BYTES);
+  await uploads.look();
+  assert.equal(uploads.isFull, false, "as much as may wait");
+  const full = waitingUploads(2, 2 * FILE_BYTES - 1);
+  await full.uploads.look();
+  assert.equal(full.uploads.isFull, true);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("of recordings that become whole together four are sent at once, and none soon after trouble", async () => {
+  const { uploads, clock, sent, place } = waitingUploads(6);
+  const held: (() => void)[] = [];
+  place.put = () => new Promise((resolve) => held.push(resolve));
+  const send = (call: number) => uploads.send({ orgId: "org", callId: `${call}` });
+  const sending = Array.from({ length: 5 }, (_, call) => send(call));
+  await sending[4];
+  while (held.length < 4) await new Promise(setImmediate);
+  assert.equal(sent.length, 4);
+  for (const done of held) done();
+  await Promise.all(sending);
+  place.put = () => Promise.reject(AWAY);
+  await send(4);
+  clock.advance(29_999);
+  await send(5);
+  assert.equal(sent.length, 5);
+  clock.advance(1);
+  await send(5);
+  assert.equal(sent.length, 6);
+});
+
+test("how much waits is looked for every thirty seconds while calls begin, and behind each round", async (t) => {
+  const { uploads, clock } = waitingUploads(2, FILE_BYTES);
+  const looks = t.mock.method(uploads, "look");
+  for (const [passedMs, count] of [
+    [0, 1],
+    [0, 1],
+    [29_999, 1],
+    [1, 2],
+    [29_999, 2],
+  ] as const) {
+    clock.advance(passedMs);
+    void uploads.isFull;
+    assert.equal(looks.mock.callCount(), count);
+  }
+  for (const { result } of looks.mock.calls) await result;
+  assert.equal(uploads.isFull, true);
+  await uploads.sendWaiting();
+  assert.equal(uploads.isFull, false);
+});
+
+test("a folder that is not there has nothing that waits, and one that cannot be read is told", async () => {
+  const none = waitingUploads(2, 0);
+  rmSync(none.folder, { recursive: true });
+  await none.uploads.look();
+  assert.equal(none.uploads.isFull, false);
+  const { uploads, folder, log } = waitingUploads(0);
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, "no folder");
+  await assert.rejects(uploads.look(), { code: "ENOTDIR" });
+  assert.equal(uploads.isFull, false);
+  while (log.lines.length === 0) await new Promise(setImmediate);
+  const [line] = log.lines;
+  assert.deepEqual(
+    [line?.level, line?.message, none.log.lines],
+    ["error", "the folder of recordings that wait cannot be read", []],
+  );
+});
+
+test("a recording counts as finished, with its facts, once the bucket has it", async () => {
+  const { uploads, sent, finished, left, removed } = waitingUploads(1);
+  const key = { orgId: "org", callId: "0" };
+  await uploads.send(key);
+  assert.deepEqual(finished, [[key, { bytes: FILE_BYTES, durationSec: 0.125 }]]);
+  assert.deepEqual([sent, left(), removed], [["org/0.wav"], 0, []]);
+});
+
+test("a recording that expires while it is sent is taken from the bucket again", async () => {
+  const { uploads, known, left, removed } = waitingUploads(1);
+  let count = 0;
+  known.isKnown = () => Promise.resolve(++count === 1);
+  await uploads.send({ orgId: "org", callId: "0" });
+  assert.deepEqual([removed, left()], [["org/0.wav"], 0]);
+});
+
+test("a recording that belongs to no call any more is deleted, and that is told", async () => {
+  const { uploads, known, sent, left, log } = waitingUploads(1);
+  known.isKnown = () => Promise.resolve(false);
+  await uploads.send({ orgId: "org", callId: "0" });
+  assert.deepEqual([sent, left()], [[], 0]);
+  assert.deepEqual(log.lines, [
+    {
+      level: "warn",
+      fields: { callId: "0" },
+      message: "a recording that waited belongs to no call any more",
+    },
+  ]);
+});
+
+test("a recording that is not whole, or is there no more, is not sent", async () => {
+  const { uploads, folder, sent, log } = waitingUploads(0);
+  writeFileSync(join(folder, "org", "silent.wav.part"), wavHeader(8_000, 0));
+  await uploads.send({ orgId: "org", callId: "silent" });
+  await uploads.send({ orgId: "org", callId: "gone" });
+  assert.deepEqual([sent, log.lines], [[], []]);
+});
+
+test("trouble with the bucket is told when it begins and when it is over, and other trouble each time", async () => {
+  const { uploads, clock, place, log } = waitingUploads(3);
+  const mistake = new TypeError("a mistake");
+  const send = (call: number) => uploads.send({ orgId: "org", callId: `${call}` });
+  const told = () => log.lines.splice(0);
+  place.put = () => Promise.reject(mistake);
+  await send(0);
+  await send(0);
+  const line = { level: "error", fields: { callId: "0", error: mistake } };
+  const mistold = { ...line, message: "a recording could not be sent; it waits" };
+  assert.deepEqual(told(), [mistold, mistold]);
+  place.put = () => Promise.reject(AWAY);
+  await send(0);
+  clock.advance(30_000);
+  await send(0);
+  assert.deepEqual(told(), [
+    {
+      level: "error",
+      fields: { reason: "it is away" },
+      message: "recordings cannot be kept in their bucket; they wait in the data folder",
+    },
+  ]);
+  place.put = () => Promise.resolve();
+  clock.advance(30_000);
+  await send(0);
+  await send(1);
+  assert.deepEqual(told(), [
+    {
+      level: "info",
+      fields: { bucket: "s3://calls/ at https://bucket.example" },
+      message: "recordings are sent to their bucket again",
+    },
+  ]);
+});
+
+test("a recording is sent once, however often it is asked for meanwhile", async () => {
+  const { uploads, sent, place } = waitingUploads(1);
+  let done = () => {};
+  const asked = new Promise<void>((resolve) => {
+    place.put = () => {
+      resolve();
+      return new Promise((whenDone) => (done = whenDone));
+    };
+  });
+  const sending = uploads.send({ orgId: "org", callId: "0" });
+  const round = uploads.sendWaiting();
+  assert.equal(uploads.sendWaiting(), round);
+  await asked;
+  await round;
+  done();
+  await sending;
+  assert.deepEqual(sent, ["org/0.wav"]);
+});
+
+test("only refusals one after the other end a round", async () => {
+  const { uploads, sent, place } = waitingUploads(6);
+  place.put = () => (sent.length % 3 === 0 ? Promise.resolve() : Promise.reject(AWAY));
+  await uploads.sendWaiting();
+  assert.equal(sent.length, 6);
+});
+
+test("a recording that another process has sent before it was measured takes no room", async (t) => {
+  const { uploads } = waitingUploads(1, 0);
+  t.mock.method(promises, "stat", () => Promise.reject(new Error("it is gone")));
+  syncBuiltinESMExports();
+  await uploads.look();
+  t.mock.restoreAll();
+  syncBuiltinESMExports();
+  assert.equal(uploads.isFull, false);
+});
+
+test("a bucket that is away is told to who asks for a recording; a mistake stays one", async () => {
+  const { uploads, place, log } = waitingUploads(0);
+  const key = { orgId: "org", callId: "call" };
+  assert.equal((await uploads.open(key))?.sizeBytes, FILE_BYTES);
+  place.sizeOf = () => Promise.reject(AWAY);
+  await assert.rejects(uploads.open(key), { kind: "unavailable", retryAfterSec: 10, cause: AWAY });
+  assert.equal(log.ofLevel("error").length, 1);
+  const mistake = new TypeError("a mistake");
+  place.sizeOf = () => Promise.reject(mistake);
+  await assert.rejects(uploads.open(key), mistake);
 });

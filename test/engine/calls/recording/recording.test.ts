@@ -1,71 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MULAW_8K, PCM_8K } from "../../../../engine/audio/audio-format.js";
+import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import {
-  type RecordedFormat,
-  Recording,
-  type RecordingSurroundings,
-} from "../../../../engine/calls/recording/recording.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
-
-const RATE_HZ = 8_000;
-const FRAME = 160;
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
-const MINUTE_MS = 60_000;
-
-/** Keeps where each channel was loud, not the hours of it. */
-class ListeningSink {
-  /** Positions at which a channel became loud. */
-  readonly onsets: readonly [number[], number[]] = [[], []];
-  readonly loudSamples: [number, number] = [0, 0];
-  samples = 0;
-  largestBlock = 0;
-  takes = true;
-  readonly #wasLoud: [boolean, boolean] = [false, false];
-
-  write(block: Uint8Array): boolean {
-    if (!this.takes) return false;
-    const pcm = new Int16Array(block.buffer, block.byteOffset, block.byteLength / 2);
-    this.largestBlock = Math.max(this.largestBlock, block.byteLength);
-    for (let index = 0; index < pcm.length; index += 1) {
-      const side = index % 2 === 0 ? 0 : 1;
-      const isLoud = pcm[index] !== 0;
-      if (isLoud) this.loudSamples[side] += 1;
-      if (isLoud && !this.#wasLoud[side]) this.onsets[side].push(this.samples + (index >> 1));
-      this.#wasLoud[side] = isLoud;
-    }
-    this.samples += pcm.length / 2;
-    return true;
-  }
-}
-
-function newRecording(changes: Partial<RecordingSurroundings> = {}, format = FORMAT) {
-  const clock = new VirtualClock();
-  const sink = new ListeningSink();
-  const story: string[] = [];
-  const recording = new Recording(format, sink, {
-    clock,
-    decodeMp3: () => Promise.reject(new Error("there is no MP3 here")),
-    openConversion: () => {
-      throw new Error("nothing here has another rate");
-    },
-    onBroken: (reason) => story.push(`broken: ${reason}`),
-    onSentenceLost: () => story.push("lost"),
-    onWhole: () => story.push("whole"),
-    ...changes,
-  });
-  return { clock, sink, story, recording };
-}
-
-function sound(samples: number, value = 1_000): Uint8Array {
-  return new Uint8Array(new Int16Array(samples).fill(value).buffer);
-}
-
-const near = (actual: number | undefined, expectedMs: number, withinMs = 0.2) => {
-  const actualMs = ((actual ?? Number.NaN) / RATE_HZ) * 1_000;
-  assert.ok(Math.abs(actualMs - expectedMs) <= withinMs, `${actualMs} ms is not ${expectedMs} ms`);
-};
+import { FORMAT, FRAME, near, newRecording, RATE_HZ, sound } from "./listened-recording.js";
 
 test("each side stands where it was in the call: the caller up to its arrival, the agent from its leaving on", () => {
   const { clock, sink, story, recording } = newRecording();
@@ -178,40 +115,6 @@ test("words from before the call was ready, given all at once, end where the cal
   assert.equal(sink.onsets[0].length, 1);
 });
 
-for (const [name, frameMs] of [
-  ["a caller's clock that is exact", 20],
-  ["one that is fast by 100 parts in a million", 20 / 1.0001],
-  ["one that is slow by 100 parts in a million", 20 * 1.0001],
-] as const) {
-  test(`after an hour both sides stand within 20 ms of the call: ${name}`, () => {
-    const { clock, sink, recording } = newRecording();
-    const startMs = clock.monotonicMs();
-    let heldSamplesMax = 0;
-    const count = Math.floor((60 * MINUTE_MS) / frameMs);
-    for (let index = 1; index <= count; index += 1) {
-      clock.advance(startMs + index * frameMs + ((index * 7) % 5) - clock.monotonicMs());
-      // A quiet frame after each minute, to be found again.
-      const isMark = index % 3_000 === 0;
-      recording.caller(sound(FRAME, isMark ? 0 : 1_000));
-      if (isMark) recording.agent(sound(FRAME));
-      heldSamplesMax = Math.max(heldSamplesMax, recording.heldSamples);
-    }
-    clock.advance(1_000);
-    recording.end();
-    const [caller, agent] = sink.onsets;
-    const minutes = Math.floor(count / 3_000);
-    assert.equal(agent.length, minutes);
-    for (let minute = 1; minute < minutes; minute += 1) {
-      // The caller is loud again after the quiet frame, which had arrived whole when the agent spoke.
-      const leadMs =
-        (((caller[minute] ?? Number.NaN) - (agent[minute - 1] ?? 0)) / RATE_HZ) * 1_000;
-      assert.ok(Math.abs(leadMs) < 20, `minute ${minute}: ${leadMs} ms`);
-    }
-    assert.ok(heldSamplesMax <= 5 * RATE_HZ, `${heldSamplesMax} samples were held`);
-    assert.ok(sink.largestBlock <= 2 * RATE_HZ * 4);
-  });
-}
-
 test("a leg that floods fills neither memory nor file", () => {
   const { clock, sink, recording } = newRecording();
   for (let second = 0; second < 10; second += 1) {
@@ -261,4 +164,101 @@ test("µ-law of the caller is recorded as the sound that it is", () => {
   recording.caller(encodeMulaw(new Int16Array(FRAME).fill(1_000)));
   recording.end();
   assert.equal(sink.loudSamples[0], FRAME);
+});
+
+test("a call that is sent in real time has a gap where the agent's next words are late at all", () => {
+  const { clock, sink, recording } = newRecording();
+  recording.agent(sound(FRAME));
+  clock.advance(21);
+  recording.agent(sound(FRAME));
+  clock.advance(1_000);
+  recording.end();
+  assert.deepEqual(sink.onsets[1], [0, 21 * 8]);
+});
+
+test("140 seconds of the agent's speech may be ahead, and not a sample more", () => {
+  const { story, recording } = newRecording();
+  recording.agent(sound(140 * RATE_HZ));
+  recording.agent(sound(1));
+  assert.deepEqual(story, []);
+  recording.agent(sound(1));
+  assert.deepEqual(story, [
+    "broken: more of the agent's audio was sent ahead than a recording holds",
+  ]);
+});
+
+test("each second is written three seconds later while the caller is heard, twelve while not, and then in steps", () => {
+  const { clock, sink, recording } = newRecording();
+  const written: number[] = [];
+  const listen = (seconds: number, isHeard: boolean) => {
+    for (let second = 0; second < seconds; second += 1) {
+      for (let frame = 0; frame < 50; frame += 1) {
+        clock.advance(20);
+        if (isHeard) recording.caller(sound(FRAME));
+      }
+      written.push(sink.samples / RATE_HZ);
+    }
+  };
+  listen(6, true);
+  assert.deepEqual(written.splice(0), [0, 0, 0, 1, 2, 3]);
+  listen(14, false);
+  assert.deepEqual(written.splice(0), [4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8]);
+  listen(10, true);
+  assert.deepEqual(written.splice(0), [9, 11, 13, 15, 17, 19, 21, 23, 25, 27]);
+  recording.end();
+});
+
+test("nothing is recorded of a call that has ended, and its end is told once", () => {
+  const { clock, sink, story, recording } = newRecording();
+  clock.advance(100);
+  recording.end();
+  recording.caller(sound(FRAME));
+  recording.agent(sound(FRAME));
+  clock.advance(5_000);
+  recording.end();
+  assert.deepEqual([story, sink.samples, clock.pendingTimerCount], [["whole"], 800, 0]);
+  assert.deepEqual([sink.loudSamples, recording.heldSamples], [[0, 0], 0]);
+});
+
+test("of a call that is streamed to a browser 200 ms are hidden by its buffer, and not one more", () => {
+  for (const [lateMs, onsets] of [
+    [200, [0]],
+    [201, [0, 221 * 8]],
+  ] as const) {
+    const { clock, sink, recording } = newRecording({}, { ...FORMAT, isPaced: false });
+    recording.agent(sound(FRAME));
+    clock.advance(20 + lateMs);
+    recording.agent(sound(FRAME));
+    clock.advance(1_000);
+    recording.end();
+    assert.deepEqual(sink.onsets[1], onsets);
+  }
+});
+
+test("a recording that breaks off ends what is being converted for it", () => {
+  const ends: string[] = [];
+  const openConversion = () => ({
+    write: () => {},
+    end: () => void ends.push("ended"),
+    drop: () => {},
+  });
+  const format = { ...FORMAT, speech: PCM_24K };
+  const { clock, sink, recording, story } = newRecording({ openConversion }, format);
+  recording.agent(sound(FRAME));
+  sink.takes = false;
+  clock.advance(20_000);
+  assert.deepEqual(ends, ["ended"]);
+  assert.deepEqual(story, [
+    "broken: the disk is too slow for it, or it is as long as a file can be",
+  ]);
+});
+
+test("a recording that breaks off holds nothing of what the caller has said", () => {
+  const { clock, recording, story } = newRecording();
+  clock.advance(20);
+  recording.caller(sound(FRAME));
+  clock.advance(2_480);
+  assert.equal(recording.heldSamples, FRAME);
+  for (let times = 0; times < 2; times += 1) recording.agent(sound(RATE_HZ * 141));
+  assert.deepEqual([recording.heldSamples, story.length], [0, 1]);
 });

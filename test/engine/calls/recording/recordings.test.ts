@@ -1,175 +1,271 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { PCM_8K } from "../../../../engine/audio/audio-format.js";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { MP3, PCM_8K, PCM_16K, PCM_24K } from "../../../../engine/audio/audio-format.js";
+import type { Bucket } from "../../../../engine/bucket/bucket.js";
 import type { RecordedFormat } from "../../../../engine/calls/recording/recording.js";
-import { RecordingFile } from "../../../../engine/calls/recording/recording-file.js";
-import { Recordings } from "../../../../engine/calls/recording/recordings.js";
-import { Failure } from "../../../../engine/failure.js";
-import type { CallAudioTap } from "../../../../engine/session/call-audio-tap.js";
-import { RecordingLogger } from "../../../doubles/recording-logger.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
-import { callRecord, insertProviders } from "../../../storage/sample-records.js";
-import { temporaryDatabase } from "../../../storage/temporary-file.js";
-import { readStereoFile } from "../stereo-file.js";
+import type { RecordingsOptions } from "../../../../engine/calls/recording/recordings.js";
+import type { RecordingKey } from "../../../../storage/calls/recording-store.js";
+import { newRecordings } from "./remembered-recordings.js";
 
-const FILE_BACKLOG_BYTES_MAX = 1_048_576;
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const KEY = { orgId: "org", callId: "call" };
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
-const FRAME = new Uint8Array(new Int16Array(160).fill(1_000).buffer);
+const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
 
-async function stand(context: TestContext) {
-  const dataDir = await mkdtemp(join(tmpdir(), "parley-recordings-"));
-  context.after(() => rm(dataDir, { recursive: true }));
-  const database = await temporaryDatabase(context);
-  await insertProviders(database);
-  await database.calls.start(callRecord({ id: KEY.callId, orgId: KEY.orgId }), "run");
-  const clock = new VirtualClock();
-  const log = new RecordingLogger();
-  const audioPool = () => ({
-    convert: () => Promise.reject(new Error("no MP3 here")),
-    open: () => {
-      throw new Error("nothing here has another rate");
+const keysOf = (count: number, from = 0): RecordingKey[] =>
+  Array.from({ length: count }, (_, n) => ({ orgId: "org", callId: `call ${from + n}` }));
+
+/** What was begun without anybody waiting for it has had its turn. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+test("a recording is known, with the day of its end, before it is written, and finished with its facts", async () => {
+  const { recordings, clock, log, asked, pathOf } = newRecordings();
+  const tap = recordings.begin(KEY, AGENT, FORMAT);
+  clock.advance(500);
+  tap?.end();
+  await recordings.close();
+  const beganAtMs = clock.epochMs() - 500;
+  assert.deepEqual(asked, [
+    ["begin", KEY, beganAtMs + 7 * DAY_MS],
+    ["finish", KEY, { bytes: 16_044, durationSec: 0.5 }],
+  ]);
+  assert.equal(readFileSync(pathOf("call")).length, 16_044);
+  assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
+});
+
+test("a store that does not take a recording, or its end, is told of, and the call goes on", async () => {
+  const failing = new Error("the database is locked");
+  const fail = () => Promise.reject(failing);
+  for (const [changes, message] of [
+    [{ begin: fail }, "a recording could not be written; the call goes on"],
+    [{ finish: fail }, "a recording could not be finished"],
+  ] as const) {
+    const { recordings, clock, log } = newRecordings(changes);
+    const tap = recordings.begin(KEY, AGENT, FORMAT);
+    clock.advance(500);
+    tap?.end();
+    await recordings.close();
+    assert.deepEqual(log.lines, [
+      { level: "error", fields: { callId: "call", error: failing }, message },
+    ]);
+  }
+});
+
+test("sentences are decoded, and streams converted, in the background and at the rate of the leg", async () => {
+  const asked: unknown[] = [];
+  const audioPool: RecordingsOptions["audioPool"] = () => ({
+    convert: (mp3, formats, urgency) => {
+      asked.push(mp3.byteLength, formats, urgency);
+      return Promise.resolve(new Uint8Array([1, 2]));
+    },
+    open: (formats, urgency, listener) => {
+      asked.push(formats, urgency);
+      return { write: () => {}, end: () => listener.onEnd(), drop: () => {} };
     },
   });
-  const options = { dataDir, store: database.recordings, audioPool, clock, log };
-  const path = join(dataDir, "recordings", KEY.orgId, `${KEY.callId}.wav`);
-  const factsOf = async () =>
-    (await database.calls.findById(KEY.orgId, KEY.callId))?.metadata["recording"];
-  return { database, clock, log, path, factsOf, newRecordings: () => new Recordings(options) };
-}
-
-function begin(recordings: Recordings): CallAudioTap {
-  const tap = recordings.begin(KEY, AGENT, FORMAT);
-  assert.ok(tap);
-  return tap;
-}
-
-function talk(tap: CallAudioTap, clock: VirtualClock, seconds: number): void {
-  for (let frame = 0; frame < seconds * 50; frame += 1) {
-    clock.advance(20);
-    tap.caller(FRAME);
-    tap.agent(FRAME);
+  const { recordings, clock, log, pathOf } = newRecordings({}, { audioPool });
+  const frame = Buffer.alloc(144);
+  frame.set([0xff, 0xf3, 0x64, 0xc4]);
+  for (const [callId, speech] of [
+    ["mp3", MP3],
+    ["pcm", PCM_24K],
+  ] as const) {
+    const format = { heard: PCM_16K, speech, isPaced: false };
+    const tap = recordings.begin({ orgId: "org", callId }, AGENT, format);
+    tap?.agent(frame);
+    clock.advance(1);
+    tap?.end();
   }
-}
-
-test("a recording is whole once its call is over, and only then can it be opened", async (context) => {
-  const { clock, path, factsOf, newRecordings } = await stand(context);
-  const recordings = newRecordings();
-  const tap = begin(recordings);
-  talk(tap, clock, 10);
-  const isNotFound = (error: unknown) => error instanceof Failure && error.kind === "notFound";
-  await assert.rejects(recordings.open(KEY), isNotFound);
-  tap.end();
   await recordings.close();
-  const file = await readFile(path);
-  const { left, right } = readStereoFile(file);
-  assert.deepEqual([left.length, right.length], [80_000, 80_000]);
-  assert.deepEqual(await factsOf(), { bytes: file.length, durationSec: 10 });
-  assert.equal((await stat(path)).mode & 0o777, 0o600);
-  const opened = await recordings.open(KEY);
-  assert.equal(opened.sizeBytes, file.length);
-  await opened.close();
-  await assert.rejects(recordings.open({ ...KEY, orgId: "other" }), isNotFound);
+  assert.deepEqual(asked, [
+    144,
+    { from: MP3, to: PCM_16K },
+    "background",
+    { from: PCM_24K, to: PCM_16K },
+    "background",
+  ]);
+  assert.deepEqual(log.lines, []);
+  const file = readFileSync(pathOf("mp3"));
+  assert.deepEqual([file.readUInt32LE(24), file.readInt16LE(46)], [16_000, 513]);
 });
 
-test("an agent that does not record costs nothing: there is no tap, timer, row or file", async (context) => {
-  const { clock, database, newRecordings } = await stand(context);
-  const off = { recording: { enabled: false, retentionDays: 7 } };
-  assert.equal(newRecordings().begin(KEY, off, FORMAT), undefined);
-  assert.equal(clock.pendingTimerCount, 0);
-  assert.deepEqual(await database.recordings.listUnfinished("", 10), []);
-});
-
-test("what a killed server left is put right at the next start, and what is empty is removed", async (context) => {
-  const { clock, database, path, factsOf, newRecordings, log } = await stand(context);
-  const killed = newRecordings();
-  const tap = begin(killed);
-  talk(tap, clock, 10);
-  tap.end();
-  await killed.close();
-  // As it was before its end: sizes of nothing, another name, and half a sample.
-  const whole = await readFile(path);
-  await rm(path);
-  const header = Buffer.from(whole.subarray(0, 44));
-  header.writeUInt32LE(0, 40);
-  await appendFile(`${path}.part`, Buffer.concat([header, whole.subarray(44, 44 + 4_001)]));
-  await database.recordings.remove(KEY);
-  await database.recordings.begin(KEY, clock.epochMs() + DAY_MS);
-  const other = { ...KEY, callId: "silent" };
-  await database.calls.start(callRecord({ id: other.callId, orgId: other.orgId }), "run");
-  await database.recordings.begin(other, clock.epochMs() + DAY_MS);
-  const next = newRecordings();
-  const inProgress = await database.recordings.listUnfinished("", 10);
-  assert.deepEqual(inProgress, [], "another server may be recording them");
-  await database.calls.closeAbandoned("next run", clock.epochMs());
-  await next.start();
-  const repaired = await readFile(path);
-  assert.equal(readStereoFile(repaired).left.length, 1_000);
-  assert.deepEqual(await factsOf(), { bytes: 4_044, durationSec: 0.125 });
-  assert.deepEqual(await database.recordings.listUnfinished("", 10), []);
-  assert.equal(log.ofLevel("warn").length, 1);
-  await next.close();
-});
-
-test("a recording is deleted when its days are over, and its call says so", async (context) => {
-  const { clock, path, factsOf, newRecordings } = await stand(context);
-  const recordings = newRecordings();
-  await recordings.start();
-  const tap = begin(recordings);
-  talk(tap, clock, 5);
-  tap.end();
+test("a sentence that is missing is told, and so is a recording that ends before its call", async () => {
+  const { recordings, clock, log, asked } = newRecordings();
+  const tap = recordings.begin(KEY, AGENT, { ...FORMAT, speech: MP3 });
+  const frame = Buffer.alloc(144);
+  frame.set([0xff, 0xf3, 0x64, 0xc4]);
+  tap?.agent(frame);
+  clock.advance(1_000);
+  tap?.end();
+  const long = recordings.begin({ ...KEY, callId: "long" }, AGENT, FORMAT);
+  for (let times = 0; times < 2; times += 1) long?.agent(new Uint8Array(16_000 * 141));
   await recordings.close();
-  clock.advance(7 * DAY_MS - 60_000);
-  assert.equal(await recordings.sweep(), 0);
-  assert.ok(await factsOf());
-  clock.advance(60_000);
-  assert.equal(await recordings.sweep(), 1);
-  assert.equal(await factsOf(), undefined);
-  await assert.rejects(stat(path), { code: "ENOENT" });
-  await assert.rejects(recordings.open(KEY), Failure);
-});
-
-test("a file whose disk does not keep up takes no more than its backlog", async (context) => {
-  const { path } = await stand(context);
-  const faults: unknown[] = [];
-  const { promise: ready, resolve } = gate();
-  const file = new RecordingFile(path, 8_000, ready, (error) => faults.push(error));
-  const block = new Uint8Array(FILE_BACKLOG_BYTES_MAX / 4);
+  const [lost, broken] = log.lines.toSorted((one, other) => (one.message < other.message ? 1 : -1));
   assert.deepEqual(
-    [1, 2, 3, 4, 5].map(() => file.write(block)),
-    [true, true, true, true, false],
+    [lost?.level, lost?.message, lost?.fields["callId"], String(lost?.fields["error"])],
+    ["warn", "a sentence is missing in a recording", "call", "Error: no MP3 here"],
   );
-  resolve();
-  const finished = await file.finish();
-  assert.equal(finished?.bytes, 44 + FILE_BACKLOG_BYTES_MAX);
-  assert.deepEqual(faults, []);
-});
-
-test("a disk that refuses is told of once, and the call goes on", async (context) => {
-  const { clock, log, path, factsOf, newRecordings } = await stand(context);
-  const recordings = newRecordings();
-  // A folder where the file is to be.
-  const blocked = new RecordingFile(join(path, "\0"), 8_000, Promise.resolve(), () => {});
-  assert.equal(await blocked.finish(), undefined);
-  const tap = recordings.begin({ ...KEY, callId: "unknown" }, AGENT, FORMAT);
-  assert.ok(tap);
-  talk(tap, clock, 5);
-  tap.end();
-  await recordings.close();
-  assert.equal(log.ofLevel("error").length, 1);
-  assert.equal(await factsOf(), undefined);
-});
-
-function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
+  assert.deepEqual(broken, {
+    level: "warn",
+    fields: {
+      callId: "long",
+      reason: "more of the agent's audio was sent ahead than a recording holds",
+    },
+    message: "a recording has ended before its call",
   });
-  return { promise, resolve };
-}
+  assert.equal(log.lines.length, 2);
+  assert.deepEqual(asked.at(-1), ["finish", KEY, { bytes: 32_044, durationSec: 1 }]);
+});
+
+test("a call that ended as it began has no recording", async () => {
+  const { recordings, asked, log } = newRecordings();
+  recordings.begin(KEY, AGENT, FORMAT)?.end();
+  await recordings.close();
+  assert.deepEqual(
+    asked.map((of) => (Array.isArray(of) ? of[0] : of)),
+    ["begin"],
+  );
+  assert.deepEqual(log.lines, []);
+});
+
+test("where there is a bucket, what an earlier run left is made whole and left to the next round", async () => {
+  const keys = keysOf(2);
+  const { recordings, asked, pathOf, leave } = newRecordings(
+    { listUnfinished: () => Promise.resolve(keys) },
+    // Nothing is asked of it before the first round.
+    { uploads: { bucket: {} as unknown as Bucket, waitingBytesMax: 1 } },
+  );
+  leave(`${pathOf("call 0")}.part`, 400);
+  await recordings.start();
+  await recordings.close();
+  assert.deepEqual([asked, existsSync(pathOf("call 0"))], [[], true]);
+});
+
+test("a recording is read from any place on", async () => {
+  const { recordings, pathOf, leave } = newRecordings();
+  leave(pathOf("call"), 10);
+  const file = await recordings.open(KEY);
+  assert.equal(file.sizeBytes, 54);
+  const buffer = new Uint8Array(20);
+  assert.equal(await file.read(buffer, 40), 14);
+  assert.equal(await file.read(buffer, 8), 20);
+  assert.equal(Buffer.from(buffer.subarray(0, 8)).toString(), "WAVEfmt ");
+  await file.close();
+  await assert.rejects(file.read(buffer, 0));
+});
+
+test("what has expired is deleted in pages of a hundred, at the start and every hour", async () => {
+  const pages = [100, 100, 3];
+  const asked: unknown[] = [];
+  const {
+    recordings,
+    clock,
+    pathOf,
+    leave,
+    asked: told,
+  } = newRecordings({
+    listExpired: (nowMs, limit) => {
+      asked.push([nowMs, limit]);
+      return Promise.resolve(keysOf(pages.shift() ?? 0));
+    },
+  });
+  leave(pathOf("call 0"), 4);
+  leave(`${pathOf("call 1")}.part`, 4);
+  assert.equal(await recordings.sweep(), 203);
+  const question = [clock.epochMs(), 100];
+  assert.deepEqual(asked.splice(0), [question, question, question]);
+  assert.deepEqual(told.at(-1), ["remove", "call 2"]);
+  assert.deepEqual(
+    [told.length, existsSync(pathOf("call 0")), existsSync(`${pathOf("call 1")}.part`)],
+    [203, false, false],
+  );
+  recordings.startUpkeep();
+  assert.equal(asked.length, 1);
+  clock.advance(HOUR_MS - 1);
+  assert.equal(asked.length, 1);
+  clock.advance(1);
+  assert.equal(asked.length, 2);
+  await recordings.close();
+  clock.advance(HOUR_MS);
+  assert.deepEqual([asked.length, clock.pendingTimerCount], [2, 0]);
+});
+
+test("a sweep that fails is told", async () => {
+  const failing = new Error("the database is locked");
+  const { recordings, log } = newRecordings({ listExpired: () => Promise.reject(failing) });
+  recordings.startUpkeep();
+  await turns();
+  await recordings.close();
+  assert.deepEqual(log.lines, [
+    {
+      level: "error",
+      fields: { error: failing },
+      message: "expired recordings could not be deleted",
+    },
+  ]);
+});
+
+test("what an earlier run left is put right page by page, whatever one of them has", async () => {
+  const pages = [keysOf(100), keysOf(2, 100)];
+  const after: string[] = [];
+  const { recordings, log, asked, pathOf, leave } = newRecordings({
+    listUnfinished: (afterCallId, limit) => {
+      after.push(`${afterCallId} ${limit}`);
+      return Promise.resolve(pages.shift() ?? []);
+    },
+  });
+  leave(`${pathOf("call 0")}.part`, 400);
+  leave(`${pathOf("call 1")}.part`, 0);
+  mkdirSync(`${pathOf("call 101")}.part`);
+  await recordings.start();
+  await recordings.close();
+  assert.deepEqual(after, [" 100", "call 99 100"]);
+  assert.deepEqual(asked[0], ["finish", keysOf(1)[0], { bytes: 444, durationSec: 0.013 }]);
+  assert.deepEqual(asked.slice(1, 3), [
+    ["remove", "call 1"],
+    ["remove", "call 2"],
+  ]);
+  assert.deepEqual([asked.length, existsSync(`${pathOf("call 1")}.part`)], [101, false]);
+  const [fault, sum, ...others] = log.lines;
+  assert.deepEqual(
+    [fault?.level, fault?.message, fault?.fields["callId"]],
+    ["error", "a recording could not be put right", "call 101"],
+  );
+  assert.deepEqual(
+    [sum, others],
+    [
+      {
+        level: "warn",
+        fields: { count: 102 },
+        message: "recordings of an earlier run were put right",
+      },
+      [],
+    ],
+  );
+});
+
+test("a call that is being recorded is not put right, and a start that finds nothing says nothing", async () => {
+  const { recordings, log, asked, clock } = newRecordings({
+    listUnfinished: () => Promise.resolve([KEY]),
+  });
+  const tap = recordings.begin(KEY, AGENT, FORMAT);
+  await recordings.start();
+  assert.deepEqual(
+    asked.map((of) => (Array.isArray(of) ? of[0] : of)),
+    ["begin"],
+  );
+  clock.advance(10);
+  tap?.end();
+  await recordings.close();
+  assert.deepEqual(log.lines, [
+    { level: "warn", fields: { count: 1 }, message: "recordings of an earlier run were put right" },
+  ]);
+  const none = newRecordings();
+  await none.recordings.start();
+  await none.recordings.close();
+  assert.deepEqual(none.log.lines, []);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  WAV_FRAME_BYTES,
   WAV_HEADER_BYTES,
   wavHeader,
   wavRateHz,
@@ -36,4 +37,8 @@ test("a header tells its rate, and what is cut off or another's tells none", () 
   assert.equal(wavRateHz(wavHeader(1, 0)), 1);
   header.write("LIST", 36, "latin1");
   assert.equal(wavRateHz(header), undefined);
+});
+
+test("each moment has two samples of 16 bits", () => {
+  assert.equal(WAV_FRAME_BYTES, 4);
 });

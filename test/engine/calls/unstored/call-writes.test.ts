@@ -195,3 +195,41 @@ test("what a call adds while a kept write of another is being stored does not wa
   assert.deepEqual(store.taken, ["a turn one", "b end three"]);
   assert.equal(writes.keptCount, 0);
 });
+
+test("a server that has stored everything stops without a word", async () => {
+  const { writes, log, clock } = surroundings();
+  writes.giveUp();
+  assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
+});
+
+test("a write that fails while the server stops is given up and said", async () => {
+  const { writes, store, log, clock } = surroundings();
+  store.isFull = true;
+  writes.giveUp();
+  await writes.add(store.write("a", "end"));
+  assert.deepEqual(
+    log.lines.map(({ level, message, fields }) => [level, message, fields["callId"]]),
+    [["error", "end lost", "a"]],
+  );
+  assert.deepEqual([writes.has("a"), writes.keptCount, clock.pendingTimerCount], [false, 0, 0]);
+});
+
+test("a call whose turns were lost is forgotten with its end, and its next one has lost none", async () => {
+  const { writes, store, clock } = surroundings({ keptWritesMax: 1 });
+  store.isFull = true;
+  void writes.add(store.write("a", "note", "one"));
+  await goOn();
+  await writes.add(store.write("b", "turn", "two"));
+  store.isFull = false;
+  clock.advance(RETRY_MS);
+  await writes.settled();
+  await writes.add(store.write("b", "turn", "three"));
+  await writes.add(store.write("b", "end", "four"));
+  await writes.add(store.write("b", "end", "five"));
+  assert.deepEqual(store.taken, [
+    "a note one",
+    "b turn three",
+    "b end four without 1 turns",
+    "b end five",
+  ]);
+});

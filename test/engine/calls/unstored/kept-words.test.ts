@@ -48,3 +48,11 @@ test("an end that had to give up its words says so, and one that has lost nothin
   const wordless = { ...END, messages: [] };
   assert.deepEqual(afterLosses(wordless, 0, false), wordless);
 });
+
+test("an end that has lost its words alone says that, and nothing of it counts where there were none", () => {
+  const { metadata } = END;
+  const lost = { ...END, messages: [], metadata: { ...metadata, lostTurns: 1 } };
+  assert.deepEqual(afterLosses(END, 0, false), lost);
+  const wordless = { ...END, messages: [] };
+  assert.deepEqual(afterLosses(wordless, 1, false), lost);
+});

@@ -117,3 +117,57 @@ test("a warning is said once, and again when it has gone and come back", async (
     ["locked", "locked"],
   );
 });
+
+test("a fault that a write has met refuses calls at once, and a store that cannot be looked at is looked at again", async () => {
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  let looks = 0;
+  let tries = 0;
+  const store: { writeFault: StoreCondition["fault"]; look: () => Promise<StoreCondition> } = {
+    writeFault: undefined,
+    look: () => {
+      looks += 1;
+      if (looks === 1) return Promise.reject(new Error("storage is closed"));
+      return Promise.resolve({ fault: FULL, warning: undefined });
+    },
+  };
+  const tryToWrite = () => {
+    tries += 1;
+    return Promise.reject(new Error("the disk is full"));
+  };
+  const watch = new StoreWatch({ store, keptCount: () => 0, tryToWrite, clock, log });
+  assert.equal(watch.refusal, undefined);
+  store.writeFault = { reason: "a lock", advice: "wait" };
+  assert.equal(watch.refusal, "a lock");
+  for (let look = 0; look < 3; look += 1) {
+    clock.advance(LOOK_MS);
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  }
+  assert.deepEqual([looks, tries, log.lines.length], [3, 2, 1]);
+  watch.close();
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("the store counts as well four seconds after it was seen ill last, to the look", async () => {
+  const { watch, found, log, look } = watchOf();
+  found.fault = FULL;
+  await look();
+  found.fault = undefined;
+  await look();
+  found.fault = FULL;
+  await look();
+  found.fault = undefined;
+  const refusals: (string | undefined)[] = [];
+  for (let looks = 0; looks < 3; looks += 1) {
+    await look();
+    refusals.push(watch.refusal);
+  }
+  assert.deepEqual(refusals, ["the database has only just recovered", undefined, undefined]);
+  assert.deepEqual(
+    log.lines.map(({ level, fields }) => [level, fields["afterMs"]]),
+    [
+      ["error", undefined],
+      ["info", 8_000],
+    ],
+  );
+});

@@ -129,3 +129,15 @@ test("written words are answered at once and stop the agent", () => {
   assert.ok(call.takeLines().includes("send audioStop"));
   assert.equal(call.actor.state.turn?.userText, "a room please");
 });
+
+test("words that were answered as a guess and end seven tenths of a second later were said again", () => {
+  const isNews = (endMs: number) => {
+    const call = openCall();
+    call.send({ type: "transcript", ...GUESSED, text: "what do you offer", lastWordEndMs: 1_000 });
+    call.clock.advance(3_000);
+    call.takeLines();
+    call.send({ type: "transcript", ...GUESSED, text: "what do you offer", lastWordEndMs: endMs });
+    return call.takeLines().length > 0;
+  };
+  assert.deepEqual([1_699, 1_700].map(isNews), [false, true]);
+});

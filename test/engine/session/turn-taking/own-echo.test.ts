@@ -64,3 +64,8 @@ test("words may be an echo that were to be said within half a second of where th
     assert.equal(echoOfSecond(3_300, isHeld, "is that all", 3_800), "certain");
   }
 });
+
+test("a word that breaks off in its middle is the agent's own for certain where its sound stands still", () => {
+  assert.equal(echoOfSecond(3_300, true, "breakfast is fr", 3_500), "certain");
+  assert.equal(echoOfSecond(3_300, false, "breakfast is fr", 3_500), "possible");
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
+import { BucketFault, placeOf } from "../../../engine/bucket/bucket-fault.js";
+import { httpService } from "../../doubles/http-service.js";
+import { passInUndici } from "../../doubles/undici-clock.js";
+import { bucketInStore } from "./object-store-stand.js";
+
+function fault(kind: "away" | "refused", message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof BucketFault, String(error));
+    assert.match(error.message, message);
+    assert.equal(error.kind, kind);
+    return true;
+  };
+}
+
+test("servers that start at the same time do not delete what the other one looks for", async (context) => {
+  const { store, bucket } = await bucketInStore(context);
+  await Promise.all([bucket.check(), bucket.check()]);
+  const written = store.requests.filter((request) => request.startsWith("PUT "));
+  assert.equal(new Set(written).size, 2);
+  assert.equal(store.objects.size, 0);
+});
+
+test("a store in which nothing moves is given up", async (context) => {
+  const { store, bucket, clock, changes } = await bucketInStore(context);
+  store.fault = { kind: "silence" };
+  const sizeOf = bucket.sizeOf("call.wav");
+  const refused = assert.rejects(sizeOf, fault("away", /nothing moved for 30 seconds/));
+  await changes.until("the request", () => store.requests[0]);
+  passInUndici(3_600_000);
+  // Its connection would be gone by then.
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  clock.advance(STALL_MAX_MS);
+  await refused;
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a store that is away, or says that it may be back, may be asked again", async (context) => {
+  const { store, bucket } = await bucketInStore(context);
+  store.fault = { kind: "answer", status: 503, code: "SlowDown" };
+  await assert.rejects(bucket.check(), fault("away", /answers 503 \(SlowDown\)/));
+  await store.stop();
+  await assert.rejects(bucket.check(), fault("away", /cannot be reached/));
+});
+
+for (const [what, wrong, message] of [
+  ["bucket", { name: "letters" }, /there is no such bucket/],
+  ["key", { accessKeyId: "unknown" }, /RECORDINGS_ACCESS_KEY_ID is not known/],
+  ["secret", { secretAccessKey: "wrong" }, /RECORDINGS_SECRET_ACCESS_KEY does not belong/],
+  ["region", { region: "us-west-2" }, /set RECORDINGS_REGION; the bucket says it is in eu-c/],
+] as const) {
+  test(`a wrong ${what} is told in words, and no secret`, async (context) => {
+    const { bucket } = await bucketInStore(context, wrong);
+    await assert.rejects(bucket.check(), (error) => {
+      assert.ok(!String(error).includes("secret-of"));
+      return fault("refused", message)(error);
+    });
+  });
+}
+
+test("a refusal is read in however many pieces it comes, its first 16 KiB", async (context) => {
+  const code = "<Code>SlowDown</Code>";
+  for (const [before, message] of [
+    [0, /answers 503 \(SlowDown\)$/],
+    [16_384 - code.length, /answers 503 \(SlowDown\)$/],
+    [16_385 - code.length, /answers 503$/],
+  ] as const) {
+    const text = " ".repeat(before) + code;
+    const endpoint = await httpService(context, (_request, response) => {
+      response.writeHead(503);
+      // Each is a chunk of HTTP, which is read by itself.
+      response.write(text.slice(0, before + 8));
+      response.end(text.slice(before + 8));
+    });
+    const { bucket } = await bucketInStore(context, { endpoint });
+    await assert.rejects(bucket.check(), fault("away", message));
+  }
+});
+
+test("a key that may only read is told what it lacks", async (context) => {
+  const { store, bucket } = await bucketInStore(context);
+  store.fault = { kind: "answer", status: 403, code: "AccessDenied" };
+  await assert.rejects(bucket.check(), fault("refused", /s3:PutObject/));
+});
+
+test("an upload whose bytes break off leaves nothing, and its connection is no more in use", async (context) => {
+  const { store, bucket } = await bucketInStore(context);
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(new Uint8Array(100_000));
+    throw new Error("the disk cannot be read");
+  }
+  await assert.rejects(bucket.put("call.wav", broken(), 1_000_000, "audio/wav"), {
+    message: "the disk cannot be read",
+  });
+  assert.equal(store.objects.size, 0);
+  await bucket.check();
+});
+
+test("a bucket is named as its operator knows it", async (context) => {
+  const { bucket } = await bucketInStore(context, {
+    name: "calls",
+    prefix: "a/",
+    endpoint: undefined,
+  });
+  assert.equal(placeOf(bucket.settings), "s3://calls/a/");
+  const elsewhere = { ...bucket.settings, endpoint: "https://store.example.com" };
+  assert.equal(placeOf(elsewhere), "s3://calls/a/ at https://store.example.com");
+});

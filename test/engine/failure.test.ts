@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../../engine/failure.js";
+
+test("a refusal carries what its requester is told, and why it came about where that is known", () => {
+  const plain = new Failure("notFound", "there is no such call");
+  const { kind, message, name, details, extra, retryAfterSec } = plain;
+  assert.deepEqual(
+    [kind, message, name, details, extra, retryAfterSec, "cause" in plain],
+    ["notFound", "there is no such call", "Failure", undefined, undefined, undefined, false],
+  );
+  const cause = new Error("away");
+  const field = { path: "name", message: "expected a text" };
+  const full = new Failure("invalid", "no", {
+    cause,
+    details: [field],
+    extra: { agents: 2 },
+    retryAfterSec: 3,
+  });
+  assert.deepEqual(
+    [full.cause, full.details, full.extra, full.retryAfterSec],
+    [cause, [field], { agents: 2 }, 3],
+  );
+});
