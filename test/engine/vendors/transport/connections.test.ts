@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -59,6 +61,10 @@ describe("the connections of a process", () => {
     const asked = ask();
     await server.changes.until("the request", () => response);
     assert.equal(connections.hasIdle(server.url, false), false);
+    // Each request has its own time-outs, kept by the Clock.
+    passInUndici(3_600_000);
+    response?.write("a");
+    passInUndici(3_600_000);
     response?.end();
     await asked;
     await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
@@ -68,13 +74,49 @@ describe("the connections of a process", () => {
     await eventually(() => connections.hasIdle(server.url, true), "that of an organization");
   });
 
-  it("are kept for a minute between two requests", async () => {
-    await ask();
-    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
-    passInUndici(58_000);
-    assert.equal(connections.hasIdle(server.url, false), true);
-    passInUndici(4_000);
-    await eventually(() => !connections.hasIdle(server.url, false), "its end");
+  for (const [hint, keptMs] of [
+    [undefined, 60_000],
+    ["timeout=600", 60_000],
+    ["timeout=30", 28_000],
+  ] as const) {
+    it(`are kept for ${keptMs} ms where the vendor says ${hint ?? "nothing"} of it`, async (context) => {
+      let socket: Socket | undefined;
+      const onConnected = (told: unknown) => {
+        assert.ok(typeof told === "object" && told !== null && "socket" in told);
+        assert.ok(told.socket instanceof Socket);
+        socket = told.socket;
+      };
+      subscribe("undici:client:connected", onConnected);
+      context.after(() => unsubscribe("undici:client:connected", onConnected));
+      server.answer = (response) => {
+        response.setHeader("connection", "keep-alive");
+        if (hint !== undefined) response.setHeader("keep-alive", hint);
+        // Only now, since undici connects by timers that other tests need afterwards.
+        context.mock.timers.enable({ apis: ["setTimeout"] });
+        response.end();
+      };
+      await ask();
+      await new Promise(setImmediate);
+      context.mock.timers.tick(keptMs - 1);
+      assert.equal(socket?.destroyed, false);
+      assert.equal(connections.hasIdle(server.url, false), true);
+      context.mock.timers.tick(1);
+      assert.equal(socket.destroyed, true);
+    });
+  }
+
+  it("lead to no private address where an organization names it, in numbers or by a name, and else where it says", async () => {
+    await connections.close();
+    connections = new Connections({ clock, allowPrivateAddresses: false });
+    const byName = server.url.replace("127.0.0.1", "localhost");
+    for (const origin of [server.url, byName]) {
+      await assert.rejects(ask(origin, true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+    }
+    assert.equal(server.requests.length, 0);
+    await ask(byName, false);
+    assert.equal(server.requests.length, 1);
+    const nowhere = `http://${"x".repeat(300)}`;
+    await assert.rejects(ask(nowhere, true), { message: /connection failed: E[A-Z]+$/ });
   });
 
   it("go to so many places at once that organizations name, and to no more", async () => {

@@ -6,6 +6,7 @@ import {
   postStream,
   type RefusedAnswer,
 } from "../../../../engine/vendors/transport/http-stream.js";
+import type { AnswerHeaders } from "../../../../engine/vendors/vendor-fault.js";
 import { Changes } from "../../../doubles/changes.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
@@ -34,6 +35,7 @@ describe("a request that is refused, broken off or given up", () => {
   /** The answers that were refused. */
   const refused: RefusedAnswer[] = [];
   const acceptedStatuses: number[] = [];
+  let accept = (_headers: AnswerHeaders, status: number) => void acceptedStatuses.push(status);
 
   beforeEach(async () => {
     clock = new ToldClock();
@@ -49,7 +51,11 @@ describe("a request that is refused, broken off or given up", () => {
     await server.close();
   });
 
-  function post(onData: (chunk: Buffer) => boolean = () => false, signal = never()) {
+  function post(
+    onData: (chunk: Buffer) => boolean = () => false,
+    signal = never(),
+    limits = LIMITS,
+  ) {
     const posted = postStream(
       {
         vendor: "test",
@@ -59,8 +65,8 @@ describe("a request that is refused, broken off or given up", () => {
         path: "/",
         headers: {},
         body: "{}",
-        limits: LIMITS,
-        accept: (_headers, status) => void acceptedStatuses.push(status),
+        limits,
+        accept,
         refuse: (answer) => {
           refused.push(answer);
           return new VendorError("test", "refused", "no", { status: answer.status });
@@ -141,13 +147,32 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("tells what the listener throws as it is, if it is an error", async () => {
+  it("tells what whoever looks at the answer throws, as it is if it is an error", async () => {
     server.answer = (response) => response.end("all");
-    const posted = post(() => {
-      const thrown: unknown = "a word";
-      throw thrown;
-    });
-    await assert.rejects(posted, { name: "Error", message: "a word" });
+    const broken = new RangeError("broken");
+    for (const [thrown, told] of [
+      [broken, broken],
+      ["a word", { name: "Error", message: "a word" }],
+    ] as const) {
+      const fail = (): never => {
+        throw thrown;
+      };
+      await assert.rejects(post(fail), told);
+      const before = accept;
+      accept = fail;
+      await assert.rejects(post(), told);
+      accept = before;
+    }
+  });
+
+  it("is given up in time though what comes next might take longer than the first byte", async () => {
+    server.answer = () => undefined;
+    const posted = post(undefined, never(), { ...LIMITS, firstByteMs: 400 });
+    clock.advance(399);
+    assert.equal(clock.pendingTimerCount, 1);
+    clock.advance(1);
+    await assert.rejects(posted, { fault: "timeout", message: "test: no answer in time" });
+    assert.equal(clock.pendingTimerCount, 0);
   });
 
   for (const [what, isBroken] of [

@@ -121,6 +121,19 @@ describe("sockets that wait for their next sentence", () => {
     assert.equal(server.upgradeCount, 2);
   });
 
+  it("stay when their pool was asked for again, while the one that nobody asked for goes", async () => {
+    const [first, second] = [pools.pool("first"), pools.pool("second")];
+    const sockets = [await open(), await open()] as const;
+    first.give(sockets[0]);
+    second.give(sockets[1]);
+    for (let n = 2; n < POOLS_MAX; n++) pools.pool(String(n));
+    assert.equal(pools.pool("first"), first);
+    pools.pool("one more");
+    assert.deepEqual([first.idleCount, second.idleCount], [1, 0]);
+    await untilClosed(sockets[1]);
+    assert.ok(sockets[0].isOpen);
+  });
+
   it("are let go of when all connections are closed, and whoever opens one is told", async () => {
     const [pool, other] = [pools.pool("a"), pools.pool("b")];
     const sockets = [await open(), await open()] as const;

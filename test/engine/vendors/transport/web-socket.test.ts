@@ -38,14 +38,18 @@ describe("a WebSocket to a vendor", () => {
     await server.close();
   });
 
-  function open(signal = never(), clock: Clock = new SystemClock()) {
+  function open(
+    signal = never(),
+    clock: Clock = new SystemClock(),
+    { offersCompression } = { offersCompression: false },
+  ) {
     const { url } = server;
     const dispatcher = connections.forSocket(url, false);
     const refuse = (answer: RefusedUpgrade) => {
       refused = answer;
       return new VendorError("acme", "refused", "acme: no");
     };
-    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression, refuse };
     return openSocket({ vendor: "acme", url, headers: {}, ...means }, signal);
   }
 
@@ -149,6 +153,42 @@ describe("a WebSocket to a vendor", () => {
     assert.equal(clock.pendingTimerCount, 0);
     assert.deepEqual(getEventListeners(signal, "abort"), []);
     socket.destroy();
+  });
+
+  it("is not asked for in a call that has ended, and is given up when the call ends meanwhile", async () => {
+    await assert.rejects(open(AbortSignal.abort()), { fault: "aborted", message: "acme: aborted" });
+    assert.equal(server.upgradeCount, 0);
+    const ending = new AbortController();
+    const closed = new Promise((resolve) => {
+      server.onUpgrade = (socket) => {
+        socket.resume().on("end", resolve);
+        ending.abort();
+      };
+    });
+    const clock = new VirtualClock();
+    const opening = open(ending.signal, clock);
+    await assert.rejects(opening, { fault: "aborted", message: "acme: aborted" });
+    await closed;
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("is refused with any status but that of an upgrade", async () => {
+    for (const status of [200, 302, 399]) {
+      server.onUpgrade = (socket) =>
+        socket.end(`HTTP/1.1 ${status} Other\r\nContent-Length: 2\r\n\r\nno`);
+      await assert.rejects(open(), { fault: "refused", message: "acme: no" });
+      assert.deepEqual([refused?.status, refused?.body], [status, "no"]);
+    }
+  });
+
+  it("is offered with compression only where that is wanted", async () => {
+    const offered: unknown[] = [];
+    for (const offersCompression of [false, true]) {
+      const socket = await open(never(), new SystemClock(), { offersCompression });
+      offered.push((await server.peer(offered.length)).request.headers["sec-websocket-extensions"]);
+      socket.destroy();
+    }
+    assert.deepEqual(offered, [undefined, "permessage-deflate; client_max_window_bits"]);
   });
 
   it("is told as closed with the vendor's code and words", async () => {
