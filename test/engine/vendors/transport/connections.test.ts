@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import { createServer, Socket } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -105,6 +106,38 @@ describe("the connections of a process", () => {
     });
   }
 
+  it("are waited for five seconds", async (context) => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    context.after(() => silent.close());
+    const address = silent.address();
+    assert.ok(address !== null && typeof address === "object");
+    const connected = once(silent, "connection");
+    const asked = ask(`https://127.0.0.1:${address.port}`);
+    const [peer] = await connected;
+    let isOver = false;
+    const timedOut = assert
+      .rejects(asked, {
+        fault: "timeout",
+        message: "acme: connection failed: UND_ERR_CONNECT_TIMEOUT",
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    for (const [ms, isPatient] of [
+      // A timer of undici begins to run with the first of its ticks.
+      [1_000, true],
+      [3_500, true],
+      [1_000, false],
+    ] as const) {
+      passInUndici(ms);
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+      assert.equal(isOver, !isPatient);
+    }
+    await timedOut;
+    peer.destroy();
+  });
+
   it("lead to no private address where an organization names it, in numbers or by a name, and else where it says", async () => {
     await connections.close();
     connections = new Connections({ clock, allowPrivateAddresses: false });
@@ -147,9 +180,9 @@ describe("the connections of a process", () => {
 
     afterEach(() => sockets.close());
 
-    function open(): Promise<VendorSocket> {
+    function open(over = connections, clientOwned = false): Promise<VendorSocket> {
       const { url } = sockets;
-      const dispatcher = connections.forSocket(url, false);
+      const dispatcher = over.forSocket(url, clientOwned);
       const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
       return openSocket({ vendor: "acme", url, headers: {}, ...means }, never());
     }
@@ -170,6 +203,15 @@ describe("the connections of a process", () => {
         assert.equal(await told, expected);
         socket.destroy();
       }
+    });
+
+    it("lead to no private address that an organization names", async () => {
+      const guarded = new Connections({ clock, allowPrivateAddresses: false });
+      const reach = (clientOwned: boolean) => open(guarded, clientOwned);
+      await assert.rejects(reach(true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+      assert.equal(sockets.upgradeCount, 0);
+      (await reach(false)).destroy();
+      await guarded.close();
     });
 
     it("are made no more once all are closed", async () => {

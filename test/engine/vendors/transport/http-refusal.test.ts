@@ -175,6 +175,19 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
+  it("fails like a lost connection where asking throws, and leaves no timer", async (context) => {
+    const cause = new Error("broken");
+    context.mock.method(connections.for(false), "dispatch", () => {
+      throw cause;
+    });
+    await assert.rejects(post(), {
+      fault: "disconnected",
+      message: "test: connection failed",
+      cause,
+    });
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
   for (const [what, isBroken] of [
     ["ends", false],
     ["breaks off", true],

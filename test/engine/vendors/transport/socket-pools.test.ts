@@ -81,13 +81,15 @@ describe("sockets that wait for their next sentence", () => {
     assert.deepEqual([pool.idleCount, clock.pendingTimerCount], [0, 0]);
   });
 
-  it("are opened ahead one at a time, and not where one waits", async () => {
+  it("are opened ahead one at a time, not where one waits, and however often it failed", async () => {
     const pool = pools.pool("a");
     await pool.warm(open);
     await pool.warm(open);
     assert.deepEqual([pool.idleCount, server.upgradeCount], [1, 1]);
     pool.take();
-    await assert.rejects(pool.warm(() => Promise.reject(new Error("no"))));
+    for (let n = 0; n <= IDLE_SOCKETS_MAX; n++) {
+      await assert.rejects(pool.warm(() => Promise.reject(new Error("no"))));
+    }
     await pool.warm(open);
     assert.equal(server.upgradeCount, 2);
   });

@@ -170,6 +170,7 @@ describe("a WebSocket to a vendor", () => {
     await assert.rejects(opening, { fault: "aborted", message: "acme: aborted" });
     await closed;
     assert.equal(clock.pendingTimerCount, 0);
+    assert.equal(server.upgradeCount, 1);
   });
 
   it("is refused with any status but that of an upgrade", async () => {
