@@ -148,4 +148,13 @@ describe("sockets that wait for their next sentence", () => {
     assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [0, 0]);
     await untilClosed(...sockets);
   });
+
+  it("are kept no more once all connections are closed, though their pool is asked for again", async () => {
+    pools.pool("a");
+    const late = await open();
+    pools.close();
+    pools.pool("a").give(late);
+    assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [0, 0]);
+    await untilClosed(late);
+  });
 });
