@@ -215,7 +215,9 @@ describe("the connections of a process", () => {
     });
 
     it("are made no more once all are closed", async () => {
+      assert.equal(connections.socketPools.ended.aborted, false);
       await connections.close();
+      assert.equal(connections.socketPools.ended.aborted, true);
       await assert.rejects(open(), { fault: "unavailable" });
       assert.equal(sockets.upgradeCount, 0);
     });

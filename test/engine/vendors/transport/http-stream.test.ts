@@ -69,13 +69,15 @@ describe("a streamed request", () => {
     );
   }
 
-  it("resolves at the message's end, before the body's, and keeps the connection", async () => {
+  it("resolves at the message's end, before the body's, hears nothing behind it and keeps the connection", async () => {
     server.answer = (response) => {
       response.write("done");
+      response.write("more");
       setImmediate(() => response.end());
     };
     await post((text) => text === "done");
     await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    assert.deepEqual(received, ["done"]);
     assert.equal(clock.pendingTimerCount, 0);
   });
 
