@@ -42,8 +42,8 @@ describe("speech to text by a server of recordings", () => {
 
   after(() => vendors.close());
 
-  function open(signal = never(), options = OPTIONS): Promise<SpeechStream> {
-    const given = { ...vendors.settingsFor("whisper"), apiKey: undefined };
+  function open(signal = never(), options = OPTIONS, settings = {}): Promise<SpeechStream> {
+    const given = { ...vendors.settingsFor("whisper"), apiKey: undefined, settings };
     return speechToText("whisper", given, vendors.context).open(options, listener, signal);
   }
 
@@ -65,6 +65,13 @@ describe("speech to text by a server of recordings", () => {
     await vendors.changes.until("more words", () => listener.transcripts.length === 2);
     assert.equal(listener.finalText, "book a table for two");
     stream.close();
+  });
+
+  it("takes an utterance for over after a silence of 200 ms at least and of 3 s at most", async () => {
+    for (const silenceMs of [199, 3_001]) {
+      assert.throws(() => void open(never(), OPTIONS, { silenceMs }), { fault: "refused" });
+    }
+    for (const silenceMs of [200, 3_000]) (await open(never(), OPTIONS, { silenceMs })).close();
   });
 
   it("hears µ-law from the telephone", async () => {

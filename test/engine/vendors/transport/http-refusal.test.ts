@@ -7,26 +7,13 @@ import {
   type RefusedAnswer,
 } from "../../../../engine/vendors/transport/http-stream.js";
 import type { AnswerHeaders } from "../../../../engine/vendors/vendor-fault.js";
-import { Changes } from "../../../doubles/changes.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { ToldClock } from "../../../doubles/told-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
 
 const ERROR_BODY_MAX_BYTES = 16 * 1024;
 const DRAIN_TIMEOUT_MS = 1_000;
 const LIMITS = { firstByteMs: 1_000, betweenBytesMs: 500, totalMs: 3_000, replyMaxBytes: 1_000 };
-
-/** Tells of each timer that is started: the one for the next byte shows that a byte has come. */
-class ToldClock extends VirtualClock {
-  readonly changes = new Changes();
-  startedTimerCount = 0;
-
-  override after(delayMs: number, action: () => void) {
-    this.startedTimerCount += 1;
-    this.changes.tell();
-    return super.after(delayMs, action);
-  }
-}
 
 describe("a request that is refused, broken off or given up", () => {
   let clock: ToldClock;

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { PCM_16K } from "../../../../engine/audio/audio-format.js";
+import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { AudioTranscriptions } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { Changes } from "../../../doubles/changes.js";
+import { ToldClock } from "../../../doubles/told-clock.js";
+import { RecordingListener } from "../recording-listener.js";
+import { never } from "../sandboxed-vendors.js";
+import { ScriptedWebServer } from "../scripted-web-server.js";
+
+const ANSWER_MAX_BYTES = 256 * 1024;
+const OPTIONS = { language: "en", modelId: "m", format: PCM_16K, endpointingMs: 200 } as const;
+const DIALECT = { vendor: "acme", publicUrl: "", isKeyRequired: false };
+
+describe("how long and how large the transcription of an utterance may be", () => {
+  let clock: ToldClock;
+  let changes: Changes;
+  let listener: RecordingListener;
+  let server: ScriptedWebServer;
+  let connections: Connections;
+  let stream: SpeechStream;
+  /** Of utterances that have not been answered yet. */
+  let responses: ServerResponse[];
+
+  beforeEach(async () => {
+    clock = new ToldClock();
+    changes = new Changes();
+    listener = new RecordingListener(changes);
+    server = new ScriptedWebServer();
+    await server.start();
+    server.answer = (given, { method }) => {
+      if (method === "GET") given.end();
+      else responses.push(given);
+    };
+    responses = [];
+    connections = new Connections({ clock, allowPrivateAddresses: true });
+    const given = { baseUrl: server.url, apiKey: "", settings: {}, clientOwned: false };
+    const recognizer = new AudioTranscriptions(DIALECT, given, { clock, connections });
+    stream = await recognizer.open(OPTIONS, listener, never());
+    await server.changes.until("the connection ahead", () => server.requests.length === 1);
+    assert.equal(server.requests[0]?.method, "GET");
+  });
+
+  afterEach(async () => {
+    stream.close();
+    await connections.close();
+    await server.close();
+  });
+
+  /** An utterance is said, and asked for. */
+  async function say(): Promise<ServerResponse> {
+    stream.write(new Uint8Array(new Int16Array(8_000).fill(5_000).buffer));
+    stream.write(new Uint8Array(16_000));
+    return server.changes.until("the utterance", () => responses.shift());
+  }
+
+  async function answer(response: ServerResponse, piece: string): Promise<void> {
+    const before = clock.lookCount;
+    response.write(piece);
+    await clock.changes.until("the piece", () => clock.lookCount > before);
+  }
+
+  async function endsAfter(timeMs: number, message: string): Promise<void> {
+    clock.advance(timeMs - 1);
+    await new Promise(setImmediate);
+    assert.equal(listener.lost.length, 0, "it was given up too soon");
+    clock.advance(1);
+    const error = await changes.until("the loss", () => listener.lost[0]);
+    assert.deepEqual([error.fault, error.message], ["timeout", message]);
+  }
+
+  it("its first byte is waited for 15 s", async () => {
+    await say();
+    await endsAfter(15_000, "acme: no answer in time");
+  });
+
+  it("the next byte is waited for 5 s", async () => {
+    const response = await say();
+    clock.advance(14_999);
+    await answer(response, " ");
+    await endsAfter(5_000, "acme: the answer stalled");
+  });
+
+  it("the whole is waited for 20 s, though there is always something", async () => {
+    const response = await say();
+    for (const stepMs of [14_000, 4_000]) {
+      clock.advance(stepMs);
+      await answer(response, " ");
+    }
+    await endsAfter(2_000, "acme: the answer stalled");
+  });
+
+  it("it is read to its end, in however many pieces it comes", async () => {
+    const response = await say();
+    await answer(response, '{"text":');
+    response.end('" two words "}');
+    await changes.until("the words", () => listener.transcripts.length === 1);
+    assert.equal(listener.finalText, "two words");
+  });
+
+  it("it is cut when it is larger than 256 KiB", async () => {
+    const padded = (sizeBytes: number) => '{"text":"word"}'.padEnd(sizeBytes);
+    (await say()).end(padded(ANSWER_MAX_BYTES));
+    await changes.until("the words", () => listener.transcripts.length === 1);
+    assert.equal(listener.finalText, "word");
+    (await say()).end(padded(ANSWER_MAX_BYTES + 1));
+    const { message } = await changes.until("the loss", () => listener.lost[0]);
+    assert.equal(message, "acme: the answer is too large");
+  });
+});
