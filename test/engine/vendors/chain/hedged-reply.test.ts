@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
+import {
+  type Completion,
+  type LanguageModel,
+  VendorError,
+} from "../../../../engine/vendors/contracts.js";
+import { LATE_MS, ScriptedReplies, SPOKEN } from "./scripted-replies.js";
+
+describe("a reply that two models are asked for", () => {
+  let replies: ScriptedReplies;
+
+  beforeEach(() => {
+    replies = new ScriptedReplies();
+  });
+
+  it("asks the next too when the first is late, who goes on alone if it begins first", async () => {
+    const spent = replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS - 1);
+    assert.equal(replies.second.requests.length, 0);
+    await replies.pass(1);
+    assert.equal(replies.second.requests.length, 1);
+    await replies.pass(300);
+    replies.second.say("Yes.");
+    assert.equal(replies.first.signals[0]?.aborted, true);
+    replies.second.finish(SPOKEN);
+    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110 });
+    assert.deepEqual(replies.told, [
+      ["asked", 0],
+      ["won", 10],
+      ["answered", "second"],
+    ]);
+    assert.deepEqual(spent, [
+      ["spend", 10],
+      ["used", 120],
+    ]);
+    assert.equal(replies.clock.pendingTimerCount, 0);
+  });
+
+  it("leaves the reply to a late model that begins after all, and tells the next to stop", async () => {
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    replies.first.say("Yes.");
+    assert.equal(replies.second.signals[0]?.aborted, true);
+    replies.first.finish(SPOKEN);
+    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110 });
+    assert.deepEqual(replies.told, [
+      ["asked", 0],
+      ["lost", 10],
+      ["answered", "first"],
+    ]);
+  });
+
+  it("asks nobody where that costs too much, and nobody who has failed meanwhile", async () => {
+    for (const [isSpent, isDown, expected] of [
+      [false, false, [["withheld", 0]]],
+      [true, true, []],
+    ] as const) {
+      replies.chain = replies.chained(replies.first, replies.second);
+      [replies.told, replies.times] = [[], new AnswerTimes()];
+      const spent = replies.hedge(isSpent);
+      const completion = replies.ask();
+      const [, standIn] = replies.chain.candidates();
+      if (isDown) {
+        standIn?.breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
+      }
+      await replies.pass(LATE_MS);
+      assert.equal(replies.second.requests.length, 0);
+      replies.first.say("Yes.");
+      replies.first.finish(SPOKEN);
+      assert.deepEqual(await completion, SPOKEN);
+      assert.deepEqual(replies.told, [...expected, ["answered", "first"]]);
+      assert.deepEqual(spent.at(-1), ["used", 120]);
+    }
+  });
+
+  it("ends with its call, and blames nobody who was not quiet for too long", async () => {
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    replies.call.abort();
+    await assert.rejects(completion, { fault: "aborted" });
+    assert.deepEqual(replies.told, [["asked", 0]]);
+    assert.deepEqual(
+      [replies.first.signals[0]?.aborted, replies.second.signals[0]?.aborted],
+      [true, true],
+    );
+    assert.equal(replies.clock.pendingTimerCount, 0);
+  });
+
+  it("asks one more and no more, however late that one is too", async () => {
+    replies.chain = replies.chained(replies.first, replies.second, replies.third);
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    replies.first.fail(new VendorError("first", "unavailable", "first: down"));
+    await replies.pass(LATE_MS);
+    assert.equal(replies.third.requests.length, 0);
+    replies.second.say("Yes.");
+    replies.second.finish(SPOKEN);
+    await completion;
+    assert.equal(replies.clock.pendingTimerCount, 0);
+  });
+
+  it("hears nothing of a first model that goes on after the next has begun", async () => {
+    let finish: (completion: Completion) => void = () => undefined;
+    const deaf: LanguageModel = {
+      complete: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+      warm: () => undefined,
+    };
+    replies.chain = replies.chained(deaf, replies.second);
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    replies.second.say("Yes.");
+    finish({ ...SPOKEN, completionTokens: 1 });
+    await replies.pass(0);
+    replies.second.finish(SPOKEN);
+    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110 });
+    assert.deepEqual(replies.told.at(-1), ["answered", "second"]);
+  });
+
+  it("waits for nobody where nobody is behind the first, and not for one that has failed in time", async () => {
+    replies.chain = replies.chained(replies.first);
+    replies.hedge();
+    const alone = replies.ask();
+    assert.equal(replies.clock.pendingTimerCount, 0);
+    replies.first.finish(SPOKEN);
+    await alone;
+    replies.chain = replies.chained(replies.first, replies.second);
+    replies.hedge();
+    const completion = replies.ask();
+    replies.first.fail(new VendorError("first", "unavailable", "first: down"));
+    await replies.pass(0);
+    assert.equal(replies.clock.pendingTimerCount, 0, "the last is waited for without a limit");
+    replies.second.say("Yes.");
+    replies.second.finish(SPOKEN);
+    await completion;
+  });
+
+  it("learns of both how long they took, though the late one was not heard to its end", async (context) => {
+    replies.hedge();
+    const { mock } = context.mock.method(replies.times, "took");
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    await replies.pass(300);
+    replies.second.say("Yes.");
+    replies.second.finish(SPOKEN);
+    await completion;
+    assert.deepEqual(
+      mock.calls.map(({ arguments: [link, ...others] }) => [link.vendor, ...others]),
+      [
+        ["second", 300, 10],
+        ["first", LATE_MS + 300, 10],
+      ],
+    );
+  });
+});

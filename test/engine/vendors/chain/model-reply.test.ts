@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { GO_ON } from "../../../../engine/vendors/chain/continuation.js";
+import { VendorError, type VendorFault } from "../../../../engine/vendors/contracts.js";
+import { MESSAGES, ScriptedReplies, SPOKEN } from "./scripted-replies.js";
+
+describe("a reply of whichever model says it", () => {
+  let replies: ScriptedReplies;
+
+  beforeEach(() => {
+    replies = new ScriptedReplies();
+  });
+
+  function failing(fault: VendorFault): VendorError {
+    return new VendorError("first", fault, `first: ${fault}`);
+  }
+
+  it("is billed with what failed requests have cost, if they were taken at all", async () => {
+    for (const [fault, tokensLost] of [
+      ["timeout", 10],
+      ["disconnected", 10],
+      ["badAnswer", 10],
+      ["unavailable", 0],
+      ["refused", 0],
+    ] as const) {
+      replies.chain = replies.chained(replies.first, replies.second);
+      replies.told = [];
+      const completion = replies.ask();
+      await replies.pass(40);
+      replies.first.fail(failing(fault));
+      await replies.pass(0);
+      assert.deepEqual(replies.second.requests.at(-1)?.messages, MESSAGES);
+      assert.equal(replies.second.requests.at(-1)?.modelId, "second-model");
+      replies.second.say("Yes.");
+      replies.second.finish(SPOKEN);
+      assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 100 + tokensLost });
+      assert.deepEqual(replies.told, [
+        ["failed", "first", fault, `first: ${fault}`, { ms: 40, tokens: tokensLost }],
+        ["answered", "second"],
+      ]);
+      assert.equal(replies.clock.pendingTimerCount, 0);
+    }
+  });
+
+  it("is gone on with by the next behind the words that were given", async () => {
+    const completion = replies.ask();
+    replies.first.say("We open");
+    replies.first.say("");
+    replies.first.fail(failing("disconnected"));
+    await replies.pass(0);
+    assert.deepEqual(replies.second.requests[0]?.messages, [
+      ...MESSAGES,
+      { role: "assistant", content: "We open" },
+      { role: "user", content: GO_ON },
+    ]);
+    replies.second.say("open");
+    replies.second.say(" at nine. We");
+    replies.second.finish(SPOKEN);
+    const { completionTokens } = await completion;
+    assert.deepEqual(replies.tokens, ["We open", " at nine. We"]);
+    assert.equal(completionTokens, 20 + 2, "the seven characters of the first are paid for too");
+  });
+
+  it("holds what may be a repetition until the next has ended", async () => {
+    const completion = replies.ask();
+    replies.first.say("We open");
+    replies.first.fail(failing("disconnected"));
+    await replies.pass(0);
+    replies.second.say("We");
+    assert.deepEqual(replies.tokens, ["We open"]);
+    replies.second.finish(SPOKEN);
+    await completion;
+    assert.deepEqual(replies.tokens, ["We open", " We"]);
+  });
+
+  it("is no empty one where somebody else can be asked, but may be calls of tools alone", async () => {
+    const completion = replies.ask();
+    replies.first.finish(SPOKEN);
+    await replies.pass(0);
+    assert.deepEqual(replies.told, [
+      ["failed", "first", "badAnswer", "first: an empty reply", { ms: 0, tokens: 10 }],
+    ]);
+    const toolCalls = [{ id: "1", name: "hold", argumentsJson: "{}" }];
+    replies.second.finish({ ...SPOKEN, toolCalls });
+    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110, toolCalls });
+    replies.chain = replies.chained(replies.first);
+    const alone = replies.ask();
+    replies.first.finish(SPOKEN);
+    assert.deepEqual(await alone, SPOKEN);
+  });
+
+  it("is waited for as long as is set to its first word and from one to the next, and no longer", async () => {
+    for (const [isBegun, limitMs] of [
+      [false, 2_500],
+      [true, 1_200],
+    ] as const) {
+      replies.chain = replies.chained(replies.first, replies.second);
+      replies.told = [];
+      const asked = replies.second.requests.length;
+      const completion = replies.ask();
+      if (isBegun) replies.first.say("We");
+      await replies.pass(limitMs - 1);
+      assert.equal(replies.second.requests.length, asked);
+      await replies.pass(1);
+      const message = `first: gave nothing for ${limitMs} ms`;
+      assert.deepEqual(replies.told, [
+        ["failed", "first", "timeout", message, { ms: limitMs, tokens: 10 }],
+      ]);
+      assert.equal(replies.second.requests.length, asked + 1);
+      await replies.pass(60_000);
+      replies.first.say("late");
+      replies.second.say("We open.");
+      replies.second.finish(SPOKEN);
+      await completion;
+      assert.equal(replies.tokens.splice(0).join(""), "We open.");
+    }
+  });
+
+  it("is a fault that may pass where all have failed, told once for each", async () => {
+    const completion = replies.ask();
+    replies.first.fail(failing("unauthorized"));
+    await replies.pass(0);
+    replies.second.fail(new Error("a bug"));
+    await assert.rejects(completion, { vendor: "second", fault: "badAnswer" });
+    assert.deepEqual(replies.told, [
+      ["failed", "first", "unauthorized", "first: unauthorized", { ms: 0, tokens: 0 }],
+      ["failed", "second", "badAnswer", "second: its client broke off", { ms: 0, tokens: 10 }],
+    ]);
+  });
+
+  it("tells how long it was waited for its beginning, or for one that did not come", async (context) => {
+    const { mock } = context.mock.method(replies.times, "took");
+    const took = () =>
+      mock.calls.map(({ arguments: [link, ...others] }) => [link.vendor, ...others]);
+    const completion = replies.ask();
+    await replies.pass(300);
+    replies.first.say("We");
+    await replies.pass(700);
+    replies.first.fail(failing("disconnected"));
+    await replies.pass(0);
+    await replies.pass(50);
+    replies.second.say("We open.");
+    replies.second.finish(SPOKEN);
+    await completion;
+    assert.deepEqual(took(), [["first", 300, 10]], "the rest of a reply is no beginning");
+    replies.chain = replies.chained(replies.first, replies.second);
+    mock.resetCalls();
+    const other = replies.ask();
+    await replies.pass(2_500);
+    await replies.pass(50);
+    replies.second.finish({ ...SPOKEN, toolCalls: [{ id: "1", name: "a", argumentsJson: "" }] });
+    await other;
+    assert.deepEqual(took(), [
+      ["first", 2_500, 10],
+      ["second", 50, 10],
+    ]);
+    replies.chain = replies.chained(replies.first, replies.second);
+    mock.resetCalls();
+    const refused = replies.ask();
+    await replies.pass(100);
+    replies.first.fail(failing("unavailable"));
+    await replies.pass(0);
+    replies.second.say("Yes.");
+    replies.second.finish(SPOKEN);
+    await refused;
+    assert.deepEqual(took(), [["second", 0, 10]], "a refusal is no beginning");
+  });
+});
