@@ -144,6 +144,80 @@ describe("a reply that two models are asked for", () => {
     await completion;
   });
 
+  it("asks nobody once the first has begun, nor behind words that were given, nor for who does not wait", async () => {
+    replies.chain = replies.chained(replies.first, replies.second, replies.third);
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(500);
+    replies.first.say("We");
+    await replies.pass(LATE_MS - 100);
+    assert.equal(replies.second.requests.length, 0);
+    replies.first.fail(new VendorError("first", "disconnected", "first: gone"));
+    await replies.pass(0);
+    await replies.pass(LATE_MS);
+    assert.deepEqual([replies.second.requests.length, replies.third.requests.length], [1, 0]);
+    replies.second.say("We open.");
+    replies.second.finish(SPOKEN);
+    await completion;
+    replies.chain = replies.chained(replies.first, replies.second);
+    const unhurried = replies.ask({ unhurried: true });
+    await replies.pass(LATE_MS);
+    assert.equal(replies.second.requests.length, 1);
+    replies.first.say("Yes.");
+    replies.first.finish(SPOKEN);
+    await unhurried;
+  });
+
+  it("waits for the second no longer than is set where there is a third", async () => {
+    replies.chain = replies.chained(replies.first, replies.second, replies.third);
+    replies.hedge();
+    const completion = replies.ask();
+    await replies.pass(LATE_MS);
+    replies.first.fail(new VendorError("first", "unavailable", "first: down"));
+    await replies.pass(2_499);
+    assert.equal(replies.third.requests.length, 0);
+    await replies.pass(1);
+    assert.equal(replies.third.requests.length, 1);
+    replies.third.say("Yes.");
+    replies.third.finish(SPOKEN);
+    await completion;
+  });
+
+  it("leaves it to the next call to try who was only outpaced or not waited for", async () => {
+    for (const isEnded of [false, true]) {
+      replies = new ScriptedReplies();
+      const breakers = replies.chain.candidates().map(({ breaker }) => breaker);
+      for (const breaker of breakers) {
+        breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
+      }
+      replies.clock.advance(5_000);
+      replies.hedge();
+      const completion = replies.ask();
+      await replies.pass(LATE_MS);
+      assert.deepEqual(
+        breakers.map(({ phase }) => phase),
+        ["halfOpen", "halfOpen"],
+      );
+      if (isEnded) replies.call.abort();
+      else replies.second.say("Yes.");
+      await replies.pass(0);
+      assert.deepEqual(
+        breakers.map(({ phase, isSkipped }) => [phase, isSkipped]),
+        isEnded
+          ? [
+              ["open", false],
+              ["open", false],
+            ]
+          : [
+              ["open", false],
+              ["halfOpen", true],
+            ],
+      );
+      replies.second.finish(SPOKEN);
+      await completion.catch(() => undefined);
+    }
+  });
+
   it("learns of both how long they took, though the late one was not heard to its end", async (context) => {
     replies.hedge();
     const { mock } = context.mock.method(replies.times, "took");

@@ -116,6 +116,25 @@ describe("a reply of whichever model says it", () => {
     }
   });
 
+  it("is waited for less where it usually begins sooner, unless nobody is in a hurry", async () => {
+    for (const [extra, limitMs] of [
+      [{}, 800],
+      [{ unhurried: true }, 2_500],
+    ] as const) {
+      replies.chain = replies.chained(replies.first, replies.second);
+      for (let n = 0; n < 20; n += 1) replies.times.took(replies.chain.first, 300, 10);
+      const asked = replies.second.requests.length;
+      const completion = replies.ask(extra);
+      await replies.pass(limitMs - 1);
+      assert.equal(replies.second.requests.length, asked);
+      await replies.pass(1);
+      assert.equal(replies.second.requests.length, asked + 1);
+      replies.second.say("Yes.");
+      replies.second.finish(SPOKEN);
+      await completion;
+    }
+  });
+
   it("is a fault that may pass where all have failed, told once for each", async () => {
     const completion = replies.ask();
     replies.first.fail(failing("unauthorized"));
