@@ -6,6 +6,7 @@ import { Connections } from "../../../../engine/vendors/transport/connections.js
 import type { VendorSettings } from "../../../../engine/vendors/vendor-settings.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { describeAnswerLimits } from "../answer-limits.js";
+import { offersOf } from "../asked-server.js";
 import { never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
 
@@ -45,6 +46,20 @@ const line = (said: object) => `${JSON.stringify(said)}\n`;
 const words = (content: string) => line({ message: { content } });
 const DONE = line({ done: true });
 const WHOLE = { finishReason: "other", toolCalls: [], promptTokens: 2, completionTokens: 1 };
+
+const OFFERS = `
+ollama llm Ollama; llama3.2 "Llama 3.2 3B" free (Runs on a laptop); llama3.1 "Llama 3.1 8B" free; qwen2.5 "Qwen 2.5 7B" free; contextTokens number baseUrl url
+`;
+
+test("Ollama offers models to reply, without a key, and is looked for on the same machine", () => {
+  assert.equal(offersOf([OLLAMA]), OFFERS);
+  assert.deepEqual(OLLAMA.apiKey, { isRequired: false });
+  assert.deepEqual(OLLAMA.address, {
+    variable: "OLLAMA_BASE_URL",
+    publicUrl: "http://127.0.0.1:11434",
+    protocols: ["http:", "https:"],
+  });
+});
 
 test("a model is asked for lines, to stay in memory, and for the context that is set", async () => {
   for (const [settings, keep_alive, num_ctx] of [
