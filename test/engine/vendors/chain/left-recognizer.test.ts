@@ -120,6 +120,35 @@ describe("a recognizer that is left, lost or asked in vain", () => {
     ]);
   });
 
+  it("is waited for as long as any other where the one before it had come back just now", async () => {
+    await ears.open();
+    const { listener } = ears.first.newest;
+    listener.onLost(fault());
+    await ears.pass(300);
+    listener.onRecovered(300);
+    listener.onFailed(fault());
+    await ears.settled();
+    ears.second.newest.listener.onLost(fault());
+    await ears.pass(699);
+    assert.equal(ears.first.askedCount, 1);
+    await ears.pass(1);
+    assert.equal(ears.first.askedCount, 2);
+  });
+
+  it("is not waited for once its call has ended, neither to come back nor to listen", async () => {
+    const stream = await ears.open();
+    ears.first.newest.listener.onLost(fault());
+    stream.close();
+    assert.equal(ears.clock.pendingTimerCount, 0);
+    const other = await ears.open();
+    ears.second.isStalled = true;
+    ears.first.newest.listener.onFailed(fault());
+    await ears.settled();
+    assert.equal(ears.second.signals[0]?.aborted, false);
+    other.close();
+    assert.equal(ears.second.signals[0].aborted, true);
+  });
+
   it("is not waited for when its call ends because it is lost, or is about to end", async () => {
     const stream = await ears.open();
     ears.listener.onLost = () => stream.close();

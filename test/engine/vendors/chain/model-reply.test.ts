@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { GO_ON } from "../../../../engine/vendors/chain/continuation.js";
 import { VendorError, type VendorFault } from "../../../../engine/vendors/contracts.js";
 import { MESSAGES, ScriptedReplies, SPOKEN } from "./scripted-replies.js";
 
@@ -40,53 +39,6 @@ describe("a reply of whichever model says it", () => {
       ]);
       assert.equal(replies.clock.pendingTimerCount, 0);
     }
-  });
-
-  it("is gone on with by the next behind the words that were given", async () => {
-    const completion = replies.ask();
-    replies.first.say("We open");
-    replies.first.say("");
-    replies.first.fail(failing("disconnected"));
-    await replies.pass(0);
-    assert.deepEqual(replies.second.requests[0]?.messages, [
-      ...MESSAGES,
-      { role: "assistant", content: "We open" },
-      { role: "user", content: GO_ON },
-    ]);
-    replies.second.say("open");
-    replies.second.say(" at nine. We");
-    replies.second.finish(SPOKEN);
-    const { completionTokens } = await completion;
-    assert.deepEqual(replies.tokens, ["We open", " at nine. We"]);
-    assert.equal(completionTokens, 20 + 2, "the seven characters of the first are paid for too");
-  });
-
-  it("holds what may be a repetition until the next has ended", async () => {
-    const completion = replies.ask();
-    replies.first.say("We open");
-    replies.first.fail(failing("disconnected"));
-    await replies.pass(0);
-    replies.second.say("We");
-    assert.deepEqual(replies.tokens, ["We open"]);
-    replies.second.finish(SPOKEN);
-    await completion;
-    assert.deepEqual(replies.tokens, ["We open", " We"]);
-  });
-
-  it("is no empty one where somebody else can be asked, but may be calls of tools alone", async () => {
-    const completion = replies.ask();
-    replies.first.finish(SPOKEN);
-    await replies.pass(0);
-    assert.deepEqual(replies.told, [
-      ["failed", "first", "badAnswer", "first: an empty reply", { ms: 0, tokens: 10 }],
-    ]);
-    const toolCalls = [{ id: "1", name: "hold", argumentsJson: "{}" }];
-    replies.second.finish({ ...SPOKEN, toolCalls });
-    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110, toolCalls });
-    replies.chain = replies.chained(replies.first);
-    const alone = replies.ask();
-    replies.first.finish(SPOKEN);
-    assert.deepEqual(await alone, SPOKEN);
   });
 
   it("is waited for as long as is set to its first word and from one to the next, and no longer", async () => {
@@ -175,6 +127,16 @@ describe("a reply of whichever model says it", () => {
     ]);
     replies.chain = replies.chained(replies.first, replies.second);
     mock.resetCalls();
+    const stalled = replies.ask();
+    await replies.pass(300);
+    replies.first.say("We");
+    await replies.pass(1_200);
+    replies.second.say("We open.");
+    replies.second.finish(SPOKEN);
+    await stalled;
+    assert.deepEqual(took(), [["first", 300, 10]], "a stall behind the beginning is no late one");
+    replies.chain = replies.chained(replies.first, replies.second);
+    mock.resetCalls();
     const refused = replies.ask();
     await replies.pass(100);
     replies.first.fail(failing("unavailable"));
@@ -183,5 +145,18 @@ describe("a reply of whichever model says it", () => {
     replies.second.finish(SPOKEN);
     await refused;
     assert.deepEqual(took(), [["second", 0, 10]], "a refusal is no beginning");
+  });
+
+  it("that ends with its call blames the last model too, if that was quiet for too long", async () => {
+    const completion = replies.ask();
+    replies.first.fail(failing("refused"));
+    await replies.pass(0);
+    await replies.pass(2_500);
+    replies.call.abort();
+    await assert.rejects(completion, { fault: "aborted" });
+    assert.deepEqual(replies.told, [
+      ["failed", "first", "refused", "first: refused", { ms: 0, tokens: 0 }],
+      ["failed", "second", "timeout", "second: gave nothing", { ms: 2_500, tokens: 0 }],
+    ]);
   });
 });

@@ -43,6 +43,7 @@ export class ScriptedRecognizer implements SpeechToText {
   readonly ears: ScriptedEar[] = [];
   /** Of all that it was asked for, whether it has opened a stream or not. */
   readonly listeners: SpeechListener[] = [];
+  readonly signals: AbortSignal[] = [];
   readonly failures: unknown[] = [];
   isStalled = false;
   answer: () => void = () => undefined;
@@ -55,6 +56,7 @@ export class ScriptedRecognizer implements SpeechToText {
   ): Promise<SpeechStream> {
     this.askedCount += 1;
     this.listeners.push(listener);
+    this.signals.push(signal);
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     if (this.isStalled) {

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
-import {
-  type Completion,
-  type LanguageModel,
-  VendorError,
-} from "../../../../engine/vendors/contracts.js";
+import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { LATE_MS, ScriptedReplies, SPOKEN } from "./scripted-replies.js";
 
 describe("a reply that two models are asked for", () => {
@@ -103,27 +99,6 @@ describe("a reply that two models are asked for", () => {
     replies.second.finish(SPOKEN);
     await completion;
     assert.equal(replies.clock.pendingTimerCount, 0);
-  });
-
-  it("hears nothing of a first model that goes on after the next has begun", async () => {
-    let finish: (completion: Completion) => void = () => undefined;
-    const deaf: LanguageModel = {
-      complete: () =>
-        new Promise((resolve) => {
-          finish = resolve;
-        }),
-      warm: () => undefined,
-    };
-    replies.chain = replies.chained(deaf, replies.second);
-    replies.hedge();
-    const completion = replies.ask();
-    await replies.pass(LATE_MS);
-    replies.second.say("Yes.");
-    finish({ ...SPOKEN, completionTokens: 1 });
-    await replies.pass(0);
-    replies.second.finish(SPOKEN);
-    assert.deepEqual(await completion, { ...SPOKEN, promptTokens: 110 });
-    assert.deepEqual(replies.told.at(-1), ["answered", "second"]);
   });
 
   it("waits for nobody where nobody is behind the first, and not for one that has failed in time", async () => {
