@@ -23,6 +23,7 @@ describe("a streamed request", () => {
   let server: ScriptedWebServer;
   let connections: Connections;
   let received: string[];
+  let refusedBodies: string[];
   /** Tells of each piece that is received. */
   let changes: Changes;
 
@@ -32,6 +33,7 @@ describe("a streamed request", () => {
     await server.start();
     connections = new Connections({ clock, allowPrivateAddresses: false });
     received = [];
+    refusedBodies = [];
     changes = new Changes();
   });
 
@@ -56,6 +58,7 @@ describe("a streamed request", () => {
         body: "{}",
         limits: LIMITS,
         refuse: (answer) => {
+          refusedBodies.push(answer.body);
           const detail = { code: undefined, message: answer.body };
           return refusal("test", faultOfStatus(answer.status), answer, detail, undefined);
         },
@@ -156,6 +159,7 @@ describe("a streamed request", () => {
     assert.equal(error.fault, "unavailable");
     assert.match(error.message, /^test answered 503: line one line two x+…$/);
     assert.ok(error.message.length < 320);
+    assert.deepEqual(new Set(refusedBodies.map(({ length }) => length)), new Set([16 * 1024]));
   });
 
   it("tells a refusal whose body stalls or breaks by its status", async () => {
@@ -174,6 +178,13 @@ describe("a streamed request", () => {
       response.write("no", () => response.destroy());
     };
     await assert.rejects(post(), { fault: "unauthorized", status: 401 });
+  });
+
+  it("asks nothing in a call that has ended", async () => {
+    const posted = post(undefined, server.url, AbortSignal.abort());
+    await assert.rejects(posted, { fault: "aborted", message: "test: aborted" });
+    await post();
+    assert.equal(server.requests.length, 1);
   });
 
   it("does not follow a redirect", async () => {

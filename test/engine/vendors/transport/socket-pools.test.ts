@@ -6,7 +6,7 @@ import type { SocketPools } from "../../../../engine/vendors/transport/socket-po
 import { openSocket, type VendorSocket } from "../../../../engine/vendors/transport/web-socket.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
-import { ScriptedSocketServer } from "../scripted-socket-server.js";
+import { type ScriptedPeer, ScriptedSocketServer } from "../scripted-socket-server.js";
 
 const IDLE_SOCKETS_MAX = 32;
 const POOLS_MAX = 64;
@@ -79,6 +79,22 @@ describe("sockets that wait for their next sentence", () => {
     await untilClosed(socket);
     pool.give(socket);
     assert.deepEqual([pool.idleCount, clock.pendingTimerCount], [0, 0]);
+  });
+
+  it("are let go of when they say something, or are closed, while they wait", async () => {
+    const pool = pools.pool("a");
+    for (const [index, act] of [
+      (peer: ScriptedPeer) => peer.socket.send("words"),
+      (peer: ScriptedPeer) => peer.socket.send(Buffer.of(1)),
+      (peer: ScriptedPeer) => peer.socket.close(),
+    ].entries()) {
+      const socket = await open();
+      pool.give(socket);
+      act(await server.peer(index));
+      await eventually(() => pool.idleCount === 0, "nobody to wait");
+      await untilClosed(socket);
+      assert.equal(clock.pendingTimerCount, 0);
+    }
   });
 
   it("are opened ahead one at a time, not where one waits, and however often it failed", async () => {

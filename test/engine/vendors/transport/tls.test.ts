@@ -187,14 +187,6 @@ for (const [what, spoil] of [
     await broken;
   });
 
-  test(`a WebSocket that is broken off ${what} before it is open is one too`, async () => {
-    server.onUpgrade = () => {
-      spoil();
-      server.cut();
-    };
-    await assert.rejects(open(), { name: "VendorError", fault: "disconnected" });
-  });
-
   test(`a WebSocket that is broken off ${what} is told as closed, once`, async () => {
     const socket = await open();
     const closed = new Promise((resolve) => {

@@ -13,6 +13,7 @@ import {
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedSocketServer } from "../scripted-socket-server.js";
+import { authority, ScriptedTlsServer } from "../scripted-tls-server.js";
 
 /** What a server answers the key of an upgrade with, and how it says that it is going away (RFC 6455). */
 const ACCEPT_ID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -190,6 +191,40 @@ describe("a WebSocket to a vendor", () => {
       socket.destroy();
     }
     assert.deepEqual(offered, [undefined, "permessage-deflate; client_max_window_bits"]);
+  });
+
+  it("tells texts as such and bytes as bytes", async () => {
+    const socket = await open();
+    const told: unknown[] = [];
+    const tell = (message: unknown) => void told.push(message);
+    socket.listen({ onText: tell, onBinary: tell, onClosed: tell });
+    const peer = await server.peer(0);
+    peer.socket.send("words");
+    peer.socket.send(Buffer.of(1, 2));
+    await eventually(() => told.length === 2, "both messages");
+    assert.deepEqual(told, ["words", Uint8Array.of(1, 2)]);
+    socket.destroy();
+  });
+
+  it("has lost its connection, and no wrong setting, when TLS breaks before it is open", async (context) => {
+    const secure = new ScriptedTlsServer();
+    await secure.start();
+    const clock = new SystemClock();
+    const authorities = [authority.certificate];
+    const trusting = new Connections({ clock, allowPrivateAddresses: true, authorities });
+    context.after(async () => {
+      await trusting.close();
+      await secure.close();
+    });
+    secure.onUpgrade = () => {
+      secure.corrupt();
+      secure.cut();
+    };
+    const url = secure.origin.replace("https:", "wss:");
+    const means = { dispatcher: trusting.forSocket(url, false), clock, openTimeoutMs: 5_000 };
+    const request = { vendor: "acme", url, headers: {}, offersCompression: false, ...means };
+    const refuse = () => new VendorError("acme", "refused", "acme: no");
+    await assert.rejects(openSocket({ ...request, refuse }, never()), { fault: "disconnected" });
   });
 
   it("is told as closed with the vendor's code and words", async () => {
