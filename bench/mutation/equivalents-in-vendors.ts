@@ -199,4 +199,11 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "messages of others hold no calls",
   },
+  {
+    sourcePath: "engine/vendors/ollama/ollama.ts",
+    code: "const rest = this.#last === undefined ? this.#lines.end() : undefined;",
+    original: "this.#last === undefined",
+    replacement: "true",
+    reason: "of what comes behind the last line nothing is kept",
+  },
 ];

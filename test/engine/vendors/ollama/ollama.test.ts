@@ -103,9 +103,16 @@ test("a setting that Ollama would not take is refused with what it takes", () =>
 });
 
 test("words are heard line by line up to the one that ends the reply", async () => {
-  const body = [words("Yes"), words(""), line({}), line({ message: {} }), " \n", words(", I am.")];
+  const body = [
+    words("Yes"),
+    words(""),
+    line({}),
+    line({ message: {} }),
+    " \n",
+    words(", I am it"),
+  ];
   assert.deepEqual(await heard([...body, DONE, words("behind")].join("")), {
-    tokens: ["Yes", ", I am."],
+    tokens: ["Yes", ", I am it"],
     outcome: { ...WHOLE, completionTokens: 3 },
   });
   const last = line({ message: { content: "all" }, done: true });
