@@ -54,6 +54,20 @@ test("whoever sets up a server says where it is, by an example, unless that is k
   assert.equal(compatibleVendor(ALL).address.publicUrl, undefined);
 });
 
+test("a server is asked at its public address where no other is set, and where there is none it cannot be asked", () => {
+  const given = { baseUrl: undefined, apiKey: "", settings: {}, clientOwned: false };
+  for (const category of CATEGORIES) {
+    const clientOf = (server: CompatibleServer) =>
+      compatibleVendor(server)[category]?.client(given, { clock, connections });
+    assert.ok(clientOf({ ...ALL, publicUrl: "https://api.acme.example" }));
+    assert.throws(() => clientOf(ALL), {
+      vendor: "acme",
+      fault: "refused",
+      message: "acme: the base URL must begin with http:// or https://",
+    });
+  }
+});
+
 test("a server has what it is said to have, and nothing else", () => {
   for (const category of CATEGORIES) {
     const { key, displayName } = ALL;
