@@ -93,6 +93,7 @@ describe("a reply that two models are asked for", () => {
     const completion = replies.ask();
     await replies.pass(LATE_MS);
     replies.first.fail(new VendorError("first", "unavailable", "first: down"));
+    await replies.pass(0);
     await replies.pass(LATE_MS);
     assert.equal(replies.third.requests.length, 0);
     replies.second.say("Yes.");
@@ -149,6 +150,7 @@ describe("a reply that two models are asked for", () => {
     const completion = replies.ask();
     await replies.pass(LATE_MS);
     replies.first.fail(new VendorError("first", "unavailable", "first: down"));
+    await replies.pass(0);
     await replies.pass(2_499);
     assert.equal(replies.third.requests.length, 0);
     await replies.pass(1);
