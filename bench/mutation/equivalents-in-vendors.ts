@@ -206,4 +206,11 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "true",
     reason: "of what comes behind the last line nothing is kept",
   },
+  {
+    sourcePath: "engine/vendors/transport/speech-download.ts",
+    code: "receivedBytes += chunk.length;",
+    original: "+=",
+    replacement: "-=",
+    reason: "it is only asked whether anything came",
+  },
 ];

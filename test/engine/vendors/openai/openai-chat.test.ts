@@ -10,6 +10,14 @@ const bodyFor = (modelId: string, settings = {}) =>
 
 const COMMON = { messages: SAID, stream: true, stream_options: { include_usage: true } };
 
+test("without a key OpenAI is not asked", () => {
+  assert.throws(() => openAi(asked.given({}, ""), asked.context), {
+    vendor: "openai",
+    fault: "unauthorized",
+    message: "openai: no API key is configured",
+  });
+});
+
 test("a model that only speaks gets the limit and the temperature as they are", async () => {
   for (const model of ["gpt-4o-mini", "gpt-5-chat-latest", "omni", "o-1", "my-o3"]) {
     assert.deepEqual(await bodyFor(model, { reasoningEffort: "high" }), {

@@ -64,6 +64,8 @@ describe("the connections of a process", () => {
     // Each request has its own time-outs, kept by the Clock.
     passInUndici(3_600_000);
     response?.write("a");
+    // Until it has been read, undici does not wait for more.
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     passInUndici(3_600_000);
     response?.end();
     await asked;
