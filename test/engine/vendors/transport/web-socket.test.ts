@@ -133,6 +133,12 @@ describe("a WebSocket to a vendor", () => {
     assert.deepEqual([refused?.status, refused?.body], [402, "no money"]);
   });
 
+  it("has lost its connection when that breaks behind an early hint", async () => {
+    server.onUpgrade = (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+    await assert.rejects(open(), { fault: "disconnected" });
+    assert.equal(refused, undefined);
+  });
+
   it("is given up when nothing is answered in time, and then waits for nothing more", async () => {
     const clock = new VirtualClock();
     let asked: Duplex | undefined;
@@ -198,7 +204,7 @@ describe("a WebSocket to a vendor", () => {
     assert.deepEqual(offered, [undefined, "permessage-deflate; client_max_window_bits"]);
   });
 
-  it("tells texts as such and bytes as bytes", async () => {
+  it("tells and sends texts as such and bytes as bytes", async () => {
     const socket = await open();
     const told: unknown[] = [];
     const tell = (message: unknown) => void told.push(message);
@@ -208,6 +214,10 @@ describe("a WebSocket to a vendor", () => {
     peer.socket.send(Buffer.of(1, 2));
     await eventually(() => told.length === 2, "both messages");
     assert.deepEqual(told, ["words", Uint8Array.of(1, 2)]);
+    socket.sendText("answer");
+    socket.sendBinary(Uint8Array.of(3, 4));
+    await server.changes.until("both messages", () => peer.binaries[0]);
+    assert.deepEqual([peer.texts, peer.binaries], [["answer"], [Buffer.of(3, 4)]]);
     socket.destroy();
   });
 
