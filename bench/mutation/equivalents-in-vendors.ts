@@ -213,4 +213,18 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "-=",
     reason: "it is only asked whether anything came",
   },
+  {
+    sourcePath: "engine/vendors/transport/text-lines.ts",
+    code: "const atCarriageReturn = carriageReturn !== -1 && (lineFeed === -1 || carriageReturn < lineFeed);",
+    original: "<",
+    replacement: "<=",
+    reason: "no character is both",
+  },
+  {
+    sourcePath: "engine/vendors/transport/web-socket-frame.ts",
+    code: "if (maskPoolAt === MASK_POOL_BYTES) {",
+    original: "maskPoolAt === MASK_POOL_BYTES",
+    replacement: "true",
+    reason: "keys are drawn anew for each frame, which only costs more",
+  },
 ];
