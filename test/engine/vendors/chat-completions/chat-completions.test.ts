@@ -152,9 +152,9 @@ test("tokens are those that the vendor counts last, wherever it tells them, and 
 
 test("whoever waits is told of each piece of a call", async () => {
   const call = (fragment: object) => said(null, { tool_calls: [fragment] });
-  const first = { index: 0, id: "a", function: { name: "find", arguments: '{"x":' } };
-  const second = { index: 1, id: "b", function: { name: "hold", arguments: "{}" } };
-  const rest = { index: 0, function: { arguments: "1}" } };
+  const first = { index: 1, id: "a", function: { name: "find", arguments: '{"x":' } };
+  const second = { index: 0, id: "b", function: { name: "hold", arguments: "{}" } };
+  const rest = { index: 1, function: { arguments: "1}" } };
   const body = [call(first), call(second), call(rest), DONE].join("");
   assert.deepEqual(await heard(body), {
     tokens: [],
