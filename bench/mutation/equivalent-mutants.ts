@@ -1,6 +1,7 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import { IN_CALLS } from "./equivalents-in-calls.js";
+import { IN_CHAINS } from "./equivalents-in-chains.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_SPEECH } from "./equivalents-in-speech.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
@@ -168,6 +169,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...BETWEEN_SERVERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
+  ...IN_CHAINS,
   ...IN_STORAGE,
   ...IN_SPEECH,
   ...IN_TELEPHONY,

@@ -127,7 +127,6 @@ class Attempt {
     };
     const isTimed = request.onWords === undefined ? {} : { onWords };
     await client.synthesize({ ...request, modelId, speed, ...isTimed }, take, until);
-    if (this.#broken.signal.aborted) throw new VendorError(vendor, "badAnswer", "garbage");
     if (!this.hasBegun && !this.#chain.isSingle) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);
     }

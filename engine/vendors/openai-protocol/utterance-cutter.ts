@@ -47,8 +47,7 @@ export class UtteranceCutter {
     this.#format = format;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
-    const heldMs = BEFORE_MS + START_MS + UTTERANCE_MAX_MS + silenceMs;
-    this.#ring = new AudioRing(bytesOfMs(format, heldMs));
+    this.#ring = new AudioRing(bytesOfMs(format, UTTERANCE_MAX_MS));
     this.#hop = new Uint8Array(bytesOfMs(format, HOP_MS));
   }
 

@@ -174,18 +174,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#settled === "done") this.#cancelTimer();
+    this.#cancelTimer();
     if (this.#settled !== "no") return;
-    if (this.#refused !== undefined) {
-      this.fail(this.#refusal(this.#refused));
-      return;
+    if (this.#refused !== undefined) this.fail(this.#refusal(this.#refused));
+    else {
+      this.#settle("done");
+      this.#resolve();
     }
-    this.#settle("done");
-    this.#resolve();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#settled === "done") this.#cancelTimer();
+    this.#cancelTimer();
     // A status that came says more than the break after it.
     if (this.#refused !== undefined) this.fail(this.#refusal(this.#refused));
     else this.fail(connectionFault(this.#request.vendor, error, this.#controller !== undefined));

@@ -119,6 +119,5 @@ export class SocketPools {
   close(): void {
     this.#ending.abort();
     for (const pool of this.#pools.values()) pool.close();
-    this.#pools.clear();
   }
 }

@@ -24,6 +24,8 @@ export class ScriptedTlsServer {
   readonly heard: string[] = [];
   /** By default every request is answered with `hello`. */
   onRequest: RequestListener = (_request, response) => response.end("hello");
+  /** Set to leave upgrades without an answer. */
+  onUpgrade: (() => void) | undefined;
   readonly #server;
   readonly #webSockets = new WebSocketServer({ noServer: true });
 
@@ -45,6 +47,7 @@ export class ScriptedTlsServer {
     });
     this.#server.on("request", (request, response) => this.onRequest(request, response));
     this.#server.on("upgrade", (request, socket, head) => {
+      if (this.onUpgrade !== undefined) return this.onUpgrade();
       this.#webSockets.handleUpgrade(request, socket, head, (peer) => {
         peer.on("error", () => undefined);
         peer.on("message", (data: Buffer) => {

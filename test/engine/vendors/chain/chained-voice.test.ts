@@ -1,255 +1,243 @@
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { MP3, MULAW_8K } from "../../../../engine/audio/audio-format.js";
-import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
-import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
+import { beforeEach, describe, it } from "node:test";
+import { MP3, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
+import type { ChainWatch } from "../../../../engine/vendors/chain/chain.js";
 import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
 import {
   type SpeechFormat,
-  type SpeechRequest,
   type SpokenWord,
   VendorError,
 } from "../../../../engine/vendors/contracts.js";
-import { textToSpeech } from "../../../../engine/vendors/registry.js";
+import { ScriptedVoice } from "../../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
-import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
 import { chainOf } from "./chain-of.js";
 
 const PATIENCE_MS = 1_500;
-const TEXT = "The table is booked for two, tomorrow at eight.";
+const MP3_BYTES = Uint8Array.of(0xff, 0xf3, 0x64, 0xc4);
+const DOWN = new VendorError("first", "unavailable", "first: down");
 
-const AT_ONCE = { realTimeFactor: 0 };
-
-/** Nothing was heard by then: the next one says the whole sentence at once. */
-const BEFORE_AUDIO: readonly SpeechFault[] = [
-  "unauthorized",
-  "badRequest",
-  "rateLimited",
-  "quotaExceeded",
-  "serverError",
-  "disconnectBeforeFirstByte",
-  "emptyAudio",
-  "garbage",
-];
-
-describe("voices, one behind the other", () => {
+describe("a voice that has another behind it", () => {
   let clock: VirtualClock;
-  let vendors: SandboxedVendors;
-  let answers: AnswerLog;
+  let first: ScriptedVoice;
+  let second: ScriptedVoice;
   let times: AnswerTimes;
-  let voice: ChainedVoice;
+  let told: unknown[];
+  let heard: Uint8Array[];
+  let call: AbortController;
+  let chain: ReturnType<typeof chained>;
 
-  before(async () => {
-    clock = new VirtualClock(Date.now());
-    vendors = await startSandboxedVendors(clock);
-  });
   beforeEach(() => {
-    Object.assign(vendors.sandbox.faults, { elevenlabs: AT_ONCE, deepgramSpeech: AT_ONCE });
-    answers = new AnswerLog();
+    clock = new VirtualClock();
+    [first, second] = [new ScriptedVoice(), new ScriptedVoice()];
     times = new AnswerTimes();
-    voice = new ChainedVoice(
-      chainOf("tts", clock, answers, [
-        named("elevenlabs", "eleven_flash_v2_5"),
-        named("deepgram", "aura-2-thalia-en"),
-      ]),
-      { patienceMs: PATIENCE_MS, times },
-    );
+    [told, heard] = [[], []];
+    call = new AbortController();
+    chain = chained(first, second);
   });
-  after(() => vendors.close());
 
-  function named(vendor: "elevenlabs" | "deepgram", modelId: string) {
-    const client = textToSpeech(vendor, vendors.settingsFor(vendor), vendors.context);
-    return { vendor, modelId, client };
-  }
-
-  async function speak(
-    chunks: Uint8Array[],
-    format: SpeechFormat = MP3,
-    onChunk = () => {},
-    signal = never(),
-  ): Promise<void> {
-    const request = { text: TEXT, modelId: "whatever", speed: 1, language: "en-US", format };
-    const take = (audio: Uint8Array) => {
-      chunks.push(audio);
-      onChunk();
+  function chained(one: ScriptedVoice, ...others: readonly ScriptedVoice[]) {
+    const watch: ChainWatch = {
+      answered: (_category, { vendor }) => told.push(["answered", vendor]),
+      failed: (_category, { vendor }, { fault, message }, wasted) =>
+        told.push(["failed", vendor, fault, message, wasted]),
+      hedged: () => undefined,
     };
-    await voice.synthesize(request, take, signal);
-  }
-
-  /** Which of the two has spoken, by the requests that their simulators have seen. */
-  function asked(): readonly string[] {
-    return vendors.sandbox.journal
-      .filter(({ kind }) => kind === "request")
-      .map(({ vendor }) => vendor);
-  }
-
-  it("asks nobody but the first while all is well, and keeps neither a timer nor the sentence", async () => {
-    const timers = clock.pendingTimerCount;
-    const before = asked().length;
-    const { signal } = new AbortController();
-    await speak([], MP3, undefined, signal);
-    assert.deepEqual(asked().slice(before), ["elevenlabs"]);
-    assert.equal(clock.pendingTimerCount, timers);
-    assert.deepEqual(getEventListeners(signal, "abort"), []);
-  });
-
-  for (const fault of BEFORE_AUDIO) {
-    it(`${fault}: the next one says all of it`, async () => {
-      vendors.sandbox.faults.elevenlabs = { ...AT_ONCE, fault };
-      const chunks: Uint8Array[] = [];
-      await speak(chunks);
-      assert.equal(answers.take().tts?.vendor, "deepgram");
-      const healthy: Uint8Array[] = [];
-      await speak(healthy);
-      assert.deepEqual(Buffer.concat(chunks), Buffer.concat(healthy), "and nothing else is heard");
-    });
-  }
-
-  it("leaves who gives nothing for too long", async () => {
-    vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
-    const before = asked().length;
-    const chunks: Uint8Array[] = [];
-    const spoken = speak(chunks);
-    await vendors.changes.until("the first to be asked", () => asked().length > before);
-    clock.advance(PATIENCE_MS);
-    await spoken;
-    assert.ok(chunks.length > 0);
-    assert.equal(answers.take().tts?.firstFault, "timeout");
-  });
-
-  it("tells the words of who speaks, with its audio", async () => {
-    const told: string[] = [];
-    const timed = {
-      formats: [MULAW_8K],
-      warm: () => undefined,
-      synthesize: (request: SpeechRequest, onChunk: (audio: Uint8Array) => void) => {
-        request.onWords?.([{ text: "early", startMs: 0, endMs: 10 }]);
-        onChunk(new Uint8Array(80));
-        request.onWords?.([{ text: "table", startMs: 0, endMs: 10 }]);
-        return Promise.resolve();
-      },
-    };
-    const link = { vendor: "timed", modelId: "m", client: timed };
-    const chain = chainOf("tts", clock, answers, [link, link]);
-    voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
-    const request = { text: TEXT, modelId: "m", speed: 1, language: "en-US", format: MULAW_8K };
-    const onWords = (words: readonly SpokenWord[]) => told.push(...words.map(({ text }) => text));
-    await voice.synthesize({ ...request, onWords }, () => undefined, never());
-    assert.deepEqual(told, ["table"]);
-  });
-
-  it("leaves who usually begins sooner after 800 ms, and the last one not at all", async () => {
-    const chain = chainOf("tts", clock, answers, [
-      named("elevenlabs", "eleven_flash_v2_5"),
-      named("deepgram", "aura-2-thalia-en"),
+    const named = (vendor: string, client: ScriptedVoice) => ({ vendor, modelId: vendor, client });
+    return chainOf("tts", clock, watch, [
+      named("first", one),
+      ...others.map((client) => named("second", client)),
     ]);
-    voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
-    for (let n = 0; n < 20; n++) await speak([]);
-    vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
-    vendors.sandbox.faults.deepgramSpeech = { ...AT_ONCE, firstByteMs: 100 };
-    const before = asked().length;
-    const chunks: Uint8Array[] = [];
-    const spoken = speak(chunks);
-    await vendors.changes.until("the first to be asked", () => asked().length > before);
-    clock.advance(799);
-    assert.equal(asked().length, before + 1);
-    clock.advance(1);
-    await vendors.changes.until("the second to be asked", () => asked().length > before + 1);
-    clock.advance(PATIENCE_MS);
+  }
+
+  function speak(format: SpeechFormat = MP3, onWords?: (words: readonly SpokenWord[]) => void) {
+    const voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
+    const request = { text: "Hi.", modelId: "any", speed: 9, language: "en", format };
+    const timed = onWords === undefined ? request : { ...request, onWords };
+    const spoken = voice.synthesize(timed, (audio) => heard.push(audio), call.signal);
+    spoken.catch(() => undefined);
+    return spoken;
+  }
+
+  const settled = () => new Promise(setImmediate);
+
+  async function pass(ms: number): Promise<void> {
+    clock.advance(ms);
+    await settled();
+  }
+
+  it("is asked for its own model at its own speed, and for the times of words where they are wanted", async () => {
+    const words: unknown[] = [];
+    for (const onWords of [undefined, (timed: unknown) => words.push(timed)]) {
+      const spoken = speak(MP3, onWords);
+      const [synthesis] = first.syntheses.splice(0);
+      const { onWords: asked, ...request } = synthesis?.request ?? {};
+      assert.deepEqual(request, {
+        text: "Hi.",
+        modelId: "first",
+        speed: 1,
+        language: "en",
+        format: MP3,
+      });
+      assert.equal("onWords" in (synthesis?.request ?? {}), onWords !== undefined);
+      const word = { text: "Hi", startMs: 0, endMs: 100 };
+      asked?.([word]);
+      synthesis?.give(MP3_BYTES);
+      asked?.([word]);
+      synthesis?.finish();
+      await spoken;
+      asked?.([]);
+    }
+    assert.equal(words.length, 2, "those before the audio are not told");
+    assert.equal(heard.length, 2);
+    assert.deepEqual(told, [
+      ["answered", "first"],
+      ["answered", "first"],
+    ]);
+  });
+
+  it("is given up when it has not begun in time, and may take as long again from one piece to the next", async () => {
+    const spoken = speak();
+    await pass(PATIENCE_MS - 1);
+    assert.equal(second.syntheses.length, 0);
+    await pass(1);
+    const message = `first: gave nothing for ${PATIENCE_MS} ms`;
+    assert.deepEqual(told, [
+      ["failed", "first", "timeout", message, { ms: PATIENCE_MS, tokens: 0 }],
+    ]);
+    first.syntheses[0]?.give(MP3_BYTES);
+    await pass(60_000);
+    second.syntheses[0]?.give(MP3_BYTES);
+    await pass(60_000);
+    second.syntheses[0]?.finish();
     await spoken;
-    assert.equal(answers.take().tts?.wastedMs, 800);
-    // What it was waited for counts among its times: one answer in twenty-one was that late.
-    assert.equal(times.givenUpAfterMs(chain.first, PATIENCE_MS), 1.2 * 800);
+    assert.equal(heard.length, 1, "what comes too late is not heard");
+    [told, heard] = [[], []];
+    chain = chained(first, second);
+    const other = speak();
+    for (let piece = 0; piece < 3; piece += 1) {
+      await pass(PATIENCE_MS - 1);
+      first.syntheses[1]?.give(MP3_BYTES);
+    }
+    assert.equal(heard.length, 3);
+    await pass(PATIENCE_MS);
+    await assert.rejects(other, { fault: "timeout", message });
+    const ms = 3 * (PATIENCE_MS - 1) + PATIENCE_MS;
+    assert.deepEqual(told, [["failed", "first", "timeout", message, { ms, tokens: 0 }]]);
+    assert.equal(second.syntheses.length, 1, "the rest is asked for by the call");
+    assert.equal(clock.pendingTimerCount, 0);
   });
 
-  for (const [fault, format] of [
-    ["disconnectMidStream", MP3],
-    ["disconnectMidStream", MULAW_8K],
-  ] as const) {
-    it(`${fault} in ${format.encoding}: what was heard stands, and the rest is asked of the next`, async () => {
-      vendors.sandbox.faults.elevenlabs = { fault };
-      const chunks: Uint8Array[] = [];
-      const error: unknown = await speak(chunks, format).catch((cause) => cause);
-      assert.ok(error instanceof VendorError);
-      assert.ok(error.retryable);
-      assert.ok(chunks.length > 0);
-      const before = asked().length;
-      await speak([], format);
-      assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
-    });
-  }
-
-  it("tells of a stall in the middle of a sentence as a stall, for which the call asks again", async () => {
-    vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
-    const chunks: Uint8Array[] = [];
-    const spoken = speak(chunks, MP3, vendors.changes.tell);
-    await vendors.changes.until("its first audio", () => chunks.length > 0);
-    clock.advance(PATIENCE_MS);
-    await assert.rejects(spoken, { fault: "timeout", vendor: "elevenlabs", retryable: true });
+  it("is given up sooner when it usually begins sooner, if the next is thought to work", async () => {
+    for (const [isDown, limitMs] of [
+      [false, 800],
+      [true, PATIENCE_MS],
+    ] as const) {
+      chain = chained(first, second);
+      for (let n = 0; n < 20; n += 1) times.took(chain.first, 300);
+      const [, next] = chain.candidates();
+      if (isDown) next?.breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
+      const asked = second.syntheses.length;
+      const spoken = speak();
+      await pass(limitMs - 1);
+      assert.equal(second.syntheses.length, asked);
+      await pass(1);
+      second.syntheses.at(-1)?.give(MP3_BYTES);
+      second.syntheses.at(-1)?.finish();
+      await spoken;
+    }
   });
 
-  it("does not ask again first who has stalled in the middle of a sentence that was given up", async () => {
-    vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
-    const abort = new AbortController();
-    let hasBegun = false;
-    const spoken = speak(
-      [],
-      MP3,
-      () => {
-        hasBegun = true;
-        vendors.changes.tell();
-      },
-      abort.signal,
-    );
-    await vendors.changes.until("its first audio", () => hasBegun);
-    clock.advance(600);
-    abort.abort();
-    const before = asked().length;
-    const rest = speak([]);
-    await assert.rejects(spoken, VendorError);
-    await rest;
-    assert.deepEqual(asked().slice(before), ["deepgramSpeech"]);
+  it("teaches how long it takes to its first audio, and when it was too late, but not by a failure", async (context) => {
+    const { mock } = context.mock.method(times, "took");
+    const took = () => mock.calls.map(({ arguments: [link, ms] }) => [link.vendor, ms]);
+    const spoken = speak();
+    await pass(PATIENCE_MS);
+    await pass(40);
+    for (const piece of [MP3_BYTES, MP3_BYTES]) second.syntheses[0]?.give(piece);
+    second.syntheses[0]?.finish();
+    await spoken;
+    assert.deepEqual(took(), [
+      ["first", PATIENCE_MS],
+      ["second", 40],
+    ]);
+    mock.resetCalls();
+    chain = chained(first, second);
+    const failing = speak();
+    await pass(30);
+    first.syntheses[1]?.fail(DOWN);
+    await settled();
+    second.syntheses[1]?.fail(DOWN);
+    await assert.rejects(failing, DOWN);
+    assert.deepEqual(took(), []);
+    assert.deepEqual(told.slice(-2), [
+      ["failed", "first", "unavailable", "first: down", { ms: 30, tokens: 0 }],
+      ["failed", "second", "unavailable", "first: down", { ms: 0, tokens: 0 }],
+    ]);
   });
 
-  for (const [fault, quietMs] of [
-    ["stallMidStream", 600],
-    ["stallBeforeFirstByte", PATIENCE_MS],
-  ] as const) {
-    it(`${fault}: a voice that hangs until it is given up opens its breaker`, async () => {
-      const chain = chainOf("tts", clock, answers, [named("elevenlabs", "eleven_flash_v2_5")]);
-      voice = new ChainedVoice(chain, { patienceMs: PATIENCE_MS, times });
-      vendors.sandbox.faults.elevenlabs = { fault };
+  it("has begun with a piece too short to be judged, and with anything where it gives samples", async () => {
+    for (const [format, piece] of [
+      [MP3, Uint8Array.of(0x6f)],
+      [MP3, Uint8Array.of(0x6f, 0x6f, 0x70)],
+      [MP3, Buffer.from("ID3\u0004")],
+      [PCM_24K, Buffer.from("oops")],
+    ] as const) {
+      heard = [];
+      const spoken = speak(format);
+      const synthesis = first.syntheses.at(-1);
+      synthesis?.give(new Uint8Array(0));
+      synthesis?.give(piece);
+      synthesis?.finish();
+      await spoken;
+      assert.deepEqual(heard, [piece]);
+    }
+    assert.equal(second.syntheses.length, 0);
+  });
+
+  it("has failed with what is no audio, or with none, and nothing of it is heard", async () => {
+    for (const [piece, message] of [
+      [Buffer.from("oops"), "first: what it gives is no audio"],
+      [Buffer.from("IDX\u0004"), "first: what it gives is no audio"],
+      [Buffer.from("IE3\u0004"), "first: what it gives is no audio"],
+      [Buffer.from("JD3\u0004"), "first: what it gives is no audio"],
+      [new Uint8Array(0), "first: no audio"],
+    ] as const) {
+      [told, heard] = [[], []];
+      chain = chained(first, second);
+      const spoken = speak();
+      first.syntheses.at(-1)?.give(piece);
+      first.syntheses.at(-1)?.give(MP3_BYTES.subarray(0, piece.length));
+      first.syntheses.at(-1)?.finish();
+      await settled();
+      assert.deepEqual(told, [["failed", "first", "badAnswer", message, { ms: 0, tokens: 0 }]]);
+      second.syntheses.at(-1)?.give(MP3_BYTES);
+      second.syntheses.at(-1)?.finish();
+      await spoken;
+      assert.deepEqual(heard, [MP3_BYTES]);
+    }
+  });
+
+  it("that was hung when its sentence is given up is told as such at once, and is else only left", async () => {
+    for (const [hasBegun, quietMs, isHung] of [
+      [true, 499, false],
+      [true, 500, true],
+      [false, 500, false],
+      [false, PATIENCE_MS, true],
+    ] as const) {
+      [told, call] = [[], new AbortController()];
+      chain = chained(first);
       const { breaker } = chain.first;
-      for (const phase of ["closed", "closed", "open"]) {
-        await hang(quietMs, fault === "stallMidStream");
-        assert.equal(breaker.phase, phase);
-      }
-    });
-  }
-
-  /** Asks for a sentence and gives it up when nothing has come for `quietMs`. */
-  async function hang(quietMs: number, isBegun: boolean): Promise<void> {
-    const abort = new AbortController();
-    const before = asked().length;
-    const chunks: Uint8Array[] = [];
-    const spoken = speak(chunks, MP3, vendors.changes.tell, abort.signal);
-    const isStuck = () => (isBegun ? chunks.length > 0 : asked().length > before);
-    await vendors.changes.until("it to be stuck", isStuck);
-    clock.advance(quietMs);
-    abort.abort();
-    await assert.rejects(spoken, VendorError);
-  }
-
-  it("does not hold an interruption against the voice that was interrupted", async () => {
-    const abort = new AbortController();
-    await assert.rejects(
-      speak([], MP3, () => abort.abort(), abort.signal),
-      VendorError,
-    );
-    const before = asked().length;
-    await speak([]);
-    assert.deepEqual(asked().slice(before), ["elevenlabs"]);
+      breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
+      clock.advance(5_000);
+      const spoken = speak();
+      assert.equal(breaker.phase, "halfOpen");
+      if (hasBegun) first.syntheses.at(-1)?.give(MP3_BYTES);
+      clock.advance(quietMs);
+      call.abort();
+      assert.equal(breaker.phase, "open");
+      assert.equal(breaker.isSkipped, isHung, `${hasBegun} ${quietMs}`);
+      await assert.rejects(spoken, { fault: "aborted" });
+    }
   });
 });

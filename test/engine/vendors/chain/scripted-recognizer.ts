@@ -41,6 +41,9 @@ export class ScriptedEar implements SpeechStream {
 /** Opens a stream at once, or fails with what stands first in `failures`, or answers when it is told to. */
 export class ScriptedRecognizer implements SpeechToText {
   readonly ears: ScriptedEar[] = [];
+  /** Of all that it was asked for, whether it has opened a stream or not. */
+  readonly listeners: SpeechListener[] = [];
+  readonly signals: AbortSignal[] = [];
   readonly failures: unknown[] = [];
   isStalled = false;
   answer: () => void = () => undefined;
@@ -52,6 +55,8 @@ export class ScriptedRecognizer implements SpeechToText {
     signal: AbortSignal,
   ): Promise<SpeechStream> {
     this.askedCount += 1;
+    this.listeners.push(listener);
+    this.signals.push(signal);
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     if (this.isStalled) {

@@ -203,6 +203,38 @@ describe("tools in a vendor's own form", () => {
     assert.ok(calls.every(({ argumentsJson }) => argumentsJson === "{}"));
   });
 
+  it("what belongs to a call that is ignored is not taken for an earlier one's of its number", async () => {
+    const full = Array.from({ length: TOOL_CALLS_MAX }, (_, index) => {
+      return { index, id: `id ${index}`, function: { name: "hold", arguments: "{}" } };
+    });
+    const ignored = { index: 0, id: "more", function: { name: "hangup", arguments: "" } };
+    const calls = await callsIn(...full, ignored, { index: 0, function: { arguments: "more" } });
+    assert.deepEqual(
+      calls.map(({ argumentsJson }) => argumentsJson),
+      Array(TOOL_CALLS_MAX).fill("{}"),
+    );
+  });
+
+  it("a piece that belongs to no call is none, and what has an id alone is the beginning of one", async () => {
+    const rest = { function: { arguments: "{}" } };
+    assert.deepEqual(await callsIn(rest), []);
+    assert.deepEqual(await callsIn({ id: "a" }, { function: { name: "hold" } }, rest), [
+      { id: "a", name: "hold", argumentsJson: "{}" },
+    ]);
+  });
+
+  it("an id is taken up to 4,096 characters, some of which may be a signature", async () => {
+    const begun = (length: number) => {
+      return { index: 0, id: "x".repeat(length), function: { name: "hold" } };
+    };
+    const [call] = await callsIn(begun(4_096));
+    assert.equal(call?.id.length, 4_096);
+    await assert.rejects(callsIn(begun(4_097)), {
+      fault: "badAnswer",
+      message: "openai: unreadable answer",
+    });
+  });
+
   it("arguments up to the limit are taken, more are a bad answer", async () => {
     const start = { index: 0, id: "a", function: { name: "one", arguments: '"' } };
     const fill = (bytes: number) => ({ index: 0, function: { arguments: "ü".repeat(bytes / 2) } });

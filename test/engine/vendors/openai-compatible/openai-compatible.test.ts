@@ -44,14 +44,31 @@ test("a server wants a key for all that it does where the operator has a place f
 });
 
 test("whoever sets up a server says where it is, by an example, unless that is known", () => {
-  const label = (server: CompatibleServer) => compatibleVendor(server).stt?.settings.at(-1)?.label;
+  const address = (server: CompatibleServer) => compatibleVendor(server).stt?.settings.at(-1);
+  const label = (server: CompatibleServer) => address(server)?.label;
   assert.equal(label(ALL), "Base URL, such as https://models.example.com/v1");
   const usualUrl = "http://127.0.0.1:8000/v1";
   assert.equal(label({ ...ALL, usualUrl }), `Base URL, such as ${usualUrl}`);
   const publicUrl = "https://api.acme.example";
   assert.equal(label({ ...ALL, publicUrl }), "Base URL, for a compatible server");
+  assert.equal(address(ALL)?.required, true);
+  assert.equal(address({ ...ALL, publicUrl })?.required, false);
   assert.equal(compatibleVendor({ ...ALL, publicUrl }).address.publicUrl, publicUrl);
   assert.equal(compatibleVendor(ALL).address.publicUrl, undefined);
+});
+
+test("a server is asked at its public address where no other is set, and where there is none it cannot be asked", () => {
+  const given = { baseUrl: undefined, apiKey: "", settings: {}, clientOwned: false };
+  for (const category of CATEGORIES) {
+    const clientOf = (server: CompatibleServer) =>
+      compatibleVendor(server)[category]?.client(given, { clock, connections });
+    assert.ok(clientOf({ ...ALL, publicUrl: "https://api.acme.example" }));
+    assert.throws(() => clientOf(ALL), {
+      vendor: "acme",
+      fault: "refused",
+      message: "acme: the base URL must begin with http:// or https://",
+    });
+  }
 });
 
 test("a server has what it is said to have, and nothing else", () => {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { MP3 } from "../../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../../engine/time/clock.js";
 import {
   HOSTED_COMPATIBLE,
   OTHER_COMPATIBLE,
 } from "../../../../engine/vendors/openai-compatible/presets.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { offersOf } from "../asked-server.js";
 import { never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
 
@@ -43,6 +45,37 @@ test("servers of OpenAI's protocol go by the names that are stored and set", () 
   );
 });
 
+const OFFERS = `
+anthropic llm Anthropic; claude-haiku-4-5 "Claude Haiku 4.5" starter; claude-sonnet-4-5 "Claude Sonnet 4.5" enterprise; baseUrl url
+gemini llm Google Gemini; gemini-2.5-flash-lite "Gemini 2.5 Flash-Lite" free; gemini-2.5-flash "Gemini 2.5 Flash" starter; baseUrl url
+mistral llm Mistral; mistral-small-latest "Mistral Small" free; mistral-medium-latest "Mistral Medium" pro; baseUrl url
+openrouter llm OpenRouter; openai/gpt-4o-mini "GPT-4o mini" starter; google/gemini-2.5-flash "Gemini 2.5 Flash" starter; anthropic/claude-haiku-4.5 "Claude Haiku 4.5" pro; baseUrl url
+whisper stt Whisper at home; Systran/faster-whisper-small "Whisper small" free; Systran/faster-whisper-large-v3 "Whisper large v3" free; silenceMs number baseUrl url
+kokoro tts Kokoro at home; kokoro "Kokoro" free; voice string instructions string baseUrl url
+vllm llm vLLM; baseUrl url
+llama-cpp llm llama.cpp; baseUrl url
+openai-compatible llm OpenAI-compatible server; baseUrl url
+openai-compatible tts OpenAI-compatible server; voice string instructions string baseUrl url
+openai-compatible stt OpenAI-compatible server; silenceMs number baseUrl url
+`;
+
+test("each server offers what it is known for, and those that are set up at home name no models", () => {
+  assert.equal(offersOf([...HOSTED_COMPATIBLE, ...OTHER_COMPATIBLE]), OFFERS);
+});
+
+test("servers of voices speak by their usual one unless another is set", async () => {
+  server.answer = (response) => response.end("sound");
+  const voices: unknown[] = [];
+  for (const { tts } of OTHER_COMPATIBLE) {
+    if (tts === undefined) continue;
+    const given = { apiKey: "k", baseUrl: `${server.url}/v1`, settings: {}, clientOwned: false };
+    const request = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: MP3 };
+    await tts.client(given, { clock, connections }).synthesize(request, () => undefined, never());
+    voices.push(JSON.parse(server.requests.at(-1)?.body ?? "").voice);
+  }
+  assert.deepEqual(voices, ["af_heart", "alloy"]);
+});
+
 test("usage is asked for where the server allows the question, and every other field is one that all take", async () => {
   server.answer = (response) => {
     response.setHeader("content-type", "text/event-stream");
@@ -58,7 +91,10 @@ test("usage is asked for where the server allows the question, and every other f
     const client = llm.client(given, { clock, connections });
     await client.complete(request, () => undefined, never());
     const { stream_options: usage, ...others } = JSON.parse(server.requests.at(-1)?.body ?? "");
-    if (usage !== undefined) asking.push(key);
+    if (usage !== undefined) {
+      assert.deepEqual(usage, { include_usage: true });
+      asking.push(key);
+    }
     assert.deepEqual(Object.keys(others).sort(), [
       "max_tokens",
       "messages",

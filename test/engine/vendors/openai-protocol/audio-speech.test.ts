@@ -55,7 +55,16 @@ test("raw samples are asked for by the server's word for them", async () => {
   assert.deepEqual(await asked({ format: PCM_24K }), { ...PLAIN, response_format: "pcm" });
 });
 
-test("how to speak is said to models that take directions alone", async () => {
+test("how to speak is said in 4,096 characters at most", async () => {
+  const instructions = "x".repeat(4_096);
+  assert.deepEqual(await asked({}, { instructions }), { ...PLAIN, instructions });
+  await assert.rejects(asked({}, { instructions: `${instructions}x` }), {
+    fault: "refused",
+    message: "acme: setting instructions: expected a text of 1 to 4096 characters",
+  });
+});
+
+test("how to speak is said to to models that take directions alone", async () => {
   const instructions = "Whisper.";
   assert.deepEqual(await asked({}, { instructions }), { ...PLAIN, instructions });
   const modelId = "tts-1-hd";

@@ -1,155 +1,132 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
-import type { ListenOptions, SpeechStream } from "../../../../engine/vendors/contracts.js";
-import { speechToText } from "../../../../engine/vendors/registry.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { PCM_16K } from "../../../../engine/audio/audio-format.js";
+import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { AudioTranscriptions } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
+import { Connections } from "../../../../engine/vendors/transport/connections.js";
+import { Changes } from "../../../doubles/changes.js";
+import { ToldClock } from "../../../doubles/told-clock.js";
 import { RecordingListener } from "../recording-listener.js";
-import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
+import { never } from "../sandboxed-vendors.js";
+import { ScriptedWebServer } from "../scripted-web-server.js";
 
-const OPTIONS: ListenOptions = {
-  language: "en-US",
-  modelId: "Systran/faster-whisper-small",
-  format: PCM_16K,
-  endpointingMs: 200,
-};
+const ANSWER_MAX_BYTES = 256 * 1024;
+const OPTIONS = { language: "en", modelId: "m", format: PCM_16K, endpointingMs: 200 } as const;
+const DIALECT = { vendor: "acme", publicUrl: "", isKeyRequired: false };
 
-function spoken(text: string): Uint8Array {
-  const pcm = encodeSpeech(text, OPTIONS.format.sampleRateHz);
-  return new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
-}
-
-function quiet(durationMs: number): Uint8Array {
-  return new Uint8Array(durationMs * 32);
-}
-
-describe("speech to text by a server of recordings", () => {
-  let clock: VirtualClock;
-  let vendors: SandboxedVendors;
+describe("the transcription of an utterance", () => {
+  let clock: ToldClock;
+  let changes: Changes;
   let listener: RecordingListener;
+  let server: ScriptedWebServer;
+  let connections: Connections;
+  let stream: SpeechStream;
+  /** Of utterances that have not been answered yet. */
+  let responses: ServerResponse[];
 
-  before(async () => {
-    clock = new VirtualClock();
-    vendors = await startSandboxedVendors(clock);
+  beforeEach(async () => {
+    clock = new ToldClock();
+    changes = new Changes();
+    listener = new RecordingListener(changes);
+    server = new ScriptedWebServer();
+    await server.start();
+    server.answer = (given, { method }) => {
+      if (method === "GET") given.end();
+      else responses.push(given);
+    };
+    responses = [];
+    connections = new Connections({ clock, allowPrivateAddresses: true });
+    stream = await recognizer().open(OPTIONS, listener, never());
+    await server.changes.until("the connection ahead", () => server.requests.length === 1);
+    assert.equal(server.requests[0]?.method, "GET");
   });
 
-  beforeEach(() => {
-    vendors.sandbox.faults.openai = {};
-    listener = new RecordingListener(vendors.changes);
+  afterEach(async () => {
+    stream.close();
+    await connections.close();
+    await server.close();
   });
 
-  after(() => vendors.close());
-
-  function open(signal = never(), options = OPTIONS): Promise<SpeechStream> {
-    const given = { ...vendors.settingsFor("whisper"), apiKey: undefined };
-    return speechToText("whisper", given, vendors.context).open(options, listener, signal);
+  function recognizer(settings = {}): AudioTranscriptions {
+    const given = { baseUrl: server.url, apiKey: "", settings, clientOwned: false };
+    return new AudioTranscriptions(DIALECT, given, { clock, connections });
   }
 
-  it("hears one utterance after the other, without a key", async () => {
-    const stream = await open();
-    stream.write(spoken("book a table"));
-    assert.deepEqual(listener.events, ["speechStarted"]);
-    stream.write(quiet(600));
-    await vendors.changes.until("the words", () => listener.transcripts.length === 1);
-    const [first] = listener.transcripts;
-    assert.deepEqual(
-      [first?.text, first?.isFinal, first?.speechFinal],
-      ["book a table", true, true],
-    );
-    const spokenMs = spoken("book a table").length / 32;
-    assert.ok(Math.abs((first?.lastWordEndMs ?? 0) - spokenMs) < 60);
-    stream.write(spoken("for two"));
-    stream.write(quiet(600));
-    await vendors.changes.until("more words", () => listener.transcripts.length === 2);
-    assert.equal(listener.finalText, "book a table for two");
-    stream.close();
-  });
+  /** An utterance is said, and asked for. */
+  async function say(): Promise<ServerResponse> {
+    stream.write(new Uint8Array(new Int16Array(8_000).fill(5_000).buffer));
+    stream.write(new Uint8Array(16_000));
+    return server.changes.until("the utterance", () => responses.shift());
+  }
 
-  it("hears µ-law from the telephone", async () => {
-    const stream = await open(never(), { ...OPTIONS, format: MULAW_8K });
-    stream.write(encodeMulaw(encodeSpeech("good morning", 8_000)));
-    stream.write(new Uint8Array(8_000).fill(0xff));
-    await vendors.changes.until("the words", () => listener.transcripts.length === 1);
-    assert.equal(listener.finalText, "good morning");
-    stream.close();
-  });
+  async function answer(response: ServerResponse, piece: string): Promise<void> {
+    const before = clock.lookCount;
+    response.write(piece);
+    await clock.changes.until("the piece", () => clock.lookCount > before);
+  }
 
-  it("gives the last words before it ends when it is told that no more audio comes", async () => {
-    const stream = await open();
-    stream.write(spoken("good bye"));
-    await stream.finish();
-    assert.equal(listener.finalText, "good bye");
-    stream.write(spoken("more"));
-    await stream.finish();
-    assert.equal(listener.transcripts.length, 1);
-  });
+  async function endsAfter(timeMs: number, message: string): Promise<void> {
+    clock.advance(timeMs - 1);
+    await new Promise(setImmediate);
+    assert.equal(listener.lost.length, 0, "it was given up too soon");
+    clock.advance(1);
+    const error = await changes.until("the loss", () => listener.lost[0]);
+    assert.deepEqual([error.fault, error.message], ["timeout", message]);
+  }
 
-  it("shows the vendor a silent stream once, at its end, so that a wrong key comes out", async () => {
-    vendors.sandbox.faults.openai = { fault: "unauthorized" };
-    const stream = await open();
-    stream.write(quiet(200));
-    await stream.finish();
-    assert.equal(listener.failed[0]?.fault, "unauthorized");
-  });
-
-  it("asks again for what the vendor could not hear, and loses no word", async () => {
-    vendors.sandbox.faults.openai = { fault: "serverError", times: 2 };
-    const stream = await open();
-    stream.write(spoken("one two"));
-    stream.write(quiet(600));
-    stream.write(spoken("three"));
-    stream.write(quiet(600));
-    await vendors.changes.until("the loss", () => listener.lost.length === 1);
-    clock.advance(0);
-    await vendors.changes.until(
-      "the second try",
-      () => vendors.sandbox.faults.openai.fault === undefined,
-    );
-    while (listener.transcripts.length < 2) {
-      clock.advance(250);
-      await vendors.changes.until("time or words", () => true);
-      await new Promise(setImmediate);
+  it("is asked for after a silence of 200 ms at least and of 3 s at most, and else after half a second", async () => {
+    for (const silenceMs of [199, 3_001]) {
+      assert.throws(() => recognizer({ silenceMs }), {
+        fault: "refused",
+        message: "acme: setting silenceMs: expected a whole number from 200 to 3000",
+      });
     }
-    assert.equal(listener.finalText, "one two three");
-    assert.deepEqual(
-      listener.events.filter((event) => event !== "speechStarted"),
-      ["lost", "recovered", "final", "final"],
-    );
-    stream.close();
+    for (const silenceMs of [200, 3_000]) recognizer({ silenceMs });
+    stream.write(new Uint8Array(new Int16Array(8_000).fill(5_000).buffer));
+    stream.write(new Uint8Array(480 * 32));
+    await new Promise(setImmediate);
+    assert.equal(responses.length, 0);
+    stream.write(new Uint8Array(20 * 32));
+    await server.changes.until("the utterance", () => responses.shift());
   });
 
-  it("fails for good on what will not pass by itself", async () => {
-    vendors.sandbox.faults.openai = { fault: "unauthorized" };
-    const stream = await open();
-    stream.write(spoken("hello"));
-    stream.write(quiet(600));
-    await vendors.changes.until("the failure", () => listener.failed.length === 1);
-    assert.deepEqual(listener.events, ["speechStarted", "failed"]);
-    stream.write(spoken("hello"));
-    assert.deepEqual(listener.events, ["speechStarted", "failed"]);
+  it("is waited for 15 s until its first byte", async () => {
+    await say();
+    await endsAfter(15_000, "acme: no answer in time");
   });
 
-  it("fails when the vendor does not keep up with the caller", async () => {
-    vendors.sandbox.faults.openai = { fault: "stallBeforeFirstByte" };
-    const stream = await open();
-    for (let n = 0; n < 9; n++) {
-      stream.write(spoken("hello"));
-      stream.write(quiet(600));
+  it("is waited for 5 s from one byte to the next", async () => {
+    const response = await say();
+    clock.advance(14_999);
+    await answer(response, " ");
+    await endsAfter(5_000, "acme: the answer stalled");
+  });
+
+  it("is waited for 20 s in all, though there is always something", async () => {
+    const response = await say();
+    for (const stepMs of [14_000, 4_000]) {
+      clock.advance(stepMs);
+      await answer(response, " ");
     }
-    assert.equal(listener.failed[0]?.fault, "unavailable");
-    stream.close();
+    await endsAfter(2_000, "acme: the answer stalled");
   });
 
-  it("is silent once aborted, and asks nothing when it was aborted before", async () => {
-    await assert.rejects(open(AbortSignal.abort()), { fault: "aborted" });
-    const talking = new AbortController();
-    const stream = await open(talking.signal);
-    stream.write(spoken("hello"));
-    talking.abort();
-    stream.write(quiet(600));
-    await stream.finish();
-    assert.deepEqual(listener.events, ["speechStarted"]);
+  it("is read to its end, in however many pieces it comes", async () => {
+    const response = await say();
+    await answer(response, '{"text":');
+    response.end('" two words "}');
+    await changes.until("the words", () => listener.transcripts.length === 1);
+    assert.equal(listener.finalText, "two words");
+  });
+
+  it("is cut when it is larger than 256 KiB", async () => {
+    const padded = (sizeBytes: number) => '{"text":"word"}'.padEnd(sizeBytes);
+    (await say()).end(padded(ANSWER_MAX_BYTES));
+    await changes.until("the words", () => listener.transcripts.length === 1);
+    assert.equal(listener.finalText, "word");
+    (await say()).end(padded(ANSWER_MAX_BYTES + 1));
+    const { message } = await changes.until("the loss", () => listener.lost[0]);
+    assert.equal(message, "acme: the answer is too large");
   });
 });

@@ -23,6 +23,32 @@ function waveOf(format: HeardFormat) {
   };
 }
 
+test("the model and the language are told by the names that the protocol has for them", () => {
+  for (const [language, code] of [
+    ["en-US", "en"],
+    ["de", "de"],
+  ] as const) {
+    const options = { language, modelId: "whisper-1", endpointingMs: 200, format: PCM_16K };
+    const { body, contentType } = transcriptionRequest(AUDIO, options);
+    const [, boundary] = contentType.split("multipart/form-data; boundary=");
+    const part = (name: string, rest: string) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}`;
+    const wave = "RIFF";
+    assert.equal(
+      body.subarray(0, body.indexOf(wave)).toString(),
+      [
+        part("model", "\r\n\r\nwhisper-1\r\n"),
+        part("language", `\r\n\r\n${code}\r\n`),
+        part("response_format", "\r\n\r\njson\r\n"),
+        part("file", '; filename="utterance.wav"\r\nContent-Type: audio/wav\r\n\r\n'),
+      ].join(""),
+    );
+    const end = `\r\n--${boundary}--\r\n`;
+    assert.equal(body.subarray(-end.length).toString(), end);
+    assert.equal(body.length, body.indexOf(wave) + 44 + AUDIO.length + end.length);
+  }
+});
+
 test("an utterance is a recording whose header says how it is to be played", () => {
   const common = { sizeBytes: 676, channels: 1, dataBytes: 640, audio: Buffer.from(AUDIO) };
   assert.deepEqual(waveOf(PCM_16K), {

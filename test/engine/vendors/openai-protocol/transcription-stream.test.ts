@@ -94,9 +94,11 @@ describe("a call's recognition by recordings", () => {
     for (let utterance = 0; utterance < 2; utterance += 1) {
       say();
       for (const delayMs of [0, 250]) {
+        const { length } = asked;
         asked.at(-1)?.fail(DOWN);
         await settled();
         clock.advance(delayMs);
+        assert.equal(asked.length, length + 1);
       }
       asked.at(-1)?.answer("word");
       await settled();
@@ -132,6 +134,46 @@ describe("a call's recognition by recordings", () => {
     assert.equal(asked[0]?.signal.aborted, true);
   });
 
+  it("gives the words that were being said at its end", async () => {
+    stream.write(sound(500, 5_000));
+    const finished = stream.finish();
+    asked[0]?.answer("bye");
+    await finished;
+    assert.deepEqual(listener.transcripts, [
+      { text: "bye", isFinal: true, speechFinal: true, lastWordEndMs: 500 },
+    ]);
+  });
+
+  it("fails once with all that one piece of audio holds", () => {
+    const utterance = [sound(100, 5_000), sound(500, 0)];
+    stream.write(Buffer.concat(Array.from({ length: 20 }, () => utterance).flat()));
+    assert.deepEqual(listener.events, [...Array(9).fill("speechStarted"), "failed"]);
+    assert.equal(asked.length, 1);
+  });
+
+  it("leaves no timer when it ends between two tries", async () => {
+    say();
+    for (const delayMs of [0, 250]) {
+      asked.at(-1)?.fail(DOWN);
+      await settled();
+      assert.equal(clock.pendingTimerCount, 1);
+      if (delayMs === 0) clock.advance(0);
+    }
+    stream.close();
+    assert.equal(clock.pendingTimerCount, 0);
+    await stream.finish();
+    assert.equal(clock.pendingTimerCount, 0, "to finish what has ended starts none");
+  });
+
+  it("is asked no more by whoever ends it when it is lost", async () => {
+    say();
+    listener.onLost = () => stream.close();
+    asked[0]?.fail(DOWN);
+    await settled();
+    assert.equal(clock.pendingTimerCount, 0);
+    assert.deepEqual(listener.events, ["speechStarted"]);
+  });
+
   it("waits five seconds for the last words and no longer", async () => {
     stream.write(sound(500, 5_000));
     let isOver = false;
@@ -156,10 +198,14 @@ describe("a call's recognition by recordings", () => {
     const finished = stream.finish();
     assert.equal(stream.finish(), finished);
     assert.equal(asked[0]?.audio.length, 1_000 * BYTES_PER_MS);
-    stream.write(sound(500, 5_000));
-    asked[0].answer("");
+    say();
+    asked[0].answer("hm");
     await finished;
     assert.equal(asked.length, 1);
+    assert.deepEqual(listener.transcripts, [
+      { text: "hm", isFinal: true, speechFinal: true, lastWordEndMs: 0 },
+    ]);
+    assert.deepEqual(listener.events, ["final"], "what is said behind the end is not heard");
     const empty = new TranscriptionStream(
       {
         vendor: "acme",

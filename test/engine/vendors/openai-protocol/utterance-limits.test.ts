@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PCM_16K } from "../../../../engine/audio/audio-format.js";
+import { type HeardFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
+import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
 import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/utterance-cutter.js";
 
 interface Heard {
@@ -12,13 +13,17 @@ interface Heard {
 class Room {
   readonly utterances: Heard[] = [];
   startedCount = 0;
-  readonly cutter = new UtteranceCutter(PCM_16K, 500, {
-    onStarted: () => {
-      this.startedCount += 1;
-    },
-    onUtterance: ({ length }, endMs, isWhole) =>
-      void this.utterances.push({ durationMs: length / 32, endMs, isWhole }),
-  });
+  readonly cutter: UtteranceCutter;
+
+  constructor(format: HeardFormat = PCM_16K) {
+    this.cutter = new UtteranceCutter(format, 500, {
+      onStarted: () => {
+        this.startedCount += 1;
+      },
+      onUtterance: ({ length }, endMs, isWhole) =>
+        void this.utterances.push({ durationMs: length / 32, endMs, isWhole }),
+    });
+  }
 
   /** A sound whose root mean square is its amplitude. */
   hear(durationMs: number, amplitude: number): this {
@@ -44,6 +49,29 @@ test("in a quiet room a voice is as loud as 180, and in a steady noise three tim
   const noisyRoom = () => new Room().hear(1_000, 100);
   assert.equal(noisyRoom().hear(500, 307).startedCount, 0);
   assert.equal(noisyRoom().hear(60, 308).startedCount, 1);
+  // Of a room that nobody has heard yet the same is thought.
+  assert.equal(new Room().hear(500, 307).startedCount, 0);
+  assert.equal(new Room().hear(60, 308).startedCount, 1);
+});
+
+test("from the telephone a voice is as loud as from anywhere else", () => {
+  for (const [amplitude, startedCount] of [
+    [150, 0],
+    [250, 1],
+  ] as const) {
+    const room = new Room(MULAW_8K);
+    const pcm = Int16Array.from({ length: 1_600 }, (_, at) => (at % 2 === 0 ? 1 : -1) * amplitude);
+    room.cutter.write(encodeMulaw(new Int16Array(8_000)));
+    room.cutter.write(encodeMulaw(pcm));
+    assert.equal(room.startedCount, startedCount, String(amplitude));
+  }
+});
+
+test("behind a silence without any noise a noise is a voice until it is known to be the room", () => {
+  const room = quietRoom().hear(11_580, 250);
+  assert.deepEqual([room.startedCount, room.utterances.length], [1, 0]);
+  assert.equal(room.hear(20, 250).utterances.length, 1);
+  assert.equal(room.hear(5_000, 250).startedCount, 1);
 });
 
 test("however loud the room, a voice of 3,000 is heard", () => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -59,6 +61,12 @@ describe("the connections of a process", () => {
     const asked = ask();
     await server.changes.until("the request", () => response);
     assert.equal(connections.hasIdle(server.url, false), false);
+    // Each request has its own time-outs, kept by the Clock.
+    passInUndici(3_600_000);
+    response?.write("a");
+    // Until it has been read, undici does not wait for more.
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    passInUndici(3_600_000);
     response?.end();
     await asked;
     await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
@@ -68,13 +76,70 @@ describe("the connections of a process", () => {
     await eventually(() => connections.hasIdle(server.url, true), "that of an organization");
   });
 
-  it("are kept for a minute between two requests", async () => {
-    await ask();
-    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
-    passInUndici(58_000);
-    assert.equal(connections.hasIdle(server.url, false), true);
-    passInUndici(4_000);
-    await eventually(() => !connections.hasIdle(server.url, false), "its end");
+  for (const [hint, keptMs] of [
+    [undefined, 60_000],
+    ["timeout=600", 60_000],
+    ["timeout=30", 28_000],
+  ] as const) {
+    it(`are kept for ${keptMs} ms where the vendor says ${hint ?? "nothing"} of that`, async (context) => {
+      const timers = context.mock.method(globalThis, "setTimeout");
+      server.answer = (response) => {
+        response.setHeader("connection", "keep-alive");
+        if (hint !== undefined) response.setHeader("keep-alive", hint);
+        response.end();
+      };
+      await ask();
+      await new Promise(setImmediate);
+      assert.equal(connections.hasIdle(server.url, false), true);
+      const delaysMs = timers.mock.calls.map(({ arguments: [, delayMs] }) => delayMs);
+      assert.ok(delaysMs.includes(keptMs), delaysMs.join());
+    });
+  }
+
+  it("are waited for five seconds", async (context) => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    context.after(() => silent.close());
+    const address = silent.address();
+    assert.ok(address !== null && typeof address === "object");
+    const connected = once(silent, "connection");
+    const asked = ask(`https://127.0.0.1:${address.port}`);
+    const [peer] = await connected;
+    let isOver = false;
+    const timedOut = assert
+      .rejects(asked, {
+        fault: "timeout",
+        message: "acme: connection failed: UND_ERR_CONNECT_TIMEOUT",
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    for (const [ms, isPatient] of [
+      // A timer of undici begins to run with the first of its ticks.
+      [1_000, true],
+      [3_500, true],
+      [1_000, false],
+    ] as const) {
+      passInUndici(ms);
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+      assert.equal(isOver, !isPatient);
+    }
+    await timedOut;
+    peer.destroy();
+  });
+
+  it("lead to no private address where an organization names it, in numbers or by a name, and else where it says", async () => {
+    await connections.close();
+    connections = new Connections({ clock, allowPrivateAddresses: false });
+    const byName = server.url.replace("127.0.0.1", "localhost");
+    for (const origin of [server.url, byName]) {
+      await assert.rejects(ask(origin, true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+    }
+    assert.equal(server.requests.length, 0);
+    await ask(byName, false);
+    assert.equal(server.requests.length, 1);
+    const nowhere = `http://${"x".repeat(300)}`;
+    await assert.rejects(ask(nowhere, true), { message: /connection failed: E[A-Z]+$/ });
   });
 
   it("go to so many places at once that organizations name, and to no more", async () => {
@@ -105,9 +170,9 @@ describe("the connections of a process", () => {
 
     afterEach(() => sockets.close());
 
-    function open(): Promise<VendorSocket> {
+    function open(over = connections, clientOwned = false): Promise<VendorSocket> {
       const { url } = sockets;
-      const dispatcher = connections.forSocket(url, false);
+      const dispatcher = over.forSocket(url, clientOwned);
       const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
       return openSocket({ vendor: "acme", url, headers: {}, ...means }, never());
     }
@@ -130,8 +195,19 @@ describe("the connections of a process", () => {
       }
     });
 
+    it("lead to no private address that an organization names", async () => {
+      const guarded = new Connections({ clock, allowPrivateAddresses: false });
+      const reach = (clientOwned: boolean) => open(guarded, clientOwned);
+      await assert.rejects(reach(true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+      assert.equal(sockets.upgradeCount, 0);
+      (await reach(false)).destroy();
+      await guarded.close();
+    });
+
     it("are made no more once all are closed", async () => {
+      assert.equal(connections.socketPools.ended.aborted, false);
       await connections.close();
+      assert.equal(connections.socketPools.ended.aborted, true);
       await assert.rejects(open(), { fault: "unavailable" });
       assert.equal(sockets.upgradeCount, 0);
     });

@@ -6,26 +6,14 @@ import {
   postStream,
   type RefusedAnswer,
 } from "../../../../engine/vendors/transport/http-stream.js";
-import { Changes } from "../../../doubles/changes.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import type { AnswerHeaders } from "../../../../engine/vendors/vendor-fault.js";
+import { ToldClock } from "../../../doubles/told-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
 
 const ERROR_BODY_MAX_BYTES = 16 * 1024;
 const DRAIN_TIMEOUT_MS = 1_000;
 const LIMITS = { firstByteMs: 1_000, betweenBytesMs: 500, totalMs: 3_000, replyMaxBytes: 1_000 };
-
-/** Tells of each timer that is started: the one for the next byte shows that a byte has come. */
-class ToldClock extends VirtualClock {
-  readonly changes = new Changes();
-  startedTimerCount = 0;
-
-  override after(delayMs: number, action: () => void) {
-    this.startedTimerCount += 1;
-    this.changes.tell();
-    return super.after(delayMs, action);
-  }
-}
 
 describe("a request that is refused, broken off or given up", () => {
   let clock: ToldClock;
@@ -34,6 +22,7 @@ describe("a request that is refused, broken off or given up", () => {
   /** The answers that were refused. */
   const refused: RefusedAnswer[] = [];
   const acceptedStatuses: number[] = [];
+  let accept = (_headers: AnswerHeaders, status: number) => void acceptedStatuses.push(status);
 
   beforeEach(async () => {
     clock = new ToldClock();
@@ -49,7 +38,11 @@ describe("a request that is refused, broken off or given up", () => {
     await server.close();
   });
 
-  function post(onData: (chunk: Buffer) => boolean = () => false, signal = never()) {
+  function post(
+    onData: (chunk: Buffer) => boolean = () => false,
+    signal = never(),
+    limits = LIMITS,
+  ) {
     const posted = postStream(
       {
         vendor: "test",
@@ -59,8 +52,8 @@ describe("a request that is refused, broken off or given up", () => {
         path: "/",
         headers: {},
         body: "{}",
-        limits: LIMITS,
-        accept: (_headers, status) => void acceptedStatuses.push(status),
+        limits,
+        accept,
         refuse: (answer) => {
           refused.push(answer);
           return new VendorError("test", "refused", "no", { status: answer.status });
@@ -141,13 +134,45 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("tells what the listener throws as it is, if it is an error", async () => {
+  it("tells what whoever looks at the answer throws, as it is if it is an error", async () => {
     server.answer = (response) => response.end("all");
-    const posted = post(() => {
-      const thrown: unknown = "a word";
-      throw thrown;
+    const broken = new RangeError("broken");
+    for (const [thrown, told] of [
+      [broken, broken],
+      ["a word", { name: "Error", message: "a word" }],
+    ] as const) {
+      const fail = (): never => {
+        throw thrown;
+      };
+      await assert.rejects(post(fail), told);
+      const before = accept;
+      accept = fail;
+      await assert.rejects(post(), told);
+      accept = before;
+    }
+  });
+
+  it("is given up in time though what comes next might take longer than the first byte", async () => {
+    server.answer = () => undefined;
+    const posted = post(undefined, never(), { ...LIMITS, firstByteMs: 400 });
+    clock.advance(399);
+    assert.equal(clock.pendingTimerCount, 1);
+    clock.advance(1);
+    await assert.rejects(posted, { fault: "timeout", message: "test: no answer in time" });
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("fails like a lost connection where asking throws, and leaves no timer", async (context) => {
+    const cause = new Error("broken");
+    context.mock.method(connections.for(false), "dispatch", () => {
+      throw cause;
     });
-    await assert.rejects(posted, { name: "Error", message: "a word" });
+    await assert.rejects(post(), {
+      fault: "disconnected",
+      message: "test: connection failed",
+      cause,
+    });
+    assert.equal(clock.pendingTimerCount, 0);
   });
 
   for (const [what, isBroken] of [

@@ -23,6 +23,7 @@ describe("a streamed request", () => {
   let server: ScriptedWebServer;
   let connections: Connections;
   let received: string[];
+  let refusedBodies: string[];
   /** Tells of each piece that is received. */
   let changes: Changes;
 
@@ -32,6 +33,7 @@ describe("a streamed request", () => {
     await server.start();
     connections = new Connections({ clock, allowPrivateAddresses: false });
     received = [];
+    refusedBodies = [];
     changes = new Changes();
   });
 
@@ -56,6 +58,7 @@ describe("a streamed request", () => {
         body: "{}",
         limits: LIMITS,
         refuse: (answer) => {
+          refusedBodies.push(answer.body);
           const detail = { code: undefined, message: answer.body };
           return refusal("test", faultOfStatus(answer.status), answer, detail, undefined);
         },
@@ -69,13 +72,15 @@ describe("a streamed request", () => {
     );
   }
 
-  it("resolves at the message's end, before the body's, and keeps the connection", async () => {
+  it("resolves at the message's end, before the body's, hears nothing behind it and keeps the connection", async () => {
     server.answer = (response) => {
       response.write("done");
+      response.write("more");
       setImmediate(() => response.end());
     };
     await post((text) => text === "done");
     await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    assert.deepEqual(received, ["done"]);
     assert.equal(clock.pendingTimerCount, 0);
   });
 
@@ -115,8 +120,10 @@ describe("a streamed request", () => {
   it("leaves nothing at the signal of the call that goes on", async () => {
     const { signal } = new AbortController();
     server.answer = (response) => response.end("done");
-    await post(() => true, server.url, signal);
-    assert.deepEqual(getEventListeners(signal, "abort"), []);
+    for (const isWhole of [true, false]) {
+      await post(() => isWhole, server.url, signal);
+      assert.deepEqual(getEventListeners(signal, "abort"), []);
+    }
   });
 
   it("is cut when it says something now and then but never ends", async () => {
@@ -154,6 +161,7 @@ describe("a streamed request", () => {
     assert.equal(error.fault, "unavailable");
     assert.match(error.message, /^test answered 503: line one line two x+…$/);
     assert.ok(error.message.length < 320);
+    assert.deepEqual(new Set(refusedBodies.map(({ length }) => length)), new Set([16 * 1024]));
   });
 
   it("tells a refusal whose body stalls or breaks by its status", async () => {
@@ -172,6 +180,13 @@ describe("a streamed request", () => {
       response.write("no", () => response.destroy());
     };
     await assert.rejects(post(), { fault: "unauthorized", status: 401 });
+  });
+
+  it("asks nothing in a call that has ended", async () => {
+    const posted = post(undefined, server.url, AbortSignal.abort());
+    await assert.rejects(posted, { fault: "aborted", message: "test: aborted" });
+    await post();
+    assert.equal(server.requests.length, 1);
   });
 
   it("does not follow a redirect", async () => {

@@ -6,7 +6,7 @@ import type { SocketPools } from "../../../../engine/vendors/transport/socket-po
 import { openSocket, type VendorSocket } from "../../../../engine/vendors/transport/web-socket.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
-import { ScriptedSocketServer } from "../scripted-socket-server.js";
+import { type ScriptedPeer, ScriptedSocketServer } from "../scripted-socket-server.js";
 
 const IDLE_SOCKETS_MAX = 32;
 const POOLS_MAX = 64;
@@ -81,13 +81,31 @@ describe("sockets that wait for their next sentence", () => {
     assert.deepEqual([pool.idleCount, clock.pendingTimerCount], [0, 0]);
   });
 
-  it("are opened ahead one at a time, and not where one waits", async () => {
+  it("are let go of when they say something, or are closed, while they wait", async () => {
+    const pool = pools.pool("a");
+    for (const [index, act] of [
+      (peer: ScriptedPeer) => peer.socket.send("words"),
+      (peer: ScriptedPeer) => peer.socket.send(Buffer.of(1)),
+      (peer: ScriptedPeer) => peer.socket.close(),
+    ].entries()) {
+      const socket = await open();
+      pool.give(socket);
+      act(await server.peer(index));
+      await eventually(() => pool.idleCount === 0, "nobody to wait");
+      await untilClosed(socket);
+      assert.equal(clock.pendingTimerCount, 0);
+    }
+  });
+
+  it("are opened ahead one at a time, not where one waits, and however often it failed", async () => {
     const pool = pools.pool("a");
     await pool.warm(open);
     await pool.warm(open);
     assert.deepEqual([pool.idleCount, server.upgradeCount], [1, 1]);
     pool.take();
-    await assert.rejects(pool.warm(() => Promise.reject(new Error("no"))));
+    for (let n = 0; n <= IDLE_SOCKETS_MAX; n++) {
+      await assert.rejects(pool.warm(() => Promise.reject(new Error("no"))));
+    }
     await pool.warm(open);
     assert.equal(server.upgradeCount, 2);
   });
@@ -121,6 +139,19 @@ describe("sockets that wait for their next sentence", () => {
     assert.equal(server.upgradeCount, 2);
   });
 
+  it("stay when their pool was asked for again, while the one that nobody asked for goes", async () => {
+    const [first, second] = [pools.pool("first"), pools.pool("second")];
+    const sockets = [await open(), await open()] as const;
+    first.give(sockets[0]);
+    second.give(sockets[1]);
+    for (let n = 2; n < POOLS_MAX; n++) pools.pool(String(n));
+    assert.equal(pools.pool("first"), first);
+    pools.pool("one more");
+    assert.deepEqual([first.idleCount, second.idleCount], [1, 0]);
+    await untilClosed(sockets[1]);
+    assert.ok(sockets[0].isOpen);
+  });
+
   it("are let go of when all connections are closed, and whoever opens one is told", async () => {
     const [pool, other] = [pools.pool("a"), pools.pool("b")];
     const sockets = [await open(), await open()] as const;
@@ -132,5 +163,14 @@ describe("sockets that wait for their next sentence", () => {
     assert.equal(pools.ended.aborted, true);
     assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [0, 0]);
     await untilClosed(...sockets);
+  });
+
+  it("are kept no more once all connections are closed, though their pool is asked for again", async () => {
+    pools.pool("a");
+    const late = await open();
+    pools.close();
+    pools.pool("a").give(late);
+    assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [0, 0]);
+    await untilClosed(late);
   });
 });

@@ -30,6 +30,11 @@ test("a line ends with LF, CR LF or CR, also where a chunk ends between the two"
   assert.deepEqual(linesOf("a\n", "\n").lines, ["a", ""]);
 });
 
+test("a byte order mark is none of the text at its beginning, and is anywhere else", () => {
+  assert.deepEqual(linesOf("\uFEFFa\n").lines, ["a"]);
+  assert.deepEqual(linesOf("a\n", "\uFEFFb\n").lines, ["a", "\uFEFFb"]);
+});
+
 test("reading stops behind the line that was looked for", () => {
   assert.deepEqual(linesOf("a\nstop\nb\n"), {
     lines: ["a", "stop"],

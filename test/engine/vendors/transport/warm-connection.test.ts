@@ -9,6 +9,12 @@ import { ScriptedWebServer } from "../scripted-web-server.js";
 
 const FRONT_PAGE_MAX_BYTES = 64 * 1024;
 
+class BrokenConnections extends Connections {
+  override for(): never {
+    throw new Error("broken");
+  }
+}
+
 describe("a connection that is opened ahead", () => {
   let clock: VirtualClock;
   let server: ScriptedWebServer;
@@ -94,6 +100,12 @@ describe("a connection that is opened ahead", () => {
     warm();
     assert.equal(clock.pendingTimerCount, 0);
     warmConnection({ clock, connections }, { origin: "no address", path: "" }, false);
+    assert.equal(clock.pendingTimerCount, 0);
+  });
+
+  it("leaves no timer either where asking for it throws", () => {
+    const broken = new BrokenConnections({ clock, allowPrivateAddresses: false });
+    warmConnection({ clock, connections: broken }, { origin: server.url, path: "" }, false);
     assert.equal(clock.pendingTimerCount, 0);
   });
 });

@@ -49,6 +49,16 @@ describe("a binary WebSocket frame", () => {
     assert.deepEqual(payloads, [1, 2, 3]);
   });
 
+  it("of which the system has not taken the last byte is not overwritten either", () => {
+    const { connection, written } = recording(false);
+    const writer = new FrameWriter(connection);
+    for (const value of [1, 2]) {
+      writer.write(new Uint8Array(640).fill(value));
+      connection.writableLength = 1;
+    }
+    assert.deepEqual(unmask(Buffer.from(written[0] ?? [])), Buffer.alloc(640, 1));
+  });
+
   it("that the system took at once gives its memory to the next", () => {
     const { connection, written } = recording(false);
     const writer = new FrameWriter(connection);

@@ -13,6 +13,7 @@ import {
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedSocketServer } from "../scripted-socket-server.js";
+import { authority, ScriptedTlsServer } from "../scripted-tls-server.js";
 
 /** What a server answers the key of an upgrade with, and how it says that it is going away (RFC 6455). */
 const ACCEPT_ID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -38,15 +39,24 @@ describe("a WebSocket to a vendor", () => {
     await server.close();
   });
 
-  function open(signal = never(), clock: Clock = new SystemClock()) {
+  function open(
+    signal = never(),
+    clock: Clock = new SystemClock(),
+    { offersCompression } = { offersCompression: false },
+  ) {
     const { url } = server;
     const dispatcher = connections.forSocket(url, false);
     const refuse = (answer: RefusedUpgrade) => {
       refused = answer;
       return new VendorError("acme", "refused", "acme: no");
     };
-    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression, refuse };
     return openSocket({ vendor: "acme", url, headers: {}, ...means }, signal);
+  }
+
+  /** So often whoever waits on this machine has read what was written before. */
+  async function turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
   }
 
   it("says nothing more once it was broken from here", async () => {
@@ -62,7 +72,7 @@ describe("a WebSocket to a vendor", () => {
     await eventually(() => told.length === 1, "a message");
     socket.destroy();
     await eventually(() => peer.isClosed && !socket.isOpen, "the end");
-    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    await turns(5);
     assert.deepEqual(told, ["before"]);
   });
 
@@ -117,10 +127,16 @@ describe("a WebSocket to a vendor", () => {
     server.onUpgrade = (socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
       socket.write("HTTP/1.1 402 Payment Required\r\nContent-Length: 8\r\n\r\nno m");
-      setImmediate(() => socket.write("oney"));
+      void turns(5).then(() => socket.write("oney"));
     };
     await assert.rejects(open(), { fault: "refused" });
     assert.deepEqual([refused?.status, refused?.body], [402, "no money"]);
+  });
+
+  it("has lost its connection when that breaks behind an early hint", async () => {
+    server.onUpgrade = (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+    await assert.rejects(open(), { fault: "disconnected" });
+    assert.equal(refused, undefined);
   });
 
   it("is given up when nothing is answered in time, and then waits for nothing more", async () => {
@@ -149,6 +165,81 @@ describe("a WebSocket to a vendor", () => {
     assert.equal(clock.pendingTimerCount, 0);
     assert.deepEqual(getEventListeners(signal, "abort"), []);
     socket.destroy();
+  });
+
+  it("is not asked for in a call that has ended, and is given up when the call ends meanwhile", async () => {
+    await assert.rejects(open(AbortSignal.abort()), { fault: "aborted", message: "acme: aborted" });
+    assert.equal(server.upgradeCount, 0);
+    const ending = new AbortController();
+    const closed = new Promise((resolve) => {
+      server.onUpgrade = (socket) => {
+        socket.resume().on("end", resolve);
+        ending.abort();
+      };
+    });
+    const clock = new VirtualClock();
+    const opening = open(ending.signal, clock);
+    await assert.rejects(opening, { fault: "aborted", message: "acme: aborted" });
+    await closed;
+    assert.equal(clock.pendingTimerCount, 0);
+    assert.equal(server.upgradeCount, 1);
+  });
+
+  it("is refused with any status but that of an upgrade", async () => {
+    for (const status of [200, 302, 399]) {
+      server.onUpgrade = (socket) =>
+        socket.end(`HTTP/1.1 ${status} Other\r\nContent-Length: 2\r\n\r\nno`);
+      await assert.rejects(open(), { fault: "refused", message: "acme: no" });
+      assert.deepEqual([refused?.status, refused?.body], [status, "no"]);
+    }
+  });
+
+  it("is offered with compression only where that is wanted", async () => {
+    const offered: unknown[] = [];
+    for (const offersCompression of [false, true]) {
+      const socket = await open(never(), new SystemClock(), { offersCompression });
+      offered.push((await server.peer(offered.length)).request.headers["sec-websocket-extensions"]);
+      socket.destroy();
+    }
+    assert.deepEqual(offered, [undefined, "permessage-deflate; client_max_window_bits"]);
+  });
+
+  it("tells and sends texts as such and bytes as bytes", async () => {
+    const socket = await open();
+    const told: unknown[] = [];
+    const tell = (message: unknown) => void told.push(message);
+    socket.listen({ onText: tell, onBinary: tell, onClosed: tell });
+    const peer = await server.peer(0);
+    peer.socket.send("words");
+    peer.socket.send(Buffer.of(1, 2));
+    await eventually(() => told.length === 2, "both messages");
+    assert.deepEqual(told, ["words", Uint8Array.of(1, 2)]);
+    socket.sendText("answer");
+    socket.sendBinary(Uint8Array.of(3, 4));
+    await server.changes.until("both messages", () => peer.binaries[0]);
+    assert.deepEqual([peer.texts, peer.binaries], [["answer"], [Buffer.of(3, 4)]]);
+    socket.destroy();
+  });
+
+  it("has lost its connection, and no wrong setting, when TLS breaks before it is open", async (context) => {
+    const secure = new ScriptedTlsServer();
+    await secure.start();
+    const clock = new SystemClock();
+    const authorities = [authority.certificate];
+    const trusting = new Connections({ clock, allowPrivateAddresses: true, authorities });
+    context.after(async () => {
+      await trusting.close();
+      await secure.close();
+    });
+    secure.onUpgrade = () => {
+      secure.corrupt();
+      secure.cut();
+    };
+    const url = secure.origin.replace("https:", "wss:");
+    const means = { dispatcher: trusting.forSocket(url, false), clock, openTimeoutMs: 5_000 };
+    const request = { vendor: "acme", url, headers: {}, offersCompression: false, ...means };
+    const refuse = () => new VendorError("acme", "refused", "acme: no");
+    await assert.rejects(openSocket({ ...request, refuse }, never()), { fault: "disconnected" });
   });
 
   it("is told as closed with the vendor's code and words", async () => {

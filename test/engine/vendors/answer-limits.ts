@@ -1,63 +1,45 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { MP3 } from "../../../engine/audio/audio-format.js";
-import { languageModel, textToSpeech } from "../../../engine/vendors/registry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
 import { Changes } from "../../doubles/changes.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { never } from "./sandboxed-vendors.js";
 import { ScriptedWebServer } from "./scripted-web-server.js";
 
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Asks the vendor, and tells of each piece of its answer. */
-type Ask = (given: VendorSettings, context: VendorContext, onPiece: () => void) => Promise<unknown>;
-
-function completionOf(vendor: string): Ask {
-  const messages = [{ role: "user", content: "Hello?" }] as const;
-  const request = { modelId: "m", messages, temperature: 0, maxTokens: 9 };
-  return (given, context, onPiece) =>
-    languageModel(vendor, given, context).complete(request, onPiece, never());
+export interface LimitedAnswer {
+  readonly what: string;
+  /** Asks the vendor, and tells of each piece of its answer. */
+  readonly ask: (
+    given: VendorSettings,
+    context: VendorContext,
+    onPiece: () => void,
+  ) => Promise<unknown>;
+  readonly limits: {
+    readonly firstByteMs: number;
+    readonly betweenBytesMs: number;
+    readonly totalMs: number;
+  };
+  readonly piece: string;
+  /** A character that says nothing where it makes up a line. */
+  readonly skipped: string;
+  readonly end: string;
+  /** Undefined where an answer is not read in lines. */
+  readonly lineMaxChars: number | undefined;
 }
 
-const speech: Ask = (given, context, onPiece) => {
-  const request = { text: "Hi.", modelId: "m", speed: 1, language: "en-US", format: MP3 } as const;
-  return textToSpeech("openai", given, context).synthesize(request, onPiece, never());
-};
-
-const KINDS = [
-  {
-    what: "a chat completion",
-    ask: completionOf("openai"),
-    limits: { firstByteMs: 20_000, betweenBytesMs: 10_000, totalMs: 180_000 },
-    piece: 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n',
-    skipped: ":",
-    end: "data: [DONE]\n\n",
-    lineMaxChars: 256 * 1024,
-  },
-  {
-    what: "an answer of Ollama",
-    ask: completionOf("ollama"),
-    limits: { firstByteMs: 180_000, betweenBytesMs: 30_000, totalMs: 600_000 },
-    piece: '{"message":{"content":"a"}}\n',
-    skipped: " ",
-    end: '{"done":true}\n',
-    lineMaxChars: 1024 * 1024,
-  },
-  {
-    what: "speech",
-    ask: speech,
-    limits: { firstByteMs: 10_000, betweenBytesMs: 5_000, totalMs: 60_000 },
-    piece: "a",
-    skipped: "a",
-    end: "",
-    lineMaxChars: undefined,
-  },
-];
-
-for (const { what, ask, limits, piece, skipped, end, lineMaxChars } of KINDS) {
+/** The tests of how long and how large an answer over HTTP may be. */
+export function describeAnswerLimits({
+  what,
+  ask,
+  limits,
+  piece,
+  skipped,
+  end,
+  lineMaxChars,
+}: LimitedAnswer): void {
   describe(`how long and how large ${what} may be`, () => {
     let clock: VirtualClock;
     let server: ScriptedWebServer;

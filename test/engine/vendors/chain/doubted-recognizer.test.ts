@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type { SpeechStream } from "../../../../engine/vendors/contracts.js";
+import { LOUD } from "../../../doubles/voiced-frames.js";
+import { BYTES_PER_MS, ChainedEars, fault, PATIENCE_MS } from "./chained-ears.js";
+
+const HEARD_MS = 2_000;
+
+describe("a recognizer that tells nothing of a voice", () => {
+  let ears: ChainedEars;
+  let stream: SpeechStream;
+
+  beforeEach(async () => {
+    ears = new ChainedEars();
+    stream = await ears.open();
+    ears.write(stream, LOUD, HEARD_MS);
+    ears.clock.advance(HEARD_MS);
+  });
+
+  const doubt = () => ears.first.newest.listener.onDoubtful?.();
+
+  it("is left as soon as another one listens, and has failed once that one tells words of it", async () => {
+    doubt();
+    await ears.settled();
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [true, 1]);
+    assert.deepEqual(ears.told, []);
+    await ears.pass(1_000);
+    assert.equal(ears.second.newest.writtenBytes, HEARD_MS * BYTES_PER_MS);
+    ears.second.newest.says("yes", HEARD_MS);
+    assert.deepEqual(ears.told, [
+      ["failed", "first", "timeout", "first: hears nothing of a voice", { ms: 1_000, tokens: 0 }],
+      ["answered", "second"],
+    ]);
+    assert.deepEqual(ears.listener.events, ["final"], "the caller has not lost anybody");
+  });
+
+  it("has not failed where the words are of what was said later", async () => {
+    doubt();
+    await ears.settled();
+    ears.second.newest.says("yes", HEARD_MS + 1);
+    assert.deepEqual(ears.told, [["answered", "second"]]);
+  });
+
+  it("goes on where the other one does not listen in time or cannot be opened", async () => {
+    ears.second.isStalled = true;
+    doubt();
+    doubt();
+    await ears.pass(PATIENCE_MS - 1);
+    assert.deepEqual(ears.told, []);
+    await ears.pass(1);
+    assert.deepEqual(ears.told, [
+      [
+        "failed",
+        "second",
+        "timeout",
+        "second: not connected in time",
+        { ms: PATIENCE_MS, tokens: 0 },
+      ],
+    ]);
+    assert.equal(ears.second.askedCount, 1);
+    assert.equal(ears.first.newest.isClosed, false);
+    ears.first.newest.says("yes", 100);
+    assert.equal(ears.listener.finalText, "yes");
+    stream.close();
+    assert.equal(ears.clock.pendingTimerCount, 0);
+  });
+
+  it("stays when it tells words before the other one listens, and nothing is heard of that one", async () => {
+    ears.second.isStalled = true;
+    doubt();
+    ears.first.newest.says("", undefined);
+    ears.first.newest.says("yes", 100);
+    ears.second.answer();
+    await ears.settled();
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
+    ears.second.newest.says("no", 100);
+    assert.equal(ears.listener.finalText, "yes");
+    assert.deepEqual(ears.told, [["answered", "first"]]);
+  });
+
+  it("is left although it has told that nothing was said", async () => {
+    ears.second.isStalled = true;
+    doubt();
+    ears.first.newest.says("", undefined);
+    ears.second.answer();
+    await ears.settled();
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [true, false]);
+  });
+
+  it("is not left for one that was asked before it was lost, nor doubted while it is", async () => {
+    ears.second.isStalled = true;
+    doubt();
+    ears.first.newest.listener.onLost(fault());
+    ears.second.answer();
+    await ears.settled();
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
+    ears.second.isStalled = false;
+    ears.first.newest.listener.onDoubtful?.();
+    await ears.settled();
+    assert.equal(ears.second.askedCount, 1);
+    await ears.pass(700);
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [true, 2]);
+  });
+
+  it("is not doubted for the first time while it is lost", async () => {
+    ears.first.newest.listener.onLost(fault());
+    doubt();
+    await ears.settled();
+    assert.equal(ears.second.askedCount, 0);
+  });
+
+  it("has one in its place where it fails while another one is asked", async () => {
+    ears.second.isStalled = true;
+    doubt();
+    const { answer } = ears.second;
+    ears.second.isStalled = false;
+    ears.first.newest.listener.onFailed(fault());
+    await ears.settled();
+    answer();
+    await ears.settled();
+    assert.deepEqual(
+      ears.second.ears.map(({ isClosed }) => isClosed),
+      [false, true],
+    );
+  });
+});
