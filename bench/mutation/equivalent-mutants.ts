@@ -1,6 +1,7 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
 import { IN_CALLS } from "./equivalents-in-calls.js";
+import { IN_RECOGNIZERS } from "./equivalents-in-recognizers.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_SPEECH } from "./equivalents-in-speech.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
@@ -166,6 +167,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "without the scanner the message is parsed as a whole, to the same event",
   },
   ...BETWEEN_SERVERS,
+  ...IN_RECOGNIZERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
   ...IN_STORAGE,

@@ -61,6 +61,24 @@ describe("Deepgram's stream", () => {
     stream.close();
   });
 
+  it("has no time before the caller's audio, though the vendor hears silence before it", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    for (const [endSec, count] of [
+      [0.05, 1],
+      [0.1, 2],
+      [0.101, 3],
+    ] as const) {
+      socket.send(finalResults("hm", 0, endSec));
+      await scripted.changes.until("the words", () => listener.transcripts.length === count);
+    }
+    assert.deepEqual(
+      listener.transcripts.map(({ lastWordEndMs }) => lastWordEndMs),
+      [0, 0, 1],
+    );
+    stream.close();
+  });
+
   it("keeps the connection alive every 4 s, only while no audio flows", async () => {
     const stream = await scripted.open();
     const peer = await server.peer(0);
