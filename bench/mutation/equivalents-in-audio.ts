@@ -1,0 +1,133 @@
+import type { EquivalentMutant } from "./equivalent-mutant.js";
+
+export const IN_AUDIO: readonly EquivalentMutant[] = [
+  {
+    sourcePath: "engine/audio/conversion-queue.ts",
+    code: "const inOrder = begun.length === 0",
+    original: "begun.length === 0",
+    replacement: "false",
+    reason: "the same order, as a copy",
+  },
+  {
+    sourcePath: "engine/audio/conversion-queue.ts",
+    code: "this.#nextId += 1;",
+    original: "+=",
+    replacement: "-=",
+    reason: "sentences are told apart all the same",
+  },
+  {
+    sourcePath: "engine/audio/conversion-queue.ts",
+    code: "this.#nextId += 1;",
+    original: "1",
+    replacement: "2",
+    reason: "sentences are told apart all the same",
+  },
+  {
+    sourcePath: "engine/audio/conversion-queue.ts",
+    code: "#nextId = 1;",
+    original: "1",
+    replacement: "2",
+    reason: "sentences are told apart all the same",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "this.sendDue(nowMs);",
+    original: "this.sendDue(nowMs);",
+    replacement: ";",
+    reason:
+      "what waited is sent, and its lateness told, together with the piece behind it in the same moment",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "#wasHeld = false;",
+    original: "false",
+    replacement: "true",
+    reason: "the first frame, which leaves before anything can be late, sets it anew",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "this.#wasHeld = false;",
+    original: "false",
+    replacement: "true",
+    reason: "the next frame, which leaves before anything can be late, sets it anew",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "this.#wasHeld = false;",
+    original: "this.#wasHeld = false;",
+    replacement: ";",
+    reason: "the next frame, which leaves before anything can be late, sets it anew",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (piece === undefined)",
+    original: "===",
+    replacement: "!==",
+    reason: "the same frame is gathered, with a copy where none was needed",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (piece === undefined)",
+    original: "piece === undefined",
+    replacement: "true",
+    reason: "the same frame is gathered, with a copy where none was needed",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (leftBytes < sizeBytes && piece.mark === undefined)",
+    original: "&&",
+    replacement: "||",
+    reason: "the same frame is gathered, with a copy where none was needed",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (leftBytes < sizeBytes && piece.mark === undefined)",
+    original: "<",
+    replacement: "<=",
+    reason: "the same frame is gathered, with a copy where none was needed",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (!this.#hasFrame)",
+    original: "!this.#hasFrame",
+    replacement: "true",
+    reason:
+      "what waits was sent as far as it is due just before, so that its next frame is not in the past",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "#dueMs = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "the first stream sets it anew",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "this.#stopTimer = this.#clock.after(Math.max(0, waitMs), () => this.#tick());",
+    original: "0",
+    replacement: "1",
+    reason:
+      "what is due within a millisecond leaves a fraction of one later, far ahead of when it is heard",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "if (taken.byteLength === 0 && mark === undefined)",
+    original: "taken.byteLength === 0 && mark === undefined",
+    replacement: "false",
+    reason: "a piece without sound and mark is let go of when it is first looked at",
+  },
+  {
+    sourcePath: "engine/audio/pacer.ts",
+    code: "this.#sink.frame(frame.byteLength === frameBytes ? frame : this.#filled(frame));",
+    original: "frame.byteLength === frameBytes",
+    replacement: "false",
+    reason: "a whole frame is copied",
+  },
+  {
+    sourcePath: "engine/audio/mp3-frames.ts",
+    code: "if (only === undefined)",
+    original: "only === undefined",
+    replacement: "false",
+    reason: "of no pieces at all the copy is empty, too",
+  },
+];
