@@ -213,4 +213,32 @@ export const IN_RECOGNIZERS: readonly EquivalentMutant[] = [
     replacement: "1",
     reason: "the first connection, which the constructor attaches, sets it anew",
   },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/audio-ring.ts",
+    code: "const kept = audio.length > capacity ? audio.subarray(audio.length - capacity) : audio;",
+    original: ">",
+    replacement: ">=",
+    reason: "of as much as there is room for all is kept on both ways",
+  },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/audio-ring.ts",
+    code: "if (untilEnd < kept.length)",
+    original: "untilEnd < kept.length",
+    replacement: "true",
+    reason: "nothing is copied where nothing is left",
+  },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/audio-ring.ts",
+    code: "if (untilEnd < kept.length)",
+    original: "<",
+    replacement: "<=",
+    reason: "nothing is copied where nothing is left",
+  },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/audio-ring.ts",
+    code: "this.#bytes.set(untilEnd === kept.length ? kept : kept.subarray(0, untilEnd), at);",
+    original: "untilEnd === kept.length",
+    replacement: "false",
+    reason: "the part up to the end is all of it",
+  },
 ];
