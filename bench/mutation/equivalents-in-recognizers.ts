@@ -241,4 +241,11 @@ export const IN_RECOGNIZERS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "the part up to the end is all of it",
   },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-flux.ts",
+    code: 'return text === "" ? [{ kind: "wordless" }] : [heard];',
+    original: '"wordless"',
+    replacement: '"mutated"',
+    reason: "nothing is done for either, and either tells that it has listened",
+  },
 ];

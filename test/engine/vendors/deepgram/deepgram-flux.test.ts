@@ -51,6 +51,7 @@ describe("what Deepgram Flux tells", () => {
     say("Update", " ");
     say("Update", " book ", 0, 1, [{ end: 0.6 }]);
     say("Weather", "it rains");
+    peer.socket.send('{"type":"TurnInfo","event":"Update"}');
     say("EndOfTurn", "Book it.", 0, 1.2, [{ end: 0.6 }, { end: 1.1 }]);
     say("StartOfTurn", "and");
     assert.deepEqual(await heard(), [
