@@ -248,4 +248,25 @@ export const IN_RECOGNIZERS: readonly EquivalentMutant[] = [
     replacement: '"mutated"',
     reason: "nothing is done for either, and either tells that it has listened",
   },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-flux.ts",
+    code: 'query.set("language_hint", language.split("-", 1)[0] ?? "");',
+    original: "1",
+    replacement: "2",
+    reason: "only the first part is taken",
+  },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-flux.ts",
+    code: "#turnStartSec = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "it is read only once there are words, which come with it",
+  },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-flux.ts",
+    code: "#heardSec = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "it is read only once there are words, which come with it",
+  },
 ];

@@ -47,6 +47,24 @@ describe("Deepgram's stream", () => {
     });
   });
 
+  for (const [header, body, told] of [
+    ["dg-error: slow down\r\n", '{"err_code":"BUSY","err_msg":"other"}', "BUSY: slow down"],
+    ["", '{"err_code":"BUSY","err_msg":"too many"}', "BUSY: too many"],
+    ["", "<html>", undefined],
+  ] as const) {
+    it(`is refused in the vendor's words: ${told ?? "none"}`, async () => {
+      server.onUpgrade = (socket) => {
+        const length = `Content-Length: ${body.length}\r\n`;
+        socket.end(`HTTP/1.1 429 No\r\n${header}${length}Connection: close\r\n\r\n${body}`);
+      };
+      const words = told === undefined ? "" : `: ${told}`;
+      await assert.rejects(scripted.open(), {
+        fault: "rateLimited",
+        message: `deepgram answered 429${words}`,
+      });
+    });
+  }
+
   it("sends some silence first, then the audio as it is, and never an empty frame", async () => {
     const stream = await scripted.open({ ...LISTENING, format: MULAW_8K });
     stream.write(new Uint8Array(0));
