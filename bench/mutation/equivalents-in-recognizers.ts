@@ -269,4 +269,26 @@ export const IN_RECOGNIZERS: readonly EquivalentMutant[] = [
     replacement: "1",
     reason: "it is read only once there are words, which come with it",
   },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-nova.ts",
+    code: 'return [{ kind: "wordless" }];',
+    original: '"wordless"',
+    replacement: '"mutated"',
+    reason: "nothing is done for either, and either tells that it has listened",
+  },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-nova.ts",
+    code: "this.#guess = undefined;",
+    original: "this.#guess = undefined;",
+    replacement: ";",
+    reason: "each connection has a reader of its own, which is lost once",
+  },
+  {
+    sourcePath: "engine/vendors/deepgram/deepgram-flux.ts",
+    code: 'this.#text = "";',
+    original: 'this.#text = "";',
+    replacement: ";",
+    reason:
+      "each connection has a reader of its own, which is lost once; where a turn ends it is noticed",
+  },
 ];

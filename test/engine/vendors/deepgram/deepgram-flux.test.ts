@@ -51,7 +51,9 @@ describe("what Deepgram Flux tells", () => {
     say("Update", " ");
     say("Update", " book ", 0, 1, [{ end: 0.6 }]);
     say("Weather", "it rains");
-    for (const rubbish of ["[{", '{"type":"TurnInfo","event":"Update"}']) peer.socket.send(rubbish);
+    for (const other of ["[{", '{"type":"TurnInfo","event":"Update"}', '{"type":"Connected"}']) {
+      peer.socket.send(other);
+    }
     say("EndOfTurn", "Book it.", 0, 1.2, [{ end: 0.6 }, { end: 1.1 }]);
     say("StartOfTurn", "and");
     assert.deepEqual(await heard(), [
@@ -145,6 +147,7 @@ describe("what Deepgram Flux tells", () => {
     say("EndOfTurn", "Yes.", 0, 0.6);
     await scripted.changes.until("the end", () => scripted.listener.turns.length === 1);
     await breaks();
+    assert.equal(scripted.listener.transcripts.length, 1);
     await isSentAgain(400);
   });
 

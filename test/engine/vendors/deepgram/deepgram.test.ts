@@ -72,6 +72,7 @@ describe("Deepgram's stream", () => {
     stream.write(new Uint8Array(0));
     stream.write(Uint8Array.of(4));
     const peer = await server.peer(0);
+    assert.match(peer.request.url ?? "", /&encoding=mulaw&sample_rate=8000&/);
     await scripted.changes.until("three frames", () => peer.binaries.length === 3);
     assert.deepEqual([...(peer.binaries[0] ?? [])], Array(800).fill(0xff));
     assert.deepEqual([...(peer.binaries[1] ?? [])], [1, 2, 3]);
@@ -146,7 +147,9 @@ describe("Deepgram's stream", () => {
     const { socket } = await server.peer(0);
     const empty = { type: "Results", start: 0, duration: 1, channel: { alternatives: [] } };
     socket.send(JSON.stringify(empty));
-    socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":-1}');
+    for (const endSec of [-1, 0]) {
+      socket.send(JSON.stringify({ type: "UtteranceEnd", last_word_end: endSec }));
+    }
     socket.send(JSON.stringify({ ...empty, speech_final: true }));
     await scripted.changes.until("the end of the silence", () => listener.transcripts.length === 1);
     assert.deepEqual(listener.transcripts[0], {
@@ -155,7 +158,7 @@ describe("Deepgram's stream", () => {
       speechFinal: true,
       lastWordEndMs: undefined,
     });
-    assert.deepEqual(listener.events, ["final"]);
+    assert.deepEqual(listener.events, ["utteranceEnd", "final"]);
     stream.close();
   });
 
