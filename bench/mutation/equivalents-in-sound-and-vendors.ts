@@ -254,4 +254,11 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
     replacement: ">=",
     reason: "a pause of just that length, which a rounding makes, moves nothing that anybody hears",
   },
+  {
+    sourcePath: "engine/session/playback/sentence-delivery.ts",
+    code: "if (!this.#isOver)",
+    original: "!this.#isOver",
+    replacement: "true",
+    reason: "behind the end nothing is told any more",
+  },
 ];

@@ -164,4 +164,18 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "1",
     reason: "it is read only once there are words, which come with it",
   },
+  {
+    sourcePath: "engine/vendors/cartesia/cartesia.ts",
+    code: "const fault = faultOfStatus(message.status_code ?? 500);",
+    original: "500",
+    replacement: "1000",
+    reason: "both are the fault of a server",
+  },
+  {
+    sourcePath: "engine/vendors/cartesia/cartesia.ts",
+    code: 'language: request.language.split("-", 1)[0],',
+    original: "1",
+    replacement: "2",
+    reason: "only the first part is taken",
+  },
 ];
