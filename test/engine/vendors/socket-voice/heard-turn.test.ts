@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type Said, speakTurn } from "../../../../engine/vendors/socket-voice/spoken-turn.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
@@ -88,6 +88,9 @@ describe("a sentence on an open socket", () => {
     peer.socket.send("sound and end");
     peer.socket.send("sound");
     await spoken;
+    // Who answers has read all that came before.
+    peer.socket.ping();
+    await once(peer.socket, "pong");
     assert.deepEqual(heard, [[1, 2], WORD, [3], [7], [4]]);
     assert.deepEqual([socket.isOpen, clock.pendingTimerCount], [true, 0]);
     assert.deepEqual(getEventListeners(signal, "abort"), []);
