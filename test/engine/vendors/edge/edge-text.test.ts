@@ -117,6 +117,8 @@ describe("Edge's frames", () => {
     );
     assert.equal(pathOf("X-RequestId:1\r\n\r\nPath:turn.end"), undefined);
     assert.equal(pathOf("nothing"), undefined);
+    assert.equal(pathOf("Path:turn.start\r\n\r\n{}"), "turn.start");
+    assert.equal(pathOf("X-RequestId:1\r\nPath:turn.end"), "turn.end");
   });
 
   it("hold audio behind their header, if their length is true", () => {
