@@ -167,4 +167,11 @@ export const IN_AUDIO: readonly EquivalentMutant[] = [
     reason:
       "from the second byte to the first there is as little; that a byte is taken by the other number is noticed",
   },
+  {
+    sourcePath: "engine/audio/mp3-frames.ts",
+    code: "while (next < bytes.length && bytes[next] !== 0xff && bytes[next] !== ID3_FIRST)",
+    original: "<",
+    replacement: "<=",
+    reason: "behind the end begins no frame",
+  },
 ];

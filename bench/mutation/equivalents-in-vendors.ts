@@ -178,4 +178,25 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "2",
     reason: "only the first part is taken",
   },
+  {
+    sourcePath: "engine/vendors/edge/edge-voices.ts",
+    code: 'return VOICES[language] ?? VOICES[language.split("-", 1)[0] ?? ""] ?? FALLBACK_VOICE;',
+    original: "1",
+    replacement: "2",
+    reason: "only the first part is taken",
+  },
+  {
+    sourcePath: "engine/vendors/edge/edge-text.ts",
+    code: 'if (piece !== "")',
+    original: 'piece !== ""',
+    replacement: "true",
+    reason: "a piece with nothing to say in it is left out in the end",
+  },
+  {
+    sourcePath: "engine/vendors/edge/edge-frames.ts",
+    code: "if (frame.length < 2 || frame.length < audioAt)",
+    original: "2",
+    replacement: "3",
+    reason: "a frame without a header is about nothing",
+  },
 ];

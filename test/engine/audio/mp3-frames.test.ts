@@ -56,6 +56,7 @@ test("a frame needs a header of its kind, a tag or the end behind it, unless it 
   assert.equal(found(frame, frame, noise), 2);
   assert.equal(found(frame, frames(1, OTHER_HEADER, 104)), 1);
   assert.equal(found(noise, frame, noise, frame), 1);
+  assert.equal(found(noise.subarray(0, 1), frame, frame), 2);
   assert.equal(found(frame, frame, noise, frame, noise), 2);
   for (const tag of ["TAG", "APETAGEX"]) {
     assert.equal(found(frame, Buffer.from(tag), noise), 1, tag);
