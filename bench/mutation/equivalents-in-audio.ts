@@ -174,4 +174,11 @@ export const IN_AUDIO: readonly EquivalentMutant[] = [
     replacement: "<=",
     reason: "behind the end begins no frame",
   },
+  {
+    sourcePath: "engine/audio/audio-pool.ts",
+    code: "waitLastMs: this.#isReady ? waits.lastMs : 0,",
+    original: "this.#isReady",
+    replacement: "true",
+    reason: "nothing comes through before the thread is warm",
+  },
 ];

@@ -199,4 +199,18 @@ export const IN_VENDORS: readonly EquivalentMutant[] = [
     replacement: "3",
     reason: "a frame without a header is about nothing",
   },
+  {
+    sourcePath: "engine/vendors/edge/edge.ts",
+    code: "socket.destroy();",
+    original: "socket.destroy();",
+    replacement: ";",
+    reason: "a sentence that fails has broken its socket already",
+  },
+  {
+    sourcePath: "engine/vendors/edge/edge-frames.ts",
+    code: "if (frame.length < 2 || frame.length < audioAt)",
+    original: "<",
+    replacement: "<=",
+    reason: "a frame without a header is about nothing; that one without sound has none is noticed",
+  },
 ];

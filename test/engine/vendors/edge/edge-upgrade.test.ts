@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MP3 } from "../../../../engine/audio/audio-format.js";
 import { edgeToken } from "../../../../engine/vendors/edge/edge-token.js";
+import { textToSpeech } from "../../../../engine/vendors/registry.js";
+import { never } from "../sandboxed-vendors.js";
 import { ScriptedSpeech } from "../scripted-speech.js";
 
 const REQUEST = { text: "Hi.", modelId: "m", speed: 1, language: "en", format: MP3 };
@@ -74,6 +76,31 @@ describe("a connection to Edge", () => {
       await assert.rejects(spoken, { fault: "unauthorized", message: "edge answered 403" });
       assert.equal(scripted.server.upgradeCount, upgradeCount + 1);
     }
+  });
+
+  it("is not opened to a private address for an organization's own provider", async () => {
+    const { clock, connections, server } = scripted;
+    const given = { baseUrl: server.url, apiKey: undefined, settings: {}, clientOwned: true };
+    const speech = textToSpeech("edge", given, { clock, connections });
+    const speaking = speech.synthesize(REQUEST, () => undefined, never());
+    await assert.rejects(speaking, { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+    assert.equal(server.upgradeCount, 0);
+  });
+
+  it("carries sound, and what else it carries is not heard", async () => {
+    const { peer, spoken, chunks } = await scripted.ask(REQUEST, 2, { protocol: "ws:" });
+    for (const [path, bytes] of [
+      ["turn.start", [9]],
+      ["audio", [1, 2]],
+    ] as const) {
+      const header = `Path:${path}\r\n`;
+      const length = Buffer.of(0, header.length);
+      peer.socket.send(Buffer.concat([length, Buffer.from(header), Buffer.from(bytes)]));
+    }
+    peer.socket.send("Path:response\r\n\r\n{}");
+    peer.socket.send("Path:turn.end\r\n\r\n{}");
+    await spoken;
+    assert.deepEqual(Buffer.concat(chunks), Buffer.of(1, 2));
   });
 
   it("is given up when it takes more than ten seconds", async () => {
