@@ -241,4 +241,19 @@ export const IN_RECOGNIZERS: readonly EquivalentMutant[] = [
     replacement: "false",
     reason: "the part up to the end is all of it",
   },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/audio-feed.ts",
+    code: "if (this.#sentByte < endByte && endByte - this.#sentByte < pieceBytes) {",
+    original: "<",
+    replacement: "<=",
+    reason:
+      "a rest of just that length needs no filling up; that nothing is filled up where nothing is left is noticed",
+  },
+  {
+    sourcePath: "engine/vendors/recognizer-stream/deaf-watch.ts",
+    code: "#quietMs = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "before the first voice there is nothing that the silence could end",
+  },
 ];

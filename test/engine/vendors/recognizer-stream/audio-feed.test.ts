@@ -106,6 +106,10 @@ describe("what a recognizer is sent, by its last message", () => {
   });
 
   it("is what an outage leaves over together with the next words, where it is less than a piece", async () => {
+    write(LOUD, 12 * PIECE_FRAMES);
+    const turn = { event: "EndOfTurn", audio_window_start: 0, audio_window_end: 0.96 };
+    peer.socket.send(JSON.stringify({ type: "TurnInfo", transcript: "book it", ...turn }));
+    await scripted.changes.until("the turn", () => scripted.listener.turns.length === 1);
     await comesBack(LOUD, 3);
     scripted.clock.advance(40);
     write(LOUD, 1);
