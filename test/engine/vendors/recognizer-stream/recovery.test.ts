@@ -280,7 +280,7 @@ describe("Deepgram's stream after its connection broke", () => {
     await scripted.changes.until("the end", () => peer.isClosed);
     const unreadBytes = writtenBytes + OPENING_BYTES - bytesOf(peer);
     assert.ok(unreadBytes > SEND_BUFFER_MAX_BYTES, `${unreadBytes} bytes`);
-    // Of the last two seconds it may have read a part.
+    // The vendor may have read a part of the last two messages.
     assert.ok(unreadBytes < SEND_BUFFER_MAX_BYTES + 2 * second.length, `${unreadBytes} bytes`);
     stream.close();
   });
