@@ -1,7 +1,9 @@
 import type { EquivalentMutant } from "./equivalent-mutant.js";
 import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
+import { IN_AUDIO } from "./equivalents-in-audio.js";
 import { IN_CALLS } from "./equivalents-in-calls.js";
 import { IN_CHAINS } from "./equivalents-in-chains.js";
+import { IN_RECOGNIZERS } from "./equivalents-in-recognizers.js";
 import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
 import { IN_SPEECH } from "./equivalents-in-speech.js";
 import { IN_STORAGE } from "./equivalents-in-storage.js";
@@ -167,6 +169,8 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     reason: "without the scanner the message is parsed as a whole, to the same event",
   },
   ...BETWEEN_SERVERS,
+  ...IN_AUDIO,
+  ...IN_RECOGNIZERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
   ...IN_CHAINS,

@@ -22,11 +22,13 @@ export interface VoiceDialect extends SocketDialect {
   readonly drainMaxMs?: number;
 }
 
+/** How many sentences a socket has borne: it goes from one call's client to the next. */
+const sentencesOn = new WeakMap<VendorSocket, number>();
+
 /** Sockets are kept between sentences, and shared by the calls that speak with the same key, model and format. */
 export class SocketVoice {
   readonly #dialect: VoiceDialect;
   readonly #access: SocketAccess;
-  readonly #sentences = new WeakMap<VendorSocket, number>();
 
   constructor(dialect: VoiceDialect, access: SocketAccess) {
     this.#dialect = dialect;
@@ -73,8 +75,8 @@ export class SocketVoice {
   }
 
   #keep(pool: SocketPool, socket: VendorSocket): void {
-    const sentences = (this.#sentences.get(socket) ?? 0) + 1;
-    this.#sentences.set(socket, sentences);
+    const sentences = (sentencesOn.get(socket) ?? 0) + 1;
+    sentencesOn.set(socket, sentences);
     if (sentences < this.#dialect.sentencesMax) pool.give(socket);
     else socket.destroy();
   }

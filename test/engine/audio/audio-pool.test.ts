@@ -138,17 +138,6 @@ test("a closed pool refuses sentences and fails those under way", async (t) => {
   await assert.rejects(pool.convert(new Uint8Array(960), TO_MULAW, "speech"), AudioPoolClosed);
 });
 
-test("what the first sentence waits for while the thread starts is not held against the next call", async (t) => {
-  const clock = new VirtualClock();
-  const { pool } = startPool(t, ownThread(t), clock);
-  const first = pool.convert(new Uint8Array(960), TO_MULAW, "speech");
-  clock.advance(500);
-  await Promise.all([first, pool.ready]);
-  await new Promise(setImmediate);
-  const { waitLastMs, waitP95Ms } = pool.stats;
-  assert.deepEqual([waitLastMs, waitP95Ms], [0, 0]);
-});
-
 test("what a sentence waits for a thread that is ready counts", async (t) => {
   const clock = new VirtualClock();
   const { pool } = startPool(t, undefined, clock);
@@ -158,4 +147,34 @@ test("what a sentence waits for a thread that is ready counts", async (t) => {
   await said;
   const { waitLastMs, waitP95Ms } = pool.stats;
   assert.deepEqual([waitLastMs, waitP95Ms], [500, 500]);
+});
+
+test("a thread that cannot be started is told, unless the pool was closed before", async (t) => {
+  const kinds = async (isClosed: boolean) => {
+    const { pool, faults } = startPool(t, ownThread(t, new URL("./no-worker.js", import.meta.url)));
+    const told: string[] = [];
+    faults.on("fault", ({ kind }) => told.push(kind));
+    if (isClosed) pool.close();
+    await pool.ready;
+    return told;
+  };
+  assert.deepEqual(await kinds(false), ["threadLost"]);
+  assert.deepEqual(await kinds(true), []);
+});
+
+test("what the first sentences wait for while the thread starts is not held against the next call", async (t) => {
+  const clock = new VirtualClock();
+  const { pool } = startPool(t, ownThread(t), clock);
+  const convertTwo = () => [1, 2].map(() => pool.convert(new Uint8Array(6), TO_MULAW, "speech"));
+  const first = convertTwo();
+  clock.advance(500);
+  assert.deepEqual(pool.stats, { stepsWaiting: 3, waitP95Ms: 0, waitLastMs: 0 });
+  const sizes = (await Promise.all(first)).map(({ length }) => length);
+  assert.deepEqual(sizes, [1, 1], "a single sample is sound");
+  await pool.ready;
+  await new Promise(setImmediate);
+  const next = convertTwo();
+  clock.advance(70);
+  assert.deepEqual(pool.stats, { stepsWaiting: 3, waitP95Ms: 70, waitLastMs: 0 });
+  await Promise.all(next);
 });

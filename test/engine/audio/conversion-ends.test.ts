@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ConversionQueue } from "../../../engine/audio/conversion-queue.js";
+import { collectGarbage } from "../../doubles/garbage.js";
 import { FORMAT, queueTrial } from "./queue-trial.js";
 
 test("behind its end a sentence takes nothing and is told nothing", async () => {
@@ -82,4 +84,52 @@ test("a new thread is not asked to forget what the lost one knew, and no deadlin
   open().conversion.write(Uint8Array.of(4));
   const ids = tasks.flatMap(({ batch }) => batch.steps.map(({ id }) => id));
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test("whoever lets go of a sentence at its end leaves nothing to be forgotten", async () => {
+  const { queue, open, echo, tasks } = queueTrial();
+  const ended = queue.open(FORMAT, "speech", {
+    onAudio: () => undefined,
+    onEnd: () => ended.drop(),
+    onFailed: assert.ifError,
+  });
+  ended.end();
+  await echo();
+  open().conversion.write(Uint8Array.of(1));
+  assert.deepEqual(tasks[1]?.batch.dropped, []);
+});
+
+test("a sentence that another lets go of as it fails is not told that it fails", () => {
+  const { queue, open } = queueTrial();
+  const failed: string[] = [];
+  queue.open(FORMAT, "speech", {
+    onAudio: () => undefined,
+    onEnd: () => undefined,
+    onFailed: () => {
+      failed.push("one");
+      other.conversion.drop();
+    },
+  });
+  const other = open();
+  queue.close();
+  assert.deepEqual([failed, other.errors], [["one"], []]);
+});
+
+/** Not inlined, so that nothing of it stays on the stack. */
+async function endedListener(
+  queue: ConversionQueue,
+  echo: () => Promise<void>,
+): Promise<WeakRef<object>> {
+  const listener = { onAudio: () => undefined, onEnd: () => undefined, onFailed: assert.ifError };
+  queue.open(FORMAT, "speech", listener).end();
+  await echo();
+  return new WeakRef(listener);
+}
+
+test("a sentence that has ended is held by nobody", async () => {
+  const { queue, echo, tasks } = queueTrial();
+  const listener = await endedListener(queue, echo);
+  tasks.length = 0;
+  await collectGarbage();
+  assert.equal(listener.deref(), undefined);
 });

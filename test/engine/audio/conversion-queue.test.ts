@@ -85,13 +85,10 @@ test("a batch holds the thread for no longer with MP3 than with samples", async 
 
 test("much audio at once is taken in steps that hold the thread for a moment each", async () => {
   const { open, echo, tasks } = queueTrial();
-  open().conversion.write(new Uint8Array(200_000));
-  await echo();
-  await echo();
-  const sizes = tasks.map(({ batch }) =>
-    batch.steps.reduce((sum, { bytes }) => sum + bytes.length, 0),
-  );
-  assert.ok(Math.max(...sizes) <= 64 * 1024, sizes.join());
+  open().conversion.write(new Uint8Array(40_000));
+  for (let n = 0; n < 3; n += 1) await echo();
+  const sizes = tasks.map(({ batch }) => batch.steps.map(({ bytes }) => bytes.length));
+  assert.deepEqual(sizes, [[16_384], [16_384], [7_232]]);
 });
 
 for (const [priority, stepsMax] of [
@@ -126,6 +123,9 @@ test("nothing more is told of a sentence that nobody waits for, and the thread f
   assert.deepEqual(dropped.told, []);
   const ids = tasks.map(({ batch }) => batch.steps.map(({ id }) => id));
   assert.deepEqual(tasks[1]?.batch.dropped, ids[0]);
+  await echo();
+  open().conversion.write(Uint8Array.of(4));
+  assert.deepEqual(tasks[2]?.batch.dropped, [], "it is told once");
 });
 
 test("a sentence that cannot be converted fails alone", async () => {
@@ -146,12 +146,14 @@ test("a sentence that cannot be converted fails alone", async () => {
 
 test("with the thread all that it had begun is lost, which is told, and the next begins anew", async () => {
   const { open, tasks, lost, echo } = queueTrial();
-  const [one, two] = [open(), open()];
+  const [one, two, recording] = [open(), open(), open("background")];
   one.conversion.write(Uint8Array.of(1));
   two.conversion.write(Uint8Array.of(2));
+  recording.conversion.write(Uint8Array.of(9));
   tasks[0]?.fail(new Error("exit code 3"));
   await new Promise(setImmediate);
-  assert.deepEqual([lost.length, one.errors.length, two.errors.length], [1, 1, 1]);
+  const errors = [one, two, recording].map((each) => each.errors.length);
+  assert.deepEqual([lost.length, errors, tasks.length], [1, [1, 1, 1], 1]);
   const next = open();
   next.conversion.write(Uint8Array.of(3));
   await echo();
@@ -175,6 +177,10 @@ test("closing fails all that is under way, and all that comes later", () => {
   const late = open();
   late.conversion.write(Uint8Array.of(2));
   for (const { errors } of [begun, late]) assert.ok(errors[0] instanceof AudioPoolClosed);
+  assert.equal(queue.length, 0);
+  const unasked = open();
+  queue.close();
+  assert.deepEqual(unasked.errors, []);
 });
 
 test("how long speech waits is known, of what has come through and of the oldest that has not", async () => {

@@ -56,10 +56,12 @@ test("a frame needs a header of its kind, a tag or the end behind it, unless it 
   assert.equal(found(frame, frame, noise), 2);
   assert.equal(found(frame, frames(1, OTHER_HEADER, 104)), 1);
   assert.equal(found(noise, frame, noise, frame), 1);
+  assert.equal(found(noise.subarray(0, 1), frame, frame), 2);
   assert.equal(found(frame, frame, noise, frame, noise), 2);
   for (const tag of ["TAG", "APETAGEX"]) {
     assert.equal(found(frame, Buffer.from(tag), noise), 1, tag);
     assert.equal(found(frame, Buffer.from(tag.slice(0, -1)), noise), 0, tag);
+    assert.equal(found(frame, Buffer.from(`x${tag.slice(1)}`), noise), 0, tag);
   }
   assert.equal(found(frame, Buffer.from("ID3"), Buffer.alloc(7)), 1);
   assert.equal(found(frame, Buffer.from("ID3"), Buffer.alloc(6)), 0);
@@ -136,9 +138,9 @@ function id3v1(): Buffer {
 }
 
 /** A frame of silence with the mark of an information frame where its side information ends. */
-function informationFrame(mark: string, at: number): Buffer {
+function informationFrame(mark: string, at: number, header = HEADER): Buffer {
   const frame = Buffer.alloc(144);
-  frame.set([0xff, 0xf3, 0x64, 0xc4]);
+  frame.set(header);
   frame.write(mark, at);
   return frame;
 }
@@ -150,6 +152,7 @@ test("tags and information frames are no audio", () => {
     "ID3v2 with a footer": [id3v2(300, 0x10), SPEECH],
     "ID3v2 with every other flag": [id3v2(300, 0xef), SPEECH],
     "two ID3v2": [id3v2(200), id3v2(1_000), SPEECH],
+    "ID3v2 behind garbage": [Buffer.alloc(7, 0x10), id3v2(300), SPEECH],
     "ID3v1 behind": [SPEECH, id3v1()],
     both: [id3v2(5), SPEECH, id3v1()],
     "a Xing frame": [informationFrame("Xing", 13), SPEECH],
@@ -161,6 +164,23 @@ test("tags and information frames are no audio", () => {
     const stream = mp3Stream(Buffer.concat(parts));
     assert.equal(stream.durationMs, pure.durationMs, title);
     assert.deepEqual(Buffer.from(stream.audio), SPEECH, title);
+  }
+});
+
+test("in a first frame with a check sum the mark stands behind that, or where it would without", () => {
+  const checked = [0xff, 0xf2, 0x64, 0xc4];
+  for (const before of [Buffer.alloc(0), id3v2(90)]) {
+    for (const [at, frames] of [
+      [12, 64],
+      [13, 63],
+      [14, 64],
+      [15, 63],
+      [16, 64],
+    ] as const) {
+      const first = informationFrame("Xing", at, checked);
+      const stream = mp3Stream(Buffer.concat([before, first, SPEECH]));
+      assert.equal(stream.frames, frames, `at ${at}`);
+    }
   }
 });
 

@@ -49,7 +49,7 @@ test("a part of a frame waits for the rest of it, which may come late without th
 });
 
 test("the mark of a sentence that had no room is told all the same", () => {
-  const { clock, stream, sent } = telephone();
+  const { clock, stream, sent, frames } = telephone();
   const framesMax = QUEUED_MAX_MS / FRAME_MS;
   stream.enqueue(speech(framesMax), "long");
   assert.equal(stream.enqueue(speech(AHEAD_FRAMES + 1), "refused"), false);
@@ -58,6 +58,7 @@ test("the mark of a sentence that had no room is told all the same", () => {
     sent.filter(({ what }) => what !== "frame").map(({ what }) => what),
     ["long", "refused"],
   );
+  assert.equal(frames().length, framesMax, "and nothing of its sound");
 });
 
 test("a pacer counts its frames from when its first stream was opened, now and after it had none", () => {

@@ -100,9 +100,35 @@ test("a piece that is there before the late timer finds what waited sent, and th
 test("a pacer without lines has no timer", () => {
   const { clock, pacer, stream } = telephone();
   assert.equal(clock.pendingTimerCount, 1);
+  const other = pacer.open(FORMAT, { frame: () => undefined, mark: () => undefined });
+  assert.equal(clock.pendingTimerCount, 1, "one for all lines");
+  stream.enqueue(speech(50));
   stream.close();
+  assert.equal(stream.queuedMs, 0);
+  assert.equal(clock.pendingTimerCount, 1);
+  other.close();
   assert.equal(pacer.streamCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("what a telephone throws is thrown behind the frames of the others, where nobody wants to be told", (t) => {
+  t.mock.timers.enable({ apis: ["setImmediate"] });
+  const clock = new VirtualClock(0);
+  const pacer = new Pacer(clock);
+  const error = new Error("the socket is gone");
+  const broken = pacer.open(FORMAT, {
+    frame: () => undefined,
+    mark: () => {
+      throw error;
+    },
+  });
+  let frames = 0;
+  const other = pacer.open(FORMAT, { frame: () => void (frames += 1), mark: () => undefined });
+  broken.enqueue(speech(AHEAD_FRAMES + 1), "a");
+  other.enqueue(speech(AHEAD_FRAMES + 1));
+  clock.advance(FRAME_MS);
+  assert.deepEqual([frames, pacer.streamCount], [AHEAD_FRAMES + 1, 1]);
+  assert.throws(() => t.mock.timers.tick(0), error);
 });
 
 test("whatever is enqueued, held and cleared, sound is never sent twice, reordered or sent too early", () => {

@@ -41,6 +41,19 @@ test("the last, and what 95 of 100 do not exceed, of the last 64", () => {
   assert.equal(waits.p95Ms, 0);
 });
 
+test("three long waits of 64 are above what 95 of 100 do not exceed, whenever they came; a fourth before them is forgotten", () => {
+  for (const [long, short] of [
+    [900, 5],
+    [900, 900],
+  ] as const) {
+    const clock = new VirtualClock(10_000);
+    const waits = new RecentWaits(clock);
+    const kept = [long, ...Array<number>(30).fill(5), long, ...Array<number>(30).fill(5), long];
+    for (const waitMs of [900, short, ...kept]) waits.addSince(10_000 - waitMs);
+    assert.equal(waits.p95Ms, short);
+  }
+});
+
 test("a long wait is forgotten, though nothing follows it", () => {
   const clock = new VirtualClock(10_000);
   const waits = new RecentWaits(clock);

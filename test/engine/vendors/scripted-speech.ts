@@ -32,25 +32,32 @@ export class ScriptedSpeech {
     frames: number,
     { settings = {}, protocol = "http:", signal = never() } = {},
   ): Promise<ScriptedSentence> {
-    const baseUrl = this.server.url.replace("ws:", protocol);
-    const given = { baseUrl, apiKey: "the-key", settings, clientOwned: false };
-    const context = { clock: this.clock, connections: this.connections };
     const changes = new Changes();
     const index = this.server.peers.length;
     const [chunks, words]: [Uint8Array[], SpokenWord[]] = [[], []];
     const onWords = (more: readonly SpokenWord[]) => void words.push(...more);
-    const spoken = textToSpeech(this.#vendor, given, context).synthesize(
-      { ...request, onWords },
-      (audio) => {
-        chunks.push(audio);
-        changes.tell();
-      },
-      signal,
-    );
+    const take = (audio: Uint8Array) => {
+      chunks.push(audio);
+      changes.tell();
+    };
+    const ways = { settings, protocol, signal };
+    const spoken = this.speak({ ...request, onWords }, ways, take);
     spoken.catch(() => undefined);
     const peer = await this.server.peer(index);
     await this.server.changes.until("the sentence", () => peer.texts.length === frames);
     return { spoken, peer, chunks, words, changes };
+  }
+
+  /** Asks for a sentence, which may get no socket. */
+  speak(
+    request: SpeechRequest,
+    { settings = {}, protocol = "http:", signal = never() } = {},
+    onChunk: (audio: Uint8Array) => void = () => undefined,
+  ): Promise<void> {
+    const baseUrl = this.server.url.replace("ws:", protocol);
+    const given = { baseUrl, apiKey: "the-key", settings, clientOwned: false };
+    const context = { clock: this.clock, connections: this.connections };
+    return textToSpeech(this.#vendor, given, context).synthesize(request, onChunk, signal);
   }
 
   async close(): Promise<void> {

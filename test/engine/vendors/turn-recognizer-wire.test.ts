@@ -138,17 +138,6 @@ for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected }
       }
     });
 
-    it("breaks the connection of a call that ends as it is opened", async () => {
-      const ending = new AbortController();
-      const { signal } = ending;
-      // What waited for the connection has let go of the signal, and nobody else has taken it up yet.
-      signal.removeEventListener = () => ending.abort();
-      await assert.rejects(scripted.open({ modelId }, {}, signal), { fault: "aborted" });
-      const [peer] = scripted.server.peers;
-      await scripted.changes.until("the end", () => peer?.isClosed);
-      assert.equal(scripted.clock.pendingTimerCount, 0);
-    });
-
     for (const [code, fault] of expected.closeFaults) {
       it(`a connection that is closed with ${code} is ${fault}`, async () => {
         const { stream, peer } = await scripted.open({ modelId });

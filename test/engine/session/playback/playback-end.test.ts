@@ -99,6 +99,19 @@ test("a timer that goes off early, or late, finds all heard that it was set for"
   }
 });
 
+test("a turn that broke is reported as failed, though all that was sent of it was heard", () => {
+  for (const [faulty, outcome] of [
+    [true, "failed"],
+    [false, "played"],
+  ] as const) {
+    const { out } = endOf(turnOf({ faulty }));
+    const outcomes = out.flatMap((effect) =>
+      effect.type === "saveTurn" ? [effect.save.report?.outcome] : [],
+    );
+    assert.deepEqual(outcomes, [outcome]);
+  }
+});
+
 test("a turn of which nothing was sent has no end of its sound", () => {
   const { out } = endOf(turnOf({ faulty: true }, []));
   assert.ok(!out.some((effect) => effect.type === "send" && effect.message.type === "audioEnd"));

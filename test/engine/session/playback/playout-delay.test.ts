@@ -90,3 +90,17 @@ test("one bad sentence in ten is an accident, and one that came as fast as it pl
   assert.equal(delay.of(4_000), 520);
   assert.equal(delay.of(500), 520);
 });
+
+test("only what came slower than it plays, and left a gap, is missing the more, the longer a sentence is", () => {
+  for (const [durationMs, elapsedMs, leastLeftMs, delayMs] of [
+    [200, 201, -50, 120],
+    [200, 200, -50, 70],
+    [200, 300, 0.5, 19.5],
+    [1, 10, -5, 2_020],
+    [0, 10, -10, 30],
+  ] as const) {
+    const delay = new PlayoutDelay();
+    delay.observe({ durationMs, elapsedMs, leastLeftMs });
+    assert.equal(delay.of(400), delayMs, `${durationMs} in ${elapsedMs}`);
+  }
+});

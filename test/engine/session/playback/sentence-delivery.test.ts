@@ -9,10 +9,9 @@ import { SeededRandom } from "../../../simulation/seeded-random.js";
 const CHUNK = new Uint8Array(800);
 const CHUNK_MS = 100;
 
-function trial({ isStreamed = true } = {}) {
+function trial({ isStreamed = true, playoutDelay = new PlayoutDelay() } = {}) {
   const clock = new VirtualClock(1_000);
   const caller = new RecordingCaller();
-  const playoutDelay = new PlayoutDelay();
   const told: string[] = [];
   const words: number[] = [];
   const beganMs = clock.monotonicMs();
@@ -66,6 +65,49 @@ test("words are told once, with the next audio or the end, and no more than 500 
   delivery.finish();
   delivery.timed([word]);
   assert.deepEqual(words, [0, 1, 500]);
+});
+
+test("no word is told twice", () => {
+  const { clock, delivery, words } = trial();
+  delivery.timed([{ text: "one", endMs: 100 }]);
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(50);
+  delivery.timed([{ text: "two", endMs: 200 }]);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.deepEqual(words, [1, 1, 0]);
+});
+
+test("a single byte is sound, and none is nothing; what nobody waits for is not played", () => {
+  for (const isDropped of [false, true]) {
+    const { delivery, sent, told } = trial({ isStreamed: false });
+    for (const size of [0, 1, 0, 2]) delivery.add(new Uint8Array(size), size);
+    if (isDropped) delivery.drop();
+    delivery.play();
+    delivery.finish();
+    assert.deepEqual(sent(), isDropped ? [] : ["1", "2", "0!"]);
+    assert.deepEqual(told, isDropped ? [] : ["0: whole 3 of 0"]);
+  }
+});
+
+test("a sentence that came at once says that the next may begin at once", () => {
+  const playoutDelay = new PlayoutDelay();
+  const { delivery } = trial({ playoutDelay });
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.equal(playoutDelay.of(2_000), 0);
+  const next = trial({ playoutDelay });
+  next.delivery.add(CHUNK, CHUNK_MS);
+  assert.deepEqual(next.told, ["0: grew 100 of 0"]);
+});
+
+test("a voice that is slower than it is heard is missing the more, the longer a sentence is", () => {
+  const { clock, delivery, playoutDelay } = trial();
+  delivery.add(CHUNK, CHUNK_MS);
+  clock.advance(300);
+  delivery.add(CHUNK, CHUNK_MS);
+  delivery.finish();
+  assert.equal(playoutDelay.of(2_000), 2_020);
 });
 
 test("a sentence that is whole before its delay is over does not wait for it", () => {

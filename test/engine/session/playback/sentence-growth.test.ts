@@ -66,3 +66,21 @@ test("the first millisecond of a sentence is sound that has come", () => {
   call.send({ type: "sentenceGrew", turnId: 1, index: 0, durationMs: 1, firstByteAtMs: 290 });
   assert.equal(call.actor.state.turn?.sentences[0]?.grewAtMs, 300);
 });
+
+test("the times of words are those that the voice told", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, isStreamed: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "what time is it" });
+  call.send({ type: "replyToken", turnId: 1, text: "It is ten." });
+  call.send({ type: "replyDone", turnId: 1, tokens: 5 });
+  const words = [
+    { text: "It", endMs: 150 },
+    { text: "is", endMs: 300 },
+  ];
+  const grew = { type: "sentenceGrew", turnId: 1, index: 0, firstByteAtMs: 0 } as const;
+  call.send({ ...grew, durationMs: 400, words });
+  assert.deepEqual(call.actor.state.turn?.sentences[0]?.marks, [
+    { end: 2, atMs: 150 },
+    { end: 5, atMs: 300 },
+  ]);
+});

@@ -104,7 +104,7 @@ describe("what AssemblyAI's messages say", () => {
     assert.deepEqual(reader.lost(1.6), [], "told once");
     turn(1, "one", []);
     assert.deepEqual(reader.lost(0), []);
-    assert.deepEqual(reader.lost(0.1), [
+    assert.deepEqual(reader.lost(0.001), [
       { kind: "settled", sec: 0 },
       { ...guess("one", 0), isFinal: true },
     ]);

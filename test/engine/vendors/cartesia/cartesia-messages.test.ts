@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
+import { textToSpeech } from "../../../../engine/vendors/registry.js";
+import { eventually } from "../sandboxed-vendors.js";
 import { type ScriptedSentence, ScriptedSpeech } from "../scripted-speech.js";
 
 const REQUEST = { text: "Hi.", modelId: "sonic-3", speed: 1, language: "en-US", format: PCM_24K };
@@ -38,6 +40,18 @@ describe("a sentence of Cartesia", () => {
       add_timestamps: true,
       max_buffer_delay_ms: 0,
     });
+  });
+
+  it("is said over the socket that was opened ahead of it", async () => {
+    const { clock, connections, server } = scripted;
+    const baseUrl = server.url.replace("ws:", "http:");
+    const given = { baseUrl, apiKey: "the-key", settings: {}, clientOwned: false };
+    textToSpeech("cartesia", given, { clock, connections }).warm();
+    const { texts } = await server.peer(0);
+    await eventually(() => connections.socketPools.idleCount === 1, "the socket to wait");
+    scripted.speak(REQUEST).catch(() => undefined);
+    await server.changes.until("the sentence", () => texts.length === 1);
+    assert.equal(server.upgradeCount, 1);
   });
 
   for (const [asked, sent] of [

@@ -47,6 +47,24 @@ describe("Deepgram's stream", () => {
     });
   });
 
+  for (const [header, body, told] of [
+    ["dg-error: slow down\r\n", '{"err_code":"BUSY","err_msg":"other"}', "BUSY: slow down"],
+    ["", '{"err_code":"BUSY","err_msg":"too many"}', "BUSY: too many"],
+    ["", "<html>", undefined],
+  ] as const) {
+    it(`is refused in the vendor's words: ${told ?? "none"}`, async () => {
+      server.onUpgrade = (socket) => {
+        const length = `Content-Length: ${body.length}\r\n`;
+        socket.end(`HTTP/1.1 429 No\r\n${header}${length}Connection: close\r\n\r\n${body}`);
+      };
+      const words = told === undefined ? "" : `: ${told}`;
+      await assert.rejects(scripted.open(), {
+        fault: "rateLimited",
+        message: `deepgram answered 429${words}`,
+      });
+    });
+  }
+
   it("sends some silence first, then the audio as it is, and never an empty frame", async () => {
     const stream = await scripted.open({ ...LISTENING, format: MULAW_8K });
     stream.write(new Uint8Array(0));
@@ -54,10 +72,29 @@ describe("Deepgram's stream", () => {
     stream.write(new Uint8Array(0));
     stream.write(Uint8Array.of(4));
     const peer = await server.peer(0);
+    assert.match(peer.request.url ?? "", /&encoding=mulaw&sample_rate=8000&/);
     await scripted.changes.until("three frames", () => peer.binaries.length === 3);
     assert.deepEqual([...(peer.binaries[0] ?? [])], Array(800).fill(0xff));
     assert.deepEqual([...(peer.binaries[1] ?? [])], [1, 2, 3]);
     assert.deepEqual([...(peer.binaries[2] ?? [])], [4]);
+    stream.close();
+  });
+
+  it("has no time before the caller's audio, though the vendor hears silence before it", async () => {
+    const stream = await scripted.open();
+    const { socket } = await server.peer(0);
+    for (const [endSec, count] of [
+      [0.05, 1],
+      [0.1, 2],
+      [0.101, 3],
+    ] as const) {
+      socket.send(finalResults("hm", 0, endSec));
+      await scripted.changes.until("the words", () => listener.transcripts.length === count);
+    }
+    assert.deepEqual(
+      listener.transcripts.map(({ lastWordEndMs }) => lastWordEndMs),
+      [0, 0, 1],
+    );
     stream.close();
   });
 
@@ -110,7 +147,9 @@ describe("Deepgram's stream", () => {
     const { socket } = await server.peer(0);
     const empty = { type: "Results", start: 0, duration: 1, channel: { alternatives: [] } };
     socket.send(JSON.stringify(empty));
-    socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":-1}');
+    for (const endSec of [-1, 0]) {
+      socket.send(JSON.stringify({ type: "UtteranceEnd", last_word_end: endSec }));
+    }
     socket.send(JSON.stringify({ ...empty, speech_final: true }));
     await scripted.changes.until("the end of the silence", () => listener.transcripts.length === 1);
     assert.deepEqual(listener.transcripts[0], {
@@ -119,7 +158,7 @@ describe("Deepgram's stream", () => {
       speechFinal: true,
       lastWordEndMs: undefined,
     });
-    assert.deepEqual(listener.events, ["final"]);
+    assert.deepEqual(listener.events, ["utteranceEnd", "final"]);
     stream.close();
   });
 

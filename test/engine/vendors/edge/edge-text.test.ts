@@ -43,6 +43,13 @@ describe("text for Edge", () => {
 
   it("is cut between words", () => {
     assert.deepEqual(ssmlPieces("one two three four", 9), ["one two ", "three ", "four"]);
+    assert.deepEqual(ssmlPieces("one two three four", 8), ["one two ", "three ", "four"]);
+    assert.deepEqual(ssmlPieces("one two three four", 7), ["one ", "two ", "three ", "four"]);
+  });
+
+  it("is cut inside of a word only where that alone is too long, and goes on behind it", () => {
+    assert.deepEqual(ssmlPieces("ab abcdefg hi", 3), ["ab ", "abc", "def", "g ", "hi"]);
+    assert.deepEqual(ssmlPieces("a&&b", 6), ["a&amp;", "&amp;b"]);
   });
 
   it("never exceeds the limit, breaks no character or entity, and loses nothing", () => {
@@ -110,6 +117,8 @@ describe("Edge's frames", () => {
     );
     assert.equal(pathOf("X-RequestId:1\r\n\r\nPath:turn.end"), undefined);
     assert.equal(pathOf("nothing"), undefined);
+    assert.equal(pathOf("Path:turn.start\r\n\r\n{}"), "turn.start");
+    assert.equal(pathOf("X-RequestId:1\r\nPath:turn.end"), "turn.end");
   });
 
   it("hold audio behind their header, if their length is true", () => {

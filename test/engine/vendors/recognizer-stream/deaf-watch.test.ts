@@ -133,4 +133,49 @@ describe("a recognizer that tells nothing", () => {
       assert.deepEqual(hear(QUIET, 3_000), [], String(n));
     }
   });
+
+  /** So many more milliseconds of a voice that goes on. */
+  function goOn(durationMs: number): readonly Hearing[] {
+    const rest = watch.hear(LOUD.subarray(0, (durationMs % FRAME_MS) * 32));
+    const heard = hear(LOUD, durationMs - (durationMs % FRAME_MS));
+    return [...heard, ...(rest === "fine" ? [] : [rest])];
+  }
+
+  it("is not doubted, nor deaf, a millisecond too soon, whatever was told before", () => {
+    hear(LOUD, 40);
+    assert.deepEqual(goOn(1_199), []);
+    assert.deepEqual(goOn(1), ["doubtful"]);
+    assert.deepEqual(goOn(1_799), []);
+    assert.deepEqual(goOn(1), ["deaf"]);
+    assert.deepEqual(goOn(2_999), []);
+    assert.deepEqual(goOn(1), ["deaf"]);
+    watch.understood();
+    assert.deepEqual(goOn(1_199), []);
+    assert.deepEqual(goOn(1_800), ["doubtful"]);
+    assert.deepEqual(goOn(1), ["deaf"]);
+  });
+
+  it("has left an utterance unanswered no millisecond too soon, and counts anew from there", () => {
+    hear(LOUD, 1_040);
+    watch.hear(QUIET.subarray(0, 19 * 32));
+    assert.deepEqual(hear(QUIET, 1_480), []);
+    assert.deepEqual([watch.hear(QUIET), watch.hear(QUIET)], ["doubtful", "unanswered"]);
+    hear(LOUD, 40);
+    assert.deepEqual(goOn(2_999), []);
+    assert.deepEqual(goOn(1), ["deaf"]);
+  });
+
+  // The first two frames of a voice still count as silence.
+  it("takes what follows a silence of 1.5 s for another utterance, and of less for the same", () => {
+    for (const [quietMs, told] of [
+      [1_440, ["doubtful"]],
+      [1_460, []],
+    ] as const) {
+      watch = new DeafWatch(PCM_16K);
+      hear(QUIET, 400);
+      hear(LOUD, 640);
+      hear(QUIET, quietMs);
+      assert.deepEqual(hear(LOUD, 640), told, String(quietMs));
+    }
+  });
 });

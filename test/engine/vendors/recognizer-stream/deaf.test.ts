@@ -68,6 +68,8 @@ describe("a Deepgram that does not hear", () => {
       listener.failed.map(({ fault }) => fault),
       ["timeout"],
     );
+    await changes.until("the end", () => server.peers[2]?.isClosed);
+    assert.equal(clock.pendingTimerCount, 0);
   });
 
   it("is given up, too, when it greets on each connection", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Duplex } from "node:stream";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import {
   BYTES_PER_MS,
@@ -92,4 +93,40 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     assert.equal(listener.transcripts[0]?.lastWordEndMs, 1_400);
     stream.close();
   });
+
+  for (const [refusedMs, isTried] of [
+    [9_750, true],
+    [9_751, false],
+  ] as const) {
+    it(`${isTried ? "is tried" : "is not tried"} for once more where that would be ${refusedMs + 250} ms after the loss`, async () => {
+      const stream = await scripted.open();
+      const upgrades: Duplex[] = [];
+      server.onUpgrade = (socket) => {
+        upgrades.push(socket);
+        scripted.changes.tell();
+      };
+      const upgrade = (count: number) =>
+        scripted.changes.until(`try ${count}`, () => upgrades.length === count);
+      (await server.peer(0)).socket.terminate();
+      await scripted.changes.until("the loss", () => listener.lost.length === 1);
+      clock.advance(0);
+      await upgrade(1);
+      const startedTimers = clock.startedTimerCount;
+      clock.advance(5_000);
+      await scripted.changes.until("a wait", () => clock.startedTimerCount > startedTimers);
+      clock.advance(100);
+      await upgrade(2);
+      clock.advance(refusedMs - 5_100);
+      const waits = clock.startedTimerCount;
+      upgrades[1]?.end("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      await scripted.changes.until(
+        "what becomes of it",
+        () => clock.startedTimerCount > waits || listener.failed.length > 0,
+      );
+      clock.advance(250);
+      assert.deepEqual(listener.events, isTried ? ["lost"] : ["lost", "failed"]);
+      if (isTried) await upgrade(3);
+      stream.close();
+    });
+  }
 });

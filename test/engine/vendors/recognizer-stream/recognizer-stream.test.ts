@@ -133,6 +133,37 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(getEventListeners(ending.signal, "abort"), []);
   });
 
+  it("settles at its end what was guessed on a connection that breaks then: nothing is sent again", async () => {
+    write(LOUD, 20);
+    say("Update", "book it");
+    await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
+    const finished = stream.finish();
+    peer.socket.terminate();
+    await finished;
+    assert.deepEqual(
+      scripted.listener.transcripts.map(({ text, isFinal }) => [text, isFinal]),
+      [
+        ["book it", false],
+        ["book it", true],
+      ],
+    );
+  });
+
+  it("knows nothing on a new connection of a guess on the one before, which was heard again", async () => {
+    const { listener, changes, clock, server } = scripted;
+    write(QUIET, 50);
+    say("Update", "book it");
+    await changes.until("a guess", () => listener.transcripts.length === 1);
+    await breaks();
+    clock.advance(0);
+    peer = await server.peer(1);
+    await changes.until("the way back", () => listener.deafMs.length === 1);
+    clock.advance(1_000);
+    write(QUIET, 250);
+    await breaks();
+    assert.deepEqual(listener.events, ["interim", "lost", "recovered", "lost"]);
+  });
+
   it("tells words without a limit of their silence where none is set", async () => {
     say("Update", "book it");
     await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
@@ -147,17 +178,18 @@ describe("one call's stream to a recognizer", () => {
 
   it("sends silence in longer pieces once a turn has ended, and not when it only seems to", async () => {
     write(LOUD, 4);
+    write(QUIET, 4);
     say("EagerEndOfTurn", "yes");
     await scripted.changes.until("the mark", () => scripted.listener.turns.length === 1);
     write(QUIET, 4);
-    await messages(2);
+    await messages(3);
     say("EndOfTurn", "yes");
     await scripted.changes.until("the end", () => scripted.listener.turns.length === 2);
     write(QUIET, 9);
     write(QUIET, 1);
-    await messages(3);
+    await messages(4);
     const durationsMs = peer.binaries.map(({ length }) => length / BYTES_PER_MS);
-    assert.deepEqual(durationsMs, [80, 80, 200]);
+    assert.deepEqual(durationsMs, [80, 80, 80, 200]);
   });
 
   it("is lost when an utterance is left unanswered that nobody can be asked about", async () => {
@@ -180,6 +212,22 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual([doubts, scripted.listener.lost.length], [1, 0]);
     write(LOUD, 152);
     assert.equal(scripted.listener.lost.length, 1);
+  });
+
+  it("is lost where all that comes of a voice is that turns start", async () => {
+    const { listener, changes } = scripted;
+    Object.assign(listener, { onDoubtful: () => undefined });
+    write(QUIET, 20);
+    for (const count of [1, 2]) {
+      write(LOUD, 60);
+      say("StartOfTurn", "");
+      await changes.until("the start", () => listener.turns.length === count);
+    }
+    write(LOUD, 32);
+    assert.deepEqual(
+      listener.lost.map(({ fault }) => fault),
+      ["timeout"],
+    );
   });
 
   it("sends again in pieces of the vendor's length, as soon as there is one", async () => {
