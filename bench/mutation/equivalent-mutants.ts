@@ -10,6 +10,7 @@ import { IN_STORAGE } from "./equivalents-in-storage.js";
 import { IN_TELEPHONY } from "./equivalents-in-telephony.js";
 import { IN_TURN_TAKING } from "./equivalents-in-turn-taking.js";
 import { IN_TURNS } from "./equivalents-in-turns.js";
+import { IN_VENDOR_STREAMS } from "./equivalents-in-vendor-streams.js";
 import { IN_VENDORS } from "./equivalents-in-vendors.js";
 import type { Mutant } from "./sampled-mutants.js";
 
@@ -173,6 +174,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
   ...IN_RECOGNIZERS,
   ...IN_SOUND_AND_VENDORS,
   ...IN_VENDORS,
+  ...IN_VENDOR_STREAMS,
   ...IN_CHAINS,
   ...IN_STORAGE,
   ...IN_SPEECH,

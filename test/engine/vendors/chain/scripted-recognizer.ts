@@ -41,7 +41,7 @@ export class ScriptedEar implements SpeechStream {
 /** Opens a stream at once, or fails with what stands first in `failures`, or answers when it is told to. */
 export class ScriptedRecognizer implements SpeechToText {
   readonly ears: ScriptedEar[] = [];
-  /** Of all that it was asked for, whether it has opened a stream or not. */
+  /** The listeners of all streams that it was asked for, whether it has opened a stream or not. */
   readonly listeners: SpeechListener[] = [];
   readonly signals: AbortSignal[] = [];
   readonly failures: unknown[] = [];

@@ -9,7 +9,7 @@ import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { chainOf } from "./chain-of.js";
 
 const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
-/** Of ten tokens, at four characters each. */
+/** A prompt of ten tokens, at four characters each. */
 export const MESSAGES = [
   { role: "user", content: "Is there a table for two tomorrow at 8?!" },
 ] as const;

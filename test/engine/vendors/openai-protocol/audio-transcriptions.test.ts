@@ -22,7 +22,7 @@ describe("the transcription of an utterance", () => {
   let server: ScriptedWebServer;
   let connections: Connections;
   let stream: SpeechStream;
-  /** Of utterances that have not been answered yet. */
+  /** The requests of utterances that have not been answered yet. */
   let responses: ServerResponse[];
 
   beforeEach(async () => {

@@ -49,7 +49,7 @@ test("in a quiet room a voice is as loud as 180, and in a steady noise three tim
   const noisyRoom = () => new Room().hear(1_000, 100);
   assert.equal(noisyRoom().hear(500, 307).startedCount, 0);
   assert.equal(noisyRoom().hear(60, 308).startedCount, 1);
-  // Of a room that nobody has heard yet the same is thought.
+  // A room that nobody has heard yet is taken for one like that.
   assert.equal(new Room().hear(500, 307).startedCount, 0);
   assert.equal(new Room().hear(60, 308).startedCount, 1);
 });
