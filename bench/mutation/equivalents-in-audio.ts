@@ -131,20 +131,6 @@ export const IN_AUDIO: readonly EquivalentMutant[] = [
     reason: "of no pieces at all the copy is empty, too",
   },
   {
-    sourcePath: "engine/audio/audio-worker.ts",
-    code: "const SILENT_FRAME = Uint8Array.from({ length: 144 }, (_, at) => [0xff, 0xf3, 0x64, 0xc4][at] ?? 0);",
-    original: "0xc4",
-    replacement: "392",
-    reason: "the same silence, on two channels",
-  },
-  {
-    sourcePath: "engine/audio/audio-worker.ts",
-    code: "const SILENT_FRAME = Uint8Array.from({ length: 144 }, (_, at) => [0xff, 0xf3, 0x64, 0xc4][at] ?? 0);",
-    original: "0",
-    replacement: "1",
-    reason: "the decoder gets warm as well by what nobody hears",
-  },
-  {
     sourcePath: "engine/audio/conversion-batch.ts",
     code: "return { error: error instanceof Error ? error.message : String(error) };",
     original: "error instanceof Error",
