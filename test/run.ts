@@ -74,7 +74,11 @@ if (names.length === 0) {
         concurrency,
         timeout: DEBIAN_FILE_TIMEOUT_MS,
       })
-    : run({ files: sharedProcesses, concurrency: true, timeout: PROCESS_TIMEOUT_MS });
+    : run({
+        files: sharedProcesses,
+        concurrency: sharedProcesses.length,
+        timeout: PROCESS_TIMEOUT_MS,
+      });
   tests.on("test:fail", (event) => {
     if (event.todo === undefined) process.exitCode = 1;
   });
