@@ -49,13 +49,16 @@ export function outboundTelephony(
   return new OutboundTelephony(calls, baseUrl);
 }
 
+/** What is asked of the vendor's account here. */
+type PlacingCalls = Pick<TwilioCalls, "place" | "hangUp">;
+
 /** The vendor's account together with the addresses of ours that it is given. */
 export class OutboundTelephony {
-  readonly #calls: TwilioCalls;
+  readonly #calls: PlacingCalls;
   readonly #baseUrl: () => string;
 
   /** `baseUrl`: of this server as the vendor reaches it, asked with every call. */
-  constructor(calls: TwilioCalls, baseUrl: () => string) {
+  constructor(calls: PlacingCalls, baseUrl: () => string) {
     this.#calls = calls;
     this.#baseUrl = baseUrl;
   }

@@ -92,6 +92,28 @@ export class TalkingCall {
   }
 }
 
+/** Placed calls of an organization that may place any; ids are `id-1` and so on. */
+export function outboundCalls(
+  surroundings: Pick<OutboundSurroundings, "telephony" | "journal" | "clock" | "log"> &
+    Partial<OutboundSurroundings>,
+) {
+  const slots = new CallSlots();
+  const liveCalls = new LiveCalls();
+  let idCount = 0;
+  const outbound = new OutboundCalls({
+    missing: [],
+    tokens: new OutboundTokens({ secret: "s".repeat(32), clock: surroundings.clock }),
+    opener: { refusal: () => Promise.resolve(undefined) },
+    phoneNumbers: undefined,
+    dialTargets: undefined,
+    slots,
+    liveCalls,
+    newId: () => `id-${++idCount}`,
+    ...surroundings,
+  });
+  return { outbound, slots, liveCalls };
+}
+
 /** Placed calls with a real vendor's client, journal and tokens; nobody refuses an order unless a test says so. */
 export async function outboundFor(
   context: TestContext,
@@ -103,24 +125,9 @@ export async function outboundFor(
   context.after(() => connections.close());
   const account = { accountSid: "AC1", authToken: "secret", baseUrl: await vendor.start(context) };
   const twilio = new TwilioCalls(account, { clock: new SystemClock(), connections });
-  const slots = new CallSlots();
-  const liveCalls = new LiveCalls();
-  let idCount = 0;
-  const outbound = new OutboundCalls({
-    telephony: new OutboundTelephony(twilio, () => "https://voice.example.com/"),
-    missing: [],
-    tokens: new OutboundTokens({ secret: "s".repeat(32), clock }),
-    opener: { refusal: () => Promise.resolve(undefined) },
-    phoneNumbers: undefined,
-    dialTargets: undefined,
-    slots,
-    liveCalls,
-    journal,
-    clock,
-    newId: () => `id-${++idCount}`,
-    log,
-    ...changes,
-  });
+  const telephony = new OutboundTelephony(twilio, () => "https://voice.example.com/");
+  const placing = outboundCalls({ telephony, journal, clock, log, ...changes });
+  const { outbound, slots, liveCalls } = placing;
   const place = () => outbound.place(TENANT, ORDER);
   /** The token of the call that was placed last, as the vendor was given it. */
   const lastToken = () => {

@@ -169,18 +169,6 @@ test("an agent that was stored before there were some choices has what was done 
       '$.patienceMs', '$.keypadDigits', '$.waitingWordMs', '$.callerSilenceMs')`);
   file.close();
   const agent = await database.agents.findById("org", "agent");
-  assert.deepEqual(agent?.thresholds, {
-    silenceTimeoutMs: 700,
-    maxCallDurationSec: 1800,
-    interruptionSensitivity: "medium",
-    agreementWords: "ignored",
-    earlyReply: false,
-    onVendorsLost: "end",
-    endpointingMs: 200,
-    patienceMs: 1_500,
-    keypadDigits: 0,
-    waitingWordMs: 1_500,
-    callerSilenceMs: null,
-  });
+  assert.deepEqual(agent?.thresholds, agentRecord().thresholds);
   assert.deepEqual(agent?.fallbacks, { llm: [], tts: [], stt: [], hedging: false });
 });

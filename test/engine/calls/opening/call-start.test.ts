@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newCall } from "../../../../engine/calls/opening/call-start.js";
+import { callRecord } from "../../../storage/sample-records.js";
 import { CALL_START } from "../temporary-journal.js";
 
 test("a call tells of the key that it came with, and of none where it came without one", () => {
@@ -15,28 +16,7 @@ test("a call tells of the key that it came with, and of none where it came witho
 });
 
 test("a call that has only begun has measured nothing, and nobody has said a word", () => {
-  assert.deepEqual(newCall(CALL_START, 7_000), {
-    id: "call",
-    orgId: "org",
-    agentId: "agent",
-    sessionId: "session",
-    channel: "web",
-    status: "active",
-    startedAtMs: 7_000,
-    endedAtMs: null,
-    durationSec: null,
-    metrics: {
-      ttfbMs: 0,
-      avgLatencyMs: 0,
-      totalTokens: 0,
-      ttsChars: 0,
-      interruptions: 0,
-      turnCount: 0,
-    },
-    summary: null,
-    sentiment: null,
-    transcript: [],
-    metadata: {},
-    createdAtMs: 7_000,
-  });
+  const id = { id: "call", orgId: "org", agentId: "agent", sessionId: "session" };
+  const times = { startedAtMs: 7_000, createdAtMs: 7_000 };
+  assert.deepEqual(newCall(CALL_START, 7_000), callRecord({ ...id, ...times }));
 });

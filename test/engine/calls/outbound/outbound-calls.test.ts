@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallJournal } from "../../../../engine/calls/call-journal.js";
-import { LiveCalls } from "../../../../engine/calls/live-calls.js";
-import { CallSlots } from "../../../../engine/calls/opening/call-slots.js";
-import {
-  OutboundCalls,
-  type OutboundSurroundings,
-} from "../../../../engine/calls/outbound/outbound-calls.js";
+import type { OutboundSurroundings } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
-import { OutboundTokens } from "../../../../engine/security/outbound-token.js";
-import type { TwilioCalls } from "../../../../engine/telephony/twilio/twilio-calls.js";
-import { ORDER, TalkingCall, TENANT } from "../outbound-stand.js";
+import { ORDER, outboundCalls, TalkingCall, TENANT } from "../outbound-stand.js";
 import { WrittenCalls } from "../written-calls.js";
 
 const PLACED = { ref: "CA1", token: "" };
@@ -26,29 +19,13 @@ function placing(changes: Partial<OutboundSurroundings> = {}) {
       PLACED.token = new URL(order.answerUrl).searchParams.get("token") ?? "";
       return Promise.resolve(PLACED.ref);
     },
-    hangUp: (callRef: string, state: string) =>
-      Promise.resolve(void told.push(`hang up ${callRef} ${state}`)),
+    hangUp: async (callRef: string, state?: string) =>
+      void told.push(`hang up ${callRef} ${state}`),
   };
-  const slots = new CallSlots();
-  const liveCalls = new LiveCalls();
   const journal = new CallJournal(store);
-  let idCount = 0;
-  const outbound = new OutboundCalls({
-    // Only what is called.
-    telephony: new OutboundTelephony(vendor as unknown as TwilioCalls, () => "https://we.test"),
-    missing: [],
-    tokens: new OutboundTokens({ secret: "s".repeat(32), clock }),
-    opener: { refusal: () => Promise.resolve(undefined) },
-    phoneNumbers: undefined,
-    dialTargets: undefined,
-    slots,
-    liveCalls,
-    journal,
-    clock,
-    newId: () => `id-${++idCount}`,
-    log,
-    ...changes,
-  });
+  const telephony = new OutboundTelephony(vendor, () => "https://we.test");
+  const placed = outboundCalls({ telephony, journal, clock, log, ...changes });
+  const { outbound, slots, liveCalls } = placed;
   const place = () => outbound.place(TENANT, ORDER);
   const say = (status: string, answeredBy = "") =>
     outbound.report(PLACED.token, { status, answeredBy });
