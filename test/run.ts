@@ -9,7 +9,7 @@ import { costTable, readCosts } from "./file-costs.js";
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
  * ffmpeg, PostgreSQL, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
- * alone. `--costs` says at the end which files took most CPU. What they wait for is mostly the next second of a broadcast, or another program, so more of them than there are cores.
+ * alone. `--costs` says at the end which files took most CPU.
  */
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
@@ -22,6 +22,8 @@ const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
 const SHARED_PROCESSES = 8;
+/** Many more than cores: those that make calls mostly wait for what takes as long as it is spoken. CI does other work beside. */
+const PROCESSES_AT_ONCE = Number(process.env["TEST_PROCESSES"] ?? 10);
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */
@@ -62,12 +64,12 @@ if (names.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {
-  // Each browser keeps a core busy, and its sound breaks off where it gets none.
+  // They wait for the next second of a broadcast, or for another program; but each browser keeps a core busy, and its sound breaks
+  // off where it gets none.
   const concurrency = process.argv[2] === "--browser" ? 2 : 4;
   const sharedProcesses = dealtFiles(names, SHARED_PROCESSES).map((group, index) =>
     processOf(group, index + 1),
   );
-  // More processes than cores: those that make calls mostly wait for what takes as long as it is spoken.
   const tests = needsDebian
     ? run({
         files: names.map((name) => join(root, name)),
@@ -76,7 +78,7 @@ if (names.length === 0) {
       })
     : run({
         files: sharedProcesses,
-        concurrency: sharedProcesses.length,
+        concurrency: PROCESSES_AT_ONCE,
         timeout: PROCESS_TIMEOUT_MS,
       });
   tests.on("test:fail", (event) => {
