@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -22,8 +23,8 @@ const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
 const SHARED_PROCESSES = 8;
-/** Many more than cores: those that make calls mostly wait for what takes as long as it is spoken. CI does other work beside. */
-const PROCESSES_AT_ONCE = Number(process.env["TEST_PROCESSES"] ?? 10);
+/** More than cores: those that make calls mostly wait for what takes as long as it is spoken. With ten on two cores a call was lost. */
+const PROCESSES_AT_ONCE = 2 * Math.max(2, availableParallelism());
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */
