@@ -42,9 +42,17 @@ export class Terminal {
   }
 }
 
+/** What a shell says of a program that SIGPIPE has ended. */
+const EXIT_READER_GONE = 141;
+
 /** Colours only on a screen, and not for those who said no (https://no-color.org). */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
+  // Whoever read the output, such as `head`, has seen enough.
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(EXIT_READER_GONE);
+  });
   return new Terminal({
     input: stdin,
     output: stdout,
