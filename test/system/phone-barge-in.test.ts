@@ -130,14 +130,10 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     assert.ok(Math.abs(cut.length - played.length) <= 1, `${cut.join(" ")} / ${played.join(" ")}`);
   });
 
-  test("is not interrupted by the echo of its own words", async (context) => {
+  test("is not interrupted by the echo of its own words", async () => {
     let told = await countedWithEcho();
     for (let tries = 1; told.heldUpMs > HELD_UP_MAX_MS && tries < TRIES_MAX; tries += 1) {
       told = await countedWithEcho();
-    }
-    if (told.heldUpMs > HELD_UP_MAX_MS) {
-      context.skip(`the machine held everything up for ${told.heldUpMs} ms in each of its tries`);
-      return;
     }
     const { caller, call } = told;
     assert.equal(caller.heard(), COUNT);
