@@ -1,5 +1,5 @@
 import type { Machine } from "../machine.js";
-import { equivalenceOf } from "./equivalent-mutants.js";
+import { equivalenceOf } from "./equivalents/equivalent-mutants.js";
 import type { Fate, Trial } from "./mutant-trial.js";
 import type { Mutant } from "./sampled-mutants.js";
 

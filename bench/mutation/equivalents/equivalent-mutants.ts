@@ -1,18 +1,18 @@
+import type { Mutant } from "../sampled-mutants.js";
+import { BETWEEN_SERVERS } from "./between-servers.js";
 import type { EquivalentMutant } from "./equivalent-mutant.js";
-import { BETWEEN_SERVERS } from "./equivalents-between-servers.js";
-import { IN_AUDIO } from "./equivalents-in-audio.js";
-import { IN_CALLS } from "./equivalents-in-calls.js";
-import { IN_CHAINS } from "./equivalents-in-chains.js";
-import { IN_RECOGNIZERS } from "./equivalents-in-recognizers.js";
-import { IN_SOUND_AND_VENDORS } from "./equivalents-in-sound-and-vendors.js";
-import { IN_SPEECH } from "./equivalents-in-speech.js";
-import { IN_STORAGE } from "./equivalents-in-storage.js";
-import { IN_TELEPHONY } from "./equivalents-in-telephony.js";
-import { IN_TURN_TAKING } from "./equivalents-in-turn-taking.js";
-import { IN_TURNS } from "./equivalents-in-turns.js";
-import { IN_VENDOR_STREAMS } from "./equivalents-in-vendor-streams.js";
-import { IN_VENDORS } from "./equivalents-in-vendors.js";
-import type { Mutant } from "./sampled-mutants.js";
+import { IN_AUDIO } from "./in-audio.js";
+import { IN_CALLS } from "./in-calls.js";
+import { IN_CHAINS } from "./in-chains.js";
+import { IN_RECOGNIZERS } from "./in-recognizers.js";
+import { IN_SOUND_AND_VENDORS } from "./in-sound-and-vendors.js";
+import { IN_SPEECH } from "./in-speech.js";
+import { IN_STORAGE } from "./in-storage.js";
+import { IN_TELEPHONY } from "./in-telephony.js";
+import { IN_TURN_TAKING } from "./in-turn-taking.js";
+import { IN_TURNS } from "./in-turns.js";
+import { IN_VENDOR_STREAMS } from "./in-vendor-streams.js";
+import { IN_VENDORS } from "./in-vendors.js";
 
 export const EQUIVALENT: readonly EquivalentMutant[] = [
   {

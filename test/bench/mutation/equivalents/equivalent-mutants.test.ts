@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { CompiledTree } from "../../../bench/mutation/compiled-tree.js";
-import { EQUIVALENT } from "../../../bench/mutation/equivalent-mutants.js";
-import { changesOf } from "../../../bench/mutation/mutator.js";
+import { CompiledTree } from "../../../../bench/mutation/compiled-tree.js";
+import { EQUIVALENT } from "../../../../bench/mutation/equivalents/equivalent-mutants.js";
+import { changesOf } from "../../../../bench/mutation/mutator.js";
 
-const BUILD = fileURLToPath(new URL("../../../", import.meta.url));
+const BUILD = fileURLToPath(new URL("../../../../", import.meta.url));
 const tree = new CompiledTree(BUILD, ["engine", "storage"]);
 
 /** An entry that has outlived its line could excuse a fault that somebody makes there later. */
