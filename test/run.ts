@@ -9,13 +9,14 @@ import { costTable, readCosts } from "./file-costs.js";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
- * ffmpeg, PostgreSQL, a browser or another program of Debian are in folders of their own, which run only when they are asked for, then
+ * ffmpeg, PostgreSQL, a browser, curl or another program of Debian are in folders of their own, which run only when they are asked for, then
  * alone. `--costs` says at the end which files took most CPU.
  */
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
   ["--deploy", "deploy-system/"],
   ["--browser", "browser-system/"],
+  ["--docs", "docs-system/"],
   ["--postgres", "postgres-system/"],
 ]);
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
@@ -66,8 +67,8 @@ if (names.length === 0) {
   process.exitCode = 1;
 } else {
   // They wait for the next second of a broadcast, or for another program; but each browser keeps a core busy, and its sound breaks
-  // off where it gets none.
-  const concurrency = process.argv[2] === "--browser" ? 2 : 4;
+  // off where it gets none, and the pages' calls are made beside other tests in CI.
+  const concurrency = ["--browser", "--docs"].includes(process.argv[2] ?? "") ? 2 : 4;
   const sharedProcesses = dealtFiles(names, SHARED_PROCESSES).map((group, index) =>
     processOf(group, index + 1),
   );

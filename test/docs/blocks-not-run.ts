@@ -10,14 +10,14 @@ export interface NotRun {
 export const BLOCKS_NOT_RUN: readonly NotRun[] = [
   {
     text: "npm ci && npm test",
-    reason: "this test is part of it, and the packages are installed already",
+    reason: "takes minutes, and the packages are installed already; .ci/run does both",
   },
   {
     text: "npm run check\nnpm test -- session\nnpm run test:rewrite",
-    reason: "they run this test again, or write into the sources; CI runs check",
+    reason: "take minutes, or write into the sources; CI runs what check does",
   },
   {
-    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose postgresql\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy\nnpm run test:postgres",
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose postgresql\nnpm run test:docs\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy\nnpm run test:postgres",
     reason: "installs Debian's packages; .ci/run does all of it",
   },
   {

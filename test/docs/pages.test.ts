@@ -33,7 +33,7 @@ test("every page with commands has a test that runs them", () => {
   for (const { path, blocks } of PAGES) {
     if (blocks.every((block) => block.language !== "sh" || isNotRun(block))) continue;
     const name = path.replace("docs/", "").replace(".md", "").toLowerCase();
-    const file = join(ROOT, "test/docs", `${name}.test.ts`);
+    const file = join(ROOT, "test/docs-system", `${name}.test.ts`);
     assert.ok(existsSync(file), `${file} is missing`);
     assert.ok(readFileSync(file, "utf8").includes(`testCommandsOf("${path}")`), file);
   }

@@ -1,7 +1,7 @@
 import { copyFile, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "./pages.js";
+import { ROOT } from "../docs/pages.js";
 
 /** Nothing that a page says writes there; copying the build took a second of CPU for each page. */
 const NOT_WRITTEN = ["dist", "node_modules"];

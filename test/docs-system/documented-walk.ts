@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isNotRun } from "./blocks-not-run.js";
-import type { Block, Page } from "./pages.js";
-import { expectPrinted } from "./printed-lines.js";
+import { isNotRun } from "../docs/blocks-not-run.js";
+import type { Block, Page } from "../docs/pages.js";
+import { expectPrinted } from "../docs/printed-lines.js";
 import { RUNNING_COMMANDS, type RunningCommand } from "./running-commands.js";
 import { shortNpm } from "./short-npm.js";
 import { TerminalSession } from "./terminal-session.js";

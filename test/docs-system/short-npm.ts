@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { ROOT } from "./pages.js";
+import { ROOT } from "../docs/pages.js";
 
 const packageJson = v.pipe(
   v.string(),
