@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { walk } from "./documented-walk.js";
 import { readPages } from "../docs/pages.js";
+import { walk } from "./documented-walk.js";
 import { copyProject, removeCopy } from "./project-copy.js";
 
 /** What a page says can be done as it says it. A file of its own for each page: they take as long as their calls. */
