@@ -1,22 +1,22 @@
-import { MPEGDecoder } from "mpg123-decoder";
 import { decodeSpeech } from "../telephone/tone-code.js";
 import { atDecodableRate, type Sound } from "./resampling.js";
+import { RestartedMp3Decoder } from "./restarted-mp3-decoder.js";
 
-let decoder: MPEGDecoder | undefined;
+let decoder: RestartedMp3Decoder | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
 /** Decodes a whole MP3; what is no MP3 sounds as nothing. The decoder has one state, so calls take turns. */
 export function decodeMp3(mp3: Uint8Array): Promise<Sound> {
   const result = queue.then(async () => {
-    decoder ??= new MPEGDecoder();
+    decoder ??= new RestartedMp3Decoder();
     await decoder.ready;
-    await decoder.reset();
-    const { channelData, sampleRate } = decoder.decode(mp3);
+    decoder.restart();
+    const { channelData, sampleRate, samplesDecoded } = decoder.decode(mp3);
     const samples = channelData[0] ?? new Float32Array();
     const pcm = Int16Array.from(samples, (sample) =>
       Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))),
     );
-    return { pcm, sampleRateHz: sampleRate };
+    return { pcm, sampleRateHz: samplesDecoded === 0 ? 0 : sampleRate };
   });
   queue = result.catch(() => undefined);
   return result;
