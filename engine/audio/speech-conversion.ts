@@ -1,4 +1,4 @@
-import { MPEGDecoder } from "mpg123-decoder";
+import { type Mp3Stream, mp3Decoders } from "../mp3-decoder.js";
 import type { Mp3Format, RawFormat } from "./audio-format.js";
 import { toSample } from "./fir-kernel.js";
 import { newResampler, type Resampler } from "./resampler.js";
@@ -22,12 +22,10 @@ export class SpeechConversion {
     this.#source = source;
   }
 
-  /** A decoder of its own for each sentence, so that no sound of one call reaches another: 0.6 ms. */
+  /** Each sentence has a stream of its own, so that no sound of one call reaches another. */
   static async open({ from, to }: ConversionFormats): Promise<SpeechConversion> {
     if (from.encoding !== "mp3") return new SpeechConversion(to, new PcmSource(from.sampleRateHz));
-    const decoder = new MPEGDecoder({ enableGapless: false });
-    await decoder.ready;
-    return new SpeechConversion(to, new Mp3Source(decoder));
+    return new SpeechConversion(to, new Mp3Source(await mp3Decoders.open({ gapless: false })));
   }
 
   /** The audio that these bytes complete, in the caller's format; may be none. Throws a RangeError for a rate it cannot convert. */
@@ -79,14 +77,14 @@ class PcmSource implements Source {
 
 class Mp3Source implements Source {
   rateHz = 0;
-  readonly #decoder: MPEGDecoder;
+  readonly #stream: Mp3Stream;
 
-  constructor(decoder: MPEGDecoder) {
-    this.#decoder = decoder;
+  constructor(stream: Mp3Stream) {
+    this.#stream = stream;
   }
 
   decode(bytes: Uint8Array): Int16Array {
-    const { channelData, samplesDecoded, sampleRate } = this.#decoder.decode(bytes);
+    const { channelData, samplesDecoded, sampleRate } = this.#stream.decode(bytes);
     const [left, right] = channelData;
     if (left === undefined || right === undefined || samplesDecoded === 0) return new Int16Array(0);
     this.rateHz = sampleRate;
@@ -99,6 +97,6 @@ class Mp3Source implements Source {
   }
 
   close(): void {
-    this.#decoder.free();
+    this.#stream.close();
   }
 }

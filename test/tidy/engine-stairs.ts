@@ -36,6 +36,7 @@ const ENGINE_FOOT = new Set([
   "engine/failure.ts",
   "engine/log-lines.ts",
   "engine/log.ts",
+  "engine/mp3-decoder.ts",
   "engine/organization-counts.ts",
   "engine/settings.ts",
   "engine/sparse-cache.ts",

@@ -106,7 +106,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
   "prom-client": ["engine/metrics/"],
   pino: ["engine/log.ts"],
-  "mpg123-decoder": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
+  "mpg123-decoder": ["engine/mp3-decoder.ts", "test/"],
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
   "fast-check": ["test/", "bench/"],
   "playwright-core": ["bench/livestream/"],

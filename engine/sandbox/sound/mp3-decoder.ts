@@ -1,25 +1,20 @@
+import { mp3Decoders } from "../../mp3-decoder.js";
 import { decodeSpeech } from "../telephone/tone-code.js";
 import { atDecodableRate, type Sound } from "./resampling.js";
-import { RestartedMp3Decoder } from "./restarted-mp3-decoder.js";
 
-let decoder: RestartedMp3Decoder | undefined;
-let queue: Promise<unknown> = Promise.resolve();
-
-/** Decodes a whole MP3; what is no MP3 sounds as nothing. The decoder has one state, so calls take turns. */
-export function decodeMp3(mp3: Uint8Array): Promise<Sound> {
-  const result = queue.then(async () => {
-    decoder ??= new RestartedMp3Decoder();
-    await decoder.ready;
-    decoder.restart();
-    const { channelData, sampleRate, samplesDecoded } = decoder.decode(mp3);
+/** Decodes a whole MP3; what is no MP3 sounds as nothing, at a rate of zero. */
+export async function decodeMp3(mp3: Uint8Array): Promise<Sound> {
+  const stream = await mp3Decoders.open({ gapless: true });
+  try {
+    const { channelData, sampleRate, samplesDecoded } = stream.decode(mp3);
     const samples = channelData[0] ?? new Float32Array();
     const pcm = Int16Array.from(samples, (sample) =>
       Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))),
     );
     return { pcm, sampleRateHz: samplesDecoded === 0 ? 0 : sampleRate };
-  });
-  queue = result.catch(() => undefined);
-  return result;
+  } finally {
+    stream.close();
+  }
 }
 
 /** What an MP3 of a simulated voice says; `listenMs` hears only its beginning, and of it whole words only. */
