@@ -4,4 +4,4 @@ import { frontUnderTest } from "../doubles/front-under-test.js";
 frontUnderTest.choice = "node";
 await import("../system/phone-streams.test.js");
 await import("../system/phone-overload.test.js");
-await import("../system/stops.test.js");
+await import("../system/drains.test.js");

@@ -14,7 +14,7 @@ import type { CallRecord, UsageRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";
 import { eventually } from "./eventually.js";
 import { ServerProcess } from "./server-process.js";
-import { environmentOf, TestServer } from "./test-server.js";
+import { environmentOf } from "./test-server.js";
 
 const GREETING = "Hello! How can I help you today?";
 
@@ -210,21 +210,6 @@ test("a server process that is told to stop, and alone, has callers of the telep
   const [broken, goesOn] = [calls.at(-1), calls.find(({ metadata }) => metadata["continues"])];
   assert.equal(goesOn?.metadata["continues"], broken?.id);
   assert.equal(calls.length, 4, "who was held twice has no other record");
-});
-
-test("a server stops the same way when it is asked in its own process", async () => {
-  const server = await TestServer.start({ sandbox });
-  const customer = await server.customer();
-  await server.agent(customer);
-  const caller = await server.call(customer);
-  const stopped = server.stop(60_000);
-  const { code, error } = await closeOf(server.dial(customer));
-  assert.deepEqual({ code, error }, { code: 1012, error: "the server is restarting" });
-  await caller.say("say ok");
-  await caller.until(ended);
-  await caller.hangUp();
-  await stopped;
-  await assert.rejects(fetch(`${server.url}/api/health`), "nothing listens any more");
 });
 
 async function isSpokenTo(caller: PhoneCaller): Promise<void> {

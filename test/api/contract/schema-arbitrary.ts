@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import type { JsonSchema } from "../../../api/contract/openapi/json-schema.js";
+import { anyCharacter } from "../../any-character.js";
 
 const STRING_LENGTH_MAX = 60;
 const NUMBER_MAX = 1_000_000;
@@ -37,7 +38,7 @@ const FITTING_BY_TYPE: Readonly<
 function textOf({ format, minLength, maxLength = STRING_LENGTH_MAX }: JsonSchema) {
   if (format === "email") return fc.emailAddress();
   return fc.string({
-    unit: "binary",
+    unit: anyCharacter,
     minLength: minLength ?? 0,
     maxLength: Math.min(maxLength, STRING_LENGTH_MAX),
   });

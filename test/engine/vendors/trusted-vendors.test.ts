@@ -32,8 +32,11 @@ type Client = (typeof CLIENTS)[number];
 const clock = new SystemClock();
 const sandbox = await startSandbox({ tls: true });
 const elsewhere = new ScriptedTlsServer(await authority.identityFor(["api.example.com"]));
+const trustingNobody = trusting();
+const trustingAll = trusting(authority.certificate, sandbox.caCertificate ?? "");
 before(() => elsewhere.start());
 after(async () => {
+  await Promise.all([trustingNobody, trustingAll].map((connections) => connections.close()));
   await elsewhere.close();
   await sandbox.close();
 });
@@ -70,7 +73,6 @@ function trusting(...authorities: readonly string[]): Connections {
 
 async function refusal(client: Client, url: string, connections: Connections): Promise<string> {
   const result = await tried(client, url, connections);
-  await connections.close();
   assert.ok(!result.ok);
   assert.equal(result.fault, "refused", result.error);
   return result.error;
@@ -80,13 +82,13 @@ for (const client of CLIENTS) {
   const { key, category } = client;
   describe(`${category}: ${key}`, () => {
     test("gives nothing to whoever has a certificate of an unknown authority", async () => {
-      const reason = await refusal(client, addressIn(sandbox, key), trusting());
+      const reason = await refusal(client, addressIn(sandbox, key), trustingNobody);
       assert.match(reason, /no TLS connection that can be trusted: UNABLE_TO_VERIFY/);
     });
 
     test("gives nothing to whoever has a certificate for another name", async () => {
       const url = `${client.protocol}//${new URL(elsewhere.origin).host}`;
-      const reason = await refusal(client, url, trusting(authority.certificate));
+      const reason = await refusal(client, url, trustingAll);
       assert.match(reason, /no TLS connection that can be trusted: ERR_TLS_CERT_ALTNAME_INVALID/);
     });
 

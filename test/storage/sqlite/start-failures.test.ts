@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,12 +8,14 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import * as v from "valibot";
 import { openDatabase } from "../../../storage/database.js";
 import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { otherProcess, saidBy } from "./other-process.js";
 
 const MAIN = fileURLToPath(new URL("../../../main.js", import.meta.url));
+const REFUSED_STARTS = fileURLToPath(new URL("./rigs/refused-starts.js", import.meta.url));
 const SQLITE = import.meta.resolve("../../../storage/sqlite/sqlite-library.js");
 /**
  * Permissions say nothing to root: there, the server runs under the account that owns nothing, or, where that account cannot
@@ -34,13 +36,20 @@ function isOpenToAll(path: string): boolean {
 let folder: string;
 /** A database as a server leaves it. */
 let whole: string;
+/** Tries to start with what it is told. */
+let starter: ChildProcess;
+let starterQuestions = 0;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "parley-start-"));
   // So that the account of no rights can go through it.
   await chmod(folder, 0o755);
   whole = join(folder, "whole.db");
-  await (await openDatabase({ filePath: whole })).close();
+  starter = spawnWithoutRights(REFUSED_STARTS, {}, ["ignore", "inherit", "inherit", "ipc"]);
+  await Promise.all([
+    once(starter, "message"),
+    openDatabase({ filePath: whole }).then((database) => database.close()),
+  ]);
 });
 after(async () => {
   for (const child of runningProcesses) child.kill("SIGKILL");
@@ -57,35 +66,63 @@ async function dataFolder(name: string): Promise<{ dataDir: string; filePath: st
   return { dataDir, filePath };
 }
 
-/** What an operator reads of a start that is to fail: the exit code, and the last line of the error output. */
-async function failedStart(
-  dataDir: string,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const command = [...(isRoot && !isNobody ? WITHOUT_RIGHTS : []), process.execPath, MAIN];
+const ENVIRONMENT = {
+  NODE_ENV: "production",
+  JWT_SECRET: "j".repeat(32),
+  ENCRYPTION_KEY: "5a".repeat(32),
+  HOST: "127.0.0.1",
+  PORT: "0",
+  LOG_LEVEL: "error",
+};
+
+/** Runs a program under the account without rights. */
+function spawnWithoutRights(
+  program: string,
+  environment: Readonly<Record<string, string>>,
+  stdio: StdioOptions,
+): ChildProcess {
+  const command = [...(isRoot && !isNobody ? WITHOUT_RIGHTS : []), process.execPath, program];
   const child = spawn(command[0] ?? "", command.slice(1), {
-    env: {
-      PATH: process.env["PATH"],
-      NODE_ENV: "production",
-      // The account may not write where coverage is collected, and would say so.
-      NODE_V8_COVERAGE: "",
-      JWT_SECRET: "j".repeat(32),
-      ENCRYPTION_KEY: "5a".repeat(32),
-      HOST: "127.0.0.1",
-      PORT: "0",
-      LOG_LEVEL: "error",
-      DATA_DIR: dataDir,
-      ...settings,
-    },
-    stdio: ["ignore", "ignore", "pipe"],
+    // The account may not write where coverage is collected, and would say so.
+    env: { PATH: process.env["PATH"], NODE_V8_COVERAGE: "", ...environment },
+    stdio,
     ...(isNobody ? { uid: NOBODY, gid: NOBODY } : {}),
   });
   runningProcesses.push(child);
+  return child;
+}
+
+/** What an operator reads of a start that is to fail: the exit code, and the last line of the error output. */
+async function failedStart(dataDir: string): Promise<string> {
+  const environment = { ...ENVIRONMENT, DATA_DIR: dataDir };
+  const child = spawnWithoutRights(MAIN, environment, ["ignore", "ignore", "pipe"]);
+  assert.ok(child.stderr);
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   assert.equal(code, 1, errors);
   assert.doesNotMatch(errors, /^ +at /m, "no stack");
   assert.equal(errors.trimEnd().split("\n").length, 1, errors);
   return errors.trimEnd();
+}
+
+const refused = v.object({ id: v.number(), refusal: v.string() });
+
+/** The message of the start's fault, without a process of its own for each. */
+async function refusedStart(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  starterQuestions += 1;
+  const id = starterQuestions;
+  const answered = new Promise<string>((resolve) => {
+    starter.on("message", function onMessage(message) {
+      const answer = v.parse(refused, message);
+      if (answer.id !== id) return;
+      starter.off("message", onMessage);
+      resolve(answer.refusal);
+    });
+  });
+  starter.send({ id, environment: { ...ENVIRONMENT, DATA_DIR: dataDir, ...settings } });
+  return answered;
 }
 
 /** Starts a program that holds the database for as long as the tests run. */
@@ -120,13 +157,13 @@ test("what stands in the place of a file or a folder is named", async () => {
   await rm(filePath);
   await mkdir(filePath);
   assert.equal(
-    await failedStart(dataDir),
+    await refusedStart(dataDir),
     `${filePath} is a folder, and should be a file: move it away`,
   );
   const letter = join(folder, "letter.txt");
   await writeFile(letter, "dear reader");
   assert.equal(
-    await failedStart(letter),
+    await refusedStart(letter),
     `${letter} is a file, and should be a folder: move it away, or set DATA_DIR`,
   );
 });
@@ -136,7 +173,7 @@ test("what the account may not read or write is named", async () => {
     /may not be read and written by the account that this runs under \(uid \d+\): give that account the data folder/;
   const secret = await dataFolder("secret");
   await chmod(secret.filePath, 0o000);
-  const ofFile = await failedStart(secret.dataDir);
+  const ofFile = await refusedStart(secret.dataDir);
   assert.ok(ofFile.startsWith(secret.filePath), ofFile);
   assert.match(ofFile, refusal);
 
@@ -144,11 +181,11 @@ test("what the account may not read or write is named", async () => {
   await chmod(closed.dataDir, 0o555);
   // Without secrets, the first thing that is to be written are the keys.
   for (const settings of [{}, { NODE_ENV: "development", JWT_SECRET: "" }]) {
-    const ofFolder = await failedStart(closed.dataDir, settings);
+    const ofFolder = await refusedStart(closed.dataDir, settings);
     assert.ok(ofFolder.startsWith(`the folder ${closed.dataDir} may not`), ofFolder);
     assert.match(ofFolder, refusal);
   }
-  const nowhere = await failedStart(join(closed.dataDir, "new"));
+  const nowhere = await refusedStart(join(closed.dataDir, "new"));
   assert.ok(
     nowhere.startsWith(`the folder ${closed.dataDir}/new is not there and cannot`),
     nowhere,
@@ -157,14 +194,14 @@ test("what the account may not read or write is named", async () => {
   const besides = await dataFolder("of-another-account");
   await chmod(closed.dataDir, 0o755);
   await writeFile(`${besides.filePath}-shm`, "", { mode: 0o000 });
-  const ofSideFile = await failedStart(besides.dataDir);
+  const ofSideFile = await refusedStart(besides.dataDir);
   assert.ok(ofSideFile.startsWith(`${besides.filePath}-shm`), ofSideFile);
   assert.match(ofSideFile, refusal);
 });
 
 test("a folder that the system makes nowhere is named at once", async () => {
   assert.equal(
-    await failedStart("/proc/parley"),
+    await refusedStart("/proc/parley"),
     "the folder /proc/parley is not there and cannot be made: make it, or set DATA_DIR",
   );
 });
@@ -193,7 +230,7 @@ test("a database that another program holds is named, once it was waited for", a
      held.exec("create table other (id)");`,
   );
   await heldBy(writing.filePath, `held.exec("begin immediate");`);
-  const errors = await Promise.all([failedStart(reading.dataDir), failedStart(writing.dataDir)]);
+  const errors = await Promise.all([refusedStart(reading.dataDir), refusedStart(writing.dataDir)]);
   assert.deepEqual(
     errors,
     [reading, writing].map(

@@ -11,6 +11,7 @@ import {
   type HeardWord,
   ToneDecoder,
 } from "../../../../engine/sandbox/telephone/tone-code.js";
+import { anyCharacter } from "../../../any-character.js";
 import { addNoise, amplify, humanVoice, join, silence } from "../sound.js";
 
 const HARD_TEXTS = [
@@ -23,7 +24,7 @@ const HARD_TEXTS = [
 ];
 const anyText = fc.oneof(
   fc.string({ maxLength: 25, minLength: 1 }),
-  fc.string({ maxLength: 12, minLength: 1, unit: "binary" }),
+  fc.string({ maxLength: 12, minLength: 1, unit: anyCharacter }),
   fc.string({
     maxLength: 25,
     minLength: 1,

@@ -29,7 +29,7 @@ const QUESTION = {
 } as const;
 
 let server: ScriptedTlsServer;
-let clock: VirtualClock;
+let clock = new VirtualClock();
 let connections: Connections;
 
 beforeEach(async () => {
@@ -80,6 +80,24 @@ function portOf(listening: Server): number {
 const ways = { "a request": ask, "a WebSocket": open };
 
 describe("a certificate", () => {
+  let other: Connections;
+  let believer: Connections;
+  let expired: ScriptedTlsServer;
+  let elsewhere: ScriptedTlsServer;
+  before(async () => {
+    const another = await CertificateAuthority.create();
+    const old = await CertificateAuthority.create(Date.now() - 90 * 24 * 3_600_000);
+    other = trusting(another.certificate);
+    believer = trusting(old.certificate);
+    expired = new ScriptedTlsServer(await old.identityFor(["127.0.0.1"]));
+    elsewhere = new ScriptedTlsServer(await authority.identityFor(["api.example.com"]));
+    await Promise.all([expired.start(), elsewhere.start()]);
+  });
+  after(async () => {
+    await Promise.all([other.close(), believer.close()]);
+    await Promise.all([expired.close(), elsewhere.close()]);
+  });
+
   for (const [way, reach] of Object.entries(ways)) {
     test(`whose authority is not trusted is refused by ${way}, with the reason`, async (t) => {
       const strict = trusting();
@@ -91,31 +109,21 @@ describe("a certificate", () => {
       });
     });
 
-    test(`of another authority than the trusted one is refused by ${way}`, async (t) => {
-      const other = trusting((await CertificateAuthority.create()).certificate);
-      t.after(() => other.close());
+    test(`of another authority than the trusted one is refused by ${way}`, async () => {
       await assert.rejects(reach(other), {
         fault: "refused",
         message: /can be trusted: UNABLE_TO/,
       });
     });
 
-    test(`for another name is refused by ${way}`, async (t) => {
-      const elsewhere = new ScriptedTlsServer(await authority.identityFor(["api.example.com"]));
-      await elsewhere.start();
-      t.after(() => elsewhere.close());
+    test(`for another name is refused by ${way}`, async () => {
       await assert.rejects(reach(connections, elsewhere.origin), {
         fault: "refused",
         message: /can be trusted: ERR_TLS_CERT_ALTNAME_INVALID$/,
       });
     });
 
-    test(`that is no longer valid is refused by ${way}`, async (t) => {
-      const old = await CertificateAuthority.create(Date.now() - 90 * 24 * 3_600_000);
-      const expired = new ScriptedTlsServer(await old.identityFor(["127.0.0.1"]));
-      await expired.start();
-      const believer = trusting(old.certificate);
-      t.after(() => Promise.all([believer.close(), expired.close()]));
+    test(`that is no longer valid is refused by ${way}`, async () => {
       await assert.rejects(reach(believer, expired.origin), {
         fault: "refused",
         message: /can be trusted: CERT_HAS_EXPIRED$/,

@@ -1,0 +1,26 @@
+import * as v from "valibot";
+import { asStartFault, StartFault } from "../../../../api/start-up/start-fault.js";
+import { parseConfig } from "../../../../config.js";
+import { newLogger } from "../../../../engine/log.js";
+import { startParley } from "../../../../parley.js";
+
+/** A program that is told settings by its parent, again and again, and tells what an operator would read of a start with them. */
+const question = v.object({ id: v.number(), environment: v.record(v.string(), v.string()) });
+
+async function refusalOf(environment: Readonly<Record<string, string>>): Promise<string> {
+  const config = parseConfig(environment);
+  try {
+    const parley = await startParley({ ...config, workers: 1 }, newLogger(config.logLevel));
+    await parley.stop(0);
+    return "it started";
+  } catch (error) {
+    const fault = asStartFault(error, `${config.dataDir}/parley.db`);
+    return fault instanceof StartFault ? fault.message : `no fault of a start: ${String(fault)}`;
+  }
+}
+
+process.on("message", (message) => {
+  const { id, environment } = v.parse(question, message);
+  void refusalOf(environment).then((refusal) => process.send?.({ id, refusal }));
+});
+process.send?.("ready");
