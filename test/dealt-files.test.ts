@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { dealtFiles } from "./dealt-files.js";
+import { FileClaims } from "./file-claims.js";
 
 const ROOT = fileURLToPath(new URL("./", import.meta.url));
 const SHARED_PROCESS = new URL("./shared-process.js", import.meta.url).href;
@@ -25,14 +26,13 @@ function testsRunBy(name: string): readonly string[] {
 }
 
 test("every file is in one process, and none has two that run the same tests", () => {
-  for (const processesMax of [1, 3, 8]) {
-    const groups = dealtFiles(names, processesMax);
-    assert.deepEqual(groups.flat().toSorted(), names);
-    for (const group of groups) {
-      const run = group.flatMap((name) => [name, ...testsRunBy(name)]);
-      const twice = run.filter((name, place) => run.indexOf(name) !== place);
-      assert.deepEqual(twice, []);
-    }
+  const { apart, shared } = dealtFiles(names);
+  const lists = [...apart, shared];
+  assert.deepEqual(lists.flat().toSorted(), names);
+  for (const list of lists) {
+    const run = list.flatMap((name) => [name, ...testsRunBy(name)]);
+    const twice = run.filter((name, place) => run.indexOf(name) !== place);
+    assert.deepEqual(twice, []);
   }
   assert.ok(names.flatMap(testsRunBy).length > 10, "some run other files' tests");
 });
@@ -49,7 +49,7 @@ test("a file whose tests another file of the process has run fails, instead of p
     'import { test } from "node:test";\ntest("one and only", () => {});\n',
   );
   const program = `import { runFiles } from ${JSON.stringify(SHARED_PROCESS)};
-    await runFiles(${JSON.stringify(files)}, 60_000);`;
+    await runFiles(${JSON.stringify(files)}, { timeoutMs: 60_000 });`;
   await writeFile(join(folder, "all.mjs"), program);
   const child = spawn(process.execPath, ["--test-reporter=tap", join(folder, "all.mjs")], {
     env: { PATH: process.env["PATH"] },
@@ -60,4 +60,21 @@ test("a file whose tests another file of the process has run fails, instead of p
   assert.match(said, /^not ok \d+ - second/m);
   assert.match(said, /none of its tests has run/);
   assert.equal(code, 1);
+});
+
+test("of the processes that have the same list each takes the next file that nobody has", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-claims-"));
+  context.after(() => rm(folder, { recursive: true }));
+  const list = ["system/calls.test.js", "system-calls.test.js", "calls.test.js"];
+  const [one, other] = [new FileClaims(folder), new FileClaims(folder)];
+  assert.ok(one.take("calls.test.js"));
+  assert.deepEqual(
+    list.filter((name) => other.take(name)),
+    list.slice(0, 2),
+  );
+  assert.deepEqual(
+    list.filter((name) => one.take(name)),
+    [],
+  );
+  assert.throws(() => new FileClaims(join(folder, "missing")).take("calls.test.js"), /ENOENT/);
 });

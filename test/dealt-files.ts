@@ -4,18 +4,22 @@
  * once, whoever loads it first, and keeps the front.
  */
 const FOLDERS_APART = ["engine/sandbox/sdks/", "node-front/"];
+/** Their calls take as long as they are spoken: what is begun first is not waited for at the end. */
+const BEGUN_FIRST = "system/";
 
-/** Deals test files out to so many processes, like cards, so that neighbours, which take equally long, come apart. */
-export function dealtFiles(
-  names: readonly string[],
-  processesMax: number,
-): readonly (readonly string[])[] {
+export interface DealtFiles {
+  /** Lists that have a process each. */
+  readonly apart: readonly (readonly string[])[];
+  /** The list that all other processes take their files from, in this order. */
+  readonly shared: readonly string[];
+}
+
+/** Deals test files out to processes. */
+export function dealtFiles(names: readonly string[]): DealtFiles {
   const isApart = (name: string) => FOLDERS_APART.some((folder) => name.startsWith(folder));
-  const shared = names.filter((name) => !isApart(name));
-  const count = Math.min(processesMax, shared.length);
-  const dealt = Array.from({ length: count }, (_, index) =>
-    shared.filter((_name, place) => place % count === index),
-  );
   const apart = FOLDERS_APART.map((folder) => names.filter((name) => name.startsWith(folder)));
-  return [...apart, ...dealt].filter((group) => group.length > 0);
+  const others = names.filter((name) => !isApart(name));
+  const first = others.filter((name) => name.startsWith(BEGUN_FIRST));
+  const rest = others.filter((name) => !name.startsWith(BEGUN_FIRST));
+  return { apart: apart.filter((files) => files.length > 0), shared: [...first, ...rest] };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { dealtFiles } from "./dealt-files.js";
+import { type DealtFiles, dealtFiles } from "./dealt-files.js";
 import { costTable, readCosts } from "./file-costs.js";
 
 /**
@@ -22,10 +22,8 @@ const DEBIAN_FOLDERS = new Map([
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
-/** Measured: loading Node and the server is half of what a file costs that has a process of its own. */
-const SHARED_PROCESSES = 8;
-/** More than cores: those that make calls mostly wait for what takes as long as it is spoken. With ten on two cores a call was lost. */
-const PROCESSES_AT_ONCE = 2 * Math.max(2, availableParallelism());
+/** More than cores, since those that make calls mostly wait for what takes as long as it is spoken; each loads the server. */
+const PROCESSES_AT_ONCE = Math.min(3 * Math.max(2, availableParallelism()), 16);
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */
@@ -46,20 +44,32 @@ const names = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((path) => filters.length === 0 || filters.some((word) => path.includes(word)))
   .sort();
 
-function processOf(group: readonly string[], number: number): string {
+/** Programs that run the files, each of them once, in so many processes beside those that have files of their own. */
+function processesOf({ apart, shared }: DealtFiles, processCount: number): readonly string[] {
   const folder = join(root, "processes");
-  mkdirSync(folder, { recursive: true });
-  const files = group.map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
-  const path = join(folder, `${number}.js`);
-  const meter = costsPath === undefined ? "" : `, new CostMeter(${JSON.stringify(costsPath)})`;
-  const lines = [
-    'import "../late-optimization.js";',
-    'import "../sequential-tests.js";',
-    'const { CostMeter, runFiles } = await import("../shared-process.js");',
-    `await runFiles(${JSON.stringify(files)}, ${FILE_TIMEOUT_MS}${meter});`,
-  ];
-  writeFileSync(path, `${lines.join("\n")}\n`);
-  return path;
+  const claims = join(folder, "claims");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(claims, { recursive: true });
+  const meter =
+    costsPath === undefined ? "" : `, watcher: new CostMeter(${JSON.stringify(costsPath)})`;
+  const program = (names: readonly string[], claiming: string) => {
+    const files = names.map((name) => ({ name, url: pathToFileURL(join(root, name)).href }));
+    return [
+      'import "../late-optimization.js";',
+      'import "../sequential-tests.js";',
+      'const { CostMeter, FileClaims, runFiles } = await import("../shared-process.js");',
+      `await runFiles(${JSON.stringify(files)}, { timeoutMs: ${FILE_TIMEOUT_MS}${claiming}${meter} });`,
+    ].join("\n");
+  };
+  const claiming = `, claims: new FileClaims(${JSON.stringify(claims)})`;
+  const sharing = Array.from({ length: Math.min(processCount, shared.length) }, () =>
+    program(shared, claiming),
+  );
+  return [...apart.map((names) => program(names, "")), ...sharing].map((text, index) => {
+    const path = join(folder, `${index + 1}.js`);
+    writeFileSync(path, `${text}\n`);
+    return path;
+  });
 }
 
 if (names.length === 0) {
@@ -69,9 +79,6 @@ if (names.length === 0) {
   // They wait for the next second of a broadcast, or for another program; but each browser keeps a core busy, and its sound breaks
   // off where it gets none, and the pages' calls are made beside other tests in CI.
   const concurrency = ["--browser", "--docs"].includes(process.argv[2] ?? "") ? 2 : 4;
-  const sharedProcesses = dealtFiles(names, SHARED_PROCESSES).map((group, index) =>
-    processOf(group, index + 1),
-  );
   const tests = needsDebian
     ? run({
         files: names.map((name) => join(root, name)),
@@ -79,7 +86,7 @@ if (names.length === 0) {
         timeout: DEBIAN_FILE_TIMEOUT_MS,
       })
     : run({
-        files: sharedProcesses,
+        files: [...processesOf(dealtFiles(names), PROCESSES_AT_ONCE)],
         concurrency: PROCESSES_AT_ONCE,
         timeout: PROCESS_TIMEOUT_MS,
       });

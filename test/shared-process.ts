@@ -1,5 +1,7 @@
 import { after, beforeEach, describe, test } from "node:test";
+import type { FileClaims } from "./file-claims.js";
 
+export { FileClaims } from "./file-claims.js";
 export { CostMeter } from "./file-costs.js";
 
 /** Follows the files of a process. */
@@ -15,6 +17,13 @@ export interface TestFile {
   readonly url: string;
 }
 
+export interface Running {
+  readonly timeoutMs: number;
+  /** Asked before each file, where other processes have the same list. */
+  readonly claims?: FileClaims;
+  readonly watcher?: FileWatcher;
+}
+
 /** For what the last tests have let go of to close. */
 const LEFT_OPEN_MAX_MS = 60_000;
 
@@ -25,8 +34,7 @@ const LEFT_OPEN_MAX_MS = 60_000;
  */
 export async function runFiles(
   files: readonly TestFile[],
-  timeoutMs: number,
-  watcher?: FileWatcher,
+  { timeoutMs, claims, watcher }: Running,
 ): Promise<void> {
   let running: string | undefined;
   process.on("exit", () => {
@@ -35,6 +43,7 @@ export async function runFiles(
     process.exitCode = 1;
   });
   for (const file of files) {
+    if (claims?.take(file.name) === false) continue;
     running = file.name;
     watcher?.begins(file.name);
     await runFile(file, timeoutMs, () => watcher?.isLoaded());
