@@ -39,6 +39,7 @@ const OF_THE_BUILD = [
   "bench/mutation/mutant-switch.js",
   "test/late-optimization.js",
   "test/sequential-tests.js",
+  "test/file-claims.js",
   "test/shared-process.js",
   "test/file-costs.js",
 ];
