@@ -13,7 +13,7 @@ export class FileClaims {
   /** Whether the file is the caller's to run; for one caller only, of whatever process. */
   take(name: string): boolean {
     try {
-      closeSync(openSync(join(this.#folder, name.replaceAll("/", "|")), "wx"));
+      closeSync(openSync(join(this.#folder, `${name.replaceAll("/", "|")}.taken`), "wx"));
       return true;
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
