@@ -64,9 +64,11 @@ async function countedWithEcho() {
   caller.speakerPhone.isOn = true;
   const isOver = () => caller.events.some(cleared) || caller.heard().includes("Number 9.");
   while (!isOver()) await caller.until(() => true);
-  loop.disable();
   await caller.hangUp();
-  return { caller, call: await server.endedCall(customer), heldUpMs: loop.max / 1e6 };
+  const call = await server.endedCall(customer);
+  // The echo of the last words is on its way until the end.
+  loop.disable();
+  return { caller, call, heldUpMs: loop.max / 1e6 };
 }
 
 describe("an agent that is speaking", { concurrency: true }, () => {
@@ -147,7 +149,10 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     assert.equal(caller.events.filter(cleared).length, 0);
     assert.equal(call.metrics.interruptions, 0);
     assert.equal(counted.text, COUNT);
-    assert.equal(call.transcript.length, 2);
+    assert.deepEqual(
+      call.transcript.slice(2).map(({ text }) => text),
+      [],
+    );
   });
 
   test("stands still at a sound when it is told to be sensitive, too, and says nothing twice", async () => {
