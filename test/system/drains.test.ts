@@ -4,7 +4,6 @@ import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import { closeOf, ended } from "./events.js";
 import { TestServer } from "./test-server.js";
 
-/** A server that is asked to stop in its own process; stops.test.ts has the same for processes that are sent signals. */
 const RESTARTING = "the server is restarting";
 
 let sandbox: Sandbox;
@@ -13,6 +12,7 @@ before(async () => {
 });
 after(() => sandbox.close());
 
+/** It is asked to stop in its own process; stops.test.ts has the same for processes that are sent signals. */
 async function serverInACall() {
   const server = await TestServer.start({ sandbox });
   const customer = await server.customer();

@@ -132,26 +132,18 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     assert.ok(Math.abs(cut.length - played.length) <= 1, `${cut.join(" ")} / ${played.join(" ")}`);
   });
 
-  test("is not interrupted by the echo of its own words, where no machine holds the echo up", async (context) => {
+  test("is not interrupted by the echo of its own words", async () => {
     let told = await countedWithEcho();
     for (let tries = 1; told.heldUpMs > HELD_UP_MAX_MS && tries < TRIES_MAX; tries += 1) {
       told = await countedWithEcho();
     }
-    const { caller, call, heldUpMs } = told;
-    const [asked, counted] = call.transcript;
-    assert.equal(asked?.text, "count to 9");
-    assert.ok(counted?.role === "assistant" && COUNT.startsWith(counted.text), counted?.text);
-    if (heldUpMs > HELD_UP_MAX_MS) {
-      context.diagnostic(`the echo was held up for ${heldUpMs} ms, ${TRIES_MAX} times`);
-      return;
-    }
+    const { caller, call } = told;
     assert.equal(caller.heard(), COUNT);
     assert.equal(caller.events.filter(cleared).length, 0);
     assert.equal(call.metrics.interruptions, 0);
-    assert.equal(counted.text, COUNT);
     assert.deepEqual(
-      call.transcript.slice(2).map(({ text }) => text),
-      [],
+      call.transcript.map(({ role, text }) => `${role}: ${text}`),
+      ["user: count to 9", `assistant: ${COUNT}`],
     );
   });
 

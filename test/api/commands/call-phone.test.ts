@@ -15,7 +15,6 @@ import { ScriptedService } from "./scripted-service.js";
 
 const TRANSFER_TO = "+15550103000";
 const WAV_HEADER_BYTES = 44;
-const COUNT_TO_30 = Array.from({ length: 30 }, (_, n) => `Number ${n + 1}.`).join(" ");
 /** A call that goes wrong in a way that nobody thought of. */
 const TIMEOUT_MS = 30_000;
 
@@ -131,10 +130,8 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
       turns.map(({ outcome }) => outcome),
       ["finished", "stopped", "finished"],
     );
-    const heard = count?.heard ?? "";
-    // How much of it depends on how busy the machine is.
-    assert.ok(heard !== "" && COUNT_TO_30.startsWith(heard), heard);
-    assert.doesNotMatch(heard, /30/);
+    assert.match(count?.heard ?? "", /^Number 1\./);
+    assert.doesNotMatch(count?.heard ?? "", /30/);
     assert.ok((count?.silencedAfterMs ?? 0) > 100);
     assert.ok((count?.longestGapMs ?? 0) >= (count?.jitterMs ?? 1));
     assert.equal(bye?.heard, "bye.");
