@@ -23,7 +23,7 @@ const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
 /** More than cores, since those that make calls mostly wait for what takes as long as it is spoken. */
-const PROCESSES_AT_ONCE = Math.min(2 * Math.max(2, availableParallelism()), 16);
+const PROCESSES_AT_ONCE = Math.min(4 * Math.max(2, availableParallelism()), 16);
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */

@@ -78,6 +78,8 @@ const UTTERANCE_END_HOPS = 2;
 const PAUSE_HOPS = 10;
 /** A shorter noise is a click, not a voice. */
 const HUMAN_HOPS_MIN = 10;
+/** Of the code's own sound, however short a piece, more is clean pairs of tones; of a human voice nearly nothing is. */
+const HUMAN_CLEAN_SHARE_MAX = 0.2;
 /** So much sound without a symbol is not the code. */
 const LOST_HOPS = 10;
 /** Without a mark (audio that begins in mid-utterance) so many symbols in a row are taken for the code. */
@@ -110,7 +112,7 @@ export class ToneDecoder {
   #isOpen = false;
   #word = "";
   #wordStartMs: number | undefined;
-  #human: { startMs: number; endMs: number; hops: number } | undefined;
+  #human: { startMs: number; endMs: number; hops: number; cleanHops: number } | undefined;
 
   /** Throws a RangeError unless the rate is a multiple of 8000. */
   constructor(sampleRateHz: number, listener: ToneListener) {
@@ -138,8 +140,10 @@ export class ToneDecoder {
 
   /** The human voice that is being heard and has not paused yet. */
   get ongoing(): HeardWord | undefined {
-    if (this.#human === undefined || this.#human.hops < HUMAN_HOPS_MIN) return undefined;
-    return humanWord(this.#human.startMs, this.#human.endMs);
+    if (this.#human === undefined) return undefined;
+    const { startMs, endMs, hops, cleanHops } = this.#human;
+    const isCode = cleanHops > hops * HUMAN_CLEAN_SHARE_MAX;
+    return hops < HUMAN_HOPS_MIN || isCode ? undefined : humanWord(startMs, endMs);
   }
 
   #hearNothing(): void {
@@ -171,7 +175,7 @@ export class ToneDecoder {
       this.#last = symbol;
       this.#accept({ symbol, startMs: this.#nowMs - (AGREEING_WINDOWS + 1) * HOP_MS });
     }
-    if (!this.#isCode) this.#hearHuman();
+    if (!this.#isCode) this.#hearHuman(symbol !== undefined);
     this.#listener.onLoud?.(this.#nowMs);
   }
 
@@ -229,10 +233,11 @@ export class ToneDecoder {
     this.#reader.reset();
   }
 
-  #hearHuman(): void {
-    this.#human ??= { startMs: this.#nowMs - HOP_MS, endMs: this.#nowMs, hops: 0 };
+  #hearHuman(isClean: boolean): void {
+    this.#human ??= { startMs: this.#nowMs - HOP_MS, endMs: this.#nowMs, hops: 0, cleanHops: 0 };
     this.#human.endMs = this.#nowMs;
     this.#human.hops += 1;
+    if (isClean) this.#human.cleanHops += 1;
   }
 
   #endHuman(): void {

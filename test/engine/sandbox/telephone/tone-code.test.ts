@@ -130,6 +130,22 @@ test("audio that begins in the middle of a word gives the words after it", () =>
   assert.equal(decodeSpeech(pcm.subarray(1000), 8000), "we spoke about it");
 });
 
+test("a piece of an utterance, wherever it was cut out, is never taken for a human voice", () => {
+  const said = decodeMuLaw(encodeMuLaw(encodeSpeech("Number 1. Number 2.", 8000)));
+  const cuts = fc.tuple(fc.nat(said.length - 1), fc.integer({ min: 1, max: 4000 }));
+  fc.assert(
+    fc.property(cuts, ([from, length]) => {
+      const piece = said.subarray(from, from + length);
+      const words = wordsIn(join(silence(200, 8000), piece, silence(300, 8000)), 8000);
+      assert.deepEqual(
+        words.filter(({ isHuman }) => isHuman),
+        [],
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a human voice is told by its length, and never as words", () => {
   const pcm = join(silence(300, 16_000), humanVoice(1800, 16_000), silence(300, 16_000));
   const [word, ...others] = wordsIn(pcm, 16_000);
