@@ -78,7 +78,7 @@ const UTTERANCE_END_HOPS = 2;
 const PAUSE_HOPS = 10;
 /** A shorter noise is a click, not a voice. */
 const HUMAN_HOPS_MIN = 10;
-/** Of the code's own sound, however short a piece, more is clean pairs of tones; of a human voice nearly nothing is. */
+/** A human voice holds nearly no clean pair of tones; of any piece of the code, however short, a larger share is one. */
 const HUMAN_CLEAN_SHARE_MAX = 0.2;
 /** So much sound without a symbol is not the code. */
 const LOST_HOPS = 10;
