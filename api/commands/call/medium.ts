@@ -37,7 +37,7 @@ export interface Medium {
   readonly tellsEveryPiece: boolean;
   /** Some agents greet nobody: the caller speaks after so long a silence. */
   readonly greetingWaitMs: number;
-  /** So much of a reply must be left for it to be interrupted for sure. */
+  /** So much of a reply must be left for it to be interrupted for sure; below 0 where its sound may be so late. */
   readonly leftMsMin: number;
   /** What `--save` writes: the pieces of each reply. */
   fileOf(replies: readonly (readonly Uint8Array[])[]): Uint8Array;

@@ -1,11 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Step } from "./call-options.js";
 import type { Conversation } from "./conversation.js";
+import { Interrupter, LOOK_MS } from "./interrupter.js";
 import type { Turn } from "./turn.js";
-
-/** Somebody who interrupts has heard a word or two. */
-const LISTENING_MS = 800;
-const LOOK_MS = 20;
 
 /** Says the lines of a script in their order; resolves when the agent has finished its last reply. */
 export async function perform(conversation: Conversation, steps: readonly Step[]): Promise<void> {
@@ -26,10 +23,8 @@ export async function perform(conversation: Conversation, steps: readonly Step[]
 async function isCaughtTalking(conversation: Conversation, turn: Turn): Promise<boolean> {
   if (turn.kind === "greeting" && !turn.hasAudio) return false;
   await conversation.talking(turn);
-  const { leftMsMin } = conversation.medium;
-  for (let heardMs = 0; heardMs < LISTENING_MS && leftMs(turn) > leftMsMin; heardMs += LOOK_MS) {
-    await pause(LOOK_MS);
-  }
+  const interrupter = new Interrupter(conversation.medium.leftMsMin);
+  while (!turn.isOver && !interrupter.isNow(leftMs(turn))) await pause(LOOK_MS);
   return !turn.isOver;
 }
 

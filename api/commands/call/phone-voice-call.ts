@@ -8,7 +8,8 @@ import type { VoiceCall } from "./medium.js";
 
 const NS_PER_BYTE = 125_000n;
 /** A reply whose next frame is only late goes on. */
-const LATE_NS = 400_000_000n;
+export const LATE_MS = 400;
+const LATE_NS = BigInt(LATE_MS) * 1_000_000n;
 
 /** A telephone call whose events are told as those of the web: a reply ends where the agent has been quiet for a while. */
 export class PhoneVoiceCall implements VoiceCall {
