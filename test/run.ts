@@ -22,8 +22,19 @@ const DEBIAN_FOLDERS = new Map([
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
 const debianFolders = [...DEBIAN_FOLDERS.values()];
-/** More than cores, since those that make calls mostly wait for what takes as long as it is spoken. */
-const PROCESSES_AT_ONCE = Math.min(4 * Math.max(2, availableParallelism()), 16);
+/** More for each core than one, since those that make calls mostly wait for what takes as long as it is spoken. */
+const PROCESSES_PER_CORE = 4;
+const PROCESSES_MAX = 16;
+/** One of them has a third of a gigabyte in the end, the largest twice as much. */
+const PROCESS_BYTES = 400 * 1024 ** 2;
+const PROCESSES_AT_ONCE = Math.max(
+  1,
+  Math.min(
+    PROCESSES_PER_CORE * Math.max(2, availableParallelism()),
+    PROCESSES_MAX,
+    Math.floor(process.availableMemory() / PROCESS_BYTES),
+  ),
+);
 /** Several times what the longest takes on a machine with other work. */
 const FILE_TIMEOUT_MS = 300_000;
 /** One of them has six tests, each of which took a minute on a machine with ten times more to do than it has cores. */

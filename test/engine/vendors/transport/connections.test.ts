@@ -8,10 +8,9 @@ import { Connections } from "../../../../engine/vendors/transport/connections.js
 import { requestStream } from "../../../../engine/vendors/transport/http-stream.js";
 import { openSocket, type VendorSocket } from "../../../../engine/vendors/transport/web-socket.js";
 import { passInUndici } from "../../../doubles/undici-clock.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedSocketServer } from "../scripted-socket-server.js";
-import { ScriptedWebServer } from "../scripted-web-server.js";
+import { webServerStand } from "../web-server-stand.js";
 
 const MESSAGE_MAX_BYTES = 1024 * 1024;
 const CLIENT_ORIGINS_MAX = 256;
@@ -19,31 +18,17 @@ const LIMITS = { firstByteMs: 5_000, betweenBytesMs: 5_000, totalMs: 9_000, repl
 const refuse = () => new VendorError("acme", "refused", "acme: no");
 
 describe("the connections of a process", () => {
-  let clock: VirtualClock;
-  let server: ScriptedWebServer;
-  let connections: Connections;
+  const stand = webServerStand(true);
 
-  beforeEach(async () => {
-    clock = new VirtualClock();
-    server = new ScriptedWebServer();
-    await server.start();
-    connections = new Connections({ clock, allowPrivateAddresses: true });
-  });
-
-  afterEach(async () => {
-    await connections.close();
-    await server.close();
-  });
-
-  function ask(origin = server.url, clientOwned = false): Promise<void> {
+  function ask(origin = stand.server.url, clientOwned = false): Promise<void> {
     const request = { vendor: "acme", method: "GET", path: "/", headers: {}, body: undefined };
     return requestStream(
       {
         ...request,
         method: "GET",
         origin,
-        dispatcher: connections.for(clientOwned),
-        clock,
+        dispatcher: stand.connections.for(clientOwned),
+        clock: stand.clock,
         limits: LIMITS,
         refuse,
       },
@@ -54,13 +39,13 @@ describe("the connections of a process", () => {
 
   it("are free while no request is on them, each for whose they are", async () => {
     let response: ServerResponse | undefined;
-    server.answer = (given) => {
+    stand.server.answer = (given) => {
       response = given;
     };
-    assert.equal(connections.hasIdle(server.url, false), false);
+    assert.equal(stand.connections.hasIdle(stand.server.url, false), false);
     const asked = ask();
-    await server.changes.until("the request", () => response);
-    assert.equal(connections.hasIdle(server.url, false), false);
+    await stand.server.changes.until("the request", () => response);
+    assert.equal(stand.connections.hasIdle(stand.server.url, false), false);
     // Each request has its own time-outs, kept by the Clock.
     passInUndici(3_600_000);
     response?.write("a");
@@ -69,11 +54,17 @@ describe("the connections of a process", () => {
     passInUndici(3_600_000);
     response?.end();
     await asked;
-    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
-    assert.equal(connections.hasIdle(server.url, true), false);
-    server.answer = (given) => given.end();
-    await ask(server.url, true);
-    await eventually(() => connections.hasIdle(server.url, true), "that of an organization");
+    await eventually(
+      () => stand.connections.hasIdle(stand.server.url, false),
+      "the idle connection",
+    );
+    assert.equal(stand.connections.hasIdle(stand.server.url, true), false);
+    stand.server.answer = (given) => given.end();
+    await ask(stand.server.url, true);
+    await eventually(
+      () => stand.connections.hasIdle(stand.server.url, true),
+      "that of an organization",
+    );
   });
 
   for (const [hint, keptMs] of [
@@ -83,14 +74,14 @@ describe("the connections of a process", () => {
   ] as const) {
     it(`are kept for ${keptMs} ms where the vendor says ${hint ?? "nothing"} of that`, async (context) => {
       const timers = context.mock.method(globalThis, "setTimeout");
-      server.answer = (response) => {
+      stand.server.answer = (response) => {
         response.setHeader("connection", "keep-alive");
         if (hint !== undefined) response.setHeader("keep-alive", hint);
         response.end();
       };
       await ask();
       await new Promise(setImmediate);
-      assert.equal(connections.hasIdle(server.url, false), true);
+      assert.equal(stand.connections.hasIdle(stand.server.url, false), true);
       const delaysMs = timers.mock.calls.map(({ arguments: [, delayMs] }) => delayMs);
       assert.ok(delaysMs.includes(keptMs), delaysMs.join());
     });
@@ -129,23 +120,23 @@ describe("the connections of a process", () => {
   });
 
   it("lead to no private address where an organization names it, in numbers or by a name, and else where it says", async () => {
-    await connections.close();
-    connections = new Connections({ clock, allowPrivateAddresses: false });
-    const byName = server.url.replace("127.0.0.1", "localhost");
-    for (const origin of [server.url, byName]) {
+    await stand.connections.close();
+    stand.connections = new Connections({ clock: stand.clock, allowPrivateAddresses: false });
+    const byName = stand.server.url.replace("127.0.0.1", "localhost");
+    for (const origin of [stand.server.url, byName]) {
       await assert.rejects(ask(origin, true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
     }
-    assert.equal(server.requests.length, 0);
+    assert.equal(stand.server.requests.length, 0);
     await ask(byName, false);
-    assert.equal(server.requests.length, 1);
+    assert.equal(stand.server.requests.length, 1);
     const nowhere = `http://${"x".repeat(300)}`;
     await assert.rejects(ask(nowhere, true), { message: /connection failed: E[A-Z]+$/ });
   });
 
   it("go to so many places at once that organizations name, and to no more", async () => {
     const responses: ServerResponse[] = [];
-    server.answer = (response) => void responses.push(response);
-    const { port } = new URL(server.url);
+    stand.server.answer = (response) => void responses.push(response);
+    const { port } = new URL(stand.server.url);
     // All of 127.0.0.0/8 is this machine.
     const origins = Array.from({ length: CLIENT_ORIGINS_MAX + 1 }, (_, n) => {
       return `http://127.0.${Math.floor(n / 200)}.${(n % 200) + 1}:${port}`;
@@ -156,7 +147,7 @@ describe("the connections of a process", () => {
       fault: "unavailable",
       message: "acme: connection failed: UND_ERR_MAX_ORIGINS_REACHED",
     });
-    await connections.close();
+    await stand.connections.close();
     await Promise.all(asked);
   });
 
@@ -170,10 +161,16 @@ describe("the connections of a process", () => {
 
     afterEach(() => sockets.close());
 
-    function open(over = connections, clientOwned = false): Promise<VendorSocket> {
+    function open(over = stand.connections, clientOwned = false): Promise<VendorSocket> {
       const { url } = sockets;
       const dispatcher = over.forSocket(url, clientOwned);
-      const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+      const means = {
+        dispatcher,
+        clock: stand.clock,
+        openTimeoutMs: 5_000,
+        offersCompression: false,
+        refuse,
+      };
       return openSocket({ vendor: "acme", url, headers: {}, ...means }, never());
     }
 
@@ -196,7 +193,7 @@ describe("the connections of a process", () => {
     });
 
     it("lead to no private address that an organization names", async () => {
-      const guarded = new Connections({ clock, allowPrivateAddresses: false });
+      const guarded = new Connections({ clock: stand.clock, allowPrivateAddresses: false });
       const reach = (clientOwned: boolean) => open(guarded, clientOwned);
       await assert.rejects(reach(true), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
       assert.equal(sockets.upgradeCount, 0);
@@ -205,9 +202,9 @@ describe("the connections of a process", () => {
     });
 
     it("are made no more once all are closed", async () => {
-      assert.equal(connections.socketPools.ended.aborted, false);
-      await connections.close();
-      assert.equal(connections.socketPools.ended.aborted, true);
+      assert.equal(stand.connections.socketPools.ended.aborted, false);
+      await stand.connections.close();
+      assert.equal(stand.connections.socketPools.ended.aborted, true);
       await assert.rejects(open(), { fault: "unavailable" });
       assert.equal(sockets.upgradeCount, 0);
     });

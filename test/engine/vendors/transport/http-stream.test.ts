@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
-import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { postStream, type StreamLimits } from "../../../../engine/vendors/transport/http-stream.js";
 import { faultOfStatus, refusal } from "../../../../engine/vendors/vendor-fault.js";
 import { Changes } from "../../../doubles/changes.js";
 import { passInUndici } from "../../../doubles/undici-clock.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
 import { ScriptedWebServer } from "../scripted-web-server.js";
+import { webServerStand } from "../web-server-stand.js";
 
 const LIMITS: StreamLimits = {
   firstByteMs: 1_000,
@@ -19,39 +18,28 @@ const LIMITS: StreamLimits = {
 };
 
 describe("a streamed request", () => {
-  let clock: VirtualClock;
-  let server: ScriptedWebServer;
-  let connections: Connections;
+  const stand = webServerStand(false);
   let received: string[];
   let refusedBodies: string[];
   /** Tells of each piece that is received. */
   let changes: Changes;
 
-  beforeEach(async () => {
-    clock = new VirtualClock();
-    server = new ScriptedWebServer();
-    await server.start();
-    connections = new Connections({ clock, allowPrivateAddresses: false });
+  beforeEach(() => {
     received = [];
     refusedBodies = [];
     changes = new Changes();
   });
 
-  afterEach(async () => {
-    await connections.close();
-    await server.close();
-  });
-
   function post(
     isWhole: (text: string) => boolean = () => false,
-    origin = server.url,
+    origin = stand.server.url,
     signal = never(),
   ): Promise<void> {
     return postStream(
       {
         vendor: "test",
-        dispatcher: connections.for(false),
-        clock,
+        dispatcher: stand.connections.for(false),
+        clock: stand.clock,
         origin,
         path: "/",
         headers: {},
@@ -73,62 +61,65 @@ describe("a streamed request", () => {
   }
 
   it("resolves at the message's end, before the body's, hears nothing behind it and keeps the connection", async () => {
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       response.write("done");
       response.write("more");
       setImmediate(() => response.end());
     };
     await post((text) => text === "done");
-    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    await eventually(
+      () => stand.connections.hasIdle(stand.server.url, false),
+      "the idle connection",
+    );
     assert.deepEqual(received, ["done"]);
-    assert.equal(clock.pendingTimerCount, 0);
+    assert.equal(stand.clock.pendingTimerCount, 0);
   });
 
   it("breaks the connection when the body does not end behind the message", async () => {
     const closed = new Promise<void>((resolve) => {
-      server.answer = (response) => {
+      stand.server.answer = (response) => {
         response.write("done");
         response.on("close", resolve);
       };
     });
     await post((text) => text === "done");
-    clock.advance(1_000);
+    stand.clock.advance(1_000);
     await closed;
-    assert.equal(clock.pendingTimerCount, 0);
+    assert.equal(stand.clock.pendingTimerCount, 0);
   });
 
   it("waits longer for the first byte than for the next ones, by no other clock than its own", async () => {
     let say: (text: string) => void = () => undefined;
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       say = (text) => response.write(text);
     };
     const posted = post();
     posted.catch(() => undefined);
-    await eventually(() => server.requests.length === 1, "the request");
+    await eventually(() => stand.server.requests.length === 1, "the request");
     passInUndici(3_600_000);
-    clock.advance(999);
+    stand.clock.advance(999);
     say("0");
     await eventually(() => received.length === 1, "the first chunk");
     passInUndici(3_600_000);
-    clock.advance(499);
+    stand.clock.advance(499);
     say("1");
     await eventually(() => received.length === 2, "the second chunk");
-    clock.advance(500);
+    stand.clock.advance(500);
     await assert.rejects(posted, { fault: "timeout", message: "test: the answer stalled" });
   });
 
   it("leaves nothing at the signal of the call that goes on", async () => {
     const { signal } = new AbortController();
-    server.answer = (response) => response.end("done");
+    stand.server.answer = (response) => response.end("done");
     for (const isWhole of [true, false]) {
-      await post(() => isWhole, server.url, signal);
+      await post(() => isWhole, stand.server.url, signal);
       assert.deepEqual(getEventListeners(signal, "abort"), []);
     }
   });
 
   it("is cut when it says something now and then but never ends", async () => {
     let say: (text: string) => void = () => undefined;
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       say = (text) => response.write(text);
       say("0");
     };
@@ -136,23 +127,23 @@ describe("a streamed request", () => {
     posted.catch(() => undefined);
     for (let n = 1; n <= 7; n++) {
       await changes.until(`chunk ${n}`, () => received.length === n);
-      clock.advance(400);
+      stand.clock.advance(400);
       say(String(n));
     }
     await changes.until("the last chunk", () => received.length === 8);
-    clock.advance(200);
+    stand.clock.advance(200);
     await assert.rejects(posted, { fault: "timeout" });
     assert.equal(received.length, 8);
   });
 
   it("is cut when the answer is larger than it may be", async () => {
-    server.answer = (response) => response.end("x".repeat(LIMITS.replyMaxBytes + 1));
+    stand.server.answer = (response) => response.end("x".repeat(LIMITS.replyMaxBytes + 1));
     await assert.rejects(post(), { fault: "badAnswer" });
     assert.ok(received.join("").length <= LIMITS.replyMaxBytes);
   });
 
   it("keeps only the beginning of a long refusal, in one short line", async () => {
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       response.writeHead(503);
       response.end(`line one\nline two ${"x".repeat(5_000_000)}`);
     };
@@ -165,17 +156,17 @@ describe("a streamed request", () => {
   });
 
   it("tells a refusal whose body stalls or breaks by its status", async () => {
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       response.writeHead(401);
       response.write("no");
     };
     const stalled = post();
     stalled.catch(() => undefined);
-    await server.changes.until("the request", () => server.requests.length === 1);
-    clock.advance(1_000);
-    clock.advance(1_000);
+    await stand.server.changes.until("the request", () => stand.server.requests.length === 1);
+    stand.clock.advance(1_000);
+    stand.clock.advance(1_000);
     await assert.rejects(stalled, (error) => error instanceof VendorError);
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       response.writeHead(401, { "content-length": "100" });
       response.write("no", () => response.destroy());
     };
@@ -183,14 +174,14 @@ describe("a streamed request", () => {
   });
 
   it("asks nothing in a call that has ended", async () => {
-    const posted = post(undefined, server.url, AbortSignal.abort());
+    const posted = post(undefined, stand.server.url, AbortSignal.abort());
     await assert.rejects(posted, { fault: "aborted", message: "test: aborted" });
     await post();
-    assert.equal(server.requests.length, 1);
+    assert.equal(stand.server.requests.length, 1);
   });
 
   it("does not follow a redirect", async () => {
-    server.answer = (response) => {
+    stand.server.answer = (response) => {
       response.writeHead(302, { location: "http://169.254.169.254/" }).end();
     };
     await assert.rejects(post(), { fault: "refused", status: 302 });
@@ -202,14 +193,14 @@ describe("a streamed request", () => {
     const { url } = closed;
     await closed.close();
     await assert.rejects(post(undefined, url), { fault: "unavailable", message: /ECONNREFUSED/ });
-    server.answer = (response) => response.destroy();
+    stand.server.answer = (response) => response.destroy();
     await assert.rejects(post(), { fault: "disconnected" });
   });
 
   it("fails as unavailable after the connections were closed", async () => {
-    await connections.close();
+    await stand.connections.close();
     await assert.rejects(post(), { fault: "unavailable" });
-    assert.equal(clock.pendingTimerCount, 0);
+    assert.equal(stand.clock.pendingTimerCount, 0);
   });
 
   for (const [header, value, expectedMs] of [
@@ -220,7 +211,7 @@ describe("a streamed request", () => {
     ["retry-after", new Date(1_800_000_005_000).toUTCString(), 5_000],
   ] as const) {
     it(`understands ${header}: ${value}`, async () => {
-      server.answer = (response) => response.writeHead(429, { [header]: value }).end();
+      stand.server.answer = (response) => response.writeHead(429, { [header]: value }).end();
       const error: unknown = await post().catch((cause: unknown) => cause);
       assert.ok(error instanceof VendorError);
       assert.equal(error.retryAfterMs, expectedMs);

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
-import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { HttpVendor } from "../../../../engine/vendors/transport/http-vendor.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { eventually, never } from "../sandboxed-vendors.js";
-import { ScriptedWebServer } from "../scripted-web-server.js";
+import { webServerStand } from "../web-server-stand.js";
 
 const REQUEST = {
   path: "/ask?a=1",
@@ -16,29 +14,15 @@ const REQUEST = {
 };
 
 describe("a vendor that is asked over HTTP", () => {
-  let server: ScriptedWebServer;
-  let clock: VirtualClock;
-  let connections: Connections;
-
-  beforeEach(async () => {
-    clock = new VirtualClock();
-    server = new ScriptedWebServer();
-    await server.start();
-    connections = new Connections({ clock, allowPrivateAddresses: false });
-  });
-
-  afterEach(async () => {
-    await connections.close();
-    await server.close();
-  });
+  const stand = webServerStand(false);
 
   function vendorAt(baseUrl: string | undefined, publicUrl: string, clientOwned = false) {
     const given = { baseUrl, apiKey: "k", settings: {}, clientOwned };
-    return new HttpVendor("acme", given, publicUrl, { clock, connections });
+    return new HttpVendor("acme", given, publicUrl, stand);
   }
 
   async function answerOf(vendor: HttpVendor): Promise<string> {
-    server.answer = (response) => response.end("answer");
+    stand.server.answer = (response) => response.end("answer");
     let text = "";
     const take = (chunk: Buffer) => {
       text += chunk.toString();
@@ -50,12 +34,12 @@ describe("a vendor that is asked over HTTP", () => {
 
   it("is asked below the address that is set, or else below its public one", async () => {
     for (const vendor of [
-      vendorAt(`${server.url}/v1/`, "http://nowhere.invalid"),
-      vendorAt(undefined, `${server.url}/v1`),
+      vendorAt(`${stand.server.url}/v1/`, "http://nowhere.invalid"),
+      vendorAt(undefined, `${stand.server.url}/v1`),
     ]) {
       assert.equal(vendor.name, "acme");
       assert.equal(await answerOf(vendor), "answer");
-      const { method, url, headers, body } = server.requests.at(-1) ?? {};
+      const { method, url, headers, body } = stand.server.requests.at(-1) ?? {};
       assert.deepEqual(
         [method, url, headers?.["x-key"], body],
         ["POST", "/v1/ask?a=1", "k", "words"],
@@ -64,19 +48,22 @@ describe("a vendor that is asked over HTTP", () => {
   });
 
   it("of an organization is asked and warmed at no private address", async () => {
-    const vendor = vendorAt(server.url, "", true);
+    const vendor = vendorAt(stand.server.url, "", true);
     await assert.rejects(answerOf(vendor), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
     vendor.warm();
-    await eventually(() => clock.pendingTimerCount === 0, "the end of the try");
-    assert.equal(server.requests.length, 0);
+    await eventually(() => stand.clock.pendingTimerCount === 0, "the end of the try");
+    assert.equal(stand.server.requests.length, 0);
   });
 
   it("is warmed by a request that costs nothing, over the connection of the next one", async () => {
-    const vendor = vendorAt(`${server.url}/v1`, "");
+    const vendor = vendorAt(`${stand.server.url}/v1`, "");
     vendor.warm();
-    await eventually(() => connections.hasIdle(server.url, false), "the idle connection");
+    await eventually(
+      () => stand.connections.hasIdle(stand.server.url, false),
+      "the idle connection",
+    );
     assert.deepEqual(
-      server.requests.map(({ method, url }) => [method, url]),
+      stand.server.requests.map(({ method, url }) => [method, url]),
       [["GET", "/v1"]],
     );
   });

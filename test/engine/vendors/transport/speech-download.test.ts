@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
-import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { HttpVendor } from "../../../../engine/vendors/transport/http-vendor.js";
 import { downloadSpeech } from "../../../../engine/vendors/transport/speech-download.js";
-import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { describeAnswerLimits } from "../answer-limits.js";
 import { never } from "../sandboxed-vendors.js";
-import { ScriptedWebServer } from "../scripted-web-server.js";
+import { webServerStand } from "../web-server-stand.js";
 
 const REQUEST = {
   path: "/speak",
@@ -17,27 +15,16 @@ const REQUEST = {
 };
 
 describe("speech that is downloaded", () => {
-  let clock: VirtualClock;
-  let server: ScriptedWebServer;
-  let connections: Connections;
+  const stand = webServerStand(true);
   let heardBytes: number;
 
-  beforeEach(async () => {
-    clock = new VirtualClock();
+  beforeEach(() => {
     heardBytes = 0;
-    server = new ScriptedWebServer();
-    await server.start();
-    connections = new Connections({ clock, allowPrivateAddresses: true });
-  });
-
-  afterEach(async () => {
-    await connections.close();
-    await server.close();
   });
 
   function download(): Promise<void> {
-    const given = { baseUrl: server.url, apiKey: "k", settings: {}, clientOwned: false };
-    const vendor = new HttpVendor("acme", given, "", { clock, connections });
+    const given = { baseUrl: stand.server.url, apiKey: "k", settings: {}, clientOwned: false };
+    const vendor = new HttpVendor("acme", given, "", stand);
     const take = ({ length }: Uint8Array) => {
       heardBytes += length;
     };
@@ -54,7 +41,7 @@ describe("speech that is downloaded", () => {
       ["text/html", "a", "acme: sent text where audio was due"],
       ["Application/JSON; charset=utf-8", "a", "acme: sent text where audio was due"],
     ] as const) {
-      server.answer = (response) => {
+      stand.server.answer = (response) => {
         if (type !== undefined) response.setHeader("content-type", type);
         response.end(body);
       };
@@ -63,7 +50,7 @@ describe("speech that is downloaded", () => {
       else await assert.rejects(download(), { vendor: "acme", fault: "badAnswer", message });
       assert.equal(heardBytes, message === undefined ? 1 : 0);
     }
-    const [asked] = server.requests;
+    const [asked] = stand.server.requests;
     assert.deepEqual(
       [asked?.method, asked?.url, asked?.headers["x-key"], asked?.body],
       ["POST", "/speak", "k", "Hello."],
