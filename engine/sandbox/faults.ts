@@ -113,6 +113,8 @@ const DeepgramSettings = v.strictObject({
   interimIntervalMs: v.exactOptional(delay),
   /** The audio after which a segment is closed although the caller still speaks. */
   segmentMs: v.exactOptional(delay),
+  /** Every so many words one is heard as another. */
+  misheardEvery: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(1_000))),
   /** The time without any message after which the stream fails with NET-0001. */
   idleTimeoutMs: v.exactOptional(delay),
   /** The time with keep-alives and no audio after which the stream fails with NET-0000. */

@@ -1,5 +1,10 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
-import { type HearingState, onSilenceTimeout, pendingText } from "../speech/turn-detector.js";
+import {
+  EMPTY_HEARING,
+  type HearingState,
+  onSilenceTimeout,
+  pendingText,
+} from "../speech/turn-detector.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import type { Ending, EndReason } from "./ending.js";
 import { joinWords, turnMessages, withMessages } from "./kept-conversation.js";
@@ -98,7 +103,7 @@ export function endCall(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const heard = withPendingWords(withDoubtful(dropEarly(state, out), out), atMs);
+  const heard = withPendingWords(withoutEcho(dropEarly(state, out), atMs), atMs, out);
   const turn = heard.turn;
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
   const settled = turn === undefined ? heard : settleTurn(heard, turn, "cutOff", atMs, out);
@@ -125,19 +130,29 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
   return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
 }
 
-function withPendingWords(state: SessionState, atMs: number): SessionState {
-  const keys = state.digits === "" ? "" : keypadText(state.digits);
-  const words = pendingWords(state.hearing);
+/** Without the words that are an echo, of those that wait and those that are still being said. */
+function withoutEcho(state: SessionState, atMs: number): SessionState {
+  const { doubtful, hearing } = state;
+  const words = pendingWords(hearing);
+  if (words === "") return state;
   // With the call the agent's sound stands still, and its echo breaks off.
   const atTheEnd = { ...state, heldAtMs: state.heldAtMs ?? atMs };
-  const isEcho = words !== "" && ownEcho(atTheEnd, words) === "certain";
-  const pending = joinWords(isEcho ? "" : words, keys);
-  if (pending === "") return state;
-  const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };
+  const all = joinWords(doubtful?.text ?? "", words);
+  const isAllEcho = ownEcho(atTheEnd, all, { newestText: words }) === "certain";
+  if (isAllEcho) return { ...state, doubtful: undefined, hearing: EMPTY_HEARING };
+  return ownEcho(atTheEnd, words) === "certain" ? { ...state, hearing: EMPTY_HEARING } : state;
+}
+
+function withPendingWords(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  const sure = withDoubtful(state, out);
+  const keys = sure.digits === "" ? "" : keypadText(sure.digits);
+  const pending = joinWords(pendingWords(sure.hearing), keys);
+  if (pending === "") return sure;
+  const said: SaidMessage = { role: "user", text: pending, atMs: sure.utteranceBeganAtMs ?? atMs };
   return {
-    ...state,
-    unanswered: joinWords(state.unanswered, pending),
-    unsaved: [...state.unsaved, said],
+    ...sure,
+    unanswered: joinWords(sure.unanswered, pending),
+    unsaved: [...sure.unsaved, said],
   };
 }
 

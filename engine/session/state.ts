@@ -114,6 +114,8 @@ export interface SessionState {
   readonly heldAtMs: number | undefined;
   /** Holds that no words followed, since words last did. */
   readonly vainHolds: number;
+  /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
+  readonly echoedAtMs: number;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
   readonly digits: string;
   /** When keys were last taken as a whole. */
@@ -164,6 +166,7 @@ export function newSession(
     vainWait: undefined,
     heldAtMs: undefined,
     vainHolds: 0,
+    echoedAtMs: Number.NEGATIVE_INFINITY,
     digits: "",
     digitsTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
@@ -204,6 +207,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     vainWait: state.vainWait,
     heldAtMs: state.heldAtMs,
     vainHolds: state.vainHolds,
+    echoedAtMs: state.echoedAtMs,
     digits: state.digits,
     digitsTakenAtMs: state.digitsTakenAtMs,
     cutSentences: state.cutSentences,

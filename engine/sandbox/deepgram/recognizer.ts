@@ -55,6 +55,8 @@ export interface RecognizerHost {
   takeFault(...among: DeepgramFault[]): DeepgramFault | undefined;
   readonly interimIntervalMs: number;
   readonly segmentMs: number;
+  /** See the sandbox's faults. */
+  readonly misheardEvery?: number | undefined;
 }
 
 /** While nobody speaks, an empty final result comes each so many milliseconds of audio. */
@@ -62,6 +64,7 @@ const SILENCE_RESULT_MS = 5000;
 /** How often the faults of silence and of noise show themselves. */
 const FAULT_PERIOD_MS = 1000;
 const CONFIDENCE = 0.99;
+const MISHEARD = "murmur";
 
 /** Hears words in PCM and tells them as Deepgram does: interims, finals, speech-final, utterance end. */
 export class Recognizer {
@@ -69,6 +72,7 @@ export class Recognizer {
   readonly #host: RecognizerHost;
   readonly #decoder: ToneDecoder;
   #words: HeardWord[] = [];
+  #heardCount = 0;
   #segmentStartMs = 0;
   #lastInterimMs = 0;
   #isUtteranceOpen = false;
@@ -122,13 +126,20 @@ export class Recognizer {
     const before = this.#words.at(-1);
     if (before?.isHuman === true && word.isHuman) {
       this.#words[this.#words.length - 1] = humanWord(before.startMs, word.endMs);
-    } else this.#words.push(word);
+    } else this.#words.push(this.#misheard(word));
     this.#isUtteranceOpen = true;
     this.#lastWordEndMs = word.endMs;
     const nowMs = this.positionMs;
     if (nowMs - this.#segmentStartMs >= this.#host.segmentMs) {
       this.#emitFinal(nowMs, false, false);
     } else if (isFirst) this.#emitInterim(nowMs);
+  }
+
+  #misheard(word: HeardWord): HeardWord {
+    const { misheardEvery = 0 } = this.#host;
+    this.#heardCount += 1;
+    if (misheardEvery === 0 || this.#heardCount % misheardEvery > 0) return word;
+    return { ...word, text: MISHEARD };
   }
 
   #goOn(atMs: number): void {

@@ -18,7 +18,7 @@ import {
   noteAgreement,
   waitsForQuestion,
 } from "./listening.js";
-import { ownEcho } from "./own-echo.js";
+import { noteEcho, ownEcho } from "./own-echo.js";
 
 export interface HeardWords {
   readonly text: string;
@@ -36,8 +36,9 @@ export function takeFloor(
 ): SessionState {
   const { turn } = state;
   if (turn === undefined) return state;
-  const echo = ownEcho(state, text);
-  if (echo !== "none") return echo === "certain" ? goOn(state, atMs, out) : state;
+  const echo = ownEcho(state, text, { mayGoOn: !isSettled });
+  if (echo === "certain") return goOn(noteEcho(state, words, atMs), atMs, out);
+  if (echo === "possible") return state;
   if (turn.ending !== undefined) {
     return isFarewell(state, text) ? goOn(state, atMs, out) : interrupt(state, turn, atMs, out);
   }
@@ -147,7 +148,7 @@ function afterFarewell(
 function afterEcho(state: SessionState, text: string, beganAtMs: number): SessionState | undefined {
   const { doubtful, turn } = state;
   const all = joinWords(doubtful?.text ?? "", text);
-  if (doubtful !== undefined && ownEcho(state, all, text) === "certain") {
+  if (doubtful !== undefined && ownEcho(state, all, { newestText: text }) === "certain") {
     return { ...state, utteranceBeganAtMs: undefined, doubtful: undefined };
   }
   const echo = ownEcho(state, text);

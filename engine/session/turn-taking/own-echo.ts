@@ -1,4 +1,4 @@
-import { type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
+import { type Circumstances, type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
 import { spokenWords } from "../../speech/spoken-words.js";
 import { saidAfterMs } from "../../speech/word-marks.js";
 import {
@@ -12,6 +12,10 @@ import type { SessionState } from "../state.js";
 const ECHO_MAX_MS = 20_000;
 /** Where playing stood still is known a little less exactly than where it began. */
 const CUT_TOLERANCE_MS = 500;
+/** Fewer of the agent's words may be an answer. */
+const LOUDSPEAKER_WORDS_MIN = 5;
+/** Every reply is heard again; after some without, the caller has taken up the receiver. */
+const LOUDSPEAKER_KNOWN_MS = 60_000;
 
 /** What a turn that is over has played, and until when. */
 export interface SpokenBefore {
@@ -27,14 +31,28 @@ export interface DoubtfulWords {
 
 export const NOTHING_SPOKEN: SpokenBefore = { ledger: EMPTY_LEDGER, untilMs: 0 };
 
-/** Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. */
-export function ownEcho(state: SessionState, text: string, newestText = text): Echo {
+/**
+ * Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. `mayGoOn`: they are
+ * a guess.
+ */
+export function ownEcho(
+  state: SessionState,
+  text: string,
+  { newestText = text, mayGoOn = false }: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
+): Echo {
   const { turn, spokenBefore, callerEndedAtMs, heldAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
   const untilMs = heldAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
   const standsStill = heldAtMs !== undefined;
-  return echoOf(text, callerEndedAtMs, [...before, ...now], { standsStill, newestText });
+  const isOnLoudspeaker = callerEndedAtMs - state.echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
+  const circumstances = { standsStill, isOnLoudspeaker, newestText, mayGoOn };
+  return echoOf(text, callerEndedAtMs, [...before, ...now], circumstances);
+}
+
+/** So many words were certainly an echo. */
+export function noteEcho(state: SessionState, words: number, atMs: number): SessionState {
+  return words < LOUDSPEAKER_WORDS_MIN ? state : { ...state, echoedAtMs: atMs };
 }
 
 /** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */

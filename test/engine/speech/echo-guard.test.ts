@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Echo, echoOf, type PlayedWord } from "../../../engine/speech/echo-guard.js";
+import {
+  type Circumstances,
+  type Echo,
+  echoOf,
+  type PlayedWord,
+} from "../../../engine/speech/echo-guard.js";
 import { wordsOf } from "../../../engine/speech/spoken-words.js";
 
 const WORD_MS = 300;
@@ -21,11 +26,21 @@ function played(text: string): readonly PlayedWord[] {
 }
 
 /** As heard so long after the last of the words was played. */
-function heard(words: string, lagMs: number, text = SPEAKING): Echo {
+function heard(
+  words: string,
+  lagMs: number,
+  text = SPEAKING,
+  circumstances: Circumstances = {},
+): Echo {
   const all = played(text);
   const last = wordsOf(words).at(-1);
   const at = all.findLast(({ word }) => word === last)?.endsAtMs ?? all.at(-1)?.endsAtMs ?? 0;
-  return echoOf(words, at + lagMs, all);
+  return echoOf(words, at + lagMs, all, circumstances);
+}
+
+/** As `heard`, from a caller who is known to have a loudspeaker on. */
+function heardOnLoudspeaker(words: string, lagMs: number, mayGoOn = false, text = SPEAKING): Echo {
+  return heard(words, lagMs, text, { isOnLoudspeaker: true, mayGoOn });
 }
 
 test("the agent's own words that come back at once are an echo", () => {
@@ -123,4 +138,51 @@ test("only the newest words of very long texts are compared", () => {
 test("a piece of a word is an echo's where the sound broke off, at the ends, and not inside", () => {
   assert.equal(heard("ave a table for two", 400), "certain");
   assert.equal(heard("we ave a table", 400), "none");
+});
+
+test("on a loudspeaker three words in five may be misheard ones that are back at once, and one in two while more may come", () => {
+  assert.equal(heardOnLoudspeaker("have a fable for chew at eight", 150), "certain");
+  assert.equal(heard("have a fable for chew at eight", 150), "none");
+  assert.equal(heardOnLoudspeaker("have fable for dew at late eight", 150), "possible");
+  assert.equal(heardOnLoudspeaker("fable for", 150, true), "possible");
+  assert.equal(heardOnLoudspeaker("fable for", 150), "none");
+  assert.equal(heardOnLoudspeaker("table for two", 150), "certain");
+  assert.equal(heardOnLoudspeaker("table for", 150), "possible");
+});
+
+test("a misheard word at the end stands for the one that the agent said then", () => {
+  const all = played(SPEAKING);
+  const endsAtMs = all.find(({ word }) => word === "eight")?.endsAtMs ?? 0;
+  const onLoudspeaker = { isOnLoudspeaker: true };
+  assert.equal(echoOf("for two at late", endsAtMs + 550, all, onLoudspeaker), "certain");
+});
+
+test("on a loudspeaker a first word is waited behind, unless it is settled or asks to stop", () => {
+  assert.equal(heardOnLoudspeaker("murmur", 150, true), "possible");
+  assert.equal(heardOnLoudspeaker("murmur", 150), "none");
+  assert.equal(heardOnLoudspeaker("wait", 150, true), "none");
+});
+
+test("two words in a row that the agent did not say are the caller's on a loudspeaker too, wherever they stand", () => {
+  for (const words of ["have a table help me", "have a table help me at eight or you could"]) {
+    assert.equal(heardOnLoudspeaker(words, 150, true), "none", words);
+  }
+});
+
+test("a correction on a loudspeaker takes the time that it takes to say", () => {
+  const said = "Shall I book it for Tuesday at four with Doctor Miller?";
+  assert.equal(heardOnLoudspeaker("for Tuesday at three with", 150, false, said), "certain");
+  assert.equal(heardOnLoudspeaker("for Tuesday at three with", 1_001, false, said), "possible");
+  assert.equal(heardOnLoudspeaker("book Tuesday at three", 801, false, said), "none");
+});
+
+test("a word that asks to stop is the caller's behind and amid words that came back, and not where the agent said it", () => {
+  for (const words of [
+    "we have a table for two stop",
+    "sure we have a table for two wait at eight or you",
+  ]) {
+    assert.equal(heard(words, 150), "none", words);
+    assert.equal(heardOnLoudspeaker(words, 150), "none", words);
+  }
+  assert.equal(heard("friday don't wait too long", 150), "certain");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { EMPTY_LEDGER, recordSent } from "../../../../engine/session/playback/playback-ledger.js";
 import { newSession } from "../../../../engine/session/state.js";
 import { newTurn } from "../../../../engine/session/turn.js";
-import { ownEcho } from "../../../../engine/session/turn-taking/own-echo.js";
+import { noteEcho, ownEcho } from "../../../../engine/session/turn-taking/own-echo.js";
 import { PLAIN_SETTINGS } from "../../../doubles/recorded-call.js";
 
 /** What was said in 3,000 ms, from the beginning of the call on. */
@@ -68,4 +68,16 @@ test("words may be an echo that were to be said within half a second of where th
 test("a word that breaks off in its middle is the agent's own for certain where its sound stands still", () => {
   assert.equal(echoOfSecond(3_300, true, "breakfast is fr", 3_500), "certain");
   assert.equal(echoOfSecond(3_300, false, "breakfast is fr", 3_500), "possible");
+});
+
+test("five words that came back tell of a loudspeaker, on which one in four may be misheard, for a minute", () => {
+  const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
+  const spokenBefore = { ledger, untilMs: 103_000 };
+  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: 101_600 };
+  const echoAfter = (words: number, ago: number) =>
+    ownEcho(noteEcho(state, words, 101_600 - ago), "we have free rooms");
+  assert.equal(ownEcho(state, "we have free rooms"), "none");
+  assert.equal(echoAfter(5, 60_000), "certain");
+  assert.equal(echoAfter(5, 60_001), "none");
+  assert.equal(echoAfter(4, 0), "none");
 });
