@@ -38,17 +38,15 @@ const AT_THE_END_EARLY_MS = 100;
 const AT_THE_END_LATE_MS = 400;
 const AT_THE_END_WORDS_MIN = 2;
 
-/** Behind words that are an echo, too, these are the caller's: nothing is misheard as one so easily. */
+/** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
 const STOPS = `stop wait quiet enough pause
-  para pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten`.split(
-  /\s+/,
-);
+  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten`.split(/\s+/);
 
 /** People interrupt with these; words that are only these are the caller's, whatever the agent is saying. */
 const INTERRUPTIONS = new Set([
   ...STOPS,
   ...`no nope hold on hang up excuse me sorry hey hello yes yeah okay ok please one moment a minute second
-  alto un momento perdón perdone disculpe oiga sí vale sie moment bitte nein ja non oui`.split(
+  para alto un momento perdón perdone disculpe oiga sí vale sie moment bitte nein ja non oui`.split(
     /\s+/,
   ),
 ]);
