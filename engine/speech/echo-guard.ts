@@ -118,7 +118,9 @@ export function echoOf(
   const words = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
   if (words.every((word) => INTERRUPTIONS.has(word))) return "none";
   const { standsStill = false, newestText = callerText } = circumstances;
-  const { isOnLoudspeaker = false, mayGoOn = false } = circumstances;
+  const { isOnLoudspeaker = false } = circumstances;
+  // With the agent's sound its echo stands still, and what was heard of it is settled for no other reason.
+  const mayGoOn = standsStill || circumstances.mayGoOn === true;
   const lagMaxMs = Math.max(REPEATED_MIN_MS, wordsOf(newestText).length * REPEATED_MS_PER_WORD);
   const said: Said = {
     words,

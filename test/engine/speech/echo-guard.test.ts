@@ -157,9 +157,12 @@ test("a misheard word at the end stands for the one that the agent said then", (
   assert.equal(echoOf("for two at late", endsAtMs + 550, all, onLoudspeaker), "certain");
 });
 
-test("on a loudspeaker a first word is waited behind, unless it is settled or asks to stop", () => {
+test("on a loudspeaker a first word is waited behind, unless it asks to stop, or is settled while the agent speaks on", () => {
   assert.equal(heardOnLoudspeaker("murmur", 150, true), "possible");
   assert.equal(heardOnLoudspeaker("murmur", 150), "none");
+  const standsStill = { isOnLoudspeaker: true, standsStill: true };
+  assert.equal(heard("murmur", 150, SPEAKING, standsStill), "possible");
+  assert.equal(heard("fable for", 150, SPEAKING, standsStill), "possible");
   assert.equal(heardOnLoudspeaker("wait", 150, true), "none");
 });
 
