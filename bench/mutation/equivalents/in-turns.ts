@@ -38,10 +38,10 @@ export const IN_TURNS: readonly EquivalentMutant[] = [
   },
   {
     sourcePath: "engine/speech/echo-guard.ts",
-    code: "const lagMs = endedAtMs - (played[match.to]?.endsAtMs ?? 0);",
+    code: "const lagMs = endedAtMs - (played[last]?.endsAtMs ?? 0);",
     original: "0",
     replacement: "1",
-    reason: "a match that counts a word stands in what was played",
+    reason: "the place is one of what was played",
   },
   {
     sourcePath: "engine/speech/late-words.ts",
