@@ -14,7 +14,7 @@ import { estimateTokens } from "./token-estimate.js";
 import { toolsDoneAfter } from "./tool-use/tools-done.js";
 import { isGrowing, reportOf, type Turn } from "./turn.js";
 import { dropEarly } from "./turn-taking/early-reply.js";
-import { ownEcho } from "./turn-taking/own-echo.js";
+import { echoBehindDoubtful } from "./turn-taking/own-echo.js";
 import { vainWaitAfter } from "./turn-taking/vain-wait.js";
 import { unheardText } from "./unheard.js";
 
@@ -103,7 +103,8 @@ export function endCall(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const heard = withPendingWords(withoutEcho(dropEarly(state, out), atMs), atMs, out);
+  const own = withoutEcho(dropEarly(state, out), atMs);
+  const heard = withPendingWords(withDoubtful(own, out), atMs);
   const turn = heard.turn;
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
   const settled = turn === undefined ? heard : settleTurn(heard, turn, "cutOff", atMs, out);
@@ -132,27 +133,23 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
 
 /** Without the words that are an echo, of those that wait and those that are still being said. */
 function withoutEcho(state: SessionState, atMs: number): SessionState {
-  const { doubtful, hearing } = state;
-  const words = pendingWords(hearing);
+  const words = pendingWords(state.hearing);
   if (words === "") return state;
   // With the call the agent's sound stands still, and its echo breaks off.
   const atTheEnd = { ...state, heldAtMs: state.heldAtMs ?? atMs };
-  const all = joinWords(doubtful?.text ?? "", words);
-  const isAllEcho = ownEcho(atTheEnd, all, { newestText: words }) === "certain";
-  if (isAllEcho) return { ...state, doubtful: undefined, hearing: EMPTY_HEARING };
-  return ownEcho(atTheEnd, words) === "certain" ? { ...state, hearing: EMPTY_HEARING } : state;
+  const { echo, doubtful } = echoBehindDoubtful(atTheEnd, words);
+  return echo === "certain" ? { ...state, doubtful, hearing: EMPTY_HEARING } : state;
 }
 
-function withPendingWords(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
-  const sure = withDoubtful(state, out);
-  const keys = sure.digits === "" ? "" : keypadText(sure.digits);
-  const pending = joinWords(pendingWords(sure.hearing), keys);
-  if (pending === "") return sure;
-  const said: SaidMessage = { role: "user", text: pending, atMs: sure.utteranceBeganAtMs ?? atMs };
+function withPendingWords(state: SessionState, atMs: number): SessionState {
+  const keys = state.digits === "" ? "" : keypadText(state.digits);
+  const pending = joinWords(pendingWords(state.hearing), keys);
+  if (pending === "") return state;
+  const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };
   return {
-    ...sure,
-    unanswered: joinWords(sure.unanswered, pending),
-    unsaved: [...sure.unsaved, said],
+    ...state,
+    unanswered: joinWords(state.unanswered, pending),
+    unsaved: [...state.unsaved, said],
   };
 }
 

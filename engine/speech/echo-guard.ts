@@ -39,8 +39,10 @@ const AT_THE_END_LATE_MS = 400;
 const AT_THE_END_WORDS_MIN = 2;
 
 /** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
-const STOPS = `stop wait quiet enough pause
-  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten`.split(/\s+/);
+const STOPS = new Set(
+  `stop wait quiet enough pause
+  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten`.split(/\s+/),
+);
 
 /** People interrupt with these; words that are only these are the caller's, whatever the agent is saying. */
 const INTERRUPTIONS = new Set([
@@ -80,7 +82,7 @@ interface Said {
   readonly words: readonly string[];
   /** The time in which nobody could have repeated them. */
   readonly lagMaxMs: number;
-  readonly isSettled: boolean;
+  readonly mayGoOn: boolean;
   readonly isOnLoudspeaker: boolean;
 }
 
@@ -117,15 +119,14 @@ export function echoOf(
   }
   const words = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
   if (words.every((word) => INTERRUPTIONS.has(word))) return "none";
-  const { standsStill = false, newestText = callerText } = circumstances;
-  const { isOnLoudspeaker = false } = circumstances;
+  const { standsStill = false, isOnLoudspeaker = false, newestText = callerText } = circumstances;
   // With the agent's sound its echo stands still, and what was heard of it is settled for no other reason.
   const mayGoOn = standsStill || circumstances.mayGoOn === true;
   const lagMaxMs = Math.max(REPEATED_MIN_MS, wordsOf(newestText).length * REPEATED_MS_PER_WORD);
   const said: Said = {
     words,
     lagMaxMs: Math.min(lagMaxMs, REPEATED_MAX_MS),
-    isSettled: !mayGoOn,
+    mayGoOn,
     isOnLoudspeaker,
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
@@ -145,13 +146,13 @@ export function echoOf(
 }
 
 function isEcho(said: Said, { count, othersInRow, saysStop }: Match, lagMs: number): boolean {
-  const { words, lagMaxMs, isSettled, isOnLoudspeaker } = said;
+  const { words, lagMaxMs, mayGoOn, isOnLoudspeaker } = said;
   if (count === 0 || saysStop) return false;
   if (isOnLoudspeaker && othersInRow >= OTHER_WORDS_MIN) return false;
   if (count >= words.length * OWN_SHARE_MIN) return true;
   if (!isOnLoudspeaker || lagMs > lagMaxMs) return false;
-  const isTooShort = isSettled && words.length < LOUDSPEAKER_CERTAIN_WORDS_MIN;
-  return !isTooShort && count >= words.length * LOUDSPEAKER_SHARE_MIN;
+  const isLongEnough = mayGoOn || words.length >= LOUDSPEAKER_CERTAIN_WORDS_MIN;
+  return isLongEnough && count >= words.length * LOUDSPEAKER_SHARE_MIN;
 }
 
 function isCertain(
@@ -178,8 +179,14 @@ function isCertain(
 
 /** How many of the heard words are found one after the other from there on, with small gaps; and where the first and last stand. */
 function matchedFrom(heard: readonly string[], played: readonly PlayedWord[], from: number): Match {
-  let [count, first, to, at] = [0, from, from, from];
-  let [othersInRow, others, saysStop, isCut] = [0, 0, false, false];
+  let count = 0;
+  let first = from;
+  let to = from;
+  let isCut = false;
+  let others = 0;
+  let othersInRow = 0;
+  let saysStop = false;
+  let at = from;
   for (const [index, word] of heard.entries()) {
     const reach = Math.min(played.length, at + others + GAP_WORDS_MAX + 1);
     const isLast = index === heard.length - 1;
@@ -190,7 +197,7 @@ function matchedFrom(heard: readonly string[], played: readonly PlayedWord[], fr
     if (found >= reach) {
       others += 1;
       othersInRow = Math.max(othersInRow, others);
-      saysStop ||= STOPS.includes(word);
+      saysStop ||= STOPS.has(word);
       continue;
     }
     others = 0;

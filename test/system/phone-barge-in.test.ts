@@ -5,10 +5,9 @@ import { FRAME_MS } from "../../engine/sandbox/sound/microphone-clock.js";
 import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { encodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import { humanVoice } from "../engine/sandbox/sound.js";
-import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
+import { COUNT, cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;
 /** Long enough to be a voice, too short to be words. */

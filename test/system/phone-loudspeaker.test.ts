@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
+import { COUNT, cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
-
-const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
 
 const clock = new PacerWatch();
 let server: TestServer;

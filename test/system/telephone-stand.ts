@@ -8,6 +8,8 @@ import { PatientClock } from "../doubles/patient-clock.js";
 import type { Customer, TestServer } from "./test-server.js";
 
 const FRAME_MS = 20;
+/** What the sandbox's model answers to "count to 9". */
+export const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
 
 export function webhookUrl(
   server: TestServer,

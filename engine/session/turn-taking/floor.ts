@@ -18,7 +18,7 @@ import {
   noteAgreement,
   waitsForQuestion,
 } from "./listening.js";
-import { noteEcho, ownEcho } from "./own-echo.js";
+import { echoBehindDoubtful, noteEcho, ownEcho } from "./own-echo.js";
 
 export interface HeardWords {
   readonly text: string;
@@ -146,15 +146,14 @@ function afterFarewell(
 
 /** What is certainly an echo is dropped, what may be one waits while the agent speaks; undefined for the caller's own words. */
 function afterEcho(state: SessionState, text: string, beganAtMs: number): SessionState | undefined {
-  const { doubtful, turn } = state;
-  const all = joinWords(doubtful?.text ?? "", text);
-  if (doubtful !== undefined && ownEcho(state, all, { newestText: text }) === "certain") {
-    return { ...state, utteranceBeganAtMs: undefined, doubtful: undefined };
-  }
-  const echo = ownEcho(state, text);
-  if (echo === "certain") return { ...state, utteranceBeganAtMs: undefined };
+  const { turn } = state;
+  const { echo, doubtful } = echoBehindDoubtful(state, text);
+  if (echo === "certain") return { ...state, utteranceBeganAtMs: undefined, doubtful };
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
   if (echo === "none" || !isSpeaking) return undefined;
-  const began = doubtful?.beganAtMs ?? beganAtMs;
-  return { ...state, utteranceBeganAtMs: undefined, doubtful: { text: all, beganAtMs: began } };
+  const waiting = {
+    text: joinWords(doubtful?.text ?? "", text),
+    beganAtMs: doubtful?.beganAtMs ?? beganAtMs,
+  };
+  return { ...state, utteranceBeganAtMs: undefined, doubtful: waiting };
 }

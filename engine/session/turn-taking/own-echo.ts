@@ -1,6 +1,7 @@
 import { type Circumstances, type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
 import { spokenWords } from "../../speech/spoken-words.js";
 import { saidAfterMs } from "../../speech/word-marks.js";
+import { joinWords } from "../kept-conversation.js";
 import {
   EMPTY_LEDGER,
   type PlaybackLedger,
@@ -48,6 +49,22 @@ export function ownEcho(
   const isOnLoudspeaker = callerEndedAtMs - state.echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
   const circumstances = { standsStill, isOnLoudspeaker, newestText, mayGoOn };
   return echoOf(text, callerEndedAtMs, [...before, ...now], circumstances);
+}
+
+/**
+ * As `ownEcho`, of words behind those that wait because they may be an echo; and which of these wait on. Together they may be one
+ * for certain that are none alone.
+ */
+export function echoBehindDoubtful(
+  state: SessionState,
+  text: string,
+): { readonly echo: Echo; readonly doubtful: DoubtfulWords | undefined } {
+  const { doubtful } = state;
+  if (doubtful !== undefined) {
+    const echo = ownEcho(state, joinWords(doubtful.text, text), { newestText: text });
+    if (echo === "certain") return { echo, doubtful: undefined };
+  }
+  return { echo: ownEcho(state, text), doubtful };
 }
 
 /** So many words were certainly an echo. */

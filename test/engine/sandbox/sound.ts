@@ -53,7 +53,7 @@ function clip(sample: number): number {
 }
 
 /** Numbers from 0, below 1, the same for the same seed. */
-export function generator(seed: number): () => number {
+function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

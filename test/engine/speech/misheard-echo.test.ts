@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { echoOf, type PlayedWord } from "../../../engine/speech/echo-guard.js";
 import { wordsOf } from "../../../engine/speech/spoken-words.js";
-import { generator } from "../sandbox/sound.js";
+import { SeededRandom } from "../../simulation/seeded-random.js";
 
 const REPLIES = [
   "Sure! We have a table for two at eight, or you could come on Friday. Which one would you like?",
@@ -30,17 +30,17 @@ interface HeardWord {
 }
 
 /** What a loudspeaker plays of a reply, and what a recognizer hears of it a quarter of a second later. */
-function playedAndHeard(text: string, { mishears, leavesOut }: Recognizer, random: () => number) {
+function playedAndHeard(text: string, { mishears, leavesOut }: Recognizer, random: SeededRandom) {
   const played: PlayedWord[] = [];
   const heard: HeardWord[] = [];
   let endsAtMs = 0;
   for (const words of text.split(/(?<=[.!?])\s*/).map(wordsOf)) {
     for (const [index, word] of words.entries()) {
       endsAtMs += CHAR_MS * (word.length + 1);
-      const estimatedMs = endsAtMs + (random() * 2 - 1) * PLACE_ERROR_MS;
+      const estimatedMs = endsAtMs + (random.fraction() * 2 - 1) * PLACE_ERROR_MS;
       const place = { beginsSentence: index === 0, endsSentence: index === words.length - 1 };
       played.push({ word, endsAtMs: estimatedMs, ...place });
-      const chance = random();
+      const chance = random.fraction();
       const isMisheard = chance < leavesOut + mishears;
       if (chance < leavesOut) continue;
       heard.push({ word: isMisheard ? MISHEARD : word, endsAtMs: endsAtMs + LAG_MS });
@@ -70,7 +70,7 @@ function interruptsItself(
 
 /** The share of replies in which an agent interrupts itself, where the loudspeaker is known and where it is not. */
 function shares(recognizer: Recognizer) {
-  const random = generator(1);
+  const random = new SeededRandom(1);
   let [unknown, known, count] = [0, 0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const reply of REPLIES) {
