@@ -21,3 +21,12 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   const settled = settleTurn(state, sent, "interrupted", 1_500, []);
   assert.deepEqual(settled.spokenBefore, { ledger: later, untilMs: 1_500 });
 });
+
+test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = newSession(PLAIN_SETTINGS, []);
+  const waited = { waitedMs: 8_800, untilMs: 10_000 };
+  assert.deepEqual(settleTurn(state, turn, "superseded", 10_000, []).vainWait, waited);
+  assert.equal(settleTurn(state, turn, "failed", 10_000, []).vainWait, undefined);
+});

@@ -118,3 +118,17 @@ test("of twenty words three are misheard at most", () => {
     ["certain", "possible"],
   );
 });
+
+test("on a loudspeaker four words of which one was misheard are back within 800 ms", () => {
+  const all = played("alpha beta gamma delta epsilon zeta");
+  const onLoudspeaker = { isOnLoudspeaker: true };
+  const echo = (lagMs: number) =>
+    echoOf("beta gamma other epsilon", 5 * WORD_MS + lagMs, all, onLoudspeaker);
+  assert.deepEqual([800, 801].map(echo), ["certain", "none"]);
+});
+
+test("on a loudspeaker a word that is heard behind all that was played is a misheard one, too", () => {
+  const all = played("alpha beta gamma");
+  const atMs = 3 * WORD_MS + 300;
+  assert.equal(echoOf("alpha beta gamma other", atMs, all, { isOnLoudspeaker: true }), "certain");
+});

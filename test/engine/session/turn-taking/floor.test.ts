@@ -50,6 +50,20 @@ test("a call that has only waited for these words ends with them", () => {
   assert.equal(isOver(call), true);
 });
 
+test("thanks at the very end of the goodbye end the call, and a moment earlier do not", () => {
+  for (const [atMs, isEnd] of [
+    [999, false],
+    [1_000, true],
+  ] as const) {
+    const { call } = callInGoodbye("sentenceWhole", 1_000, false);
+    call.clock.advance(900);
+    call.send({ type: "speechStarted", voiceAgoMs: undefined });
+    call.clock.advance(atMs - 900);
+    thank(call);
+    assert.equal(isOver(call), isEnd, `at ${atMs} ms`);
+  }
+});
+
 test("a telephone call waits for the telephone's word that the goodbye was heard", () => {
   const { call, turnId } = callInGoodbye("sentenceWhole", 1_000, true);
   call.clock.advance(1_100);
