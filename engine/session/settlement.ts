@@ -135,9 +135,9 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
 function withoutEcho(state: SessionState, atMs: number): SessionState {
   const words = pendingWords(state.hearing);
   if (words === "") return state;
-  // With the call the agent's sound stands still, and its echo breaks off.
-  const atTheEnd = { ...state, heldAtMs: state.heldAtMs ?? atMs };
-  const { echo, doubtful } = echoBehindDoubtful(atTheEnd, words);
+  // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
+  const heldAtMs = state.turn === undefined ? state.heldAtMs : (state.heldAtMs ?? atMs);
+  const { echo, doubtful } = echoBehindDoubtful({ ...state, heldAtMs }, words);
   return echo === "certain" ? { ...state, doubtful, hearing: EMPTY_HEARING } : state;
 }
 

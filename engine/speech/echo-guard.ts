@@ -1,3 +1,4 @@
+import { type EchoMatch, matchedFrom, type PlayedWord } from "./echo-match.js";
 import { wordsOf } from "./spoken-words.js";
 
 /** This share of an echo's words must be the agent's, in their order; recognizers mishear some. */
@@ -17,10 +18,11 @@ const WHOLE_SENTENCE_WORDS_MIN = 3;
 const LOUDSPEAKER_SHARE_MIN = 0.5;
 const LOUDSPEAKER_CERTAIN_SHARE_MIN = 0.6;
 const LOUDSPEAKER_CERTAIN_WORDS_MIN = 3;
+/** A few of the agent's words with another are no echo before they were played: only their place is estimated. */
+const MISHEARD_EARLY_MAX_MS = 300;
+const MISHEARD_CHARS_SHARE_MAX = 0.5;
 /** So many words in a row that the agent did not say are the caller's. */
 const OTHER_WORDS_MIN = 2;
-/** The agent's words that are passed over between two that came back, at most. */
-const GAP_WORDS_MAX = 2;
 /** Only so many words are compared: the newest of the caller's, and of what was played. */
 const CALLER_WORDS_MAX = 40;
 const PLAYED_WORDS_MAX = 120;
@@ -41,53 +43,31 @@ const AT_THE_END_WORDS_MIN = 2;
 /** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
 const STOPS = new Set(
   `stop wait quiet enough pause
-  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten`.split(/\s+/),
+  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten
+  aspetta aspetti fermati wacht czekaj stój dur bekle`.split(/\s+/),
 );
 
 /** People interrupt with these; words that are only these are the caller's, whatever the agent is saying. */
 const INTERRUPTIONS = new Set([
   ...STOPS,
   ...`no nope hold on hang up excuse me sorry hey hello yes yeah okay ok please one moment a minute second
-  para alto un momento perdón perdone disculpe oiga sí vale sie moment bitte nein ja non oui`.split(
-    /\s+/,
-  ),
+  para alto un momento perdón perdone disculpe oiga sí vale sie moment bitte nein ja non oui
+  não nee nie tak hayır evet`.split(/\s+/),
 ]);
-
-/** A word that the caller can have heard from the agent, and when it was over, on the call's clock. */
-export interface PlayedWord {
-  readonly word: string;
-  readonly endsAtMs: number;
-  readonly beginsSentence: boolean;
-  readonly endsSentence: boolean;
-}
 
 /** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
 export type Echo = "none" | "possible" | "certain";
 
-interface Match {
-  readonly count: number;
-  readonly from: number;
-  readonly to: number;
-  /** So many of the heard words in a row are not the agent's at the most, and so many at the end. */
-  readonly othersInRow: number;
-  readonly othersAtEnd: number;
-  /** One of them is among `STOPS`. */
-  readonly saysStop: boolean;
-  /** The last of the heard words is only the beginning of the agent's. */
-  readonly isCut: boolean;
-}
-
 /** What was heard, of which a match is a part. */
 interface Said {
   readonly words: readonly string[];
-  /** The time in which nobody could have repeated them. */
+  /** So many of them were said last. */
+  readonly newestCount: number;
+  /** The time in which nobody could have repeated these. */
   readonly lagMaxMs: number;
   readonly mayGoOn: boolean;
   readonly isOnLoudspeaker: boolean;
 }
-
-/** A shorter piece of a word may be of any word. */
-const PIECE_CHARS_MIN = 2;
 
 /** What else is known of the call. */
 export interface Circumstances {
@@ -122,32 +102,50 @@ export function echoOf(
   const { standsStill = false, isOnLoudspeaker = false, newestText = callerText } = circumstances;
   // With the agent's sound its echo stands still, and what was heard of it is settled for no other reason.
   const mayGoOn = standsStill || circumstances.mayGoOn === true;
-  const lagMaxMs = Math.max(REPEATED_MIN_MS, wordsOf(newestText).length * REPEATED_MS_PER_WORD);
+  const newestCount = wordsOf(newestText).length;
+  const lagMaxMs = Math.max(REPEATED_MIN_MS, newestCount * REPEATED_MS_PER_WORD);
   const said: Said = {
     words,
+    newestCount,
     lagMaxMs: Math.min(lagMaxMs, REPEATED_MAX_MS),
     mayGoOn,
     isOnLoudspeaker,
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
+  const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
   // The next word tells a first one that was misheard from the caller's.
-  let echo: Echo = isOnLoudspeaker && mayGoOn && words.length === 1 ? "possible" : "none";
+  let isPossible = isOnLoudspeaker && mayGoOn && words.length === 1 && newestLagMs <= said.lagMaxMs;
+  let isMisheard = false;
+  let isWhole = false;
   for (let from = 0; from < played.length; from += 1) {
     const match = matchedFrom(words, played, from);
-    // A word that was misheard stands for one of the agent's.
-    const last = Math.min(match.to + match.othersAtEnd, played.length - 1);
-    const lagMs = endedAtMs - (played[last]?.endsAtMs ?? 0);
+    const lagMs = endedAtMs - placeOf(match, words, played);
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS || !isEcho(said, match, lagMs)) continue;
-    const brokeOff = standsStill && match.isCut && match.count === words.length;
-    if (brokeOff || isCertain(said, match, played, lagMs)) return "certain";
-    echo = "possible";
+    isPossible = true;
+    if (match.count < words.length) {
+      isMisheard ||=
+        mayBeMisheard(said, match, played, lagMs) && isCertain(said, match, played, lagMs);
+    } else if ((standsStill && match.isCut) || isCertain(said, match, played, lagMs)) {
+      return "certain";
+    } else isWhole = true;
   }
-  return echo;
+  // What the agent said word for word is an answer sooner than other words of its that were misheard.
+  if (isMisheard && !isWhole) return "certain";
+  return isPossible ? "possible" : "none";
 }
 
-function isEcho(said: Said, { count, othersInRow, saysStop }: Match, lagMs: number): boolean {
+/** When the agent said the last of the words; one that was misheard stands for one of its own. */
+function placeOf(
+  { to, lastHeard }: EchoMatch,
+  { length }: readonly string[],
+  played: readonly PlayedWord[],
+): number {
+  return played[Math.min(to + length - 1 - lastHeard, played.length - 1)]?.endsAtMs ?? 0;
+}
+
+function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: number): boolean {
   const { words, lagMaxMs, mayGoOn, isOnLoudspeaker } = said;
-  if (count === 0 || saysStop) return false;
+  if (count === 0 || others.some((word) => STOPS.has(word))) return false;
   if (isOnLoudspeaker && othersInRow >= OTHER_WORDS_MIN) return false;
   if (count >= words.length * OWN_SHARE_MIN) return true;
   if (!isOnLoudspeaker || lagMs > lagMaxMs) return false;
@@ -155,64 +153,45 @@ function isEcho(said: Said, { count, othersInRow, saysStop }: Match, lagMs: numb
   return isLongEnough && count >= words.length * LOUDSPEAKER_SHARE_MIN;
 }
 
-function isCertain(
-  { words: { length }, lagMaxMs, isOnLoudspeaker }: Said,
-  { count, from, to }: Match,
+/** Whether the words that the agent did not say may be its own all the same. */
+function mayBeMisheard(
+  { words, newestCount, isOnLoudspeaker }: Said,
+  { count, to, firstHeard, lastHeard, others }: EchoMatch,
   played: readonly PlayedWord[],
   lagMs: number,
 ): boolean {
-  const isManyOnLoudspeaker = isOnLoudspeaker && length >= LOUDSPEAKER_CERTAIN_WORDS_MIN;
-  const mayBeMisheard =
-    (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) ||
-    (isManyOnLoudspeaker && count >= length * LOUDSPEAKER_CERTAIN_SHARE_MIN);
-  if (count < length && !mayBeMisheard) return false;
+  const { length } = words;
+  const othersAtEnd = length - 1 - lastHeard;
+  // Behind all that was played there is nothing that they could stand for: an answer follows the echo of its question.
+  if (to + othersAtEnd >= played.length) return false;
+  if (othersAtEnd > 0 && INTERRUPTIONS.has(words.at(-1) ?? "")) return false;
+  // Words on either side of a pause are an echo by their own.
+  const olderCount = Math.max(0, length - newestCount);
+  if (lastHeard < olderCount || (olderCount > 0 && firstHeard >= olderCount)) return false;
+  if (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) return true;
+  if (!isOnLoudspeaker || length < LOUDSPEAKER_CERTAIN_WORDS_MIN) return false;
+  // Small words are in everything that people say.
+  const isMostlyOther = charsOf(others) > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
+  if (isMostlyOther || lagMs < -MISHEARD_EARLY_MAX_MS) return false;
+  return count >= length * LOUDSPEAKER_CERTAIN_SHARE_MIN;
+}
+
+const charsOf = (words: readonly string[]): number => words.join("").length;
+
+function isCertain(
+  { words: { length }, lagMaxMs, isOnLoudspeaker }: Said,
+  { count, from, to }: EchoMatch,
+  played: readonly PlayedWord[],
+  lagMs: number,
+): boolean {
   const endsSentence = played[to]?.endsSentence === true;
   if (endsSentence && count >= AT_THE_END_WORDS_MIN) {
     if (lagMs >= -AT_THE_END_EARLY_MS && lagMs <= AT_THE_END_LATE_MS) return true;
   }
   if (lagMs > lagMaxMs) return false;
+  const isManyOnLoudspeaker = isOnLoudspeaker && length >= LOUDSPEAKER_CERTAIN_WORDS_MIN;
   if (length >= CERTAIN_WORDS_MIN || isManyOnLoudspeaker) return true;
   const beginsSentence = played[from]?.beginsSentence === true;
   if (beginsSentence && endsSentence) return length >= WHOLE_SENTENCE_WORDS_MIN;
   return beginsSentence && length >= FROM_START_WORDS_MIN;
-}
-
-/** How many of the heard words are found one after the other from there on, with small gaps; and where the first and last stand. */
-function matchedFrom(heard: readonly string[], played: readonly PlayedWord[], from: number): Match {
-  let count = 0;
-  let first = from;
-  let to = from;
-  let isCut = false;
-  let others = 0;
-  let othersInRow = 0;
-  let saysStop = false;
-  let at = from;
-  for (const [index, word] of heard.entries()) {
-    const reach = Math.min(played.length, at + others + GAP_WORDS_MAX + 1);
-    const isLast = index === heard.length - 1;
-    let found = at;
-    while (found < reach && !isPlayed(word, played[found]?.word ?? "", isLast || index === 0)) {
-      found += 1;
-    }
-    if (found >= reach) {
-      others += 1;
-      othersInRow = Math.max(othersInRow, others);
-      saysStop ||= STOPS.has(word);
-      continue;
-    }
-    others = 0;
-    if (count === 0) first = found;
-    count += 1;
-    to = found;
-    isCut = isLast && played[found]?.word !== word;
-    at = found + 1;
-  }
-  return { count, from: first, to, othersInRow, othersAtEnd: others, saysStop, isCut };
-}
-
-/** Sound that stood still in the middle of a word comes back with pieces of it, at the beginning or the end. */
-function isPlayed(word: string, playedWord: string, mayBePiece: boolean): boolean {
-  if (word === playedWord) return true;
-  if (!mayBePiece || word.length < PIECE_CHARS_MIN) return false;
-  return playedWord.startsWith(word) || playedWord.endsWith(word);
 }

@@ -154,7 +154,7 @@ export function onDigitsTimer(
   out.push({ type: "cancelTimer", timer: "digits" });
   const text = keypadText(state.digits);
   const taken = { ...state, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
-  return callerSaid(taken, text, atMs, out);
+  return answerCaller(taken, text, atMs, out);
 }
 
 /** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */

@@ -1,4 +1,5 @@
-import { type Circumstances, type Echo, echoOf, type PlayedWord } from "../../speech/echo-guard.js";
+import { type Circumstances, type Echo, echoOf } from "../../speech/echo-guard.js";
+import type { PlayedWord } from "../../speech/echo-match.js";
 import { spokenWords } from "../../speech/spoken-words.js";
 import { saidAfterMs } from "../../speech/word-marks.js";
 import { joinWords } from "../kept-conversation.js";

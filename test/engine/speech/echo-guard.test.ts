@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type Circumstances,
-  type Echo,
-  echoOf,
-  type PlayedWord,
-} from "../../../engine/speech/echo-guard.js";
+import { type Circumstances, type Echo, echoOf } from "../../../engine/speech/echo-guard.js";
+import type { PlayedWord } from "../../../engine/speech/echo-match.js";
 import { wordsOf } from "../../../engine/speech/spoken-words.js";
 
 const WORD_MS = 300;
@@ -188,4 +184,29 @@ test("a word that asks to stop is the caller's behind and amid words that came b
     assert.equal(heardOnLoudspeaker(words, 150), "none", words);
   }
   assert.equal(heard("friday don't wait too long", 150), "certain");
+});
+
+test("numbers that the agent's text has in digits are its own where the recognizer spells them, and the other way round", () => {
+  for (const [text, ...guesses] of [
+    ["We have a table at 8:30 tonight.", "at eight thirty", "a table at eight thirty tonight"],
+    [
+      "That comes to $427.50 in total.",
+      "comes to four hundred",
+      "that comes to four hundred and twenty seven dollars and fifty cents",
+      "comes to four hundred and twenty seven dollars and fifty cents in total",
+    ],
+    ["Your number is 48213.", "number is four eight", "your number is four eight two one three"],
+    ["Das macht 27 Euro im Monat.", "das macht siebenundzwanzig euro", "siebenundzwanzig euro im"],
+    ["We close at eight thirty tonight.", "we close at 8:30 tonight", "close at 8:30"],
+  ] as const) {
+    for (const words of guesses) {
+      assert.notEqual(heard(words, 200, text), "none", words);
+      assert.notEqual(heardOnLoudspeaker(words, 200, true, text), "none", words);
+    }
+  }
+  assert.equal(
+    heard("table at eight forty tonight", 200, "We have a table at 8:30 tonight."),
+    "possible",
+  );
+  assert.equal(heard("at six thirty", 200, "We have a table at 8:30 tonight."), "none");
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Echo, echoOf, type PlayedWord } from "../../../engine/speech/echo-guard.js";
+import { type Echo, echoOf } from "../../../engine/speech/echo-guard.js";
+import type { PlayedWord } from "../../../engine/speech/echo-match.js";
 import { wordsOf } from "../../../engine/speech/spoken-words.js";
 
 const WORD_MS = 300;
@@ -127,8 +128,76 @@ test("on a loudspeaker four words of which one was misheard are back within 800 
   assert.deepEqual([800, 801].map(echo), ["certain", "none"]);
 });
 
-test("on a loudspeaker a word that is heard behind all that was played is a misheard one, too", () => {
+test("a word behind all that was played is an answer, and before more of it a misheard one", () => {
+  const question = "alpha beta gamma delta epsilon zeta eta theta";
+  const onLoudspeaker = { isOnLoudspeaker: true };
+  for (const text of [question, "alpha beta gamma"]) {
+    const endsAtMs = wordsOf(text).length * WORD_MS;
+    const echo = (all: readonly PlayedWord[]) =>
+      echoOf(`${text} other`, endsAtMs + 400, all, onLoudspeaker);
+    assert.equal(echo(played(text)), "possible", text);
+    assert.equal(echo(played(`${text}|iota kappa`)), "certain", text);
+  }
+  assert.equal(echoOf(`${question} other`, 8 * WORD_MS + 400, played(question)), "possible");
+});
+
+test("a yes or no behind words that came back may be an answer, whatever the agent goes on to say", () => {
+  const all = played("alpha beta gamma delta epsilon zeta eta theta|iota kappa");
+  for (const answer of ["yes", "no", "ja", "sorry"]) {
+    const words = `alpha beta gamma delta epsilon zeta eta theta ${answer}`;
+    assert.equal(echoOf(words, 8 * WORD_MS + 400, all), "possible", answer);
+  }
+});
+
+test("words of which another part of the agent's is a mishearing are an answer where it said them as they are", () => {
+  const all = played("would you like the red one or the blue one");
+  const lastMs = all.at(-1)?.endsAtMs ?? 0;
+  const echo = (words: string, lagMs: number) =>
+    echoOf(words, lastMs + lagMs, all, { isOnLoudspeaker: true });
+  assert.equal(echo("the red one", 200), "possible");
+  assert.equal(echo("the blew one", 200), "certain");
+  assert.equal(echo("the blue one", 200), "certain");
+});
+
+test("on a loudspeaker words with a misheard one may have come 300 ms before they are thought to be over", () => {
+  const all = played("alpha beta gamma delta epsilon zeta");
+  const echo = (words: string, lagMs: number) =>
+    echoOf(words, 4 * WORD_MS + lagMs, all, { isOnLoudspeaker: true });
+  assert.deepEqual(
+    [-300, -301].map((lagMs) => echo("alpha other gamma delta", lagMs)),
+    ["certain", "possible"],
+  );
+  assert.equal(echo("alpha beta gamma delta", -301), "certain");
+});
+
+test("on a loudspeaker half of the letters of misheard words are the agent's", () => {
+  const all = played("in the evening of the day|omega");
+  const echo = (words: string) => echoOf(words, 3 * WORD_MS + 100, all, { isOnLoudspeaker: true });
+  assert.deepEqual(["in the noise", "in the abcdef"].map(echo), ["certain", "possible"]);
+});
+
+test("words before and behind a pause are an echo together where each has words of the agent's", () => {
+  const all = played("alpha beta gamma delta epsilon zeta eta theta iota kappa");
+  const echo = (older: string, newest: string, count: number) =>
+    echoOf(`${older} ${newest}`, count * WORD_MS + 200, all, {
+      isOnLoudspeaker: true,
+      newestText: newest,
+    });
+  assert.equal(echo("alpha beta", "gamma other", 4), "certain");
+  assert.equal(echo("alpha beta gamma", "other", 4), "possible");
+  assert.equal(echo("other", "alpha beta gamma", 3), "possible");
+  assert.equal(echo("alpha other", "gamma delta", 4), "certain");
+});
+
+test("where the sound stands still a first word is waited behind for as long as the echo takes", () => {
   const all = played("alpha beta gamma");
-  const atMs = 3 * WORD_MS + 300;
-  assert.equal(echoOf("alpha beta gamma other", atMs, all, { isOnLoudspeaker: true }), "certain");
+  const echo = (lagMs: number) =>
+    echoOf("other", 3 * WORD_MS + lagMs, all, { isOnLoudspeaker: true, standsStill: true });
+  assert.deepEqual([600, 601].map(echo), ["possible", "none"]);
+});
+
+test("the end of a word is no piece that broke off with the sound", () => {
+  const all = played("alpha beta goodbye");
+  const echo = (word: string) => echoOf(word, 3 * WORD_MS + 900, all, { standsStill: true });
+  assert.deepEqual(["goodb", "bye"].map(echo), ["certain", "possible"]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { echoOf, type PlayedWord } from "../../../engine/speech/echo-guard.js";
+import { echoOf } from "../../../engine/speech/echo-guard.js";
+import type { PlayedWord } from "../../../engine/speech/echo-match.js";
 import { wordsOf } from "../../../engine/speech/spoken-words.js";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 
@@ -23,6 +24,30 @@ interface Recognizer {
   readonly mishears: number;
   readonly leavesOut: number;
 }
+
+/** What callers say of their own, in small words that agents say too. */
+const PHRASES = [
+  "in the morning",
+  "at the hotel",
+  "on the phone",
+  "to the manager",
+  "for the children",
+  "from the airport",
+  "with the doctor",
+  "on Monday please",
+  "in the office",
+  "the other one",
+  "is it open",
+  "in the afternoon",
+  "can you repeat",
+  "what about Sunday",
+  "for three days",
+  "at the door",
+  "to the station",
+  "of the invoice",
+];
+const PIECE_WORDS_MIN = 3;
+const PIECE_WORDS_MORE_MAX = 6;
 
 interface HeardWord {
   readonly word: string;
@@ -99,4 +124,52 @@ test("on a known loudspeaker a recognizer that mishears makes the agent interrup
     context.diagnostic(told);
     assert.ok(known < unknown * part, told);
   }
+});
+
+/** The share of moments at which a caller's own phrase is dropped as an echo. */
+function droppedPhrases(isOnLoudspeaker: boolean): number {
+  let [dropped, count] = [0, 0];
+  for (const reply of REPLIES) {
+    const { played } = playedAndHeard(reply, { mishears: 0, leavesOut: 0 }, new SeededRandom(1));
+    const endMs = played.at(-1)?.endsAtMs ?? 0;
+    for (const phrase of PHRASES) {
+      for (let atMs = 2 * GUESS_EVERY_MS; atMs < endMs; atMs += GUESS_EVERY_MS / 2) {
+        count += 1;
+        if (echoOf(phrase, atMs, played, { isOnLoudspeaker }) === "certain") dropped += 1;
+      }
+    }
+  }
+  return dropped / count;
+}
+
+test("on a known loudspeaker few of the caller's own phrases are dropped, and none else", (context) => {
+  const [unknown, known] = [droppedPhrases(false), droppedPhrases(true)];
+  const told = `${(100 * known).toFixed(1)} % of phrases are dropped`;
+  context.diagnostic(told);
+  assert.equal(unknown, 0);
+  assert.ok(known < 1 / 25, told);
+});
+
+test("on a known loudspeaker most settled pieces of an echo are dropped in which a word was misheard", (context) => {
+  const random = new SeededRandom(1);
+  let [dropped, count] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const reply of REPLIES) {
+      const recognizer = { mishears: 0.06, leavesOut: 0.04 };
+      const { played, heard } = playedAndHeard(reply, recognizer, random);
+      for (let at = 0; at + PIECE_WORDS_MIN <= heard.length; at += PIECE_WORDS_MIN) {
+        const length = PIECE_WORDS_MIN + Math.floor(random.fraction() * PIECE_WORDS_MORE_MAX);
+        const piece = heard.slice(at, at + length);
+        const text = piece.map(({ word }) => word).join(" ");
+        if (piece.length < PIECE_WORDS_MIN || !text.includes(MISHEARD)) continue;
+        count += 1;
+        const circumstances = { isOnLoudspeaker: true };
+        if (echoOf(text, piece.at(-1)?.endsAtMs ?? 0, played, circumstances) === "certain")
+          dropped += 1;
+      }
+    }
+  }
+  const told = `${((100 * dropped) / count).toFixed(1)} % of pieces are dropped`;
+  context.diagnostic(told);
+  assert.ok(dropped > count * 0.8, told);
 });
