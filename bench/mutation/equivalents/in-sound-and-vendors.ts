@@ -100,8 +100,8 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
     reason: "the same frame is found byte by byte, later only by what that takes",
   },
   {
-    sourcePath: "engine/speech/echo-guard.ts",
-    code: 'while (found < reach && !isPlayed(word, played[found]?.word ?? "", isLast || index === 0)) {',
+    sourcePath: "engine/speech/echo-match.ts",
+    code: 'while (found < reach && !isPlayed(word, played[found]?.word ?? "", ends))',
     original: "<",
     replacement: "<=",
     reason: "what is found at the place behind is out of reach, as is nothing at all",

@@ -37,14 +37,21 @@ export const IN_TURN_TAKING: readonly EquivalentMutant[] = [
     reason: "nothing is found from behind the last word on",
   },
   {
-    sourcePath: "engine/speech/echo-guard.ts",
+    sourcePath: "engine/speech/echo-match.ts",
     code: "let isCut = false;",
     original: "false",
     replacement: "true",
     reason: "a match of no word is no echo, and with every word found it is said anew",
   },
   {
-    sourcePath: "engine/speech/echo-guard.ts",
+    sourcePath: "engine/speech/echo-match.ts",
+    code: "let firstHeard = 0;",
+    original: "0",
+    replacement: "1",
+    reason: "a match of no word is no echo, and the first that is found says it anew",
+  },
+  {
+    sourcePath: "engine/speech/echo-match.ts",
     code: "let othersInRow = 0;",
     original: "0",
     replacement: "1",

@@ -38,7 +38,7 @@ export const IN_TURNS: readonly EquivalentMutant[] = [
   },
   {
     sourcePath: "engine/speech/echo-guard.ts",
-    code: "const lagMs = endedAtMs - (played[last]?.endsAtMs ?? 0);",
+    code: "return played[Math.min(to + length - 1 - lastHeard, played.length - 1)]?.endsAtMs ?? 0;",
     original: "0",
     replacement: "1",
     reason: "the place is one of what was played",

@@ -201,3 +201,9 @@ test("the end of a word is no piece that broke off with the sound", () => {
   const echo = (word: string) => echoOf(word, 3 * WORD_MS + 900, all, { standsStill: true });
   assert.deepEqual(["goodb", "bye"].map(echo), ["certain", "possible"]);
 });
+
+test("on a loudspeaker three words of five are enough", () => {
+  const all = played("alpha beta gamma delta epsilon zeta");
+  const echo = (words: string) => echoOf(words, 5 * WORD_MS + 200, all, { isOnLoudspeaker: true });
+  assert.equal(echo("alpha other gamma other epsilon"), "certain");
+});

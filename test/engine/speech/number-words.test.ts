@@ -22,7 +22,7 @@ test("words say the digits of a number where these stand, in the languages that 
     ["350", "three", "fifty", "dreihundertfünfzig", "trescientos"],
     ["05", "oh", "five"],
     ["48213", "four", "eight", "two", "one", "three", "forty", "thirteen"],
-    ["1430", "fourteen", "thirty"],
+    ["1430", "fourteen", "thirty", "four"],
     ["21st", "twenty", "first"],
   ] as const) {
     for (const word of words) assert.equal(saysDigits(word, digits), true, `${word} for ${digits}`);
@@ -31,6 +31,7 @@ test("words say the digits of a number where these stand, in the languages that 
 
 test("other words, and numbers of which the digits stand elsewhere, do not", () => {
   for (const [digits, ...words] of [
+    ["8", "freight", "hunderttausend"],
     ["4", "three", "fourteen", "forty", "for", "4", ""],
     ["30", "three", "zwanzig", "vierzig", "zweiunddreißig"],
     ["13", "two", "thirty"],
