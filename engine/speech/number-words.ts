@@ -46,6 +46,8 @@ const JOINTS = new Set(
 const PART_CHARS_MIN = 4;
 /** So many digits may be said one by one; "three" stands in fewer only where it is not said as "thirty". */
 const SPELT_DIGITS_MIN = 4;
+/** So many words are known at most before all are forgotten. */
+const KNOWN_WORDS_MAX = 2_000;
 
 /** What stands in a number in digits that is said with the word: "3" for "three", "2" with a digit behind it for "twenty". */
 const PATTERNS = new Map<string, string>([
@@ -62,6 +64,36 @@ function rowsOf(lines: string): readonly string[][] {
     .map((line) => line.trim().split(" "));
 }
 
+/** Which digits a word says: all of these stand in a number of few digits, and in a longer one. */
+interface SaidDigits {
+  readonly inFew: readonly RegExp[];
+  readonly inMany: readonly RegExp[];
+}
+
+/** The same words are asked for with every guess at what a caller says; undefined for those that say no digits. */
+const knownWords = new Map<string, SaidDigits | undefined>();
+
+function saidDigits(word: string): SaidDigits | undefined {
+  if (knownWords.has(word)) return knownWords.get(word);
+  if (knownWords.size >= KNOWN_WORDS_MAX) knownWords.clear();
+  const said = saidDigitsOf(word);
+  knownWords.set(word, said);
+  return said;
+}
+
+function saidDigitsOf(word: string): SaidDigits | undefined {
+  const pattern = PATTERNS.get(word);
+  if (pattern !== undefined) {
+    // "Three" stands at the end of 503, and two digits before the end of 350.
+    return { inFew: [new RegExp(`${pattern}(?:\\d\\d)?$`)], inMany: [new RegExp(pattern)] };
+  }
+  if (!COMPOSED_NUMBER.test(word)) return undefined;
+  const inMany = [...PATTERNS]
+    .filter(([part]) => part.length >= PART_CHARS_MIN && word.includes(part))
+    .map(([, part]) => new RegExp(part));
+  return inMany.length === 0 ? undefined : { inFew: inMany, inMany };
+}
+
 /** Whether a word, in lower case and without apostrophes, begins with a digit. */
 export function isInDigits(word: string): boolean {
   const first = word.charCodeAt(0);
@@ -70,22 +102,14 @@ export function isInDigits(word: string): boolean {
 
 /** Whether the word may be said for a number in digits, or for a part of it: "thirty" for "30", and neither "three" nor "forty". */
 export function saysDigits(word: string, digits: string): boolean {
-  const whole = PATTERNS.get(word);
-  if (whole !== undefined) return standsIn(whole, digits);
-  if (!COMPOSED_NUMBER.test(word)) return false;
-  const parts = [...PATTERNS].filter(
-    ([part]) => part.length >= PART_CHARS_MIN && word.includes(part),
-  );
-  return parts.length > 0 && parts.every(([, pattern]) => new RegExp(pattern).test(digits));
+  const said = saidDigits(word);
+  if (said === undefined) return false;
+  const number = digits.replace(/\D+/g, "");
+  const patterns = number.length >= SPELT_DIGITS_MIN ? said.inMany : said.inFew;
+  return patterns.every((pattern) => pattern.test(number));
 }
 
 /** Whether the word may go on with a number in digits that was said in part: "hundred" and "seven" of "427", "dollars" behind it. */
 export function goesOnWithDigits(word: string, digits: string): boolean {
   return JOINTS.has(word) || saysDigits(word, digits);
-}
-
-function standsIn(pattern: string, digits: string): boolean {
-  const number = digits.replace(/\D+/g, "");
-  const place = number.length >= SPELT_DIGITS_MIN ? "" : "(?:\\d\\d)?$";
-  return new RegExp(`${pattern}${place}`).test(number);
 }

@@ -61,3 +61,9 @@ test("a word is in digits that begins with one", () => {
     false,
   ]);
 });
+
+test("words are told apart as before when more were asked for than are kept", () => {
+  for (let n = 0; n < 5_000; n += 1) assert.equal(saysDigits(`word${n}`, "8"), false);
+  assert.equal(saysDigits("eight", "8"), true);
+  assert.equal(saysDigits("nine", "8"), false);
+});
