@@ -1,8 +1,8 @@
 import type { SessionEffect } from "./effects.js";
 import { lengthMsOf } from "./playback/playback-ledger.js";
-import { estimatedTokens } from "./settlement.js";
 import { STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
+import { paid } from "./token-estimate.js";
 import { conversationOf } from "./tool-use/tools-done.js";
 import { newTurn, splitterFor, type Turn } from "./turn.js";
 import { watchSilence } from "./turn-taking/silence-watch.js";
@@ -70,11 +70,4 @@ export function askOnceMore(
   const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
   const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
   return askAnew(paid(state, turn), { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
-}
-
-/** Counts a generation that ends without the vendor's own count. */
-export function paid(state: SessionState, turn: Turn): SessionState {
-  const tokens = estimatedTokens(state, turn);
-  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
-  return { ...state, metrics };
 }

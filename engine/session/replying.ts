@@ -7,7 +7,6 @@ import {
   askOnceMore,
   firstStallMs,
   mayAskAgain,
-  paid,
   type TurnFields,
 } from "./asking.js";
 import type { SessionEffect } from "./effects.js";
@@ -25,6 +24,7 @@ import {
   STALL_MAX_MS,
 } from "./speaking.js";
 import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
+import { paid } from "./token-estimate.js";
 import { toolsDueMs, useTools, withToolResult } from "./tool-use/tool-use.js";
 import { lostEnding } from "./tool-use/transferring.js";
 import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";

@@ -10,7 +10,7 @@ import type { Ending, EndReason } from "./ending.js";
 import { joinWords, turnMessages, withMessages } from "./kept-conversation.js";
 import { heardAnswer, heardText } from "./playback/playback-ledger.js";
 import type { SessionState } from "./state.js";
-import { estimateTokens } from "./token-estimate.js";
+import { estimatedTokens } from "./token-estimate.js";
 import { toolsDoneAfter } from "./tool-use/tools-done.js";
 import { isGrowing, reportOf, type Turn } from "./turn.js";
 import { dropEarly } from "./turn-taking/early-reply.js";
@@ -192,10 +192,4 @@ function measured(
       avgLatencyMs: Math.round(sumMs / count),
     },
   };
-}
-
-/** What a reply has cost that is stopped; 0 for one that was made, whose vendor has told. */
-export function estimatedTokens(state: SessionState, turn: Turn): number {
-  if (!turn.generating || turn.kind !== "reply") return 0;
-  return estimateTokens(state, turn.userText, turn.replyChars);
 }

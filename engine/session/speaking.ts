@@ -2,6 +2,7 @@ import type { SessionEffect, TurnKind } from "./effects.js";
 import type { Ending } from "./ending.js";
 import { type PlaybackLedger, recordSent } from "./playback/playback-ledger.js";
 import type { SessionState } from "./state.js";
+import { paid } from "./token-estimate.js";
 import { asSent, isAllSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
 import { watchSilence } from "./turn-taking/silence-watch.js";
 
@@ -108,7 +109,7 @@ export function giveUpRest(
   const sentences = turn.sentences.slice(0, Math.max(index, turn.sentCount));
   const askedCount = Math.min(turn.askedCount, sentences.length);
   const cut: Turn = { ...turn, sentences, askedCount, generating: false, faulty: true };
-  return advanceSpeech(state, cut, atMs, out);
+  return advanceSpeech(paid(state, turn), cut, atMs, out);
 }
 
 /** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */

@@ -1,4 +1,5 @@
 import type { SessionState } from "./state.js";
+import type { Turn } from "./turn.js";
 
 const CHARS_PER_TOKEN = 4;
 
@@ -7,4 +8,17 @@ export function estimateTokens(state: SessionState, userText: string, replyChars
   let chars = state.settings.systemPromptChars + userText.length + replyChars;
   for (const message of state.history) chars += message.content.length;
   return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** What a reply has cost that is stopped; 0 for one that was made, whose vendor has told, and while tools are at work for it. */
+export function estimatedTokens(state: SessionState, turn: Turn): number {
+  if (!turn.generating || turn.kind !== "reply" || turn.toolsWaiting.length > 0) return 0;
+  return estimateTokens(state, turn.userText, turn.replyChars);
+}
+
+/** Counts a generation that ends without the vendor's own count. */
+export function paid(state: SessionState, turn: Turn): SessionState {
+  const tokens = estimatedTokens(state, turn);
+  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  return { ...state, metrics };
 }
