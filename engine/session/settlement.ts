@@ -62,6 +62,7 @@ export function settleTurn(
     spokenBefore: turn.sentCount === 0 ? state.spokenBefore : { ledger: turn.ledger, untilMs },
     heldAtMs: undefined,
     unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
+    cutQuestion: carried ? turn.userText : "",
     toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
     vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
     history: withMessages(state.history, added),

@@ -47,7 +47,7 @@ export function beginScripted(
     ...newTurn({
       id,
       kind,
-      userText: kind === "resumed" ? state.unanswered : "",
+      userText: kind === "resumed" ? state.cutQuestion : "",
       callerEndedAtMs: atMs,
       decidedAtMs: atMs,
       attempt: 1,
@@ -57,7 +57,10 @@ export function beginScripted(
     firstSentenceAtMs: atMs,
     ending,
   };
-  const unanswered = kind === "resumed" ? "" : state.unanswered;
+  const unanswered =
+    kind === "resumed"
+      ? state.unanswered.slice(state.cutQuestion.length).trimStart()
+      : state.unanswered;
   out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
   return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
 }

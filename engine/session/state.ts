@@ -122,6 +122,8 @@ export interface SessionState {
   readonly digitsTakenAtMs: number;
   /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
   readonly cutSentences: readonly string[];
+  /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
+  readonly cutQuestion: string;
   /** How the call was to end after them. */
   readonly cutEnding: Ending | undefined;
   /** The vendor was asked to take the call on, and has not refused. */
@@ -170,6 +172,7 @@ export function newSession(
     digits: "",
     digitsTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
+    cutQuestion: "",
     cutEnding: undefined,
     transfer: undefined,
     history: historyWindow(history),
@@ -211,6 +214,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     digits: state.digits,
     digitsTakenAtMs: state.digitsTakenAtMs,
     cutSentences: state.cutSentences,
+    cutQuestion: state.cutQuestion,
     cutEnding: state.cutEnding,
     transfer: state.transfer,
     history: state.history,

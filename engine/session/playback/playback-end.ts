@@ -1,6 +1,7 @@
+import { isClosing } from "../../speech/closing-words.js";
 import { pendingText } from "../../speech/turn-detector.js";
 import type { SessionEffect } from "../effects.js";
-import { isRevocable, SPEECH_FAILED } from "../ending.js";
+import { type Ending, isRevocable, SPEECH_FAILED } from "../ending.js";
 import { beginReply, FAILED_TURNS_MAX } from "../replying.js";
 import { settleTurn } from "../settlement.js";
 import { beginScripted } from "../speaking.js";
@@ -36,7 +37,9 @@ export function onPlaybackEnd(
   const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
   const settled = settleTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
-  if (turn.ending !== undefined) return endAfterWords(settled, turn.id, turn.ending, atMs, out);
+  if (turn.ending !== undefined && !isOwedAnswer(state, turn.ending)) {
+    return endAfterWords(settled, turn.id, turn.ending, atMs, out);
+  }
   const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
   if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
     return endForWantOfVoice(counted, turn, atMs, out);
@@ -51,6 +54,11 @@ export function onPlaybackEnd(
   }
   watchCaller(counted, out);
   return counted;
+}
+
+/** The caller said something before it was known that the call was to end, which stopped nobody, and is no goodbye. */
+function isOwedAnswer({ unanswered, settings }: SessionState, ending: Ending): boolean {
+  return isRevocable(ending) && unanswered !== "" && !isClosing(unanswered, settings.language);
 }
 
 /** The apology was made ready while the voice spoke. */

@@ -55,7 +55,9 @@ export function onTranscript(
   const heard = detector.onTranscript(state.hearing, withPatience(state, event));
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
-    return answerDoubtful({ ...state, hearing: heard.state }, event.atMs, out);
+    const isOver = text === "" && state.digits === "";
+    const utteranceBeganAtMs = isOver ? undefined : state.utteranceBeganAtMs;
+    return answerDoubtful({ ...state, hearing: heard.state, utteranceBeganAtMs }, event.atMs, out);
   }
   const noted = noteWords(state, event, heard.state);
   const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
@@ -120,7 +122,8 @@ export function onPhantomTimer(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (detector.pendingText(state.hearing) === "") return onPhantom(state, atMs, out);
+  const isUnderway = detector.pendingText(state.hearing) !== "" || state.digits !== "";
+  if (!isUnderway) return onPhantom(state, atMs, out);
   out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });
   return state;
 }

@@ -8,6 +8,7 @@ import type { SessionState } from "../state.js";
 import { endAfterWords } from "../tool-use/transferring.js";
 import type { Turn } from "../turn.js";
 import { unheardSentences } from "../unheard.js";
+import { watchCaller } from "./caller-silence.js";
 
 /** How long a stopped assistant waits for the words of the one who stopped it. */
 export const PHANTOM_MAX_MS = 2_500;
@@ -56,7 +57,9 @@ export function onPhantom(state: SessionState, atMs: number, out: SessionEffect[
     return beginScripted(next, "resumed", cutSentences, atMs, out, cutEnding);
   }
   if (cutEnding !== undefined) return endAfterWords(state, state.lastTurnId, cutEnding, atMs, out);
-  return state.unanswered === "" ? state : beginReply(state, atMs, out);
+  if (state.unanswered !== "") return beginReply(state, atMs, out);
+  watchCaller(state, out);
+  return state;
 }
 
 export function countInterruption(state: SessionState): SessionState {
