@@ -1,20 +1,19 @@
 import {
   FRAME_MS,
   frameBytesOf,
-  type RawEncoding,
   type RawFormat,
   silenceByte,
 } from "../../engine/audio/audio-format.js";
 import { dtmfTones } from "../../engine/audio/dtmf.js";
-import { decodeAlaw } from "../../engine/audio/mulaw.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
-import { encodeSamples } from "../../engine/audio/sample-coding.js";
+import { encodeSamples, forRecognizer } from "../../engine/audio/sample-coding.js";
 import type { CallAudioTap } from "../../engine/session/call-audio-tap.js";
 import type { ClientMessage } from "../../engine/session/effects.js";
 import { type Ending, isBreak } from "../../engine/session/ending.js";
 import type {
   CallerChannel,
   ClientToolAnswer,
+  KeysOutcome,
   SentenceId,
 } from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
@@ -25,7 +24,7 @@ import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close
 const UNREAD_BYTES_MAX = 256 * 1024;
 /** Set before the session is there; more of the caller's first words and keys than this are lost. */
 const EARLY_EVENTS_MAX = 100;
-const DIGITS_MARK = "digits";
+const KEYS_MARK = "keys";
 const NO_PAGE: ClientToolAnswer = { error: "the caller is on a telephone, which has no page" };
 /** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
@@ -73,6 +72,8 @@ export class PhoneLeg implements CallerChannel {
   #tap: CallAudioTap | undefined;
   /** Audio, and keys as texts, in the order in which they came. */
   #early: (Uint8Array | string)[] = [];
+  /** Those that wait for keys of the agent's, in the order in which these are pressed. */
+  #pressing: ((outcome: KeysOutcome) => void)[] = [];
   #isOpen = true;
   /** Audio stands still for either reason, and goes on when there is none. */
   #sessionHolds = false;
@@ -162,6 +163,7 @@ export class PhoneLeg implements CallerChannel {
     this.#sessionHolds = false;
     this.#vendorIsFull = false;
     this.#paced.clear();
+    this.#cutKeys();
     const clearing = this.#wire.clear();
     this.#sendAll(clearing);
     // A vendor that cannot clear plays what it has.
@@ -182,12 +184,15 @@ export class PhoneLeg implements CallerChannel {
     this.#holdOrGoOn();
   }
 
-  sendDigits(digits: string): boolean {
-    if (!this.#isOpen) return false;
-    return this.#paced.enqueue(
-      encodeSamples(dtmfTones(digits), this.#format.encoding),
-      DIGITS_MARK,
-    );
+  sendDigits(digits: string): Promise<KeysOutcome> {
+    if (!this.#isOpen) return Promise.resolve("unavailable");
+    const { encoding, sampleRateHz } = this.#format;
+    const tones = encodeSamples(dtmfTones(digits, sampleRateHz), encoding);
+    return new Promise((resolve) => {
+      let isTaken = true;
+      this.#pressing.push((outcome) => resolve(isTaken ? outcome : "cutOff"));
+      isTaken = this.#paced.enqueue(tones, KEYS_MARK);
+    });
   }
 
   /** The stream stays open meanwhile: closing it would hang up. */
@@ -221,6 +226,7 @@ export class PhoneLeg implements CallerChannel {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#paced.close();
+    this.#cutKeys();
     this.#socket.end(code, closeReason(reason));
     this.#gone.abort();
     this.#session?.hangUp();
@@ -229,6 +235,7 @@ export class PhoneLeg implements CallerChannel {
   /** The socket is closed, by whichever side. */
   socketClosed(): void {
     if (this.#isOpen) this.#paced.close();
+    this.#cutKeys();
     this.#isAskedFor ||= this.#isOpen && this.#goesOn;
     this.#isOpen = false;
     this.#gone.abort();
@@ -247,8 +254,13 @@ export class PhoneLeg implements CallerChannel {
     else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(digit);
   }
 
+  #cutKeys(): void {
+    for (const settle of this.#pressing.splice(0)) settle("cutOff");
+  }
+
   /** Where the vendor tells no marks, what was sent in time counts as heard. */
   #mark(name: string): void {
+    if (name === KEYS_MARK) return this.#pressing.shift()?.("pressed");
     const frames = this.#wire.mark(name);
     if (frames.length > 0) this.#sendAll(frames);
     else this.#sentenceHeard(name);
@@ -279,21 +291,4 @@ export class PhoneLeg implements CallerChannel {
     this.#isTooSlow = true;
     this.#session?.end(VENDOR_TOO_SLOW);
   }
-}
-
-/** µ-law as it is; everything else as 16-bit samples, low byte first. */
-function forRecognizer(bytes: Uint8Array, encoding: RawEncoding): Uint8Array {
-  switch (encoding) {
-    case "mulaw":
-    case "pcm16":
-      return bytes;
-    case "alaw":
-      return bytesOf(decodeAlaw(bytes));
-    case "pcm16be":
-      return Buffer.from(bytes).swap16();
-  }
-}
-
-function bytesOf(samples: Int16Array): Uint8Array {
-  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 }

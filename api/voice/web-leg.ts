@@ -6,6 +6,7 @@ import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
+  KeysOutcome,
   SentenceId,
 } from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
@@ -161,8 +162,8 @@ export class WebLeg implements CallerChannel {
   holdAudio(): void {}
   resumeAudio(): void {}
 
-  sendDigits(): boolean {
-    return false;
+  sendDigits(): Promise<KeysOutcome> {
+    return Promise.resolve("unavailable");
   }
 
   transfer(): Promise<boolean> {

@@ -1,5 +1,3 @@
-import { PHONE_RATE_HZ } from "./audio-format.js";
-
 /** ITU-T Q.23: every key is one low tone and one high tone. */
 const LOW_HZ = [697, 770, 852, 941] as const;
 const HIGH_HZ = [1_209, 1_336, 1_477, 1_633] as const;
@@ -9,23 +7,23 @@ const PAUSE_MS = 80;
 /** The level of each tone, as a share of full scale: two together stay clear of clipping. */
 const LEVEL = 0.35;
 
-/** Samples at 8 kHz of the keys pressed one after another; what is no key is left out. */
-export function dtmfTones(keys: string): Int16Array {
+/** Samples of the keys pressed one after another; what is no key is left out. */
+export function dtmfTones(keys: string, rateHz: number): Int16Array {
   const known = Array.from(keys.toUpperCase()).filter((key) => KEYS.includes(key));
-  const keySamples = ((TONE_MS + PAUSE_MS) * PHONE_RATE_HZ) / 1_000;
+  const keySamples = ((TONE_MS + PAUSE_MS) * rateHz) / 1_000;
   const samples = new Int16Array(known.length * keySamples);
   for (const [index, key] of known.entries()) {
-    writeTone(samples.subarray(index * keySamples), KEYS.indexOf(key));
+    writeTone(samples.subarray(index * keySamples), KEYS.indexOf(key), rateHz);
   }
   return samples;
 }
 
-function writeTone(samples: Int16Array, position: number): void {
+function writeTone(samples: Int16Array, position: number, rateHz: number): void {
   const lowHz = LOW_HZ[Math.floor(position / HIGH_HZ.length)] ?? 0;
   const highHz = HIGH_HZ[position % HIGH_HZ.length] ?? 0;
-  const toneSamples = (TONE_MS * PHONE_RATE_HZ) / 1_000;
+  const toneSamples = (TONE_MS * rateHz) / 1_000;
   for (let at = 0; at < toneSamples; at += 1) {
-    const radians = (2 * Math.PI * at) / PHONE_RATE_HZ;
+    const radians = (2 * Math.PI * at) / rateHz;
     const sum = Math.sin(radians * lowHz) + Math.sin(radians * highHz);
     samples[at] = Math.round(sum * LEVEL * 0x7fff);
   }

@@ -28,6 +28,19 @@ export function encodeSamples(pcm: Int16Array, encoding: RawEncoding): Uint8Arra
   }
 }
 
+/** µ-law as it is; everything else as 16-bit samples, low byte first. */
+export function forRecognizer(bytes: Uint8Array, encoding: RawEncoding): Uint8Array {
+  switch (encoding) {
+    case "mulaw":
+    case "pcm16":
+      return bytes;
+    case "alaw":
+      return encodePcm(decodeAlaw(bytes), true);
+    case "pcm16be":
+      return Buffer.from(bytes).swap16();
+  }
+}
+
 /** PCM of 16 bits; half a sample at the end is left out. */
 export function decodePcm(bytes: Uint8Array, littleEndian: boolean): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

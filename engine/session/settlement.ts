@@ -137,7 +137,8 @@ function withoutEcho(state: SessionState, atMs: number): SessionState {
   const words = pendingWords(state.hearing);
   if (words === "") return state;
   // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
-  const heldAtMs = state.turn === undefined ? state.heldAtMs : (state.heldAtMs ?? atMs);
+  const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
+  const heldAtMs = isSpeaking ? (state.heldAtMs ?? atMs) : state.heldAtMs;
   const { echo, doubtful } = echoBehindDoubtful({ ...state, heldAtMs }, words);
   return echo === "certain" ? { ...state, doubtful, hearing: EMPTY_HEARING } : state;
 }

@@ -3,6 +3,7 @@ import type { Ending } from "./ending.js";
 import { type PlaybackLedger, recordSent } from "./playback/playback-ledger.js";
 import type { SessionState } from "./state.js";
 import { paid } from "./token-estimate.js";
+import { pressKeys } from "./tool-use/tool-use.js";
 import { asSent, isAllSent, isGrowing, newTurn, type Sentence, type Turn } from "./turn.js";
 import { watchSilence } from "./turn-taking/silence-watch.js";
 
@@ -88,7 +89,7 @@ export function advanceSpeech(
   // Audio that is not paced would be heard at once.
   const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
   const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
-  const asked = askForSpeech(sent, atMs, out);
+  const asked = pressKeys(askForSpeech(sent, atMs, out), atMs, out);
   if (state.heldAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
     const hasProgressed = asked.sentCount > turn.sentCount;

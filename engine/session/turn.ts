@@ -4,7 +4,7 @@ import {
   type SplitterState,
 } from "../speech/sentence-splitter.js";
 import type { WordMark } from "../speech/word-marks.js";
-import type { ChatMessage } from "../vendors/contracts.js";
+import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import {
   type TurnKind,
   type TurnOutcome,
@@ -74,6 +74,9 @@ export interface Turn {
   /** Tools that are at work, and how often the model has asked for some. */
   readonly toolsWaiting: readonly string[];
   readonly toolRounds: number;
+  /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
+  readonly keyCallIds: readonly string[];
+  readonly keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
   readonly ending: Ending | undefined;
 }
@@ -137,6 +140,8 @@ export function newTurn({
     toolMessages: [],
     toolsWaiting: [],
     toolRounds: 0,
+    keyCallIds: [],
+    keysToPress: [],
     ending: undefined,
   };
 }
@@ -199,6 +204,8 @@ export function inTurnShape(
     toolMessages: turn.toolMessages,
     toolsWaiting: turn.toolsWaiting,
     toolRounds: turn.toolRounds,
+    keyCallIds: turn.keyCallIds,
+    keysToPress: turn.keysToPress,
     ending: turn.ending,
   };
 }

@@ -55,6 +55,13 @@ const INTERRUPTIONS = new Set([
   não nee nie tak hayır evet`.split(/\s+/),
 ]);
 
+/** People answer with these, which recognizers put behind the echo of a question; in Chinese and Japanese their last character. */
+const ANSWERS = new Set([
+  ...INTERRUPTIONS,
+  ...`sure right yep correct exactly doch gerne genau richtig sim sì claro certo esatto giusto jawel graag klopt dobrze tamam olur
+  doğru bien exact 好 对 對 是 行 不 要 い え`.split(/\s+/),
+]);
+
 /** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
 export type Echo = "none" | "possible" | "certain";
 
@@ -120,6 +127,8 @@ export function echoOf(
   for (let from = 0; from < played.length; from += 1) {
     const match = matchedFrom(words, played, from);
     const lagMs = endedAtMs - placeOf(match, words, played);
+    // The first of several offers may have been made a while ago.
+    isWhole ||= lagMs > LATE_MAX_MS && words.length > 1 && match.count === words.length;
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS || !isEcho(said, match, lagMs)) continue;
     isPossible = true;
     if (match.count < words.length) {
@@ -156,7 +165,7 @@ function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: nu
 /** Whether the words that the agent did not say may be its own all the same. */
 function mayBeMisheard(
   { words, newestCount, isOnLoudspeaker }: Said,
-  { count, to, firstHeard, lastHeard, others }: EchoMatch,
+  { count, to, firstHeard, lastHeard, others, inDigits }: EchoMatch,
   played: readonly PlayedWord[],
   lagMs: number,
 ): boolean {
@@ -164,14 +173,15 @@ function mayBeMisheard(
   const othersAtEnd = length - 1 - lastHeard;
   // Behind all that was played there is nothing that they could stand for: an answer follows the echo of its question.
   if (to + othersAtEnd >= played.length) return false;
-  if (othersAtEnd > 0 && INTERRUPTIONS.has(words.at(-1) ?? "")) return false;
+  if (othersAtEnd > 0 && ANSWERS.has(words.at(-1) ?? "")) return false;
   // Words on either side of a pause are an echo by their own.
   const olderCount = Math.max(0, length - newestCount);
   if (lastHeard < olderCount || (olderCount > 0 && firstHeard >= olderCount)) return false;
   if (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) return true;
   if (!isOnLoudspeaker || length < LOUDSPEAKER_CERTAIN_WORDS_MIN) return false;
-  // Small words are in everything that people say.
-  const isMostlyOther = charsOf(others) > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
+  // Small words are in everything that people say, and so are words of numbers.
+  const doubtfulChars = charsOf(others) + charsOf(inDigits);
+  const isMostlyOther = doubtfulChars > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
   if (isMostlyOther || lagMs < -MISHEARD_EARLY_MAX_MS) return false;
   return count >= length * LOUDSPEAKER_CERTAIN_SHARE_MIN;
 }

@@ -1,7 +1,10 @@
-import { goesOnWithDigits, isInDigits, saysDigits } from "./number-words.js";
+import { isInDigits, isNumberJoint, saidDigits } from "./number-words.js";
+import { isCharacter } from "./spoken-words.js";
 
 /** The agent's words that are passed over between two that came back, at most. */
 const GAP_WORDS_MAX = 2;
+/** So many words a character of Chinese or Japanese counts as: most of theirs have two. */
+const CHARACTER_WORDS = 0.5;
 /** A shorter piece of a word may be of any word. */
 const PIECE_CHARS_MIN = 2;
 
@@ -22,10 +25,11 @@ export interface EchoMatch {
   /** Which of the heard words are the first and the last of them. */
   readonly firstHeard: number;
   readonly lastHeard: number;
-  /** So many of the heard words in a row are not the agent's at the most. */
+  /** So many of the heard words in a row are not the agent's at the most; a character of Chinese or Japanese is half a word. */
   readonly othersInRow: number;
-  /** The heard words that are not the agent's. */
+  /** The heard words that are not the agent's, and those that are only said for a number of its in digits, or the other way round. */
   readonly others: readonly string[];
+  readonly inDigits: readonly string[];
   /** The last of the heard words is only the beginning of the agent's. */
   readonly isCut: boolean;
 }
@@ -43,49 +47,64 @@ export function matchedFrom(
   let lastHeard = -1;
   let isCut = false;
   let othersInRow = 0;
+  let rowLength = 0;
   let at = from;
+  /** So many digits have been said of a number of the agent's that the words are in. */
+  let saidCount: number | undefined;
   const others: string[] = [];
+  const inDigits: string[] = [];
   for (const [index, word] of heard.entries()) {
     const othersBefore = index - lastHeard - 1;
     const reach = Math.min(played.length, at + othersBefore + GAP_WORDS_MAX + 1);
-    const ends = { isFirst: index === 0, isLast: index === heard.length - 1 };
+    const isLast = index === heard.length - 1;
+    const mayBePiece = (isLast || index === 0) && word.length >= PIECE_CHARS_MIN;
     let found = at;
-    while (found < reach && !isPlayed(word, played[found]?.word ?? "", ends)) found += 1;
-    if (found < reach) {
-      if (count === 0) [first, firstHeard] = [found, index];
-      to = found;
-      isCut = ends.isLast && isBeginning(word, played[found]?.word ?? "");
-      at = found + 1;
-    } else if (count === 0 || othersBefore > 0 || !goesOnWithNumber(word, played[to]?.word ?? "")) {
+    while (found < reach && !isPlayed(word, played[found]?.word ?? "", mayBePiece)) found += 1;
+    const isFound = found < reach;
+    const goesOn = !isFound && othersBefore === 0 && saidCount !== undefined;
+    const ownWord = isFound || goesOn ? (played[isFound ? found : to]?.word ?? "") : undefined;
+    const saidNow = goesOn ? goneOn(word, ownWord, saidCount) : saidBy(word, ownWord);
+    if (ownWord === undefined || (goesOn && saidNow === undefined)) {
       others.push(word);
-      othersInRow = Math.max(othersInRow, othersBefore + 1);
+      rowLength += isCharacter(word) ? CHARACTER_WORDS : 1;
+      othersInRow = Math.max(othersInRow, rowLength);
       continue;
     }
+    if (isFound) {
+      if (count === 0) [first, firstHeard] = [found, index];
+      to = found;
+      isCut = isLast && isBeginning(word, ownWord);
+      at = found + 1;
+    }
+    if (isInDigits(word) !== isInDigits(ownWord)) inDigits.push(word);
+    saidCount = saidNow;
+    rowLength = 0;
     lastHeard = index;
     count += 1;
   }
-  return { count, from: first, to, firstHeard, lastHeard, othersInRow, others, isCut };
-}
-
-interface Ends {
-  readonly isFirst: boolean;
-  readonly isLast: boolean;
+  return { count, from: first, to, firstHeard, lastHeard, othersInRow, others, inDigits, isCut };
 }
 
 /** Sound that stood still in the middle of a word comes back with pieces of it, at the beginning or the end. */
-function isPlayed(word: string, playedWord: string, { isFirst, isLast }: Ends): boolean {
+function isPlayed(word: string, playedWord: string, mayBePiece: boolean): boolean {
   if (word === playedWord) return true;
-  if (isInDigits(playedWord)) return saysDigits(word, playedWord);
-  if (isInDigits(word)) return saysDigits(playedWord, word);
-  if (word.length < PIECE_CHARS_MIN) return false;
-  return (isLast && isBeginning(word, playedWord)) || (isFirst && playedWord.endsWith(word));
+  if (isInDigits(playedWord)) {
+    if (!isInDigits(word)) return saidDigits(word, playedWord) !== undefined;
+  } else if (isInDigits(word)) return saidDigits(playedWord, word) !== undefined;
+  return mayBePiece && (playedWord.startsWith(word) || playedWord.endsWith(word));
 }
 
 function isBeginning(word: string, playedWord: string): boolean {
   return playedWord.length > word.length && playedWord.startsWith(word);
 }
 
+/** How many digits of a number of the agent's the word says; undefined where that is none. */
+function saidBy(word: string, playedWord = ""): number | undefined {
+  const isSaid = isInDigits(playedWord) && !isInDigits(word);
+  return isSaid ? saidDigits(word, playedWord) : undefined;
+}
+
 /** "Four hundred twenty seven dollars" is one number in digits. */
-function goesOnWithNumber(word: string, playedWord: string): boolean {
-  return isInDigits(playedWord) && goesOnWithDigits(word, playedWord);
+function goneOn(word: string, playedWord = "", saidCount = 0): number | undefined {
+  return isNumberJoint(word) ? saidCount : saidDigits(word, playedWord, saidCount);
 }

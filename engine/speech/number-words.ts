@@ -5,12 +5,9 @@ const ZERO = "0\\d*";
 /** From zero on, to nineteen where those are words of their own. */
 const ONES = `
   zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-  zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth
   oh
   null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn
   null ein zwo
-  nullte erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte
-  nullten ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften
   cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve
   cero un
   zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize
@@ -21,6 +18,12 @@ const ONES = `
   nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien
   zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście dziewiętnaście
   sıfır bir iki üç dört beş altı yedi sekiz dokuz
+`;
+/** Ordinals say the days of dates, from "zeroth" on, and no longer number. */
+const ORDINALS = `
+  zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth
+  nullte erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte
+  nullten ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften
 `;
 /** From twenty on, by tens. */
 const TENS = `
@@ -49,13 +52,37 @@ const SPELT_DIGITS_MIN = 4;
 /** So many words are known at most before all are forgotten. */
 const KNOWN_WORDS_MAX = 2_000;
 
-/** What stands in a number in digits that is said with the word: "3" for "three", "2" with a digit behind it for "twenty". */
-const PATTERNS = new Map<string, string>([
-  ...rowsOf(ONES).flatMap((row) =>
-    row.map((word, at) => [word, at === 0 ? ZERO : `${at}`] as const),
+/** What a word says of a number in digits. */
+interface NumberWord {
+  /** "3" for "three", "2" with a digit behind it for "twenty"; where it may stand in a number of few digits and in a longer one. */
+  readonly inFew: RegExp;
+  readonly inMany: RegExp | undefined;
+  /** So many digits are said with it. */
+  readonly digitCount: number;
+}
+
+const NUMBER_WORDS = new Map<string, NumberWord>([
+  ...onesOf(ORDINALS).map(([word, said]) => [word, { ...said, inMany: undefined }] as const),
+  ...onesOf(ONES),
+  ...rowsOf(TENS).flatMap((row) =>
+    row.map((word, at) => [word, saying(`${at + 2}\\d`, 1)] as const),
   ),
-  ...rowsOf(TENS).flatMap((row) => row.map((word, at) => [word, `${at + 2}\\d`] as const)),
 ]);
+
+function onesOf(lines: string): readonly (readonly [string, NumberWord])[] {
+  return rowsOf(lines).flatMap((row) =>
+    row.map((word, at) => {
+      const said = saying(at === 0 ? ZERO : `${at}`, String(at).length);
+      return [word, said] as const;
+    }),
+  );
+}
+
+/** "Three" stands at the end of 503, and two digits before the end of 350. */
+function saying(pattern: string, digitCount: number): NumberWord {
+  const inFew = new RegExp(`${pattern}(?:\\d\\d)?$`, "g");
+  return { inFew, inMany: new RegExp(pattern, "g"), digitCount };
+}
 
 function rowsOf(lines: string): readonly string[][] {
   return lines
@@ -64,34 +91,20 @@ function rowsOf(lines: string): readonly string[][] {
     .map((line) => line.trim().split(" "));
 }
 
-/** Which digits a word says: all of these stand in a number of few digits, and in a longer one. */
-interface SaidDigits {
-  readonly inFew: readonly RegExp[];
-  readonly inMany: readonly RegExp[];
-}
+/** The same words are asked for with every guess at what a caller says: the parts of composed ones, none for all others. */
+const knownParts = new Map<string, readonly NumberWord[]>();
 
-/** The same words are asked for with every guess at what a caller says; undefined for those that say no digits. */
-const knownWords = new Map<string, SaidDigits | undefined>();
-
-function saidDigits(word: string): SaidDigits | undefined {
-  if (knownWords.has(word)) return knownWords.get(word);
-  if (knownWords.size >= KNOWN_WORDS_MAX) knownWords.clear();
-  const said = saidDigitsOf(word);
-  knownWords.set(word, said);
+/** "Sieben" and "zwanzig" of "siebenundzwanzig". */
+function partsOf(word: string): readonly NumberWord[] {
+  const known = knownParts.get(word);
+  if (known !== undefined) return known;
+  if (knownParts.size >= KNOWN_WORDS_MAX) knownParts.clear();
+  const parts = COMPOSED_NUMBER.test(word)
+    ? [...NUMBER_WORDS].filter(([part]) => part.length >= PART_CHARS_MIN && word.includes(part))
+    : [];
+  const said = parts.map(([, part]) => part);
+  knownParts.set(word, said);
   return said;
-}
-
-function saidDigitsOf(word: string): SaidDigits | undefined {
-  const pattern = PATTERNS.get(word);
-  if (pattern !== undefined) {
-    // "Three" stands at the end of 503, and two digits before the end of 350.
-    return { inFew: [new RegExp(`${pattern}(?:\\d\\d)?$`)], inMany: [new RegExp(pattern)] };
-  }
-  if (!COMPOSED_NUMBER.test(word)) return undefined;
-  const inMany = [...PATTERNS]
-    .filter(([part]) => part.length >= PART_CHARS_MIN && word.includes(part))
-    .map(([, part]) => new RegExp(part));
-  return inMany.length === 0 ? undefined : { inFew: inMany, inMany };
 }
 
 /** Whether a word, in lower case and without apostrophes, begins with a digit. */
@@ -100,16 +113,43 @@ export function isInDigits(word: string): boolean {
   return first >= 0x30 && first <= 0x39;
 }
 
-/** Whether the word may be said for a number in digits, or for a part of it: "thirty" for "30", and neither "three" nor "forty". */
-export function saysDigits(word: string, digits: string): boolean {
-  const said = saidDigits(word);
-  if (said === undefined) return false;
-  const number = digits.replace(/\D+/g, "");
-  const patterns = number.length >= SPELT_DIGITS_MIN ? said.inMany : said.inFew;
-  return patterns.every((pattern) => pattern.test(number));
+/**
+ * How many digits of a number have been said when the word has, of which `saidCount` were said before: "thirty" says "30", and
+ * neither "three" nor "forty" does. Undefined for a word that says none of the rest.
+ */
+export function saidDigits(word: string, number: string, saidCount = 0): number | undefined {
+  const digits = number.replace(/\D+/g, "");
+  const single = NUMBER_WORDS.get(word);
+  if (single === undefined) return saidByParts(partsOf(word), digits, saidCount);
+  const { inFew, inMany, digitCount } = single;
+  const pattern = digits.length >= SPELT_DIGITS_MIN ? inMany : inFew;
+  const at = placeOf(pattern, digits, saidCount) ?? spelledPlace(single, digits, saidCount);
+  return at === undefined ? undefined : at + digitCount;
 }
 
-/** Whether the word may go on with a number in digits that was said in part: "hundred" and "seven" of "427", "dollars" behind it. */
-export function goesOnWithDigits(word: string, digits: string): boolean {
-  return JOINTS.has(word) || saysDigits(word, digits);
+/** One digit behind the other, whatever its place is. */
+function spelledPlace(word: NumberWord, digits: string, saidCount: number): number | undefined {
+  if (saidCount === 0 || word.digitCount > 1) return undefined;
+  return placeOf(word.inMany, digits, saidCount) === saidCount ? saidCount : undefined;
+}
+
+/** Units come before tens in some languages, so that nothing is known of the order. */
+function saidByParts(
+  parts: readonly NumberWord[],
+  digits: string,
+  saidCount: number,
+): number | undefined {
+  const isSaid = parts.every(({ inMany }) => placeOf(inMany, digits, saidCount) !== undefined);
+  return parts.length === 0 || !isSaid ? undefined : Math.min(digits.length, saidCount + 2);
+}
+
+function placeOf(pattern: RegExp | undefined, digits: string, from: number): number | undefined {
+  if (pattern === undefined) return undefined;
+  pattern.lastIndex = from;
+  return pattern.exec(digits)?.index;
+}
+
+/** What is said between the digits of a number or behind them: "hundred", "dollars". */
+export function isNumberJoint(word: string): boolean {
+  return JOINTS.has(word);
 }

@@ -1,4 +1,5 @@
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}'’]+/gu;
+const CHARACTER = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u;
 const APOSTROPHES = /['’]/g;
 
 export interface SpokenWord {
@@ -16,6 +17,11 @@ export function spokenWords(text: string): readonly SpokenWord[] {
     if (word !== "") words.push({ word, end: index + found.length });
   }
   return words;
+}
+
+/** Whether it is a character of Chinese or Japanese, which are compared one by one. */
+export function isCharacter(word: string): boolean {
+  return CHARACTER.test(word);
 }
 
 /** As `spokenWords`, without the places. */

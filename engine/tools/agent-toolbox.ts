@@ -65,7 +65,7 @@ function run(
 ): Promise<ToolOutcome> {
   // Models make names up; what the agent does not have is not done.
   const tool = agent.tools.find((each) => nameOf(each) === call.name);
-  if (tool?.type === "sendDigits") return Promise.resolve(sendDigits(call, caller));
+  if (tool?.type === "sendDigits") return sendDigits(call, caller);
   const { argumentsJson } = call;
   if (tool?.type === "client") {
     return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
@@ -75,9 +75,15 @@ function run(
   return runHttpTool(request, context, signal);
 }
 
-function sendDigits({ argumentsJson }: ToolCall, caller: CallerChannel): ToolOutcome {
+/** Answers when the last key was heard: what the agent says next would be heard behind it. */
+async function sendDigits(
+  { argumentsJson }: ToolCall,
+  caller: Pick<CallerChannel, "sendDigits">,
+): Promise<ToolOutcome> {
   const asked = digitsToSend(argumentsJson);
   if (!("digits" in asked)) return { content: JSON.stringify({ ok: false, error: asked.error }) };
-  if (caller.sendDigits(asked.digits)) return { content: JSON.stringify({ ok: true }) };
-  return { content: JSON.stringify({ ok: false, error: "this line has no keys" }) };
+  const outcome = await caller.sendDigits(asked.digits);
+  if (outcome === "pressed") return { content: JSON.stringify({ ok: true }) };
+  const error = outcome === "unavailable" ? "this line has no keys" : "the keys were cut off";
+  return { content: JSON.stringify({ ok: false, error }) };
 }

@@ -4,6 +4,7 @@ import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
+  KeysOutcome,
   SentenceId,
 } from "../../engine/session/playback/caller-channel.js";
 
@@ -35,9 +36,9 @@ export class RecordingCaller implements CallerChannel {
     this.isHeld = false;
   }
 
-  sendDigits(digits: string): boolean {
+  sendDigits(digits: string): Promise<KeysOutcome> {
     this.digits.push(digits);
-    return true;
+    return Promise.resolve("pressed");
   }
 
   transfer(to: string): Promise<boolean> {

@@ -101,7 +101,7 @@ export const IN_SOUND_AND_VENDORS: readonly EquivalentMutant[] = [
   },
   {
     sourcePath: "engine/speech/echo-match.ts",
-    code: 'while (found < reach && !isPlayed(word, played[found]?.word ?? "", ends))',
+    code: 'while (found < reach && !isPlayed(word, played[found]?.word ?? "", mayBePiece))',
     original: "<",
     replacement: "<=",
     reason: "what is found at the place behind is out of reach, as is nothing at all",

@@ -16,6 +16,9 @@ export interface ClientToolCall {
 /** `result` is any JSON, and undefined where there is nothing to say; `error` is in words for the model. */
 export type ClientToolAnswer = { readonly result: unknown } | { readonly error: string };
 
+/** What became of keys: `cutOff` where the caller interrupted or left, `unavailable` where the leg has none. */
+export type KeysOutcome = "pressed" | "cutOff" | "unavailable";
+
 /** The way to the caller, whatever carries it. None of these throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {
   /** `audioStop` also drops whatever audio has not been played yet. */
@@ -28,8 +31,8 @@ export interface CallerChannel {
   /** Only of a channel that paces its audio: it stands still, and goes on from there. */
   holdAudio(): void;
   resumeAudio(): void;
-  /** Presses keys on behalf of the agent; false where the leg cannot do that. */
-  sendDigits(digits: string): boolean;
+  /** Presses keys on behalf of the agent, behind all audio before them; settled when the last has left. Never rejects. */
+  sendDigits(digits: string): Promise<KeysOutcome>;
   /** Asks the vendor of the line to take the call on to that number; false where it does not, or cannot. Never rejects. */
   transfer(to: string): Promise<boolean>;
   /** An error at once where the caller's client does not offer that, or there is none. Rejects only when aborted. */

@@ -3,7 +3,7 @@ import type { SessionEffect } from "../effects.js";
 import { AGENT_HUNG_UP, type Ending } from "../ending.js";
 import type { ReplyDoneEvent } from "../events.js";
 import type { SessionState, SessionTool } from "../state.js";
-import { isWaitingWord, splitterFor, type Turn } from "../turn.js";
+import { isGrowing, isWaitingWord, splitterFor, type Turn } from "../turn.js";
 
 /** How often a model may ask for tools before it has to answer; models have been seen to loop. */
 const TOOL_ROUNDS_MAX = 4;
@@ -26,8 +26,8 @@ export function useTools(
   { toolCalls = [], atMs }: ReplyDoneEvent,
   out: SessionEffect[],
 ): Turn | undefined {
-  const endingFor = ({ name }: ToolCall) =>
-    endingOf(state.settings.tools.find((tool) => tool.name === name));
+  const toolOf = ({ name }: ToolCall) => state.settings.tools.find((tool) => tool.name === name);
+  const endingFor = (call: ToolCall) => endingOf(toolOf(call));
   const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
   const started = asked.filter((call) => endingFor(call) === undefined);
   const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
@@ -37,7 +37,10 @@ export function useTools(
     return { ...turn, generating: false, ending };
   }
   if (isOver) return undefined;
-  for (const call of started) out.push({ type: "runTool", turnId: turn.id, call });
+  const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
+  for (const call of started) {
+    if (!keysToPress.includes(call)) out.push({ type: "runTool", turnId: turn.id, call });
+  }
   out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
   const said = turn.sentences.filter((sentence) => !isWaitingWord(sentence));
   const content = said.map((sentence) => sentence.text).join(" ");
@@ -47,12 +50,30 @@ export function useTools(
     progressAtMs: atMs,
     toolRounds: turn.toolRounds + 1,
     toolsWaiting: started.map((call) => call.id),
+    keyCallIds: keysToPress.map((call) => call.id),
+    keysToPress,
     toolMessages: [
       ...turn.toolMessages,
       { role: "assistant", content, toolCalls: asked },
       ...asked.filter((call) => !started.includes(call)).map(putOff),
     ],
   };
+}
+
+/** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
+export function pressKeys(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  const { keysToPress, sentCount, sentences, generating } = turn;
+  if (keysToPress.length === 0 || !generating) return turn;
+  if (sentCount < sentences.length || isGrowing(turn)) return turn;
+  for (const call of keysToPress) out.push({ type: "runTool", turnId: turn.id, call });
+  return { ...turn, keysToPress: [], progressAtMs: atMs };
+}
+
+/** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
+export function isAtKeys(turn: Turn, atMs: number): boolean {
+  const { keyCallIds, keysToPress, toolsWaiting, ledger } = turn;
+  const isPressing = keyCallIds.some((id) => toolsWaiting.includes(id));
+  return isPressing && keysToPress.length === 0 && atMs >= ledger.endsAtMs;
 }
 
 /** So long the tools at work are waited for, whatever was said before; minus infinity where there are none. */

@@ -7,6 +7,7 @@ import { onPlaybackEnd } from "../playback/playback-end.js";
 import { beginReply } from "../replying.js";
 import { settleTurn, withDoubtful } from "../settlement.js";
 import type { SessionState } from "../state.js";
+import { isAtKeys } from "../tool-use/tool-use.js";
 import { isAllSent, type Turn } from "../turn.js";
 import { goOn, hold } from "./holding.js";
 import { interrupt, onPhantom, wordsInterrupt } from "./interruption.js";
@@ -35,7 +36,7 @@ export function takeFloor(
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
-  if (turn === undefined) return state;
+  if (turn === undefined || isAtKeys(turn, atMs)) return state;
   const echo = ownEcho(state, text, { mayGoOn: !isSettled });
   if (echo === "certain") return goOn(noteEcho(state, words, atMs), atMs, out);
   if (echo === "possible") return state;
@@ -89,7 +90,7 @@ export function answerCaller(
   if (turn.ending !== undefined && (isFarewell(noted, text) || !isRevocable(turn.ending))) {
     return afterFarewell(noted, turn, atMs, out);
   }
-  if (turn.sentCount > 0 || turn.kind !== "reply") return noted;
+  if (turn.sentCount > 0 || turn.kind !== "reply" || isAtKeys(turn, atMs)) return noted;
   out.push({ type: "abortTurn", turnId: turn.id });
   // A turn of which nothing could be said waits for its end, which must not become the end of the next one.
   if (isAllSent(turn)) out.push({ type: "cancelTimer", timer: "playback" });

@@ -19,6 +19,7 @@ export function watchSilence(
 
 /** When the caller will have heard nothing for longer than the agent lets pass without a word. */
 export function quietUntilMs({ settings }: SessionState, turn: Turn): number {
-  const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs);
+  const keysAtMs = turn.keyCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
+  const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
   return sinceMs + (turn.waitingWords === 0 ? settings.waitingWordMs : AGAIN_AFTER_MS);
 }

@@ -6,6 +6,7 @@ import { recordSent } from "../playback/playback-ledger.js";
 import { withPace } from "../playback/voice-pace.js";
 import { sayWhatIsSent } from "../speaking.js";
 import type { ReadyPhrase, SessionState } from "../state.js";
+import { isAtKeys } from "../tool-use/tool-use.js";
 import { isAllSent, isGrowing, type Turn, WAITING_SLOT_FIRST } from "../turn.js";
 import { quietUntilMs, watchSilence } from "./silence-watch.js";
 
@@ -49,7 +50,7 @@ export function onWaitingTimer(
   const leftMs = quietUntilMs(state, turn) - atMs;
   const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
-  if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn)) {
+  if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
     out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(leftMs, LOOK_AGAIN_MS) });
     return state;
   }
@@ -62,8 +63,8 @@ export function isCallerHeard({ hearing }: SessionState, turn: Turn, voiceAgoMs?
   return detector.pendingText(hearing) !== "" || turn.onsetAtMs !== undefined || isVoiced;
 }
 
-function isHindered(state: SessionState, turn: Turn): boolean {
-  return state.heldAtMs !== undefined || isGrowing(turn);
+function isHindered(state: SessionState, turn: Turn, atMs: number): boolean {
+  return state.heldAtMs !== undefined || isGrowing(turn) || isAtKeys(turn, atMs);
 }
 
 /** The words that say next that the agent is at work; undefined where none are ready. */

@@ -103,7 +103,7 @@ test("the session is told when the server was too late with what it had to send"
   leg.close(1000, "over");
 });
 
-test("nothing is sent once the leg is closed, and its pacer stands still", () => {
+test("nothing is sent once the leg is closed, and its pacer stands still", async () => {
   const { clock, pacer, socket, leg } = openLeg();
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(FRAME_MS);
@@ -112,7 +112,7 @@ test("nothing is sent once the leg is closed, and its pacer stands still", () =>
   const { sentBytes } = socket;
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 1 }, true);
   leg.send({ type: "audioStop" });
-  assert.equal(leg.sendDigits("1"), false);
+  assert.equal(await leg.sendDigits("1"), "unavailable");
   clock.advance(10_000);
   assert.equal(socket.sentBytes, sentBytes);
   assert.deepEqual(socket.closes, [1000]);
@@ -142,4 +142,36 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
 test("a telephone has no page that could do anything, and says so at once", async () => {
   const answer = await openLeg().leg.useTool();
   assert.deepEqual(answer, { error: "the caller is on a telephone, which has no page" });
+});
+
+test("keys are pressed behind what was said, and told when the last has been sent", async () => {
+  const { clock, socket, leg } = openLeg();
+  leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
+  let outcome = "";
+  void leg.sendDigits("1234").then((told) => {
+    outcome = told;
+  });
+  clock.advance(1_500);
+  await Promise.resolve();
+  assert.equal(outcome, "");
+  clock.advance(500);
+  await Promise.resolve();
+  assert.equal(outcome, "pressed");
+  assert.ok(socket.sentBytes > 0);
+  leg.close(1000, "over");
+});
+
+test("keys that the caller interrupts, or that the end of the call stops, were cut off", async () => {
+  const { clock, leg } = openLeg();
+  const interrupted = leg.sendDigits("12345678");
+  clock.advance(200);
+  leg.send({ type: "audioStop" });
+  assert.equal(await interrupted, "cutOff");
+  const ended = [leg.sendDigits("1"), leg.sendDigits("2")];
+  leg.close(1000, "over");
+  assert.deepEqual(await Promise.all(ended), ["cutOff", "cutOff"]);
+  const { leg: gone } = openLeg();
+  const stopped = gone.sendDigits("1");
+  gone.socketClosed();
+  assert.equal(await stopped, "cutOff");
 });

@@ -210,3 +210,27 @@ test("numbers that the agent's text has in digits are its own where the recogniz
   );
   assert.equal(heard("at six thirty", 200, "We have a table at 8:30 tonight."), "none");
 });
+
+test("a number that the caller says is not the agent's because its digits stand in that", () => {
+  const text = "I have your number as 4155550123 on this account.";
+  const echo = (words: string) => heardOnLoudspeaker(words, 200, false, text);
+  assert.equal(echo("four one five five five five zero one two three"), "certain");
+  assert.equal(echo("five one zero five five five"), "none");
+  const order = "The order 48213 was shipped on Monday.";
+  assert.notEqual(heardOnLoudspeaker("the second one", 200, false, order), "certain");
+});
+
+test("two characters of Chinese or Japanese in a row may be one misheard word, and four are the caller's", () => {
+  const text = "好的，我们有一张两人的桌子在靠窗的位置。";
+  assert.notEqual(heardOnLoudspeaker("我们有一双凉人的桌子", 150, true, text), "none");
+  assert.equal(heardOnLoudspeaker("我们有我要取消", 150, true, text), "none");
+});
+
+test("an answer behind a question that came back waits, whatever the agent goes on to say, and may be the first of three offers", () => {
+  const it = "Le va bene un tavolo per due alle otto di sera? Abbiamo anche un tavolo fuori.";
+  const endsAtMs = played(it).find(({ word }) => word === "sera")?.endsAtMs ?? 0;
+  const words = "le va bene un tavolo per due alle otto di sera sì";
+  assert.equal(echoOf(words, endsAtMs + 400, played(it)), "possible");
+  const offers = "Would you like the red one or the blue one or perhaps the nice green one?";
+  assert.equal(heardOnLoudspeaker("the red one", 200, false, offers), "possible");
+});

@@ -21,9 +21,17 @@ test("two of the agent's words are passed over, and with each other word one mor
   assert.equal(foundOf("a other f", "a b c d e f"), 1);
 });
 
+test("a piece of a word at the end, or at the beginning, is that word, and none in the middle", () => {
+  assert.equal(foundOf("a er", "a number b"), 2);
+  assert.equal(foundOf("numb b", "number b"), 2);
+  assert.equal(foundOf("a numb b", "a number b"), 2);
+});
+
 test("a number in digits takes the words behind the first that says it, while nothing else stands between them", () => {
   assert.equal(foundOf("to four hundred twenty seven dollars", "to 427 in"), 6);
   assert.equal(foundOf("to four hundred friday dollars", "to 427 in"), 3);
   assert.equal(foundOf("hundred dollars", "427 in"), 0);
+  assert.equal(foundOf("is two one three four eight", "is 48213"), 4);
+  assert.equal(foundOf("two one two eight six seven", "212 867"), 6);
   assert.equal(foundOf("427 in", "four hundred twenty seven in"), 1);
 });

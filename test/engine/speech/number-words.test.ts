@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { goesOnWithDigits, isInDigits, saysDigits } from "../../../engine/speech/number-words.js";
+import { isInDigits, isNumberJoint, saidDigits } from "../../../engine/speech/number-words.js";
+
+const saysDigits = (word: string, digits: string) => saidDigits(word, digits) !== undefined;
+
+/** How many digits of a number are said with each of the words, one behind the other. */
+function saidWith(words: string, digits: string): readonly (number | undefined)[] {
+  let said: number | undefined = 0;
+  return words.split(" ").map((word) => {
+    said = saidDigits(word, digits, said);
+    return said;
+  });
+}
 
 test("words say the digits of a number where these stand, in the languages that agents mostly speak", () => {
   for (const [digits, ...words] of [
@@ -43,11 +54,30 @@ test("other words, and numbers of which the digits stand elsewhere, do not", () 
   }
 });
 
-test("a number goes on with words that stand in none of its digits", () => {
-  for (const word of ["hundred", "dollars", "and", "twenty", "seven"]) {
-    assert.equal(goesOnWithDigits(word, "427"), true, word);
-  }
-  for (const word of ["friday", "eight"]) assert.equal(goesOnWithDigits(word, "427"), false, word);
+test("the words of a number say its digits one behind the other", () => {
+  assert.deepEqual(saidWith("four twenty seven", "427"), [1, 2, 3]);
+  assert.deepEqual(saidWith("four two seven", "427"), [1, 2, 3]);
+  assert.deepEqual(saidWith("four eight two one three", "48213"), [1, 2, 3, 4, 5]);
+  assert.deepEqual(saidWith("fourteen thirty", "1430"), [2, 3]);
+  assert.deepEqual(saidWith("siebenundzwanzig", "27"), [2]);
+  assert.equal(saidDigits("two", "427", 2), undefined);
+  assert.equal(saidDigits("four", "48213", 1), undefined);
+  assert.equal(saidDigits("three", "30", 1), undefined);
+  assert.equal(saidDigits("eight", "86"), undefined);
+});
+
+test("ordinals say short numbers, of dates, and no longer ones", () => {
+  assert.equal(saysDigits("second", "2"), true);
+  assert.equal(saysDigits("second", "48213"), false);
+});
+
+test("some words stand between the digits of a number and behind them", () => {
+  assert.deepEqual(["hundred", "dollars", "and", "friday"].map(isNumberJoint), [
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
 
 test("a word is in digits that begins with one", () => {
@@ -63,7 +93,7 @@ test("a word is in digits that begins with one", () => {
 });
 
 test("words are told apart as before when more were asked for than are kept", () => {
-  for (let n = 0; n < 5_000; n += 1) assert.equal(saysDigits(`word${n}`, "8"), false);
-  assert.equal(saysDigits("eight", "8"), true);
-  assert.equal(saysDigits("nine", "8"), false);
+  for (let n = 0; n < 5_000; n += 1) assert.equal(saysDigits(`word${n}`, "27"), false);
+  assert.equal(saysDigits("siebenundzwanzig", "27"), true);
+  assert.equal(saysDigits("achtundzwanzig", "27"), false);
 });

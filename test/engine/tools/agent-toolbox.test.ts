@@ -90,11 +90,14 @@ test("each tool is done where it belongs, and one that the agent does not have i
   assert.deepEqual(caller.digits, ["12#"]);
   assert.match(await told("sendDigits", { digits: "x" }), /^\{"ok":false,"error":"/);
   assert.deepEqual(caller.digits, ["12#"]);
-  caller.sendDigits = () => false;
-  assert.equal(
-    await told("sendDigits", { digits: "1" }),
-    '{"ok":false,"error":"this line has no keys"}',
-  );
+  for (const [outcome, error] of [
+    ["unavailable", "this line has no keys"],
+    ["cutOff", "the keys were cut off"],
+  ] as const) {
+    caller.sendDigits = () => Promise.resolve(outcome);
+    const content = await told("sendDigits", { digits: "1" });
+    assert.deepEqual(JSON.parse(content), { ok: false, error });
+  }
   for (const name of ["hangup", "made up"])
     assert.equal(await told(name), "There is no such tool.");
 });
