@@ -68,6 +68,27 @@ export function assertUnderstood(world: SimulatedWorld, caller: SimulatedCaller)
   assertHistoryWasTold(world, saved);
 }
 
+/** What must hold when a call that nobody has ended has come to rest: every word of the caller's was asked of the model as the newest. */
+export function assertAsked({ effects }: SimulatedWorld, { said }: SimulatedCaller): void {
+  // What is said while a vendor takes the call over is kept, and answered by whoever takes it.
+  if (effects.some(({ type }) => type === "transfer")) return;
+  const newest = new Set<string>();
+  for (const effect of effects) {
+    if (effect.type !== "askModel" && effect.type !== "askEarly") continue;
+    const messages =
+      effect.type === "askModel" ? [...effect.history, ...effect.toolMessages] : effect.history;
+    const from = messages.findLastIndex(
+      (message) => message.role === "assistant" && message.content !== "",
+    );
+    for (const { role, content } of messages.slice(from + 1)) {
+      if (role === "user") for (const word of content.split(" ")) newest.add(word);
+    }
+  }
+  for (const word of said.filter(isCallersOwn)) {
+    assert.ok(newest.has(word), `"${word}" was never answered`);
+  }
+}
+
 /** Words with numbers, which only one side says. */
 const isCallersOwn = (word: string): boolean =>
   /^(?:pizza|train|doctor|garden|invoice)\d+$/.test(word);

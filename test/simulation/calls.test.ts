@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN_SETTINGS } from "../doubles/recorded-call.js";
-import { assertSound, assertToldTruly, assertUnderstood } from "./call-invariants.js";
+import { assertAsked, assertSound, assertToldTruly, assertUnderstood } from "./call-invariants.js";
 import { SeededRandom } from "./seeded-random.js";
 import { SimulatedCaller } from "./simulated-caller.js";
 import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
@@ -51,7 +51,7 @@ function simulate(seed: number, faults: FaultRates): void {
       caller.act();
       assertSound(world);
     }
-    if (random.chance(0.5)) assertComesToRest(world);
+    if (random.chance(0.5)) assertComesToRest(world, caller);
     if (random.chance(0.05)) world.send({ type: "listeningFailed" });
     world.caller.leave();
     world.caller.leave();
@@ -64,11 +64,12 @@ function simulate(seed: number, faults: FaultRates): void {
 }
 
 /** Left alone, a call answers what it owes, or ends with a reason; it never just hangs. */
-function assertComesToRest(world: SimulatedWorld): void {
+function assertComesToRest(world: SimulatedWorld, caller: SimulatedCaller): void {
   world.clock.advance(180_000);
   assertSound(world);
   const { state } = world.actor;
   if (state.phase === "ended") return;
+  assertAsked(world, caller);
   assert.equal(state.turn, undefined, "a turn was left hanging");
   assert.equal(state.unanswered, "", "the caller was left without an answer");
   assert.equal(state.hearing.finals, "", "words were left unheard");

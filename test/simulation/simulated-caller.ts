@@ -41,9 +41,11 @@ export class SimulatedCaller {
     else if (chance < 0.55) this.#cough();
     else if (chance < 0.65) this.#utter(this.#random.pick(AGREEMENTS), true);
     else if (chance < 0.7) this.#utter(this.#random.pick(CLOSINGS), true);
-    else if (chance < 0.73) this.#press();
-    else if (chance < 0.75) this.#write();
-    else if (chance < 0.85) this.#speakLate();
+    else if (chance < 0.72) this.#press();
+    else if (chance < 0.74) this.#dial();
+    else if (chance < 0.76) this.#write();
+    else if (chance < 0.84) this.#speakLate();
+    else if (chance < 0.88) this.#takeBack();
     else if (this.#hasEcho) this.#echo();
     else this.#answerInTheAgentsWords();
   }
@@ -55,6 +57,21 @@ export class SimulatedCaller {
 
   #press(): void {
     this.#world.send({ type: "digit", digit: this.#random.pick(["1", "5", "#"]) });
+  }
+
+  /** As people type a number, one key behind the other, some of them slowly. */
+  #dial(): void {
+    for (let left = this.#random.whole(2, 8); left > 0 && !this.#isOver; left -= 1) {
+      this.#world.send({ type: "digit", digit: String(this.#random.whole(0, 9)) });
+      this.#world.clock.advance(this.#random.whole(150, 900));
+    }
+  }
+
+  /** A noise that the recognizer takes for a word for a moment. */
+  #takeBack(): void {
+    this.#utter("the", false);
+    this.#world.clock.advance(this.#random.whole(100, 600));
+    this.#hear("", true, false);
   }
 
   #write(): void {
