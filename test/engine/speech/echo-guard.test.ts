@@ -234,3 +234,12 @@ test("an answer behind a question that came back waits, whatever the agent goes 
   const offers = "Would you like the red one or the blue one or perhaps the nice green one?";
   assert.equal(heardOnLoudspeaker("the red one", 200, false, offers), "possible");
 });
+
+test("on a loudspeaker words that only say a number's digits do not make up for a misheard one", () => {
+  const order = "The order 48213 was shipped on Monday.";
+  assert.equal(heardOnLoudspeaker("order four eight murmur was", 200, false, order), "possible");
+  assert.equal(
+    heardOnLoudspeaker("order four eight two one three was", 200, false, order),
+    "certain",
+  );
+});
