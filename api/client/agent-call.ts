@@ -48,8 +48,9 @@ export class AgentCall {
   #cancelConnect: CancelTimer | undefined;
   #historyKey: string | undefined;
   #lastError = "";
+  #lacksToken = false;
   /** The server counts anew with each connection. */
-  #turns: { server: number; own: number } | undefined;
+  #turns: { server: number; own: number; playedMs: number } | undefined;
   #isMuted = false;
 
   constructor(options: AgentCallOptions) {
@@ -159,6 +160,7 @@ export class AgentCall {
       credential = await credentialFrom(this.#options, this.#clock);
     } catch (error) {
       if (this.state === "ended") return;
+      this.#lacksToken = true;
       this.#events.tell("fault", asFault(error, "tokenFailed", NO_TOKEN));
       return this.#lost(BROKEN, NO_TOKEN);
     }
@@ -206,7 +208,7 @@ export class AgentCall {
         return;
       case "audioStart": {
         const own = this.#dialogue.turnBegun();
-        this.#turns = { server: message.turnId, own };
+        this.#turns = { server: message.turnId, own, playedMs: 0 };
         return this.#sound.begin(own, message.sampleRateHz);
       }
       case "audioStop":
@@ -234,7 +236,11 @@ export class AgentCall {
     this.#dialogue.enter("listening");
     this.#tools.connected();
     this.#events.tell("connected", { agentName, historyKey, callId, isAgain });
-    if (isAgain) this.#events.tell("mended", "connectionLost");
+    if (!isAgain) return;
+    this.#events.tell("mended", "connectionLost");
+    // While the network was gone there was no token to be had either.
+    if (this.#lacksToken) this.#events.tell("mended", "tokenFailed");
+    this.#lacksToken = false;
   }
 
   #lost(code: number, reason: string): void {
@@ -289,7 +295,9 @@ export class AgentCall {
   }
 
   #played(turn: number, ms: number): void {
-    if (this.#turns?.own !== turn) return;
+    // Reports overtake each other where the way to the ear becomes shorter, as from one loudspeaker to another.
+    if (this.#turns?.own !== turn || ms < this.#turns.playedMs) return;
+    this.#turns.playedMs = ms;
     const report = { type: "played", turnId: this.#turns.server, ms };
     this.#connection?.sendText(JSON.stringify(report));
   }

@@ -120,8 +120,8 @@ function faultOfCode(code: string | undefined): VendorFault {
   }
 }
 
-/** Walks down the causes, and into the attempts of a connection to several addresses. */
-function codeOf(error: unknown): string | undefined {
+/** The system's own code of an error: walks down the causes, and into the attempts of a connection to several addresses. */
+export function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
     if ("code" in at && typeof at.code === "string") return at.code;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;

@@ -128,12 +128,16 @@ export class AgentStore {
     return rows.map(recordOf);
   }
 
-  /** Replaces everything but id, organization and time of creation. Undefined when there is no such agent. */
+  /**
+   * Replaces everything but id, organization and time of creation. Undefined when there is no such agent, or when it is not the
+   * one any more that was updated last at `knownAtMs`.
+   */
   async update(
     orgId: string,
     id: string,
     replacement: AgentReplacement,
     entry?: AuditRecord,
+    knownAtMs?: number,
   ): Promise<AgentRecord | undefined> {
     const { id: _id, orgId: _orgId, createdAtMs: _createdAtMs, ...changes } = rowOf(replacement);
     const [{ rows }] = await this.#atomic.change([
@@ -142,6 +146,7 @@ export class AgentStore {
         .set(changes)
         .where("id", "=", id)
         .where("orgId", "=", orgId)
+        .$if(knownAtMs !== undefined, (its) => its.where("updatedAtMs", "=", knownAtMs ?? 0))
         .returningAll(),
       ...auditOf(this.#db, entry),
     ]);

@@ -91,13 +91,17 @@ export class ProviderStore {
     return counts;
   }
 
-  /** Undefined when this organization (null: the platform) has no such provider. Throws `UniqueViolation` for a name in use. */
+  /**
+   * Undefined when this organization (null: the platform) has no such provider, or when it is not the one any more that was updated
+   * last at `knownAtMs`. Throws `UniqueViolation` for a name in use.
+   */
   async update(
     id: string,
     orgId: string | null,
     patch: ProviderPatch,
     atMs: number,
     entry?: AuditRecord,
+    knownAtMs?: number,
   ): Promise<ProviderRecord | undefined> {
     const [{ rows }] = await this.#atomic.change([
       this.#db
@@ -105,6 +109,7 @@ export class ProviderStore {
         .set({ ...changesOf(patch), updatedAtMs: atMs })
         .where("id", "=", id)
         .where("orgId", orgId === null ? "is" : "=", orgId)
+        .$if(knownAtMs !== undefined, (its) => its.where("updatedAtMs", "=", knownAtMs ?? 0))
         .returningAll(),
       ...auditOf(this.#db, entry),
     ]);

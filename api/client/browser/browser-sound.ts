@@ -1,6 +1,6 @@
 import type { MicrophoneChange } from "../call-events.js";
 import { CallFault, type FaultCode } from "../call-fault.js";
-import { type ClientClock, ownClock } from "../client-clock.js";
+import { type CancelTimer, type ClientClock, ownClock } from "../client-clock.js";
 import type { Sound, SoundListener } from "../sound.js";
 import { Microphone, PAGE_NOT_SECURE } from "./microphone.js";
 import {
@@ -20,6 +20,9 @@ export interface BrowserSoundOptions {
   readonly clock?: ClientClock | undefined;
 }
 
+/** As often as the worklet, which does not run while the sound is held back. */
+const STILL_PERIOD_MS = 125;
+
 /** Chromium and Safari have it, Firefox does not yet. */
 interface SelectableOutput {
   setSinkId?(deviceId: string): Promise<void>;
@@ -37,6 +40,9 @@ export class BrowserSound implements Sound {
   /** Why there is no microphone; undefined where there is one. */
   #microphoneFault: FaultCode | undefined;
   #isSuspended = false;
+  /** The turn that is not over, and what was told of it. */
+  #playing: { readonly turn: number; readonly ms: number } | undefined;
+  #cancelStill: CancelTimer | undefined;
   #volume = 1;
   #isMuted = false;
   /** Reports from before the last stop are dropped. */
@@ -76,6 +82,7 @@ export class BrowserSound implements Sound {
   }
 
   begin(turn: number, rateHz: number): void {
+    this.#playing = { turn, ms: 0 };
     this.#command({ type: "begin", turn, rateHz });
   }
 
@@ -84,11 +91,13 @@ export class BrowserSound implements Sound {
   }
 
   finish(): void {
+    this.#playing = undefined;
     this.#command({ type: "finish" });
   }
 
   stop(): void {
     this.#stops += 1;
+    this.#playing = undefined;
     this.#command({ type: "stop" });
   }
 
@@ -127,6 +136,7 @@ export class BrowserSound implements Sound {
     this.#microphone?.close();
     globalThis.navigator.mediaDevices?.removeEventListener("devicechange", this.#devicesChanged);
     this.#awaitGesture(false);
+    this.#cancelStill?.();
     if (context !== undefined && context.state !== "closed") void context.close().catch(() => {});
   }
 
@@ -178,8 +188,19 @@ export class BrowserSound implements Sound {
     this.#clock.after((outputLatency || baseLatency || 0) * 1_000, () => {
       if (stops !== this.#stops) return;
       if (report.type === "sounding") this.#listener?.sounding(report.turn);
-      else this.#listener?.played(report.turn, report.ms);
+      else this.#played(report.turn, report.ms);
     });
+  }
+
+  #played(turn: number, ms: number): void {
+    if (this.#playing?.turn === turn) this.#playing = { turn, ms };
+    this.#listener?.played(turn, ms);
+  }
+
+  /** The server is to wait for what nobody hears, and to stop it when the caller interrupts. */
+  #tellStill(): void {
+    if (this.#playing !== undefined) this.#listener?.played(this.#playing.turn, this.#playing.ms);
+    this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#tellStill());
   }
 
   #microphoneChanged(change: MicrophoneChange): void {
@@ -207,6 +228,8 @@ export class BrowserSound implements Sound {
     const wasSuspended = this.#isSuspended;
     this.#isSuspended = state !== "running";
     this.#awaitGesture(this.#isSuspended);
+    this.#cancelStill?.();
+    if (this.#isSuspended) this.#tellStill();
     if (wasSuspended && !this.#isSuspended) this.#listener?.mended("soundSuspended");
     if (wasSuspended || !this.#isSuspended) return;
     const message = "The browser holds the sound back until you click or press a key.";

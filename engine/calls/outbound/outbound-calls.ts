@@ -11,7 +11,12 @@ import type { LiveCall, LiveCalls } from "../live-calls.js";
 import type { CallOpener } from "../opening/call-opener.js";
 import type { Slots } from "../opening/call-slots.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
-import { placingFailed, placingRefused } from "./outbound-refusal.js";
+import {
+  mayHaveBeenPlaced,
+  placingFailed,
+  placingRefused,
+  RETRY_AFTER_SEC,
+} from "./outbound-refusal.js";
 import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
 import type { HandedOver, PlacedCalls } from "./placed-calls.js";
 
@@ -100,8 +105,9 @@ export class OutboundCalls implements PlacedCalls {
       this.#placed(ringing, callRef);
     } catch (error) {
       const failure = placingFailed(error, log);
-      // Else the vendor has called all the same: the call is answered by now, or recorded as over.
-      if (this.#ringing.has(claims.callId)) {
+      // Else the vendor has called all the same: the call is answered by now, or recorded as over. Or it may have: it tells, or
+      // the call is recorded as failed when it has not; whoever was told to order again would have somebody called twice.
+      if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
         throw failure;
       }
@@ -236,7 +242,7 @@ export class OutboundCalls implements PlacedCalls {
     const { maxConcurrentCalls } = plan.limits;
     if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
       const message = `the plan allows ${maxConcurrentCalls} calls at the same time`;
-      throw new Failure("rateLimited", message);
+      throw new Failure("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
     }
     return this.#wait(claims, undefined);
   }

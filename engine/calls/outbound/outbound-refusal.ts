@@ -2,6 +2,7 @@ import { Failure, type FailureKind } from "../../failure.js";
 import type { Logger } from "../../log.js";
 import { TelephonyRefusal } from "../../telephony/telephony-request.js";
 import { VendorError } from "../../vendors/contracts.js";
+import { codeOf } from "../../vendors/vendor-fault.js";
 import type { OpenRefusal, RefusalReason } from "../opening/open-refusal.js";
 
 const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
@@ -15,20 +16,34 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
   serverStopping: "unavailable",
 };
 
+/** A call that is in the way lasts minutes, and a vendor that is down seldom less; nobody knows better. */
+export const RETRY_AFTER_SEC = 10;
+
 /** Why no call would be opened, for who places one. */
 export function placingRefused({ reason, message }: OpenRefusal): Failure {
-  return new Failure(KIND_BY_REFUSAL[reason], message);
+  const kind = KIND_BY_REFUSAL[reason];
+  const isPassing = kind === "rateLimited" || kind === "unavailable";
+  return new Failure(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
 }
 
 /** What the telephony vendor's error means for who places the call; other errors as they are. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   log.warn({ vendor: error.vendor, reason: error.message }, "a call could not be placed");
-  const options = { cause: error };
+  const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
   if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
     return new Failure("unavailable", "the telephony vendor does not take calls now", options);
   }
   const words = `the telephony vendor refused the call with its error ${error.code}`;
   const isOrder = error.fault === "refused";
-  return new Failure(isOrder ? "invalid" : "unavailable", words, options);
+  return isOrder
+    ? new Failure("invalid", words, { cause: error })
+    : new Failure("unavailable", words, options);
+}
+
+/** The order may have reached the vendor, whose answer was lost or came too late. */
+export function mayHaveBeenPlaced(error: unknown): boolean {
+  if (!(error instanceof VendorError) || error instanceof TelephonyRefusal) return false;
+  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
+  return error.fault === "timeout" || error.fault === "disconnected";
 }

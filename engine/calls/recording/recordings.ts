@@ -17,6 +17,8 @@ const SWEEP_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Files deleted in one sweep: what an hour's calls of a full server leave, several times over. */
 export const SWEEP_FILES_MAX = 10_000;
+/** So many that cannot be deleted are no fault of theirs: a bucket that is away, for one. */
+const KEPT_MAX = 20;
 /** Asked of the database at once. */
 const PAGE_ROWS = 100;
 
@@ -139,21 +141,34 @@ export class Recordings {
     this.#upkeep.push(clock.every(ROUND_MS, send));
   }
 
-  /** Says how many it deleted. */
+  /** Says how many it deleted. Rejects when some could not be, with the reason of the first, after the others are. */
   async sweep(): Promise<number> {
     const { store, clock } = this.#options;
+    const kept = new Map<string, unknown>();
     let count = 0;
-    while (count < SWEEP_FILES_MAX) {
-      const expired = await store.listExpired(clock.epochMs(), PAGE_ROWS);
+    while (count < SWEEP_FILES_MAX && kept.size < KEPT_MAX) {
+      const limit = PAGE_ROWS + kept.size;
+      const expired = await store.listExpired(clock.epochMs(), limit);
       for (const key of expired) {
-        await removeRecording(this.#pathOf(key));
-        await this.#uploads?.remove(key);
-        await store.remove(key);
+        if (kept.has(key.callId)) continue;
+        try {
+          await this.#delete(key);
+          count += 1;
+        } catch (error) {
+          // The next sweep tries it again; others do not wait for that.
+          kept.set(key.callId, error);
+        }
       }
-      count += expired.length;
-      if (expired.length < PAGE_ROWS) break;
+      if (expired.length < limit) break;
     }
+    if (kept.size > 0) throw kept.values().next().value;
     return count;
+  }
+
+  async #delete(key: RecordingKey): Promise<void> {
+    await removeRecording(this.#pathOf(key));
+    await this.#uploads?.remove(key);
+    await this.#options.store.remove(key);
   }
 
   /** Resolves when every call has ended and its file is whole; nothing is swept or sent any more. */

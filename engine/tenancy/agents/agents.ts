@@ -8,6 +8,7 @@ import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
+import { nextVersionMs, UPDATE_ATTEMPTS_MAX } from "../next-version.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
 import {
@@ -107,20 +108,39 @@ export class Agents {
 
   /** Refusals as of `create`, and Failure `notFound`. An agent that is switched off may keep what it could not be given now. */
   async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
-    const agent = await this.#find(tenant, id);
+    let triedAtMs: number | undefined;
+    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS_MAX; attempt += 1) {
+      const agent = await this.#find(tenant, id);
+      if (agent.updatedAtMs === triedAtMs) throw noSuchAgent();
+      triedAtMs = agent.updatedAtMs;
+      const stored = await this.#updateFrom(agent, tenant, patch);
+      if (stored !== undefined) return this.#view(tenant, stored);
+      // Somebody else has changed it since it was read: what is patched is what it has become.
+    }
+    throw new Failure("conflict", "others change the agent all the time: try again");
+  }
+
+  /** Undefined when it is not this one any more. */
+  async #updateFrom(
+    agent: AgentRecord,
+    tenant: Tenant,
+    patch: AgentPatch,
+  ): Promise<AgentRecord | undefined> {
+    const { id } = agent;
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
-    const patched = { ...patchedAgent(agent, patch, this.#clock.epochMs()), ...tools };
+    const nowMs = nextVersionMs(agent, this.#clock);
+    const patched = { ...patchedAgent(agent, patch, nowMs), ...tools };
     demandTransferTarget(patched);
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#demandAccess(tenant, patched);
     }
     const changes = changedAgentFields(agent, patched);
     const entry = this.#entry(tenant, "agent.update", patched, changes);
-    const stored = await this.#explained(tenant, patched, () =>
-      this.#database.agents.update(tenant.organization.id, id, replacement(agent, patched), entry),
+    const { agents } = this.#database;
+    const next = replacement(agent, patched);
+    return this.#explained(tenant, patched, () =>
+      agents.update(tenant.organization.id, id, next, entry, agent.updatedAtMs),
     );
-    if (stored === undefined) throw noSuchAgent();
-    return this.#view(tenant, stored);
   }
 
   /** Failure `notFound`. */

@@ -6,6 +6,7 @@ import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
+import { nextVersionMs, UPDATE_ATTEMPTS_MAX } from "../next-version.js";
 import type { Tenant } from "../tenant.js";
 import {
   changedProviderFields,
@@ -109,7 +110,25 @@ export class Providers {
 
   /** Failure `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
-    const provider = await this.#getOwned(tenant, id);
+    let triedAtMs: number | undefined;
+    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS_MAX; attempt += 1) {
+      const provider = await this.#getOwned(tenant, id);
+      if (provider.updatedAtMs === triedAtMs) throw noSuchProvider();
+      triedAtMs = provider.updatedAtMs;
+      const updated = await this.#updateFrom(provider, tenant, patch);
+      if (updated !== undefined) return updated;
+      // Somebody else has changed it since it was read: what is patched is what it has become.
+    }
+    throw new Failure("conflict", "others change the provider all the time: try again");
+  }
+
+  /** Undefined when it is not this one any more. */
+  async #updateFrom(
+    provider: ProviderRecord,
+    tenant: Tenant,
+    patch: ProviderPatch,
+  ): Promise<ProviderRecord | undefined> {
+    const { id } = provider;
     const settings = mergedSettings(provider.settings, patch.settings);
     const entry = await this.#registryEntry(provider);
     const faults: FieldFault[] = [];
@@ -121,7 +140,7 @@ export class Providers {
     refuse(faults.length > 0 ? faults : keptCredentialFaults(provider, patch, settings));
     const changes = changedProviderFields(provider, patch, settings);
     const auditRecord = this.#auditRecord(tenant, "provider.update", provider, changes);
-    const updated = await this.#orNameTaken(
+    return this.#orNameTaken(
       this.#database.providers.update(
         id,
         tenant.organization.id,
@@ -134,12 +153,11 @@ export class Providers {
             ? {}
             : { sealedCredentials: this.#sealed(patch.credentials) }),
         },
-        this.#clock.epochMs(),
+        nextVersionMs(provider, this.#clock),
         auditRecord,
+        provider.updatedAtMs,
       ),
     );
-    if (updated === undefined) throw noSuchProvider();
-    return updated;
   }
 
   /** Failure `notFound`; `forbidden` for a global one; `conflict` with the `agents` that use it. */

@@ -149,6 +149,40 @@ test("a line that comes back mends what was told of it", async () => {
   assert.deepEqual(told("mended"), ["connectionLost"]);
 });
 
+test("a token that could not be had while the network was gone is mended with it", async () => {
+  let isThere = true;
+  const token = () =>
+    isThere ? Promise.resolve("t") : Promise.reject(new TypeError("no network"));
+  const { call, clock, told } = await connected({ token });
+  isThere = false;
+  call.networkLost();
+  const pass = async (ms: number) => {
+    for (let passedMs = 0; passedMs < ms; passedMs += 50) {
+      clock.advance(50);
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    }
+  };
+  await pass(3_000);
+  assert.ok(told("fault").some(({ code }) => code === "tokenFailed"));
+  isThere = true;
+  await pass(5_000);
+  ClientSocket.last.accept();
+  assert.deepEqual(told("mended"), ["connectionLost", "tokenFailed"]);
+});
+
+test("a report of what was played that another has overtaken is left out", async () => {
+  const { sound } = await connected();
+  const socket = ClientSocket.last;
+  socket.say({ type: "audioStart", turnId: 1, encoding: "pcm24k", sampleRateHz: 24_000 });
+  socket.sendAudio(48_000);
+  for (const ms of [300, 200, 400]) sound.report(1, ms);
+  const reports = socket.sent.filter((sent) => typeof sent === "string" && sent.includes("played"));
+  assert.deepEqual(reports, [
+    '{"type":"played","turnId":1,"ms":300}',
+    '{"type":"played","turnId":1,"ms":400}',
+  ]);
+});
+
 test("a network that the system says is gone is not waited for", async () => {
   const { call, clock, told } = await connected();
   call.networkLost();

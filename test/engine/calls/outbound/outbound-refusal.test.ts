@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
 import {
+  mayHaveBeenPlaced,
   placingFailed,
   placingRefused,
 } from "../../../../engine/calls/outbound/outbound-refusal.js";
 import { Failure, type FailureKind } from "../../../../engine/failure.js";
 import { TelephonyRefusal } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
+import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 
 const KINDS: Readonly<Record<RefusalReason, FailureKind>> = {
@@ -50,4 +52,29 @@ test("what the telephony vendor refuses is the order's fault where it says so, a
   assert.deepEqual(told(new VendorError("twilio", "timeout", "no answer")), busy);
   const mistake = new TypeError("a mistake");
   assert.equal(placingFailed(mistake, new RecordingLogger()), mistake);
+});
+
+test("an order whose answer is lost may have been placed; one that was refused, or never reached the vendor, was not", () => {
+  const timeout = (code: string) =>
+    connectionFault("twilio", Object.assign(new Error(code), { code }));
+  for (const [error, may] of [
+    [new VendorError("twilio", "timeout", "no answer"), true],
+    [new VendorError("twilio", "disconnected", "connection failed"), true],
+    [timeout("ECONNRESET"), true],
+    [timeout("UND_ERR_CONNECT_TIMEOUT"), false],
+    [timeout("ECONNREFUSED"), false],
+    [new TelephonyRefusal("twilio", 408, undefined), false],
+    [new TypeError("a mistake"), false],
+  ] as const) {
+    assert.equal(mayHaveBeenPlaced(error), may, String(error));
+  }
+});
+
+test("who has to wait for a place, or for the vendor, is told for how long; who ordered wrongly is not", () => {
+  const waitsSec = (failure: unknown) => (failure instanceof Failure ? failure.retryAfterSec : NaN);
+  assert.equal(waitsSec(placingRefused(new OpenRefusal("limitReached", "2 calls"))), 10);
+  const log = new RecordingLogger();
+  const told = (code: number, status: number) =>
+    waitsSec(placingFailed(new TelephonyRefusal("twilio", status, code), log));
+  assert.deepEqual([told(20_500, 503), told(21_211, 400)], [10, undefined]);
 });

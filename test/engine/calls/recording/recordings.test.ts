@@ -194,6 +194,39 @@ test("what has expired is deleted in pages of a hundred, at the start and every 
   assert.deepEqual([asked.length, clock.pendingTimerCount], [2, 0]);
 });
 
+test("a recording that cannot be deleted keeps no others, and is told", async () => {
+  const keys = keysOf(3);
+  const removed = new Set<string>();
+  const { recordings, pathOf } = newRecordings({
+    listExpired: (_nowMs, limit) =>
+      Promise.resolve(keys.filter(({ callId }) => !removed.has(callId)).slice(0, limit)),
+    remove: ({ callId }) => {
+      removed.add(callId);
+      return Promise.resolve();
+    },
+  });
+  // A folder in its place cannot be deleted as a file.
+  mkdirSync(pathOf("call 0"), { recursive: true });
+  await assert.rejects(recordings.sweep(), /EISDIR|EPERM/);
+  assert.deepEqual([...removed], ["call 1", "call 2"]);
+  await recordings.close();
+});
+
+test("where nothing can be deleted a sweep asks for twenty and no more", async () => {
+  const failing = new Error("the bucket is away");
+  let asked = 0;
+  const { recordings } = newRecordings({
+    listExpired: (_nowMs, limit) => Promise.resolve(keysOf(limit)),
+    remove: () => {
+      asked += 1;
+      return Promise.reject(failing);
+    },
+  });
+  await assert.rejects(recordings.sweep(), failing);
+  assert.ok(asked >= 20 && asked <= 100, `${asked} were asked for`);
+  await recordings.close();
+});
+
 test("a sweep that fails is told", async () => {
   const failing = new Error("the database is locked");
   const { recordings, log } = newRecordings({ listExpired: () => Promise.reject(failing) });

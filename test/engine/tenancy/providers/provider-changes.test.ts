@@ -93,3 +93,25 @@ test("only what says so is the sandbox's", () => {
     [true, false, false, false],
   );
 });
+
+test("of two changes at once both hold, and a new key never stands beside the old address", async () => {
+  const platform = await sharedPlatform();
+  const tenant = await platform.tenantOn("pro");
+  for (let round = 0; round < 10; round += 1) {
+    const settings = { baseUrl: "https://old.example.com/v1" };
+    const own = ownLlm({ name: `Ours ${round}`, settings });
+    const { id } = await platform.providers.create(tenant, own);
+    await Promise.all([
+      platform.providers.update(tenant, id, {
+        settings: { baseUrl: "https://new.example.com/v1" },
+        credentials: { apiKey: "sk-new" },
+      }),
+      platform.providers.update(tenant, id, { settings: { region: "eu" } }),
+    ]);
+    const changed = await platform.providers.get(tenant, id);
+    assert.deepEqual(changed.settings, { baseUrl: "https://new.example.com/v1", region: "eu" });
+    const credentials = platform.cipher.open(changed.sealedCredentials ?? "");
+    assert.deepEqual({ ...credentials }, { apiKey: "sk-new" });
+    await platform.providers.remove(tenant, id);
+  }
+});
