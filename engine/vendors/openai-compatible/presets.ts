@@ -1,3 +1,4 @@
+import { REASONING_HEADROOM_TOKENS } from "../chat-completions/chat-completions.js";
 import type { Vendor } from "../vendor.js";
 import { type CompatibleServer, compatibleVendor } from "./openai-compatible.js";
 
@@ -15,12 +16,22 @@ const ANTHROPIC: CompatibleServer = {
   ],
 };
 
+/** Geminis that think unless they are told not to. */
+const THINKS_UNLESS_TOLD = /gemini-2\.5-flash(?!-lite)/;
+/** Geminis that cannot be told not to, and what may be one of them by tomorrow. */
+const THINKS_ALWAYS = /gemini-(?:2\.5-pro|[3-9]|(?:flash|pro)-latest)/;
+
 const GEMINI: CompatibleServer = {
   key: "gemini",
   displayName: "Google Gemini",
   keyVariable: "GEMINI_API_KEY",
   addressVariable: "GEMINI_BASE_URL",
   publicUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+  reasoningParameters: ({ modelId, maxTokens }) => {
+    if (THINKS_UNLESS_TOLD.test(modelId)) return { reasoning_effort: "none" };
+    if (!THINKS_ALWAYS.test(modelId)) return {};
+    return { max_tokens: maxTokens + REASONING_HEADROOM_TOKENS, reasoning_effort: "low" };
+  },
   llm: [
     { modelId: "gemini-2.5-flash-lite", label: "Gemini 2.5 Flash-Lite", plan: "free" },
     { modelId: "gemini-2.5-flash", label: "Gemini 2.5 Flash", plan: "starter" },
