@@ -32,6 +32,12 @@ const FAULTS: ReadonlyMap<number, VendorFault> = new Map([
   [3005, "unavailable"],
 ]);
 
+/** Limits that pass are told by codes that otherwise mean the key or what was sent; which code it is has changed before. */
+const PASSING: readonly (readonly [reason: RegExp, fault: VendorFault])[] = [
+  [/too many|concurrent/i, "rateLimited"],
+  [/transmission rate/i, "disconnected"],
+];
+
 function model(modelId: string, label: string): VendorModel {
   const description = "Decides by itself when the caller's turn ends";
   return { modelId, label, description, plan: "free", decidesTurns: true };
@@ -111,6 +117,7 @@ function dialectOf(
   };
 }
 
-function faultOf(code: number): VendorFault {
-  return FAULTS.get(code) ?? "disconnected";
+function faultOf(code: number, reason: string): VendorFault {
+  const passing = PASSING.find(([words]) => words.test(reason));
+  return passing?.[1] ?? FAULTS.get(code) ?? "disconnected";
 }
