@@ -42,6 +42,8 @@ export const ASSEMBLYAI_FAULTS = [...DEEPGRAM_FAULTS, "tooManySessions", "tooFas
 
 export const CHAT_FAULTS = [
   "unauthorized",
+  // A vendor that moderates what is said refuses one request by it, and means no key.
+  "forbidden",
   "badRequest",
   "notFound",
   "rateLimited",

@@ -21,6 +21,12 @@ const UNAUTHORIZED: ApiError = {
 
 const FAULT_ERRORS: Partial<Record<ChatFault, ApiError>> = {
   unauthorized: UNAUTHORIZED,
+  forbidden: {
+    status: 403,
+    message: "Your input was flagged by moderation.",
+    type: "permission_error",
+    code: null,
+  },
   badRequest: badRequest("The sandbox was told to refuse this.", "model", "unsupported_value"),
   notFound: notFound("The model does not exist.", "model", "model_not_found"),
   rateLimited: {

@@ -39,6 +39,8 @@ test("what the words of a refusal say counts for more than its status", () => {
 test("a refusal in other words than the protocol's is known by its status", () => {
   assert.deepEqual(refused(503, "<html>"), ["unavailable", "acme answered 503"]);
   assert.deepEqual(refused(401, '{"error":7}'), ["unauthorized", "acme answered 401"]);
+  assert.deepEqual(refused(403, '{"error":7}'), ["refused", "acme answered 403"]);
+  assert.equal(refused(403, '{"error":{"code":"invalid_api_key"}}')[0], "unauthorized");
   assert.deepEqual(refused(404, '{"error":"no such"}'), ["notFound", "acme answered 404: no such"]);
   assert.deepEqual(refused(400, '{"error":{"code":17}}'), ["refused", "acme answered 400: 17"]);
 });
