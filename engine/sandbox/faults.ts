@@ -65,6 +65,8 @@ export const CHAT_FAULTS = [
   "toolLoop",
   // Not of Ollama, whose arguments are objects.
   "brokenArguments",
+  // Not of Ollama, which is told not to think.
+  "thinksAloud",
 ] as const;
 
 export const SPEECH_FAULTS = [

@@ -18,6 +18,7 @@ import {
 } from "../vendor-settings.js";
 import { openAiMessages, promptCharsOf, toolsOffered } from "./chat-messages.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
+import { ThoughtFilter } from "./thought-filter.js";
 import { estimateTokens } from "./token-estimate.js";
 import { ToolCalls } from "./tool-calls.js";
 
@@ -140,6 +141,7 @@ class ChatReply {
   readonly #onToolUse: (() => void) | undefined;
   readonly #events: ServerSentEvents;
   readonly #toolCalls: ToolCalls;
+  readonly #thoughts = new ThoughtFilter();
   #done = false;
   #ended = false;
   #finishReason: Completion["finishReason"] = "other";
@@ -177,6 +179,7 @@ class ChatReply {
     if (!this.#done) {
       throw new VendorError(this.#vendor, "disconnected", `${this.#vendor}: the answer broke off`);
     }
+    this.#say(this.#thoughts.end());
     const chars = this.#chars + this.#toolCalls.chars;
     return {
       finishReason: this.#finishReason,
@@ -213,11 +216,14 @@ class ChatReply {
       });
     }
     const text = choice?.delta?.content ?? choice?.delta?.refusal ?? "";
-    if (text !== "") {
-      this.#chars += text.length;
-      this.#onToken(text);
-    }
+    // Thoughts are paid for as words are.
+    this.#chars += text.length;
+    this.#say(this.#thoughts.take(text));
     return false;
+  }
+
+  #say(text: string): void {
+    if (text !== "") this.#onToken(text);
   }
 }
 

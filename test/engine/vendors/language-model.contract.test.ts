@@ -110,6 +110,19 @@ for (const { vendor, knob } of VENDORS) {
 
     const isOllama = vendor === "ollama";
 
+    if (!isOllama) {
+      it("hands over no thoughts that stand before the reply, and counts what they cost", async () => {
+        vendors.sandbox.faults[knob] = { fault: "thinksAloud" };
+        assert.equal((await tokensOf("say one two three")).join(""), "one two three");
+        const { toolCalls } = (await askedWithTools([{ role: "user", content: "use hold" }]))
+          .completion;
+        assert.equal(toolCalls?.[0]?.name, "hold");
+        const short = await model.complete(asking("say one", 5), () => undefined, never());
+        assert.equal(short.finishReason, "length");
+        assert.ok(short.completionTokens > 0);
+      });
+    }
+
     describe("with tools", () => {
       it("a reply of nothing but tool calls is a whole reply", async () => {
         const said = 'use find_order with {"order":"Grüße, 12"} and use hold';
