@@ -6,6 +6,7 @@ import type { ApiRequest } from "./api-request.js";
 import { chatDialect } from "./chat-completions-dialect.js";
 import { ChatCompletionsRequest, groqRefusal, openAiRefusal } from "./chat-completions-request.js";
 import { geminiRefusal, thoughtTokensOf } from "./gemini-thoughts.js";
+import { mistralRefusal } from "./mistral-rules.js";
 import { answerWhole } from "./whole-answer.js";
 
 /** `POST /chat/completions` as OpenAI and Groq speak it, each with its own limits, chunks and usage. */
@@ -31,7 +32,9 @@ async function answer(
 ): Promise<void> {
   const { context, vendor, exchange, id } = request;
   const refusal =
-    vendor === "groq" ? groqRefusal(body) : (openAiRefusal(body) ?? geminiRefusal(body));
+    vendor === "groq"
+      ? groqRefusal(body)
+      : (openAiRefusal(body) ?? geminiRefusal(body) ?? mistralRefusal(body));
   if (refusal !== undefined) {
     refuse(request, refusal);
     return;

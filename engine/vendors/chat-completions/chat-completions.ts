@@ -81,6 +81,8 @@ export interface ChatDialect {
   readonly vendor: string;
   readonly publicUrl: string;
   readonly isKeyOptional?: true;
+  /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
+  readonly callIdOf?: ((id: string) => string) | undefined;
   /** The request's body without `model`, `messages`, `tools` and `stream`. */
   readonly parameters: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
 }
@@ -102,7 +104,7 @@ export class ChatCompletions implements LanguageModel {
     onToken: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const { vendor, parameters } = this.#dialect;
+    const { vendor, parameters, callIdOf } = this.#dialect;
     const reply = new ChatReply(vendor, this.#apiKey, onToken, request.onToolUse);
     await this.#vendor.post(
       {
@@ -114,7 +116,7 @@ export class ChatCompletions implements LanguageModel {
         },
         body: JSON.stringify({
           model: request.modelId,
-          messages: openAiMessages(request.messages),
+          messages: openAiMessages(request.messages, callIdOf),
           ...toolsOffered(request.tools),
           stream: true,
           ...parameters(request),

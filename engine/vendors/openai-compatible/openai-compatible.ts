@@ -23,6 +23,8 @@ export interface CompatibleServer {
   readonly refusesStreamOptions?: true;
   /** What is asked of its models that think, beside and in place of what is asked of all. */
   readonly reasoningParameters?: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
+  /** It takes no other ids of tools' calls than those that this makes. */
+  readonly callIdOf?: (id: string) => string;
   readonly llm?: readonly VendorModel[];
   readonly tts?: { readonly models: readonly VendorModel[]; readonly voice: string };
   readonly stt?: readonly VendorModel[];
@@ -66,6 +68,7 @@ function languageOffer(
   const dialect: ChatDialect = {
     vendor: key,
     publicUrl: publicUrl ?? "",
+    callIdOf: server.callIdOf,
     ...(keyVariable === undefined ? { isKeyOptional: true } : {}),
     // The older name of the limit: Mistral refuses max_completion_tokens, and all take this one.
     parameters: (request) => ({

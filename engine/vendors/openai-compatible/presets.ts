@@ -1,5 +1,6 @@
 import { REASONING_HEADROOM_TOKENS } from "../chat-completions/chat-completions.js";
 import type { Vendor } from "../vendor.js";
+import { mistralCallId } from "./mistral-call-id.js";
 import { type CompatibleServer, compatibleVendor } from "./openai-compatible.js";
 
 // None of these vendors was called from here; addresses and names are those of their documents and may change.
@@ -46,6 +47,7 @@ const MISTRAL: CompatibleServer = {
   publicUrl: "https://api.mistral.ai/v1",
   // It refuses fields that it does not know; whether it knows this one is not confirmed.
   refusesStreamOptions: true,
+  callIdOf: mistralCallId,
   llm: [
     { modelId: "mistral-small-latest", label: "Mistral Small", plan: "free" },
     { modelId: "mistral-medium-latest", label: "Mistral Medium", plan: "pro" },

@@ -45,6 +45,21 @@ test("a refusal in other words than the protocol's is known by its status", () =
   assert.deepEqual(refused(400, '{"error":{"code":17}}'), ["refused", "acme answered 400: 17"]);
 });
 
+test("words without an `error` around them are read too, and nothing else that stands there", () => {
+  const bare = { object: "error", message: "the-key has no such id", type: "invalid_call" };
+  assert.deepEqual(refused(400, JSON.stringify({ ...bare, code: "3280" })), [
+    "refused",
+    "acme answered 400: 3280: [key] has no such id",
+  ]);
+  assert.equal(
+    refused(400, JSON.stringify(bare))[1],
+    "acme answered 400: invalid_call: [key] has no such id",
+  );
+  for (const body of [{ message: { detail: [{ input: "said" }] } }, ["said"], "said", {}]) {
+    assert.deepEqual(refused(422, JSON.stringify(body)), ["refused", "acme answered 422"]);
+  }
+});
+
 test("an error within a reply may pass, unless the request itself was wrong", () => {
   for (const [given, fault, words] of [
     [
