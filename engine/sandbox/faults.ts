@@ -37,8 +37,13 @@ export const DEEPGRAM_FAULTS = [
   "noAnswerToClose",
 ] as const;
 
+/** AssemblyAI tells of a limit that passes in an open connection, in words that begin like those about a key. */
+export const ASSEMBLYAI_FAULTS = [...DEEPGRAM_FAULTS, "tooManySessions", "tooFast"] as const;
+
 export const CHAT_FAULTS = [
   "unauthorized",
+  // A vendor that moderates what is said refuses one request by it, and means no key.
+  "forbidden",
   "badRequest",
   "notFound",
   "rateLimited",
@@ -60,6 +65,8 @@ export const CHAT_FAULTS = [
   "toolLoop",
   // Not of Ollama, whose arguments are objects.
   "brokenArguments",
+  // Not of Ollama, which is told not to think.
+  "thinksAloud",
 ] as const;
 
 export const SPEECH_FAULTS = [
@@ -121,6 +128,11 @@ const DeepgramSettings = v.strictObject({
   noAudioTimeoutMs: v.exactOptional(delay),
 });
 
+const AssemblyAiSettings = v.strictObject({
+  ...DeepgramSettings.entries,
+  fault: v.exactOptional(v.picklist(ASSEMBLYAI_FAULTS)),
+});
+
 const ChatSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist(CHAT_FAULTS)),
@@ -171,18 +183,20 @@ export const FaultsPatch = v.strictObject({
   openaiSpeech: v.exactOptional(SpeechSettings),
   cartesia: v.exactOptional(SpeechSettings),
   deepgramSpeech: v.exactOptional(SpeechSettings),
-  assemblyai: v.exactOptional(DeepgramSettings),
+  assemblyai: v.exactOptional(AssemblyAiSettings),
   edge: v.exactOptional(EdgeSettings),
   twilio: v.exactOptional(TwilioSettings),
 });
 
 export type DeepgramSettings = Readonly<v.InferOutput<typeof DeepgramSettings>>;
+export type AssemblyAiSettings = Readonly<v.InferOutput<typeof AssemblyAiSettings>>;
 export type ChatSettings = Readonly<v.InferOutput<typeof ChatSettings>>;
 export type SpeechSettings = Readonly<v.InferOutput<typeof SpeechSettings>>;
 export type EdgeSettings = Readonly<v.InferOutput<typeof EdgeSettings>>;
 type TwilioSettings = Readonly<v.InferOutput<typeof TwilioSettings>>;
 
 export type DeepgramFault = (typeof DEEPGRAM_FAULTS)[number];
+export type AssemblyAiFault = (typeof ASSEMBLYAI_FAULTS)[number];
 export type ChatFault = (typeof CHAT_FAULTS)[number];
 export type SpeechFault = (typeof SPEECH_FAULTS)[number];
 export type EdgeFault = (typeof EDGE_FAULTS)[number];
@@ -199,7 +213,7 @@ export interface SandboxFaults {
   openaiSpeech: SpeechSettings;
   cartesia: SpeechSettings;
   deepgramSpeech: SpeechSettings;
-  assemblyai: DeepgramSettings;
+  assemblyai: AssemblyAiSettings;
   edge: EdgeSettings;
   twilio: TwilioSettings;
 }

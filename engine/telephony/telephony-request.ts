@@ -31,7 +31,8 @@ export class TelephonyRefusal extends VendorError {
 
   constructor(vendor: string, status: number, code: TelephonyRefusal["code"]) {
     const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
-    super(vendor, faultOfStatus(status), words, { status });
+    // Who places a call is not to take a credential without the right to for a wrong order.
+    super(vendor, status === 403 ? "unauthorized" : faultOfStatus(status), words, { status });
     this.code = code;
   }
 }

@@ -18,8 +18,9 @@ export interface RefusalDetail {
   readonly message: string | undefined;
 }
 
+/** A 403 is of one request or one model, which says nothing of the key; vendors that mean the key have words for it. */
 export function faultOfStatus(status: number): VendorFault {
-  if (status === 401 || status === 403) return "unauthorized";
+  if (status === 401) return "unauthorized";
   if (status === 402) return "quotaExceeded";
   if (status === 404) return "notFound";
   if (status === 408) return "timeout";

@@ -1,4 +1,5 @@
 import {
+  ASSEMBLYAI_FAULTS,
   CHAT_FAULTS,
   DEEPGRAM_FAULTS,
   EDGE_FAULTS,
@@ -40,7 +41,7 @@ export const HOSTILE_LANES: readonly HostileLane[] = [
     providerKey: "assemblyai",
     url: "assemblyai",
     modelId: "universal-streaming-english",
-    faults: DEEPGRAM_FAULTS,
+    faults: ASSEMBLYAI_FAULTS,
   },
   languageModel("openai", "gpt-4o-mini"),
   languageModel("groq", "llama-3.1-8b-instant"),

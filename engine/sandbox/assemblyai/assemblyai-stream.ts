@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import { DelayedEvents } from "../delayed-events.js";
-import { type DeepgramFault, takeFault } from "../faults.js";
+import { type AssemblyAiFault, takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { RawAudio } from "../sound/raw-audio.js";
 import { TurnModel } from "../turn-model.js";
@@ -10,6 +10,7 @@ import type { AssemblyAiOptions } from "./assemblyai-options.js";
 const SLOW_MS = 3000;
 const CHUNK_MIN_MS = 50;
 const CHUNK_MAX_MS = 1000;
+const TOO_FAST = "Audio Transmission Rate Exceeded: Received 3.2 sec. audio in 1.6 sec";
 const SESSION_SEC = 10_800;
 
 /** One `/v3/ws` socket: tells each turn as it grows, and when it is over. */
@@ -56,19 +57,27 @@ export class AssemblyAiStream {
     this.#socket.on("close", () => journal.record("assemblyai", "closed", this.#journalId));
     // A broken frame or a reset connection: `ws` closes the socket itself.
     this.#socket.on("error", () => undefined);
+    if (this.#takeFault(["tooManySessions"]) !== undefined) {
+      this.#fail(1008, "Unauthorized connection: Too many concurrent sessions");
+      return;
+    }
     const expires_at = Math.floor(Date.now() / 1000) + SESSION_SEC;
     this.#send({ type: "Begin", id: randomUUID(), expires_at });
   }
 
   #hear(bytes: Buffer): void {
-    const fault = this.#takeFault(["dropMidCall", "closeMidCall", "refuseAudio"]);
+    const fault = this.#takeFault(["dropMidCall", "closeMidCall", "refuseAudio", "tooFast"]);
     const { encoding, sampleRateHz } = this.#options;
     const durationMs = (bytes.length * 1000) / (sampleRateHz * (encoding === "mulaw" ? 1 : 2));
     if (fault === "dropMidCall") this.#socket.terminate();
     else if (fault === "closeMidCall") this.#fail(3005, "Server error");
     else if (fault === "refuseAudio") this.#fail(3006, "Input validation error");
+    else if (fault === "tooFast") this.#fail(3007, TOO_FAST);
     else if (durationMs < CHUNK_MIN_MS || durationMs > CHUNK_MAX_MS) {
-      this.#fail(3007, `Audio chunk duration violation: ${durationMs} ms`);
+      this.#fail(
+        3007,
+        `Input duration violation: ${durationMs} ms. Expected between 50 and 1000 ms`,
+      );
     } else {
       const atNs = process.hrtime.bigint();
       if (this.#model.write(this.#audio.samples(bytes))) this.#speechAtNs = atNs;
@@ -167,7 +176,7 @@ export class AssemblyAiStream {
     });
   }
 
-  #takeFault(among: readonly DeepgramFault[]): DeepgramFault | undefined {
+  #takeFault(among: readonly AssemblyAiFault[]): AssemblyAiFault | undefined {
     return takeFault(this.#context.faults, "assemblyai", among);
   }
 }

@@ -33,8 +33,9 @@ export const HANDSHAKE_FAULTS: readonly DeepgramFault[] = [
   "stallHandshake",
 ];
 
-export function refusalOfFault(fault: DeepgramFault | undefined): Refusal | undefined {
-  return fault === undefined ? undefined : FAULT_REFUSALS.get(fault);
+export function refusalOfFault(fault: string | undefined): Refusal | undefined {
+  const refusals: ReadonlyMap<string, Refusal> = FAULT_REFUSALS;
+  return fault === undefined ? undefined : refusals.get(fault);
 }
 
 /** From `Authorization: Token KEY`, `Bearer TOKEN`, or the subprotocols of a browser. */

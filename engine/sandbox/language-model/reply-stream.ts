@@ -6,6 +6,8 @@ import { replyTo } from "./simulated-language-model.js";
 import { type ToolUse, toolUse, type WantedTool } from "./simulated-tool-use.js";
 import type { OfferedTool } from "./tool-offer.js";
 
+/** As servers without a parser for it let stand in the reply. */
+const THOUGHTS = "<think>\nOkay, the caller wants an answer. Keep it short.\n</think>\n\n";
 const LONG_REPLY_WORDS = 10_000;
 const SLOW_FIRST_TOKEN_MS = 3000;
 const SLOW_TOKEN_INTERVAL_MS = 200;
@@ -73,7 +75,8 @@ function tokensFor(
 ): readonly string[] {
   if (fault === "emptyReply") return [];
   if (fault === "longReply") return Array.from({ length: LONG_REPLY_WORDS }, (_, n) => longWord(n));
-  return tokensOf(words ?? replyTo(messages));
+  const reply = words ?? replyTo(messages);
+  return tokensOf(fault === "thinksAloud" ? `${THOUGHTS}${reply}` : reply);
 }
 
 function simulated(call: WantedTool, fault: ChatFault | undefined): SimulatedToolCall {

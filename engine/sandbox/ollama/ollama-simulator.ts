@@ -12,6 +12,7 @@ const BUSY = "server busy, please try again. maximum pending requests exceeded";
 
 const FAULT_ANSWERS: Partial<Record<ChatFault, readonly [status: number, error: string]>> = {
   unauthorized: [401, "unauthorized"],
+  forbidden: [403, "forbidden"],
   badRequest: [400, "invalid request"],
   notFound: [404, "model not found, try pulling it first"],
   rateLimited: [503, BUSY],

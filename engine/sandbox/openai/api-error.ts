@@ -9,6 +9,8 @@ export interface ApiError {
   readonly type: string;
   readonly code: string | null;
   readonly param?: string;
+  /** Mistral's bodies have no `error` around it. */
+  readonly isBare?: true;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -21,6 +23,12 @@ const UNAUTHORIZED: ApiError = {
 
 const FAULT_ERRORS: Partial<Record<ChatFault, ApiError>> = {
   unauthorized: UNAUTHORIZED,
+  forbidden: {
+    status: 403,
+    message: "Your input was flagged by moderation.",
+    type: "permission_error",
+    code: null,
+  },
   badRequest: badRequest("The sandbox was told to refuse this.", "model", "unsupported_value"),
   notFound: notFound("The model does not exist.", "model", "model_not_found"),
   rateLimited: {
@@ -66,11 +74,14 @@ export function refusalOfLookup(request: ApiRequest): ApiError | undefined {
 }
 
 export function refuse({ context, vendor, exchange, id }: ApiRequest, error: ApiError): void {
-  const { status, headers = {}, message, type, code, param } = error;
-  const body =
-    vendor === "groq"
-      ? { error: { message, type, ...(code === null ? {} : { code }) } }
-      : { error: { message, type, param: param ?? null, code } };
+  const { status, headers = {} } = error;
+  const body = bodyOf(vendor, error);
   exchange.answerJson(status, body, { "x-request-id": `req_${id}`, ...headers });
   context.journal.record(vendor, "fault", id, String(status));
+}
+
+function bodyOf(vendor: ApiRequest["vendor"], { message, type, code, param, isBare }: ApiError) {
+  if (vendor === "groq") return { error: { message, type, ...(code === null ? {} : { code }) } };
+  const said = { message, type, param: param ?? null, code };
+  return isBare === true ? { object: "error", ...said } : { error: said };
 }

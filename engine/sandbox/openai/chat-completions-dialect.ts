@@ -1,5 +1,6 @@
 import type { Reply, SimulatedToolCall, StreamDialect } from "../language-model/reply-stream.js";
 import type { ChatCompletionsRequest } from "./chat-completions-request.js";
+import { isMistral, mistralCallId } from "./mistral-rules.js";
 
 /** OpenAI's arguments come in pieces of about this length. */
 const ARGUMENTS_PIECE_CHARACTERS = 6;
@@ -18,6 +19,8 @@ export function chatDialect(
   const isGroq = vendor === "groq";
   const wantsUsage = request.stream_options?.include_usage === true;
   const wantsPadding = !isGroq && request.stream_options?.include_obfuscation !== false;
+  const idOf = (position: number) =>
+    isMistral(request) ? mistralCallId(id, position) : `call_${id}_${position}`;
   const common = {
     id: `chatcmpl-${id}`,
     created: Math.floor(Date.now() / 1000),
@@ -41,7 +44,7 @@ export function chatDialect(
     opening: () => chunk(openingDelta, null, isGroq ? { x_groq: { id: `req_${id}` } } : {}),
     token: (text) => chunk({ content: text }, null),
     toolCall: (call, position) => {
-      const deltas = isGroq ? [wholeCall(call, id, position)] : callPieces(call, id, position);
+      const deltas = isGroq ? [wholeCall(call, idOf(position))] : callPieces(call, idOf(position));
       return deltas.map((delta) => chunk({ tool_calls: [{ index: position, ...delta }] }, null));
     },
     closing: (reply, isWhole) => {
@@ -59,7 +62,7 @@ export function chatDialect(
       choices: [
         {
           index: 0,
-          message: wholeMessage(reply, id),
+          message: wholeMessage(reply, idOf),
           logprobs: null,
           finish_reason: finishReasonOf(reply),
         },
@@ -69,23 +72,23 @@ export function chatDialect(
   };
 }
 
-function wholeMessage({ tokens, toolCalls }: Reply, id: number): object {
+function wholeMessage({ tokens, toolCalls }: Reply, idOf: (position: number) => string): object {
   if (toolCalls.length === 0) return { role: "assistant", content: tokens.join("") };
   return {
     role: "assistant",
     content: tokens.length === 0 ? null : tokens.join(""),
-    tool_calls: toolCalls.map((call, position) => wholeCall(call, id, position)),
+    tool_calls: toolCalls.map((call, position) => wholeCall(call, idOf(position))),
   };
 }
 
-function wholeCall({ name, argumentsJson }: SimulatedToolCall, id: number, position: number) {
+function wholeCall({ name, argumentsJson }: SimulatedToolCall, id: string) {
   const called = { name, arguments: argumentsJson };
-  return { id: `call_${id}_${position}`, type: "function", function: called };
+  return { id, type: "function", function: called };
 }
 
 /** The first names the call, the others bring its arguments. */
-function callPieces(call: SimulatedToolCall, id: number, position: number): readonly object[] {
-  const first = wholeCall({ ...call, argumentsJson: "" }, id, position);
+function callPieces(call: SimulatedToolCall, id: string): readonly object[] {
+  const first = wholeCall({ ...call, argumentsJson: "" }, id);
   const pieces: object[] = [first];
   for (let at = 0; at < call.argumentsJson.length; at += ARGUMENTS_PIECE_CHARACTERS) {
     const text = call.argumentsJson.slice(at, at + ARGUMENTS_PIECE_CHARACTERS);

@@ -5,6 +5,8 @@ import { badRequest, refusalOf, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { chatDialect } from "./chat-completions-dialect.js";
 import { ChatCompletionsRequest, groqRefusal, openAiRefusal } from "./chat-completions-request.js";
+import { geminiRefusal, thoughtTokensOf } from "./gemini-thoughts.js";
+import { mistralRefusal } from "./mistral-rules.js";
 import { answerWhole } from "./whole-answer.js";
 
 /** `POST /chat/completions` as OpenAI and Groq speak it, each with its own limits, chunks and usage. */
@@ -29,13 +31,17 @@ async function answer(
   fault: ChatFault | undefined,
 ): Promise<void> {
   const { context, vendor, exchange, id } = request;
-  const refusal = vendor === "groq" ? groqRefusal(body) : openAiRefusal(body);
+  const refusal =
+    vendor === "groq"
+      ? groqRefusal(body)
+      : (openAiRefusal(body) ?? geminiRefusal(body) ?? mistralRefusal(body));
   if (refusal !== undefined) {
     refuse(request, refusal);
     return;
   }
   const offered = body.tools?.map((tool) => tool.function) ?? [];
-  const tokensMax = body.max_completion_tokens ?? body.max_tokens ?? undefined;
+  const limit = body.max_completion_tokens ?? body.max_tokens ?? undefined;
+  const tokensMax = limit === undefined ? undefined : Math.max(0, limit - thoughtTokensOf(body));
   const reply = composeReply(body.messages, offered, tokensMax, fault);
   const dialect = chatDialect(vendor, body, id);
   if (body.stream === true) {

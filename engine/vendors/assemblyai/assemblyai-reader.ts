@@ -23,7 +23,7 @@ const errorSchema = v.object({
 
 /** Keeps the open turn of one socket, so that no word of it is lost with the socket. */
 export class AssemblyAiReader implements MessageReader {
-  readonly #faultOf: (code: number) => VendorFault;
+  readonly #faultOf: (code: number, reason: string) => VendorFault;
   #openOrder: number | undefined;
   #endedOrder = -1;
   #text = "";
@@ -31,7 +31,7 @@ export class AssemblyAiReader implements MessageReader {
   #endSec = 0;
   #isVoiceTold = false;
 
-  constructor(faultOf: (code: number) => VendorFault) {
+  constructor(faultOf: (code: number, reason: string) => VendorFault) {
     this.#faultOf = faultOf;
   }
 
@@ -50,7 +50,7 @@ export class AssemblyAiReader implements MessageReader {
         const { error_code = 3005, error = "no reason given" } = parsed.success
           ? parsed.output
           : {};
-        return [{ kind: "error", fault: this.#faultOf(error_code), message: error }];
+        return [{ kind: "error", fault: this.#faultOf(error_code, error), message: error }];
       }
       default:
         return [];

@@ -4,6 +4,7 @@ import type { RecognizerDialect } from "../recognizer-stream/recognizer-dialect.
 import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
 import { BASE_URL, setting, type Vendor, type VendorModel } from "../vendor.js";
+import { faultOfStatus } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { endpointOf, parseSettings, requireApiKey } from "../vendor-settings.js";
 import { AssemblyAiReader } from "./assemblyai-reader.js";
@@ -31,6 +32,12 @@ const FAULTS: ReadonlyMap<number, VendorFault> = new Map([
   [4029, "rateLimited"],
   [3005, "unavailable"],
 ]);
+
+/** Limits that pass are told by codes that otherwise mean the key or what was sent; which code it is has changed before. */
+const PASSING: readonly (readonly [reason: RegExp, fault: VendorFault])[] = [
+  [/too many|concurrent/i, "rateLimited"],
+  [/transmission rate/i, "disconnected"],
+];
 
 function model(modelId: string, label: string): VendorModel {
   const description = "Decides by itself when the caller's turn ends";
@@ -104,6 +111,7 @@ function dialectOf(
     newReader: () => new AssemblyAiReader(faultOf),
     closeFault: faultOf,
     // Whether a wrong key is refused here or by a close code behind the upgrade is not confirmed; both are understood.
+    refusalFault: (_code, status) => (status === 403 ? "unauthorized" : faultOfStatus(status)),
     refusalDetail: ({ body }) => ({
       code: undefined,
       message: tryParse(refusalSchema, body)?.value.error,
@@ -111,6 +119,7 @@ function dialectOf(
   };
 }
 
-function faultOf(code: number): VendorFault {
-  return FAULTS.get(code) ?? "disconnected";
+function faultOf(code: number, reason: string): VendorFault {
+  const passing = PASSING.find(([words]) => words.test(reason));
+  return passing?.[1] ?? FAULTS.get(code) ?? "disconnected";
 }

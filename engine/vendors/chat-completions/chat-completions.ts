@@ -18,6 +18,7 @@ import {
 } from "../vendor-settings.js";
 import { openAiMessages, promptCharsOf, toolsOffered } from "./chat-messages.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
+import { ThoughtFilter } from "./thought-filter.js";
 import { estimateTokens } from "./token-estimate.js";
 import { ToolCalls } from "./tool-calls.js";
 
@@ -80,6 +81,8 @@ export interface ChatDialect {
   readonly vendor: string;
   readonly publicUrl: string;
   readonly isKeyOptional?: true;
+  /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
+  readonly callIdOf?: ((id: string) => string) | undefined;
   /** The request's body without `model`, `messages`, `tools` and `stream`. */
   readonly parameters: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
 }
@@ -101,7 +104,7 @@ export class ChatCompletions implements LanguageModel {
     onToken: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const { vendor, parameters } = this.#dialect;
+    const { vendor, parameters, callIdOf } = this.#dialect;
     const reply = new ChatReply(vendor, this.#apiKey, onToken, request.onToolUse);
     await this.#vendor.post(
       {
@@ -113,7 +116,7 @@ export class ChatCompletions implements LanguageModel {
         },
         body: JSON.stringify({
           model: request.modelId,
-          messages: openAiMessages(request.messages),
+          messages: openAiMessages(request.messages, callIdOf),
           ...toolsOffered(request.tools),
           stream: true,
           ...parameters(request),
@@ -140,6 +143,7 @@ class ChatReply {
   readonly #onToolUse: (() => void) | undefined;
   readonly #events: ServerSentEvents;
   readonly #toolCalls: ToolCalls;
+  readonly #thoughts = new ThoughtFilter();
   #done = false;
   #ended = false;
   #finishReason: Completion["finishReason"] = "other";
@@ -177,6 +181,7 @@ class ChatReply {
     if (!this.#done) {
       throw new VendorError(this.#vendor, "disconnected", `${this.#vendor}: the answer broke off`);
     }
+    this.#say(this.#thoughts.end());
     const chars = this.#chars + this.#toolCalls.chars;
     return {
       finishReason: this.#finishReason,
@@ -213,11 +218,14 @@ class ChatReply {
       });
     }
     const text = choice?.delta?.content ?? choice?.delta?.refusal ?? "";
-    if (text !== "") {
-      this.#chars += text.length;
-      this.#onToken(text);
-    }
+    // Thoughts are paid for as words are.
+    this.#chars += text.length;
+    this.#say(this.#thoughts.take(text));
     return false;
+  }
+
+  #say(text: string): void {
+    if (text !== "") this.#onToken(text);
   }
 }
 

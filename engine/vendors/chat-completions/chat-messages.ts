@@ -3,18 +3,22 @@ import type { JsonObject } from "../../../storage/records.js";
 import type { ChatMessage, CompletionRequest, ToolCall, ToolDefinition } from "../contracts.js";
 import { tryParse } from "../vendor-json.js";
 
-/** The messages as OpenAI and those who speak its protocol take them. */
-export function openAiMessages(messages: readonly ChatMessage[]): readonly object[] {
+/** The messages as OpenAI and those who speak its protocol take them; `callIdOf` is for who takes not every id of a tool's call. */
+export function openAiMessages(
+  messages: readonly ChatMessage[],
+  callIdOf = (id: string) => id,
+): readonly object[] {
   return messages.map((message) => {
     if (message.role === "tool") {
-      return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
+      const tool_call_id = callIdOf(message.toolCallId);
+      return { role: "tool", tool_call_id, content: message.content };
     }
     if (message.role !== "assistant" || message.toolCalls === undefined) return message;
     return {
       role: "assistant",
       content: message.content === "" ? null : message.content,
       tool_calls: message.toolCalls.map((call) => ({
-        id: call.id,
+        id: callIdOf(call.id),
         type: "function",
         function: { name: call.name, arguments: JSON.stringify(argumentsOf(call)) },
       })),

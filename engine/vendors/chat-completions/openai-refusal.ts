@@ -3,16 +3,22 @@ import { VendorError, type VendorFault } from "../contracts.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
 import { faultOfStatus, type RefusalDetail, refusal, safeText } from "../vendor-fault.js";
 
-const errorSchema = v.union([
-  v.string(),
-  v.object({
-    message: v.optional(v.nullable(v.string())),
-    type: v.optional(v.nullable(v.string())),
-    code: v.optional(v.nullable(v.union([v.string(), v.number()]))),
-  }),
-]);
+const errorFields = {
+  message: v.optional(v.nullable(v.string())),
+  type: v.optional(v.nullable(v.string())),
+  code: v.optional(v.nullable(v.union([v.string(), v.number()]))),
+};
 
-const bodySchema = v.object({ error: errorSchema });
+const errorSchema = v.union([v.string(), v.object(errorFields)]);
+
+/** Mistral and older servers of vLLM have no `error` around it. */
+const bodySchema = v.union([
+  v.object({ error: errorSchema }),
+  v.pipe(
+    v.object({ ...errorFields, message: v.string() }),
+    v.transform((error) => ({ error })),
+  ),
+]);
 
 interface OpenAiError extends RefusalDetail {
   readonly type: string | undefined;

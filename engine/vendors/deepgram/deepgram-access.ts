@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import type { HeardFormat } from "../../audio/audio-format.js";
+import type { VendorFault } from "../contracts.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
 import type { SocketAccess } from "../transport/socket-vendor.js";
 import type { RefusedUpgrade } from "../transport/web-socket.js";
-import { headerOf, type RefusalDetail } from "../vendor-fault.js";
+import { faultOfStatus, headerOf, type RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import {
   endpointOf,
@@ -35,6 +36,11 @@ export function deepgramAccess(given: VendorSettings, context: VendorContext): S
 /** The vendor's name for what it is given. */
 export function deepgramEncoding({ encoding }: HeardFormat): string {
   return encoding === "mulaw" ? "mulaw" : "linear16";
+}
+
+/** The vendor says 403 of a model that a project may not use, too. */
+export function deepgramRefusalFault(code: string | undefined, status: number): VendorFault {
+  return code === "INVALID_AUTH" ? "unauthorized" : faultOfStatus(status);
 }
 
 export function deepgramRefusal(answer: RefusedUpgrade): RefusalDetail {

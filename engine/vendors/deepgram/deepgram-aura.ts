@@ -6,10 +6,16 @@ import { SocketVoice } from "../socket-voice/socket-voice.js";
 import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
-import { faultOfStatus, refusal } from "../vendor-fault.js";
+import { refusal } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { endpointOf, type VendorContext, type VendorSettings } from "../vendor-settings.js";
-import { DEEPGRAM_URL, deepgramAccess, deepgramRefusal, VENDOR } from "./deepgram-access.js";
+import {
+  DEEPGRAM_URL,
+  deepgramAccess,
+  deepgramRefusal,
+  deepgramRefusalFault,
+  VENDOR,
+} from "./deepgram-access.js";
 
 /** The vendor takes 20 flushes a minute on one socket, and a sentence is one. */
 const SENTENCES_MAX = 20;
@@ -45,6 +51,7 @@ export class DeepgramAura implements TextToSpeech {
         ],
         newReader: () => AURA_READER,
         refusalDetail: deepgramRefusal,
+        refusalFault: deepgramRefusalFault,
       },
       access,
     );
@@ -63,8 +70,9 @@ export class DeepgramAura implements TextToSpeech {
         headers: { authorization: `Token ${this.#apiKey}`, "content-type": "application/json" },
         body: JSON.stringify({ text: request.text }),
         refuse: (answer) => {
-          const fault = faultOfStatus(answer.status);
-          return refusal(VENDOR, fault, answer, deepgramRefusal(answer), this.#apiKey);
+          const detail = deepgramRefusal(answer);
+          const fault = deepgramRefusalFault(detail.code, answer.status);
+          return refusal(VENDOR, fault, answer, detail, this.#apiKey);
         },
       },
       onChunk,

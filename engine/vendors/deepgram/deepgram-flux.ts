@@ -9,7 +9,13 @@ import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { numberFrom, wholeNumber } from "../setting-fields.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
-import { deepgramAccess, deepgramEncoding, deepgramRefusal, VENDOR } from "./deepgram-access.js";
+import {
+  deepgramAccess,
+  deepgramEncoding,
+  deepgramRefusal,
+  deepgramRefusalFault,
+  VENDOR,
+} from "./deepgram-access.js";
 import { deepgramCloseFault } from "./deepgram-nova.js";
 
 /** As sure as the vendor recommends where replies are begun early; no `eotThreshold` is lower. */
@@ -67,6 +73,7 @@ function fluxDialect(settings: FluxSettings): RecognizerDialect {
     newReader: () => new FluxReader(),
     closeFault: deepgramCloseFault,
     refusalDetail: deepgramRefusal,
+    refusalFault: deepgramRefusalFault,
   };
 }
 

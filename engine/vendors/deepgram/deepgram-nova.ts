@@ -8,7 +8,13 @@ import type {
 import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { wholeNumber } from "../setting-fields.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
-import { deepgramAccess, deepgramEncoding, deepgramRefusal, VENDOR } from "./deepgram-access.js";
+import {
+  deepgramAccess,
+  deepgramEncoding,
+  deepgramRefusal,
+  deepgramRefusalFault,
+  VENDOR,
+} from "./deepgram-access.js";
 import { type NovaMessage, parseNovaMessage } from "./nova-messages.js";
 
 /** The vendor refuses less; more is longer than anybody waits. */
@@ -65,6 +71,7 @@ function novaDialect(utteranceEndMs: number): RecognizerDialect {
     newReader: () => new NovaReader(),
     closeFault: deepgramCloseFault,
     refusalDetail: deepgramRefusal,
+    refusalFault: deepgramRefusalFault,
   };
 }
 

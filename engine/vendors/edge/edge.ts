@@ -187,7 +187,8 @@ export class EdgeSpeech implements TextToSpeech {
 
   #refusal(answer: RefusedUpgrade): VendorError {
     const nowMs = this.#context.clock.epochMs();
-    const fault = faultOfStatus(answer.status);
+    // There is no key: it is the token, made of the clock and a version, that is refused.
+    const fault = answer.status === 403 ? "unauthorized" : faultOfStatus(answer.status);
     const error = refusal(
       VENDOR,
       fault,

@@ -65,6 +65,7 @@ export function readDetail(body: string): RefusalDetail {
 
 /** ElevenLabs gives one word different statuses: out of quota has been seen as 400 and as 401. */
 const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
+  ["invalid_api_key", "unauthorized"],
   ["quota_exceeded", "quotaExceeded"],
   ["too_many_concurrent_requests", "rateLimited"],
   ["system_busy", "unavailable"],

@@ -1,5 +1,5 @@
-import { ChatCompletions } from "../chat-completions/chat-completions.js";
-import type { LanguageModel, SpeechToText, TextToSpeech } from "../contracts.js";
+import { ChatCompletions, type ChatDialect } from "../chat-completions/chat-completions.js";
+import type { CompletionRequest, LanguageModel, SpeechToText, TextToSpeech } from "../contracts.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
 import {
   AudioTranscriptions,
@@ -21,6 +21,10 @@ export interface CompatibleServer {
   readonly usualUrl?: string;
   /** It refuses `stream_options`; its usage comes without being asked for. */
   readonly refusesStreamOptions?: true;
+  /** What is asked of its models that think, beside and in place of what is asked of all. */
+  readonly reasoningParameters?: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
+  /** It takes no other ids of tools' calls than those that this makes. */
+  readonly callIdOf?: (id: string) => string;
   readonly llm?: readonly VendorModel[];
   readonly tts?: { readonly models: readonly VendorModel[]; readonly voice: string };
   readonly stt?: readonly VendorModel[];
@@ -56,19 +60,22 @@ function addressSetting({ publicUrl, usualUrl }: CompatibleServer): Settings[num
 }
 
 function languageOffer(
-  { key, displayName, keyVariable, publicUrl, refusesStreamOptions }: CompatibleServer,
+  server: CompatibleServer,
   models: readonly VendorModel[],
   settings: Settings,
 ): Offer<LanguageModel> {
-  const dialect = {
+  const { key, displayName, keyVariable, publicUrl, refusesStreamOptions } = server;
+  const dialect: ChatDialect = {
     vendor: key,
     publicUrl: publicUrl ?? "",
-    ...(keyVariable === undefined ? { isKeyOptional: true as const } : {}),
+    callIdOf: server.callIdOf,
+    ...(keyVariable === undefined ? { isKeyOptional: true } : {}),
     // The older name of the limit: Mistral refuses max_completion_tokens, and all take this one.
-    parameters: (request: { readonly maxTokens: number; readonly temperature: number }) => ({
+    parameters: (request) => ({
       max_tokens: request.maxTokens,
       temperature: request.temperature,
       ...(refusesStreamOptions ? {} : { stream_options: { include_usage: true } }),
+      ...server.reasoningParameters?.(request),
     }),
   };
   const client: Offer<LanguageModel>["client"] = (given, context) =>

@@ -1,4 +1,6 @@
+import { REASONING_HEADROOM_TOKENS } from "../chat-completions/chat-completions.js";
 import type { Vendor } from "../vendor.js";
+import { mistralCallId } from "./mistral-call-id.js";
 import { type CompatibleServer, compatibleVendor } from "./openai-compatible.js";
 
 // None of these vendors was called from here; addresses and names are those of their documents and may change.
@@ -15,12 +17,22 @@ const ANTHROPIC: CompatibleServer = {
   ],
 };
 
+/** Geminis that think unless they are told not to. */
+const THINKS_UNLESS_TOLD = /gemini-2\.5-flash(?!-lite)/;
+/** Geminis that cannot be told not to, and what may be one of them by tomorrow. */
+const THINKS_ALWAYS = /gemini-(?:2\.5-pro|[3-9]|(?:flash|pro)-latest)/;
+
 const GEMINI: CompatibleServer = {
   key: "gemini",
   displayName: "Google Gemini",
   keyVariable: "GEMINI_API_KEY",
   addressVariable: "GEMINI_BASE_URL",
   publicUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+  reasoningParameters: ({ modelId, maxTokens }) => {
+    if (THINKS_UNLESS_TOLD.test(modelId)) return { reasoning_effort: "none" };
+    if (!THINKS_ALWAYS.test(modelId)) return {};
+    return { max_tokens: maxTokens + REASONING_HEADROOM_TOKENS, reasoning_effort: "low" };
+  },
   llm: [
     { modelId: "gemini-2.5-flash-lite", label: "Gemini 2.5 Flash-Lite", plan: "free" },
     { modelId: "gemini-2.5-flash", label: "Gemini 2.5 Flash", plan: "starter" },
@@ -35,6 +47,7 @@ const MISTRAL: CompatibleServer = {
   publicUrl: "https://api.mistral.ai/v1",
   // It refuses fields that it does not know; whether it knows this one is not confirmed.
   refusesStreamOptions: true,
+  callIdOf: mistralCallId,
   llm: [
     { modelId: "mistral-small-latest", label: "Mistral Small", plan: "free" },
     { modelId: "mistral-medium-latest", label: "Mistral Medium", plan: "pro" },

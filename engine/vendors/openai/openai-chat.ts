@@ -17,6 +17,9 @@ export const OPENAI_FIELDS = {
 /** Families that think before they speak: they refuse a temperature other than their own. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*chat))/;
 
+/** Those of them that refuse functions while they think. */
+const THINKS_WITHOUT_TOOLS = /^gpt-5\.(?:[2-9]|\d\d)/;
+
 export function openAi(given: VendorSettings, context: VendorContext): LanguageModel {
   const { reasoningEffort } = parseSettings("openai", OPENAI_FIELDS, given);
   const dialect: ChatDialect = {
@@ -35,9 +38,13 @@ export function openAi(given: VendorSettings, context: VendorContext): LanguageM
   return new ChatCompletions(dialect, given, context);
 }
 
-function reasoningParameters(request: CompletionRequest, effort: string) {
+function reasoningParameters(
+  { modelId, maxTokens, tools = [] }: CompletionRequest,
+  effort: string,
+) {
+  const mayThink = tools.length === 0 || !THINKS_WITHOUT_TOOLS.test(modelId);
   return {
-    max_completion_tokens: request.maxTokens + REASONING_HEADROOM_TOKENS,
-    reasoning_effort: effort,
+    max_completion_tokens: maxTokens + REASONING_HEADROOM_TOKENS,
+    reasoning_effort: mayThink ? effort : "none",
   };
 }

@@ -51,5 +51,5 @@ export interface RecognizerDialect extends SocketDialect {
   /** Path and query below the vendor's address. */
   target(options: ListenOptions): string;
   newReader(): MessageReader;
-  closeFault(code: number): VendorFault;
+  closeFault(code: number, reason: string): VendorFault;
 }

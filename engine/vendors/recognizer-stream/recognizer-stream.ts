@@ -193,7 +193,7 @@ export class RecognizerStream implements SpeechStream {
 
   #closeFault(code: number, reason: string): VendorError {
     const words = safeText(`closed with ${code} ${reason}`, this.#parts.apiKey);
-    return this.#fault(this.#parts.dialect.closeFault(code), words);
+    return this.#fault(this.#parts.dialect.closeFault(code, reason), words);
   }
 
   #fault(kind: VendorFault, message: string): VendorError {

@@ -1,6 +1,10 @@
 import { after, before } from "node:test";
 import { MP3 } from "../../../engine/audio/audio-format.js";
-import type { LanguageModel, TextToSpeech } from "../../../engine/vendors/contracts.js";
+import type {
+  LanguageModel,
+  TextToSpeech,
+  ToolDefinition,
+} from "../../../engine/vendors/contracts.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { CATEGORIES, type Vendor } from "../../../engine/vendors/vendor.js";
 import type { VendorContext, VendorSettings } from "../../../engine/vendors/vendor-settings.js";
@@ -30,9 +34,13 @@ export class AskedServer {
     return { baseUrl: `${this.server.url}/v1`, apiKey, settings, clientOwned: false };
   }
 
-  async completionBody(model: LanguageModel, modelId: string): Promise<unknown> {
+  async completionBody(
+    model: LanguageModel,
+    modelId: string,
+    tools: readonly ToolDefinition[] = [],
+  ): Promise<unknown> {
     this.server.answer = (response) => response.end('data: [DONE]\n\n{"done":true}\n');
-    const request = { modelId, messages: SAID, temperature: 0.4, maxTokens: 200 };
+    const request = { modelId, messages: SAID, temperature: 0.4, maxTokens: 200, tools };
     await model.complete(request, () => undefined, never());
     return JSON.parse(this.server.requests.at(-1)?.body ?? "");
   }

@@ -110,6 +110,19 @@ for (const { vendor, knob } of VENDORS) {
 
     const isOllama = vendor === "ollama";
 
+    if (!isOllama) {
+      it("hands over no thoughts that stand before the reply, and counts what they cost", async () => {
+        vendors.sandbox.faults[knob] = { fault: "thinksAloud" };
+        assert.equal((await tokensOf("say one two three")).join(""), "one two three");
+        const { toolCalls } = (await askedWithTools([{ role: "user", content: "use hold" }]))
+          .completion;
+        assert.equal(toolCalls?.[0]?.name, "hold");
+        const short = await model.complete(asking("say one", 5), () => undefined, never());
+        assert.equal(short.finishReason, "length");
+        assert.ok(short.completionTokens > 0);
+      });
+    }
+
     describe("with tools", () => {
       it("a reply of nothing but tool calls is a whole reply", async () => {
         const said = 'use find_order with {"order":"Grüße, 12"} and use hold';
@@ -178,6 +191,7 @@ for (const { vendor, knob } of VENDORS) {
 
     const refusals: [ChatFault, VendorFault, boolean][] = [
       ["unauthorized", "unauthorized", false],
+      ["forbidden", "refused", false],
       ["badRequest", "refused", false],
       ["notFound", "notFound", false],
       ["rateLimited", isOllama ? "unavailable" : "rateLimited", true],
@@ -224,26 +238,6 @@ for (const { vendor, knob } of VENDORS) {
       assert.equal(tokens.join(""), "a b c d e");
     });
 
-    it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
-      vendors.sandbox.faults[knob] = { tokenIntervalMs: 1 };
-      const ending = new AbortController();
-      const tokens: string[] = [];
-      const completion = model.complete(
-        asking("count to 500"),
-        (text) => {
-          tokens.push(text);
-          if (tokens.length === 3) ending.abort();
-        },
-        ending.signal,
-      );
-      await assert.rejects(completion, { fault: "aborted", retryable: false });
-      await vendors.changes.until(
-        "the connection to close",
-        () => vendors.sandbox.openConnections === 0,
-      );
-      assert.equal(tokens.length, 3);
-    });
-
     it("asks nothing when it was aborted before it began", async () => {
       const requests = vendors.sandbox.journal.length;
       const completion = model.complete(asking("hello"), () => undefined, AbortSignal.abort());
@@ -251,15 +245,42 @@ for (const { vendor, knob } of VENDORS) {
       assert.equal(vendors.sandbox.journal.length, requests);
     });
 
-    it("uses one warm connection for one reply after another", async () => {
-      const origin = new URL(vendors.sandbox.urls[vendor]).origin;
-      const { connections } = vendors.context;
-      model.warm();
-      for (const word of ["one", "two", "three"]) {
-        await eventually(() => connections.hasIdle(origin, false), "an idle connection");
-        await tokensOf(`say ${word}`);
-        assert.equal(vendors.sandbox.openConnections, 1);
-      }
+    describe("with no connection from before", () => {
+      before(async () => {
+        await vendors.close();
+        vendors = await startSandboxedVendors(clock);
+      });
+
+      it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
+        vendors.sandbox.faults[knob] = { tokenIntervalMs: 1 };
+        const ending = new AbortController();
+        const tokens: string[] = [];
+        const completion = model.complete(
+          asking("count to 500"),
+          (text) => {
+            tokens.push(text);
+            if (tokens.length === 3) ending.abort();
+          },
+          ending.signal,
+        );
+        await assert.rejects(completion, { fault: "aborted", retryable: false });
+        await vendors.changes.until(
+          "the connection to close",
+          () => vendors.sandbox.openConnections === 0,
+        );
+        assert.equal(tokens.length, 3);
+      });
+
+      it("uses one warm connection for one reply after another", async () => {
+        const origin = new URL(vendors.sandbox.urls[vendor]).origin;
+        const { connections } = vendors.context;
+        model.warm();
+        for (const word of ["one", "two", "three"]) {
+          await eventually(() => connections.hasIdle(origin, false), "an idle connection");
+          await tokensOf(`say ${word}`);
+          assert.equal(vendors.sandbox.openConnections, 1);
+        }
+      });
     });
 
     it("lets an error of the listener through as it is", async () => {

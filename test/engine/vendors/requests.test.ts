@@ -206,7 +206,7 @@ describe("what a vendor is asked", () => {
     ["elevenlabs", 429, '{"detail":{"status":"system_busy","message":"m"}}', "unavailable"],
     ["elevenlabs", 500, '{"detail":"text"}', "unavailable"],
     ["elevenlabs", 502, "<html>bad gateway</html>", "unavailable"],
-    ["openai", 403, '{"error":"text"}', "unauthorized"],
+    ["openai", 403, '{"error":"text"}', "refused"],
     ["openai", 429, '{"error":{"code":"c","type":"insufficient_quota"}}', "quotaExceeded"],
     ["openai", 408, "", "timeout"],
     ["openai", 400, '{"error":{"message":"secret-key is odd","code":17}}', "refused"],

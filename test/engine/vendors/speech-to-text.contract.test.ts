@@ -114,7 +114,7 @@ for (const vendor of VENDORS) {
     const refusals: [DeepgramFault, VendorFault, boolean][] = [
       ["unauthorized", "unauthorized", false],
       ["paymentRequired", "quotaExceeded", false],
-      ["forbidden", "unauthorized", false],
+      ["forbidden", "refused", false],
       ["rateLimited", "rateLimited", true],
       ["serverError", "unavailable", true],
     ];

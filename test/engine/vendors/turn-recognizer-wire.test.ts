@@ -57,11 +57,18 @@ const VENDORS = [
     ],
     closeFaults: [
       [1_008, "unauthorized"],
+      [1_008, "unauthorized", "Unauthorized connection: Missing Authorization header"],
+      [1_008, "rateLimited", "Unauthorized connection: Too many concurrent sessions"],
       [4_001, "unauthorized"],
       [4_002, "quotaExceeded"],
       [4_003, "quotaExceeded"],
       [3_006, "refused"],
-      [3_007, "refused"],
+      [3_007, "refused", "Input duration violation: 20 ms. Expected between 50 and 1000 ms"],
+      [
+        3_007,
+        "disconnected",
+        "Audio Transmission Rate Exceeded: Received 3.2 sec. audio in 1.6 sec",
+      ],
       [3_009, "rateLimited"],
       [4_029, "rateLimited"],
       [3_005, "unavailable"],
@@ -138,15 +145,15 @@ for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected }
       }
     });
 
-    for (const [code, fault] of expected.closeFaults) {
-      it(`a connection that is closed with ${code} is ${fault}`, async () => {
+    for (const [code, fault, reason = "why"] of expected.closeFaults) {
+      it(`a connection that is closed with ${code} (${reason}) is ${fault}`, async () => {
         const { stream, peer } = await scripted.open({ modelId });
-        peer.socket.close(code, "why");
+        peer.socket.close(code, reason);
         const { failed, lost } = scripted.listener;
         const told = LASTING.has(fault) ? failed : lost;
         await scripted.changes.until("the end", () => failed.length + lost.length > 0);
         assert.equal(told[0]?.fault, fault);
-        assert.equal(told[0]?.message, `${vendor}: closed with ${code} why`);
+        assert.equal(told[0]?.message, `${vendor}: closed with ${code} ${reason}`);
         stream.close();
       });
     }

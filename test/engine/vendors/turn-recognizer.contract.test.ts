@@ -123,6 +123,8 @@ for (const { vendor, modelId } of VENDORS) {
     });
 
     const refusals: [DeepgramFault, VendorFault, boolean][] = [
+      // Whether AssemblyAI says so of a key is not known.
+      ["forbidden", vendor === "assemblyai" ? "unauthorized" : "refused", false],
       ["unauthorized", "unauthorized", false],
       ["paymentRequired", "quotaExceeded", false],
       ["rateLimited", "rateLimited", true],

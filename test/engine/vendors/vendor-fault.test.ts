@@ -17,13 +17,13 @@ test("a key is hidden wherever it stands; what is too short to be one is a word"
 test("what may pass is tried elsewhere or again, and what a vendor refuses is not", () => {
   const statuses = [400, 401, 402, 403, 404, 408, 409, 422, 429, 498, 499, 500, 503, 529, 599];
   const by = (fault: string) => statuses.filter((status) => faultOfStatus(status) === fault);
-  assert.deepEqual(by("unauthorized"), [401, 403]);
+  assert.deepEqual(by("unauthorized"), [401]);
   assert.deepEqual(by("quotaExceeded"), [402]);
   assert.deepEqual(by("notFound"), [404]);
   assert.deepEqual(by("timeout"), [408]);
   assert.deepEqual(by("rateLimited"), [429, 498]);
   assert.deepEqual(by("unavailable"), [409, 499, 500, 503, 529, 599]);
-  assert.deepEqual(by("refused"), [400, 422]);
+  assert.deepEqual(by("refused"), [400, 403, 422]);
 });
 
 test("a line is cut behind 300 characters, and has neither ends of lines nor control characters", () => {

@@ -90,6 +90,21 @@ test("what the vendors refuse is refused in their words", async () => {
   assert.equal((await post(`${urls.openai}/nothing`, {}, key)).status, 404);
 });
 
+test("OpenAI's models from gpt-5.2 on take functions only where they do not think", async () => {
+  const tools = [{ type: "function", function: { name: "hold" } }];
+  for (const [more, status] of [
+    [{ model: "gpt-5.2", tools, reasoning_effort: "low" }, 400],
+    [{ model: "gpt-5.2", tools }, 200],
+    [{ model: "gpt-5.2", reasoning_effort: "low" }, 200],
+    [{ model: "gpt-5.6", tools }, 400],
+    [{ model: "gpt-5.6", tools, reasoning_effort: "none" }, 200],
+    [{ model: "gpt-5.1", tools, reasoning_effort: "low" }, 200],
+    [{ model: "gpt-5.2-chat-latest", tools }, 200],
+  ] as const) {
+    assert.equal((await ask("openai", more)).status, status, JSON.stringify(more));
+  }
+});
+
 test("faults before the answer: 429 of both kinds, 5xx, and as often as told", async () => {
   faults.openai = { fault: "rateLimited", times: 1 };
   const limited = await ask("openai");

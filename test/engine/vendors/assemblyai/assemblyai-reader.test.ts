@@ -13,12 +13,12 @@ const IT: Word = { text: "it", start: 1_900, end: 2_100 };
 
 describe("what AssemblyAI's messages say", () => {
   let reader: AssemblyAiReader;
-  let codes: number[];
+  let told: unknown[];
 
   beforeEach(() => {
-    codes = [];
-    reader = new AssemblyAiReader((code) => {
-      codes.push(code);
+    told = [];
+    reader = new AssemblyAiReader((code, reason) => {
+      told.push([code, reason]);
       return "rateLimited";
     });
   });
@@ -47,7 +47,7 @@ describe("what AssemblyAI's messages say", () => {
     assert.deepEqual(read({ type: "Begin" }), []);
   });
 
-  it("is an error by its code, and one that may pass where there is none", () => {
+  it("is an error by its code and reason, and one that may pass where there is none", () => {
     assert.deepEqual(read({ type: "Error", error_code: 4029, error: "busy" }), [
       { kind: "error", fault: "rateLimited", message: "busy" },
     ]);
@@ -56,7 +56,8 @@ describe("what AssemblyAI's messages say", () => {
         { kind: "error", fault: "rateLimited", message: "no reason given" },
       ]);
     }
-    assert.deepEqual(codes, [4029, 3005, 3005]);
+    const unknown = [3005, "no reason given"];
+    assert.deepEqual(told, [[4029, "busy"], unknown, unknown]);
   });
 
   it("is a turn that starts once, with the words that may still change", () => {

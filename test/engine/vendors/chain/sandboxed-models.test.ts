@@ -21,6 +21,7 @@ const WORDS = "one two three four five. Six seven eight nine ten, and so on.";
 /** After these somebody else is asked at once. */
 const TOLD: readonly ChatFault[] = [
   "unauthorized",
+  "forbidden",
   "badRequest",
   "notFound",
   "rateLimited",

@@ -39,8 +39,25 @@ test("what the words of a refusal say counts for more than its status", () => {
 test("a refusal in other words than the protocol's is known by its status", () => {
   assert.deepEqual(refused(503, "<html>"), ["unavailable", "acme answered 503"]);
   assert.deepEqual(refused(401, '{"error":7}'), ["unauthorized", "acme answered 401"]);
+  assert.deepEqual(refused(403, '{"error":7}'), ["refused", "acme answered 403"]);
+  assert.equal(refused(403, '{"error":{"code":"invalid_api_key"}}')[0], "unauthorized");
   assert.deepEqual(refused(404, '{"error":"no such"}'), ["notFound", "acme answered 404: no such"]);
   assert.deepEqual(refused(400, '{"error":{"code":17}}'), ["refused", "acme answered 400: 17"]);
+});
+
+test("words without an `error` around them are read too, and nothing else that stands there", () => {
+  const bare = { object: "error", message: "the-key has no such id", type: "invalid_call" };
+  assert.deepEqual(refused(400, JSON.stringify({ ...bare, code: "3280" })), [
+    "refused",
+    "acme answered 400: 3280: [key] has no such id",
+  ]);
+  assert.equal(
+    refused(400, JSON.stringify(bare))[1],
+    "acme answered 400: invalid_call: [key] has no such id",
+  );
+  for (const body of [{ message: { detail: [{ input: "said" }] } }, ["said"], "said", {}]) {
+    assert.deepEqual(refused(422, JSON.stringify(body)), ["refused", "acme answered 422"]);
+  }
 });
 
 test("an error within a reply may pass, unless the request itself was wrong", () => {

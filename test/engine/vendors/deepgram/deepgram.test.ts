@@ -65,6 +65,22 @@ describe("Deepgram's stream", () => {
     });
   }
 
+  for (const [status, code, fault] of [
+    [401, "INVALID_AUTH", "unauthorized"],
+    [401, "INSUFFICIENT_PERMISSIONS", "unauthorized"],
+    [403, "INVALID_AUTH", "unauthorized"],
+    [403, "INSUFFICIENT_PERMISSIONS", "refused"],
+  ] as const) {
+    it(`is told of a key apart from a model that it may not use: ${status} ${code}`, async () => {
+      server.onUpgrade = (socket) => {
+        const body = JSON.stringify({ err_code: code, err_msg: "no" });
+        const length = `Content-Length: ${body.length}\r\n`;
+        socket.end(`HTTP/1.1 ${status} No\r\n${length}Connection: close\r\n\r\n${body}`);
+      };
+      await assert.rejects(scripted.open(), { fault, status });
+    });
+  }
+
   it("sends some silence first, then the audio as it is, and never an empty frame", async () => {
     const stream = await scripted.open({ ...LISTENING, format: MULAW_8K });
     stream.write(new Uint8Array(0));

@@ -58,6 +58,8 @@ test("the vendor's own word counts for more than the status, and any other word 
   ] as const) {
     assert.equal(faultOfAnswer(code, 401), fault, code);
   }
+  assert.equal(faultOfAnswer("invalid_api_key", 403), "unauthorized");
+  assert.equal(faultOfAnswer("model_access_denied", 403), "refused");
 });
 
 test("sound is asked for by the vendor's names of the formats", () => {

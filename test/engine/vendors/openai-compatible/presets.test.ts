@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { MP3 } from "../../../../engine/audio/audio-format.js";
+import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { SystemClock } from "../../../../engine/time/clock.js";
+import type { LanguageModel } from "../../../../engine/vendors/contracts.js";
 import {
   HOSTED_COMPATIBLE,
   OTHER_COMPATIBLE,
@@ -111,4 +113,41 @@ test("usage is asked for where the server allows the question, and every other f
     "llama-cpp",
     "openai-compatible",
   ]);
+});
+
+const GEMINIS = [
+  ["gemini-2.5-flash", { max_tokens: 200, reasoning_effort: "none" }],
+  ["models/gemini-2.5-flash-preview-09-2025", { max_tokens: 200, reasoning_effort: "none" }],
+  ["gemini-2.5-pro", { max_tokens: 1_224, reasoning_effort: "low" }],
+  ["gemini-3-flash-preview", { max_tokens: 1_224, reasoning_effort: "low" }],
+  ["gemini-3.1-pro-preview", { max_tokens: 1_224, reasoning_effort: "low" }],
+  ["gemini-flash-latest", { max_tokens: 1_224, reasoning_effort: "low" }],
+  ["gemini-2.5-flash-lite", { max_tokens: 200 }],
+  ["gemini-2.0-flash", { max_tokens: 200 }],
+] as const;
+
+test("Geminis that think are told not to, or where they cannot help it briefly, with room for it", async (t) => {
+  const sandbox = await startSandbox();
+  t.after(() => sandbox.close());
+  const gemini = HOSTED_COMPATIBLE.find(({ key }) => key === "gemini")?.llm;
+  assert.ok(gemini);
+  const said = "say one two three four five six seven eight nine ten";
+  for (const [modelId, expected] of GEMINIS) {
+    const messages = [{ role: "user", content: said }] as const;
+    const request = { modelId, messages, temperature: 0.5, maxTokens: 200 };
+    const clientAt = (baseUrl: string): LanguageModel => {
+      const given = { apiKey: "k", baseUrl, settings: {}, clientOwned: false };
+      return gemini.client(given, { clock, connections });
+    };
+    let heard = "";
+    const told = (text: string) => (heard += text);
+    const { finishReason } = await clientAt(sandbox.urls.gemini).complete(request, told, never());
+    assert.equal(`say ${heard}`, said, modelId);
+    assert.equal(finishReason, "stop");
+    server.answer = (response) => response.end("data: [DONE]\n\n");
+    await clientAt(`${server.url}/v1`).complete(request, told, never());
+    const { model, max_tokens, reasoning_effort } = JSON.parse(server.requests.at(-1)?.body ?? "");
+    const asked = { max_tokens, ...(reasoning_effort === undefined ? {} : { reasoning_effort }) };
+    assert.deepEqual([model, asked], [modelId, expected]);
+  }
 });

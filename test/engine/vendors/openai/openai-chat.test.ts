@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
+import * as v from "valibot";
 import { openAi } from "../../../../engine/vendors/openai/openai-chat.js";
 import { AskedServer, SAID } from "../asked-server.js";
+import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
 
 const asked = new AskedServer();
 
+let vendors: SandboxedVendors;
+before(async () => {
+  vendors = await startSandboxedVendors();
+});
+after(() => vendors.close());
+
 const bodyFor = (modelId: string, settings = {}) =>
   asked.completionBody(openAi(asked.given(settings), asked.context), modelId);
+
+const Asked = v.object({ reasoning_effort: v.string() });
 
 const COMMON = { messages: SAID, stream: true, stream_options: { include_usage: true } };
 
@@ -53,4 +63,39 @@ test("an effort that there is not is refused with those that there are", () => {
     fault: "refused",
     message: "openai: setting reasoningEffort: expected one of none, minimal, low, medium, high",
   });
+});
+
+const TOOLS = [{ name: "hold", description: "Holds.", parameters: { type: "object" } }];
+
+test("a model that uses no functions while it thinks does not think where tools are offered", async () => {
+  const models = ["gpt-5.2", "gpt-5.4-mini", "gpt-5.6", "gpt-5.10"];
+  for (const modelId of [...models, "gpt-5.1", "gpt-5-mini", "o3"]) {
+    for (const settings of [{}, { reasoningEffort: "high" }]) {
+      for (const offered of [{}, { tools: TOOLS }, { tools: [] }]) {
+        const model = openAi({ ...vendors.settingsFor("openai"), settings }, vendors.context);
+        const messages = [{ role: "user", content: "say yes" }] as const;
+        const request = { modelId, messages, temperature: 0.4, maxTokens: 200, ...offered };
+        let said = "";
+        await model.complete(request, (text) => (said += text), never());
+        assert.equal(said, "yes", modelId);
+      }
+    }
+  }
+});
+
+test("an effort that is set counts wherever it is taken", async () => {
+  const effortFor = async (modelId: string, tools: typeof TOOLS) => {
+    const model = openAi(asked.given({ reasoningEffort: "high" }), asked.context);
+    return v.parse(Asked, await asked.completionBody(model, modelId, tools)).reasoning_effort;
+  };
+  for (const [modelId, withTools, withoutTools] of [
+    ["gpt-5.1", "high", "high"],
+    ["gpt-5-mini", "high", "high"],
+    ["o3", "high", "high"],
+    ["gpt-5.2", "none", "high"],
+    ["gpt-5.12-mini", "none", "high"],
+  ] as const) {
+    assert.equal(await effortFor(modelId, TOOLS), withTools, modelId);
+    assert.equal(await effortFor(modelId, []), withoutTools, modelId);
+  }
 });
