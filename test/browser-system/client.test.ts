@@ -26,6 +26,22 @@ navigator.mediaDevices.getUserMedia = (wanted) => {
   asked.push(wanted.audio);
   return open(wanted);
 };`;
+/** Keeps what the page sends in words. */
+const WATCHED_LINE = `globalThis.sent = [];
+const { send } = WebSocket.prototype;
+WebSocket.prototype.send = function (data) {
+  if (typeof data === "string") sent.push(data);
+  return send.call(this, data);
+};`;
+/** For the page: resolves when it has told so often that nothing more was played. */
+const untilToldStill = (count: number) => `new Promise((resolve) => {
+  const look = () => {
+    const newest = sent.filter((data) => data.includes('"played"')).slice(-${count});
+    if (newest.length === ${count} && new Set(newest).size === 1) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
 const DEVICES = `devices().then((found) => Object.fromEntries(Object.entries(found).map(
   ([kind, devices]) => [kind, devices.map(({ deviceId }) => deviceId)])))`;
 const Choice = v.pipe(v.array(v.string()), v.minLength(2));
@@ -211,6 +227,29 @@ test("devices are listed and changed in mid-call, levels and volume go with the 
   await call.until("connected", v.object({ isAgain: v.literal(true) }));
   await call.hangUp();
   await server.endedCalls(customer, 2);
+  assert.deepEqual(call.viewer.faults, []);
+});
+
+test("what the system holds back is not told as heard, and is not heard any more when the caller has interrupted", async (context) => {
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  await server.agent(customer);
+  const call = await ClientPage.open({ browser, origin: site.origin, scriptBefore: WATCHED_LINE });
+  const { page } = call.viewer;
+  assert.equal(await call.begin({ apiKey: customer.apiKey }), "");
+  await call.until("connected", v.object({ isAgain: v.literal(false) }));
+  // The fake microphone beeps, which would interrupt the agent.
+  await page.evaluate("call.setMuted(true)");
+  await page.evaluate('call.write("Please count to 10.")');
+  await page.evaluate(untilLevels("agent > 0.2"));
+  await page.evaluate("testContext.suspend()");
+  // Longer than the whole reply takes.
+  await page.evaluate(untilToldStill(80));
+  await page.evaluate("testContext.resume()");
+  await page.evaluate('call.write("What is my name?")');
+  const cut = v.object({ kind: v.literal("heard"), unheard: v.pipe(v.string(), v.nonEmpty()) });
+  assert.match((await call.until("words", cut)).unheard, /Number 10\.$/);
+  await call.hangUp();
   assert.deepEqual(call.viewer.faults, []);
 });
 
