@@ -123,15 +123,22 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
   });
 }
 
-/** The list is public, and so is what WebRTC plays of it; else only the ingest's own transcoder reads, which is on its machine. */
+/**
+ * The list is public, and so is what WebRTC plays of it; else only the ingest's own transcoder reads, which is on its machine. Viewers
+ * may have addresses of the ingest's network, too (those of a local network, and all whom a container engine passes on): a private
+ * stream is read from there with a token only.
+ */
 function mayGoOn(
   { isPublish, isWebRtcRead, streamKey, ip, secrets }: AuthRequest,
   keys: PublishKeys,
   network: IngestNetwork,
   privateStreams: PrivateStreams,
 ): boolean {
-  const mayWatch = streamKey !== undefined && privateStreams.mayWatch(streamKey, secrets);
-  if (!isPublish) return (isWebRtcRead && mayWatch) || isLoopback(ip) || network.has(ip);
+  if (!isPublish) {
+    const mayWatch = streamKey !== undefined && privateStreams.mayWatch(streamKey, secrets);
+    const isPrivate = streamKey !== undefined && !mayWatch;
+    return (isWebRtcRead && mayWatch) || isLoopback(ip) || (network.has(ip) && !isPrivate);
+  }
   return streamKey !== undefined && keys.opens(streamKey, secrets);
 }
 

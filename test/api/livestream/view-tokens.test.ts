@@ -57,3 +57,24 @@ test("with publishing keys, WebRTC plays a private stream with a token only", as
   assert.equal((await ask("live/alice", `token=${token}`)).status, 200);
   assert.equal((await ask("live/bob", "")).status, 200);
 });
+
+test("with publishing keys, a private stream is read by a token or on the ingest's own machine, wherever the reader is", async (t) => {
+  const settings = {
+    privateStreams: ["alice"],
+    viewTokenSecret: SECRET,
+    publishKeyLines: ["*=open-sesame"],
+  };
+  const api = await StateApi.start(t, settings);
+  const token = issueViewToken(SECRET, "alice", api.clock.epochMs() + HOUR_MS);
+  const ask = async (ip: string, path: string, query = "") => {
+    const body = { action: "read", protocol: "rtmp", ip, path, query };
+    return (await api.client.send("POST", "/webhook/on-auth", { body })).status;
+  };
+  for (const ip of ["172.18.0.1", "192.168.1.50", "10.8.0.3"]) {
+    assert.equal(await ask(ip, "live/alice"), 401, ip);
+    assert.equal(await ask(ip, "live/alice", `token=${token}`), 200, ip);
+    assert.equal(await ask(ip, "live/bob"), 200, ip);
+  }
+  assert.equal(await ask("127.0.0.1", "live/alice"), 200);
+  assert.equal(await ask("203.0.113.5", "live/bob"), 401);
+});
