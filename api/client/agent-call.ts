@@ -1,9 +1,9 @@
 import { Announcer } from "./announcer.js";
 import { type CallTarget, type Credential, callAddress, demandAddress } from "./call-address.js";
-import { type CredentialSource, credentialFrom, NO_TOKEN } from "./call-credential.js";
+import { type CredentialSource, credentialFrom, NO_TOKEN, TOKEN_ENDED } from "./call-credential.js";
 import type { CallEvents, CallState, Connected } from "./call-events.js";
-import { CallFault, type FaultCode } from "./call-fault.js";
-import { CallConnection, type CallSocketClass } from "./call-socket.js";
+import { asFault, CallFault } from "./call-fault.js";
+import { CallConnection, type CallSocketClass, NOT_OPENED } from "./call-socket.js";
 import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
 import { Dialogue } from "./dialogue.js";
 import { LevelMeter, levelOf, rmsOf, VoiceSense } from "./loudness.js";
@@ -29,9 +29,6 @@ const NORMAL_END = 1000;
 const BROKEN = 1006;
 /** The server's word for a token or a key that opens nothing. */
 export const NO_ENTRY = 4001;
-const NOT_OPENED = "this page cannot open a connection to the server's address";
-const TOKEN_ENDED =
-  "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
 
 /** A call with an agent: from `start` to its event `ended`. */
 export class AgentCall {
@@ -298,11 +295,6 @@ export class AgentCall {
     // Reports overtake each other where the way to the ear becomes shorter, as from one loudspeaker to another.
     if (this.#turns?.own !== turn || ms < this.#turns.playedMs) return;
     this.#turns.playedMs = ms;
-    const report = { type: "played", turnId: this.#turns.server, ms };
-    this.#connection?.sendText(JSON.stringify(report));
+    this.#connection?.sendText(JSON.stringify({ type: "played", turnId: this.#turns.server, ms }));
   }
-}
-
-function asFault(error: unknown, code: FaultCode, message: string): CallFault {
-  return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
 }

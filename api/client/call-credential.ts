@@ -12,6 +12,8 @@ export interface CredentialSource {
 /** A page's own function may never answer. */
 const TOKEN_MAX_MS = 15_000;
 export const NO_TOKEN = "This page could not get its permission for the call. Try again.";
+export const TOKEN_ENDED =
+  "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
 
 /** Rejects when the page's function does, and when it takes too long. */
 export async function credentialFrom(

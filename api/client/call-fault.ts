@@ -26,6 +26,11 @@ export class CallFault extends Error {
   }
 }
 
+/** As it is where it is a fault already. */
+export function asFault(error: unknown, code: FaultCode, message: string): CallFault {
+  return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
+}
+
 /** With one of these the caller cannot be heard, and a call that began without a microphone goes on in writing. */
 export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "microphoneDenied",

@@ -1,6 +1,8 @@
 import { CallFault } from "./call-fault.js";
 import type { ClientClock } from "./client-clock.js";
 
+export const NOT_OPENED = "this page cannot open a connection to the server's address";
+
 /** The part of a WebSocket that is used: a browser's own, Node's, or that of the package `ws`. */
 export interface CallSocket {
   binaryType: string;

@@ -12,12 +12,12 @@ import type { CallOpener } from "../opening/call-opener.js";
 import type { Slots } from "../opening/call-slots.js";
 import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
 import {
+  callsTaken,
   mayHaveBeenPlaced,
   placingFailed,
   placingRefused,
-  RETRY_AFTER_SEC,
 } from "./outbound-refusal.js";
-import type { OutboundOrder, OutboundTelephony } from "./outbound-telephony.js";
+import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
 import type { HandedOver, PlacedCalls } from "./placed-calls.js";
 
 /** The vendor's own default: some ten rings. */
@@ -27,13 +27,6 @@ const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
 /** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
-
-export interface QueuedCall {
-  /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
-  readonly id: string;
-  readonly agentId: string;
-  readonly status: "queued";
-}
 
 export interface OutboundSurroundings {
   /** Absent: `missing` says which settings calls cannot be placed without. */
@@ -241,8 +234,7 @@ export class OutboundCalls implements PlacedCalls {
   async #reserve({ organization, plan }: Tenant, claims: OutboundClaims): Promise<Ringing> {
     const { maxConcurrentCalls } = plan.limits;
     if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
-      const message = `the plan allows ${maxConcurrentCalls} calls at the same time`;
-      throw new Failure("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
+      throw callsTaken(maxConcurrentCalls);
     }
     return this.#wait(claims, undefined);
   }

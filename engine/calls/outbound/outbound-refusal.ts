@@ -17,13 +17,19 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
 };
 
 /** A call that is in the way lasts minutes, and a vendor that is down seldom less; nobody knows better. */
-export const RETRY_AFTER_SEC = 10;
+const RETRY_AFTER_SEC = 10;
 
 /** Why no call would be opened, for who places one. */
 export function placingRefused({ reason, message }: OpenRefusal): Failure {
   const kind = KIND_BY_REFUSAL[reason];
   const isPassing = kind === "rateLimited" || kind === "unavailable";
   return new Failure(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
+}
+
+/** All calls that the plan allows at the same time are taken. */
+export function callsTaken(callsMax: number): Failure {
+  const message = `the plan allows ${callsMax} calls at the same time`;
+  return new Failure("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
 }
 
 /** What the telephony vendor's error means for who places the call; other errors as they are. */

@@ -16,6 +16,13 @@ export interface OutboundOrder {
   readonly detectMachine: boolean;
 }
 
+export interface QueuedCall {
+  /** The id and `sessionId` of the call record that is written once the call is answered or has failed. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly status: "queued";
+}
+
 export interface OutboundSettings {
   readonly twilio: {
     readonly accountSid: string | undefined;
