@@ -96,8 +96,11 @@ test("what a vendor refuses is a result, in plain words", async () => {
   const stt = await ownProvider("stt", { name: "Refused" });
   sandbox.faults.deepgram = { fault: "paymentRequired" };
   assert.equal(Object((await tryOut(stt)).body).fault, "quotaExceeded");
-  sandbox.faults.deepgram = { fault: "forbidden" };
+  sandbox.faults.deepgram = { fault: "unauthorized" };
   assert.equal(Object((await tryOut(stt)).body).fault, "unauthorized");
+  // The key is good, and the project has no such model.
+  sandbox.faults.deepgram = { fault: "forbidden" };
+  assert.equal(Object((await tryOut(stt)).body).fault, "refused");
 });
 
 test("of the platform's providers, the vendor's own words are kept to the platform", async () => {
