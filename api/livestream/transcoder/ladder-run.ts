@@ -28,6 +28,8 @@ export interface LadderRunParts {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Left out: what the file system says of the folder. */
+  readonly freeBytes?: (folder: string) => number;
 }
 
 /** Keeps one ffmpeg making the playlists of one broadcast: starts it again when it ends or stalls, and when the disk has room again. */
@@ -44,6 +46,8 @@ export class LadderRun {
   #restartAtMs: number | undefined;
   #restartPauseMs = 0;
   #isWaitingForRoom = false;
+  /** What has to be free before it goes on; undefined until its own files are gone. */
+  #roomNeededBytes: number | undefined;
   #isFinishing = false;
 
   constructor(parts: LadderRunParts, plan: LadderPlan) {
@@ -113,8 +117,8 @@ export class LadderRun {
   mend(nowMs: number): void {
     if (this.#isFinishing) return;
     const { config } = this.#parts;
-    if (this.#hasNoRoom()) return this.#waitForRoom();
     if (this.#isWaitingForRoom) return this.#goOnWithRoom();
+    if (this.#hasNoRoom()) return this.#waitForRoom();
     if (this.#restartAtMs !== undefined) {
       const isGone = this.#process?.hasEnded ?? true;
       if (isGone && nowMs >= this.#restartAtMs) this.#start(true);
@@ -177,7 +181,10 @@ export class LadderRun {
   }
 
   #ended(how: string): void {
-    if (this.#isFinishing || this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
+    if (this.#isFinishing) return;
+    // At once: the other ladders need not stop then.
+    if (this.#isWaitingForRoom) this.#roomNeededBytes ??= this.#giveRoom();
+    if (this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
     this.#restartLater(`ffmpeg ${how}`);
   }
 
@@ -192,13 +199,11 @@ export class LadderRun {
   }
 
   #hasNoRoom(): boolean {
-    const { config } = this.#parts;
-    return freeBytes(config.hlsRoot) < config.diskFreeMinBytes;
+    return this.#freeBytes() < this.#parts.config.diskFreeMinBytes;
   }
 
   /** No half-written segments. */
   #waitForRoom(): void {
-    if (this.#isWaitingForRoom) return;
     const { config, log, streamKey } = this.#parts;
     const neededKiB = config.diskFreeMinBytes / 1_024;
     log.error(
@@ -206,6 +211,7 @@ export class LadderRun {
       "disk full: stopped until there is room",
     );
     this.#isWaitingForRoom = true;
+    this.#roomNeededBytes = undefined;
     this.#restartAtMs = undefined;
     this.#progressedMs = 0;
     this.#process?.signal("SIGKILL");
@@ -213,9 +219,27 @@ export class LadderRun {
 
   #goOnWithRoom(): void {
     if (this.#process !== undefined && !this.#process.hasEnded) return;
+    this.#roomNeededBytes ??= this.#giveRoom();
+    if (this.#freeBytes() < this.#roomNeededBytes) return;
     this.#isWaitingForRoom = false;
     this.#parts.log.info({ streamKey: this.#parts.streamKey }, "has room again");
     this.#start(false);
+  }
+
+  /**
+   * Nobody is told of its files any more, and where all waited with theirs none would ever have room. Gives what has to be free: with
+   * what it gave back alone it would only fill the disk again.
+   */
+  #giveRoom(): number {
+    const { config, folder } = this.#parts;
+    const freeBeforeBytes = this.#freeBytes();
+    folder.clear();
+    return config.diskFreeMinBytes + Math.max(0, this.#freeBytes() - freeBeforeBytes);
+  }
+
+  #freeBytes(): number {
+    const { config, freeBytes: told = freeBytes } = this.#parts;
+    return told(config.hlsRoot);
   }
 
   #relay(line: string): void {
