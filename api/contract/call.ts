@@ -22,14 +22,6 @@ const AMONG_LATEST = " (looked for among the latest 10,000)";
 const filters = {
   agentId: v.optional(idField("the id of an agent")),
   status: v.optional(choiceField("the state of a call", ["active", "completed", "failed"])),
-};
-
-export const CallCountQuery = requestObject(filters);
-
-export const CallsQuery = requestObject({
-  ...filters,
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
   channel: v.optional(choiceField(`where callers came from${AMONG_LATEST}`, ["web", "phone"])),
   longerThanSec: optionalWholeNumberParameter(`only calls of more seconds${AMONG_LATEST}`, {
     min: 0,
@@ -52,6 +44,14 @@ export const CallsQuery = requestObject({
       ["true", "false"],
     ),
   ),
+};
+
+export const CallCountQuery = requestObject(filters);
+
+export const CallsQuery = requestObject({
+  ...filters,
+  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
 });
 
 export const WaitsQuery = requestObject({

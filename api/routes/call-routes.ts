@@ -29,7 +29,10 @@ export function callRoutes(
       return { items: items.map(callSummary), total, skip: query.skip, limit: query.limit };
     },
     countCalls: async ({ tenant, query }) => ({
-      count: await reports.count(tenant.organization.id, query),
+      count: await reports.count(tenant.organization.id, {
+        ...query,
+        attention: query.attention === "true",
+      }),
     }),
     getCall: async ({ tenant, id }) => {
       const call = await reports.get(tenant.organization.id, id);

@@ -113,8 +113,13 @@ export class CallReports {
     }
   }
 
-  count(orgId: string, { agentId, status }: CallFilter): Promise<number> {
-    return this.#database.calls.count(orgId, given({ agentId, status }));
+  /** As many as `list` would give in all; Failure as of it. */
+  async count(orgId: string, { agentId, status, ...wish }: CallFilter & CallWish): Promise<number> {
+    if (sieveOf(wish) === undefined) {
+      return this.#database.calls.count(orgId, given({ agentId, status }));
+    }
+    const { total } = await this.list(orgId, { agentId, status, ...wish, skip: 0, limit: 1 });
+    return total;
   }
 
   /** With transcript and the stages of every turn. Failure `notFound`. */

@@ -92,11 +92,24 @@ test("calls are filtered by agent and state, and counted with the same filters",
   );
   assert.equal((await pageOf(`?agentId=${agentId}&status=active`)).total, 24);
   assert.equal((await pageOf("?agentId=nobody")).total, 0);
-  const counts = ["", "?status=active", "?agentId=nobody"].map(async (query) => {
+  const countOf = async (query: string) => {
     const { body } = await platform.client.get(`${CALLS}/count${query}`, tenancy.byKey);
     return Object(body).count;
-  });
+  };
+  const counts = ["", "?status=active", "?agentId=nobody"].map(countOf);
   assert.deepEqual(await Promise.all(counts), [25, 24, 0]);
+  for (const [query, count] of [
+    ["?longerThanSec=60", 1],
+    ["?waitedMoreThanMs=340", 1],
+    ["?waitedMoreThanMs=350", 0],
+    ["?words=hello", 1],
+    ["?words=hello&status=active", 0],
+    ["?channel=phone", 0],
+    ["?attention=true", 0],
+    ["?attention=false", 25],
+  ] as const) {
+    assert.deepEqual([await countOf(query), (await pageOf(query)).total], [count, count], query);
+  }
 });
 
 test("a call is shown with what was said and how it went", async () => {
