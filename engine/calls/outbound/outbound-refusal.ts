@@ -35,7 +35,10 @@ export function callsTaken(callsMax: number): Failure {
 /** What the telephony vendor's error means for who places the call; other errors as they are. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
-  log.warn({ vendor: error.vendor, reason: error.message }, "a call could not be placed");
+  const what = mayHaveBeenPlaced(error)
+    ? "it is not known whether a call was placed: its answer was lost"
+    : "a call could not be placed";
+  log.warn({ vendor: error.vendor, reason: error.message }, what);
   const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
   if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
     return new Failure("unavailable", "the telephony vendor does not take calls now", options);

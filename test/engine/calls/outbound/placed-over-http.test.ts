@@ -125,10 +125,11 @@ for (const [what, status, body, kind, message] of [
 }
 
 test("an order whose answer is lost is not refused: its call rings, and is over when nothing is heard of it", async (t) => {
-  const { outbound, place, lastToken, vendor, left, clock } = await outboundFor(t);
+  const { outbound, place, lastToken, vendor, left, clock, log } = await outboundFor(t);
   vendor.answer = (response) => void response.destroy();
   assert.deepEqual(await place(), { id: "id-1", agentId: "agent", status: "queued" });
   assert.equal(outbound.answering(lastToken())?.callId, "id-1");
+  assert.match(log.lines[0]?.message ?? "", /^it is not known whether a call was placed/);
   clock.advance(OUTCOME_MAX_MS);
   assert.deepEqual(left(), NOTHING_LEFT);
 });
