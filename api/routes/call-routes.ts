@@ -22,17 +22,11 @@ export function callRoutes(
   return {
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
-      const { items, total } = await reports.list(tenant.organization.id, {
-        ...query,
-        attention: query.attention === "true",
-      });
+      const { items, total } = await reports.list(tenant.organization.id, wishOf(query));
       return { items: items.map(callSummary), total, skip: query.skip, limit: query.limit };
     },
     countCalls: async ({ tenant, query }) => ({
-      count: await reports.count(tenant.organization.id, {
-        ...query,
-        attention: query.attention === "true",
-      }),
+      count: await reports.count(tenant.organization.id, wishOf(query)),
     }),
     getCall: async ({ tenant, id }) => {
       const call = await reports.get(tenant.organization.id, id);
@@ -57,6 +51,11 @@ export function callRoutes(
       ...(await reports.dailyWaits(tenant.organization.id, query.days)),
     ],
   };
+}
+
+/** The query of a list or of its count, as the reports take it. */
+function wishOf<Query extends { readonly attention?: "true" | "false" | undefined }>(query: Query) {
+  return { ...query, attention: query.attention === "true" };
 }
 
 function usageShare<Id extends string | null>(share: UsageShare<Id>) {

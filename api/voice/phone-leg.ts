@@ -73,7 +73,7 @@ export class PhoneLeg implements CallerChannel {
   /** Audio, and keys as texts, in the order in which they came. */
   #early: (Uint8Array | string)[] = [];
   /** Those that wait for keys of the agent's, in the order in which these are pressed. */
-  #pressing: ((outcome: KeysOutcome) => void)[] = [];
+  readonly #pressing: ((outcome: KeysOutcome) => void)[] = [];
   #isOpen = true;
   /** Audio stands still for either reason, and goes on when there is none. */
   #sessionHolds = false;

@@ -1,4 +1,4 @@
-import { CallFault, type FaultCode, MICROPHONE_FAULTS } from "../client/call-fault.js";
+import { asFault, type FaultCode, MICROPHONE_FAULTS } from "../client/call-fault.js";
 import { element } from "./element.js";
 import { WORDS } from "./widget-words.js";
 
@@ -25,8 +25,7 @@ export class FaultNote {
   }
 
   show(fault: unknown): void {
-    const { code, message } =
-      fault instanceof CallFault ? fault : new CallFault("soundFailed", WORDS.unknownFault);
+    const { code, message } = asFault(fault, "soundFailed", WORDS.unknownFault);
     this.#open.delete(code);
     this.#open.set(
       code,

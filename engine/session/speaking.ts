@@ -44,11 +44,13 @@ export function beginScripted(
   ending?: Ending,
 ): SessionState {
   const id = state.lastTurnId + 1;
+  // What it says again answers the question that stands first in what is unanswered.
+  const userText = kind === "resumed" ? state.cutQuestion : "";
   const turn: Turn = {
     ...newTurn({
       id,
       kind,
-      userText: kind === "resumed" ? state.cutQuestion : "",
+      userText,
       callerEndedAtMs: atMs,
       decidedAtMs: atMs,
       attempt: 1,
@@ -58,10 +60,7 @@ export function beginScripted(
     firstSentenceAtMs: atMs,
     ending,
   };
-  const unanswered =
-    kind === "resumed"
-      ? state.unanswered.slice(state.cutQuestion.length).trimStart()
-      : state.unanswered;
+  const unanswered = state.unanswered.slice(userText.length).trimStart();
   out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
   return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
 }

@@ -61,10 +61,9 @@ export function matchedFrom(
     let found = at;
     while (found < reach && !isPlayed(word, played[found]?.word ?? "", mayBePiece)) found += 1;
     const isFound = found < reach;
-    const goesOn = !isFound && othersBefore === 0 && saidCount !== undefined;
-    const ownWord = isFound || goesOn ? (played[isFound ? found : to]?.word ?? "") : undefined;
-    const saidNow = goesOn ? goneOn(word, ownWord, saidCount) : saidBy(word, ownWord);
-    if (ownWord === undefined || (goesOn && saidNow === undefined)) {
+    const ownWord = played[isFound ? found : to]?.word ?? "";
+    saidCount = isFound ? saidBy(word, ownWord) : goneOn(word, ownWord, saidCount);
+    if (!isFound && saidCount === undefined) {
       others.push(word);
       rowLength += isCharacter(word) ? CHARACTER_WORDS : 1;
       othersInRow = Math.max(othersInRow, rowLength);
@@ -77,7 +76,6 @@ export function matchedFrom(
       at = found + 1;
     }
     if (isInDigits(word) !== isInDigits(ownWord)) inDigits.push(word);
-    saidCount = saidNow;
     rowLength = 0;
     lastHeard = index;
     count += 1;
@@ -99,12 +97,17 @@ function isBeginning(word: string, playedWord: string): boolean {
 }
 
 /** How many digits of a number of the agent's the word says; undefined where that is none. */
-function saidBy(word: string, playedWord = ""): number | undefined {
+function saidBy(word: string, playedWord: string): number | undefined {
   const isSaid = isInDigits(playedWord) && !isInDigits(word);
   return isSaid ? saidDigits(word, playedWord) : undefined;
 }
 
-/** "Four hundred twenty seven dollars" is one number in digits. */
-function goneOn(word: string, playedWord = "", saidCount = 0): number | undefined {
+/** "Four hundred twenty seven dollars" is one number in digits; undefined where no number is being said, or not with this word. */
+function goneOn(
+  word: string,
+  playedWord: string,
+  saidCount: number | undefined,
+): number | undefined {
+  if (saidCount === undefined) return undefined;
   return isNumberJoint(word) ? saidCount : saidDigits(word, playedWord, saidCount);
 }

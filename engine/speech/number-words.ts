@@ -61,20 +61,29 @@ interface NumberWord {
   readonly digitCount: number;
 }
 
+const ONES_SAID = Array.from({ length: 20 }, (_, value) =>
+  saying(value === 0 ? ZERO : `${value}`, `${value}`.length),
+);
+const TENS_SAID = Array.from({ length: 8 }, (_, at) => saying(`${at + 2}\\d`, 1));
+const ORDINALS_SAID = ONES_SAID.map((said) => ({ ...said, inMany: undefined }));
+
 const NUMBER_WORDS = new Map<string, NumberWord>([
-  ...onesOf(ORDINALS).map(([word, said]) => [word, { ...said, inMany: undefined }] as const),
-  ...onesOf(ONES),
-  ...rowsOf(TENS).flatMap((row) =>
-    row.map((word, at) => [word, saying(`${at + 2}\\d`, 1)] as const),
-  ),
+  ...wordsSaying(ORDINALS, ORDINALS_SAID),
+  ...wordsSaying(ONES, ONES_SAID),
+  ...wordsSaying(TENS, TENS_SAID),
 ]);
 
-function onesOf(lines: string): readonly (readonly [string, NumberWord])[] {
-  return rowsOf(lines).flatMap((row) =>
-    row.map((word, at) => {
-      const said = saying(at === 0 ? ZERO : `${at}`, String(at).length);
-      return [word, said] as const;
-    }),
+/** In each of the lines a word stands where what it says does. */
+function wordsSaying(
+  lines: string,
+  said: readonly NumberWord[],
+): readonly (readonly [string, NumberWord])[] {
+  const rows = lines
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(" "));
+  return said.flatMap((what, at) =>
+    rows.flatMap(({ [at]: word }) => (word === undefined ? [] : [[word, what] as const])),
   );
 }
 
@@ -82,13 +91,6 @@ function onesOf(lines: string): readonly (readonly [string, NumberWord])[] {
 function saying(pattern: string, digitCount: number): NumberWord {
   const inFew = new RegExp(`${pattern}(?:\\d\\d)?$`, "g");
   return { inFew, inMany: new RegExp(pattern, "g"), digitCount };
-}
-
-function rowsOf(lines: string): readonly string[][] {
-  return lines
-    .trim()
-    .split("\n")
-    .map((line) => line.trim().split(" "));
 }
 
 /** The same words are asked for with every guess at what a caller says: the parts of composed ones, none for all others. */

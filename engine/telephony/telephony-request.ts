@@ -1,6 +1,6 @@
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
-import { faultOfStatus } from "../vendors/vendor-fault.js";
+import { keyFaultOfStatus } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; no caller waits for these requests. */
@@ -32,7 +32,7 @@ export class TelephonyRefusal extends VendorError {
   constructor(vendor: string, status: number, code: TelephonyRefusal["code"]) {
     const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
     // Who places a call is not to take a credential without the right to for a wrong order.
-    super(vendor, status === 403 ? "unauthorized" : faultOfStatus(status), words, { status });
+    super(vendor, keyFaultOfStatus(status), words, { status });
     this.code = code;
   }
 }

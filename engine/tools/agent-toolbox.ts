@@ -75,7 +75,7 @@ function run(
   return runHttpTool(request, context, signal);
 }
 
-/** Answers when the last key was heard: what the agent says next would be heard behind it. */
+/** Answers when the last key has been sent: what the agent says next would be heard behind it. */
 async function sendDigits(
   { argumentsJson }: ToolCall,
   caller: Pick<CallerChannel, "sendDigits">,

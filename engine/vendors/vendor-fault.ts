@@ -30,6 +30,11 @@ export function faultOfStatus(status: number): VendorFault {
   return "refused";
 }
 
+/** As `faultOfStatus`, of a vendor whose 403 is about the credential. */
+export function keyFaultOfStatus(status: number): VendorFault {
+  return status === 403 ? "unauthorized" : faultOfStatus(status);
+}
+
 /** A refused request as an error, in the vendor's words without the key. */
 export function refusal(
   vendor: string,

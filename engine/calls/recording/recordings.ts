@@ -157,6 +157,7 @@ export class Recordings {
         } catch (error) {
           // The next sweep tries it again; others do not wait for that.
           kept.set(key.callId, error);
+          if (kept.size >= KEPT_MAX) break;
         }
       }
       if (expired.length < limit) break;

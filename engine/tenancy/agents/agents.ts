@@ -8,7 +8,7 @@ import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
-import { nextVersionMs, UPDATE_ATTEMPTS_MAX } from "../next-version.js";
+import { changeNewest, nextVersionMs } from "../next-version.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
 import {
@@ -108,16 +108,13 @@ export class Agents {
 
   /** Refusals as of `create`, and Failure `notFound`. An agent that is switched off may keep what it could not be given now. */
   async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
-    let triedAtMs: number | undefined;
-    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS_MAX; attempt += 1) {
-      const agent = await this.#find(tenant, id);
-      if (agent.updatedAtMs === triedAtMs) throw noSuchAgent();
-      triedAtMs = agent.updatedAtMs;
-      const stored = await this.#updateFrom(agent, tenant, patch);
-      if (stored !== undefined) return this.#view(tenant, stored);
-      // Somebody else has changed it since it was read: what is patched is what it has become.
-    }
-    throw new Failure("conflict", "others change the agent all the time: try again");
+    const stored = await changeNewest({
+      read: () => this.#find(tenant, id),
+      change: (agent) => this.#updateFrom(agent, tenant, patch),
+      gone: noSuchAgent,
+      what: "agent",
+    });
+    return this.#view(tenant, stored);
   }
 
   /** Undefined when it is not this one any more. */

@@ -6,7 +6,7 @@ import { Failure, type FieldFault } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
-import { nextVersionMs, UPDATE_ATTEMPTS_MAX } from "../next-version.js";
+import { changeNewest, nextVersionMs } from "../next-version.js";
 import type { Tenant } from "../tenant.js";
 import {
   changedProviderFields,
@@ -110,16 +110,12 @@ export class Providers {
 
   /** Failure `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
-    let triedAtMs: number | undefined;
-    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS_MAX; attempt += 1) {
-      const provider = await this.#getOwned(tenant, id);
-      if (provider.updatedAtMs === triedAtMs) throw noSuchProvider();
-      triedAtMs = provider.updatedAtMs;
-      const updated = await this.#updateFrom(provider, tenant, patch);
-      if (updated !== undefined) return updated;
-      // Somebody else has changed it since it was read: what is patched is what it has become.
-    }
-    throw new Failure("conflict", "others change the provider all the time: try again");
+    return changeNewest({
+      read: () => this.#getOwned(tenant, id),
+      change: (provider) => this.#updateFrom(provider, tenant, patch),
+      gone: noSuchProvider,
+      what: "provider",
+    });
   }
 
   /** Undefined when it is not this one any more. */

@@ -4,7 +4,7 @@ import type { RecognizerDialect } from "../recognizer-stream/recognizer-dialect.
 import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
 import { BASE_URL, setting, type Vendor, type VendorModel } from "../vendor.js";
-import { faultOfStatus } from "../vendor-fault.js";
+import { keyFaultOfStatus } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { endpointOf, parseSettings, requireApiKey } from "../vendor-settings.js";
 import { AssemblyAiReader } from "./assemblyai-reader.js";
@@ -111,7 +111,7 @@ function dialectOf(
     newReader: () => new AssemblyAiReader(faultOf),
     closeFault: faultOf,
     // Whether a wrong key is refused here or by a close code behind the upgrade is not confirmed; both are understood.
-    refusalFault: (_code, status) => (status === 403 ? "unauthorized" : faultOfStatus(status)),
+    refusalFault: (_code, status) => keyFaultOfStatus(status),
     refusalDetail: ({ body }) => ({
       code: undefined,
       message: tryParse(refusalSchema, body)?.value.error,

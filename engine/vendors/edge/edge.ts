@@ -7,7 +7,7 @@ import { speakTurn, type TurnReader } from "../socket-voice/spoken-turn.js";
 import type { SocketPool } from "../transport/socket-pools.js";
 import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { faultOfStatus, headerOf, refusal } from "../vendor-fault.js";
+import { headerOf, keyFaultOfStatus, refusal } from "../vendor-fault.js";
 import {
   type Endpoint,
   endpointOf,
@@ -188,7 +188,7 @@ export class EdgeSpeech implements TextToSpeech {
   #refusal(answer: RefusedUpgrade): VendorError {
     const nowMs = this.#context.clock.epochMs();
     // There is no key: it is the token, made of the clock and a version, that is refused.
-    const fault = answer.status === 403 ? "unauthorized" : faultOfStatus(answer.status);
+    const fault = keyFaultOfStatus(answer.status);
     const error = refusal(
       VENDOR,
       fault,
