@@ -19,7 +19,6 @@ import {
 } from "./tidy/source-file.js";
 import {
   bannedTexts,
-  fileLength,
   fileNames,
   listenersTakenOff,
   PLACES_OF_TIME,
@@ -27,7 +26,7 @@ import {
   wakefulTests,
   wholeTests,
 } from "./tidy/text-rules.js";
-import { medianLength, topLevel } from "./tidy/tree-rules.js";
+import { topLevel } from "./tidy/tree-rules.js";
 
 const FILE_RULES: Readonly<Record<string, FileRule>> = {
   "imports point from main over api and engine to storage": importDirection,
@@ -35,7 +34,6 @@ const FILE_RULES: Readonly<Record<string, FileRule>> = {
   "a package is imported only where it belongs": ownedPackages,
   "modules of Node are imported with their prefix": builtinPrefix,
   "the product does not know the sandbox": sandboxStaysOutside,
-  "files are short": fileLength,
   "files are named for what they hold": fileNames,
   "time, chance and environment are arguments": timeAndChance,
   "nothing stands in the source that should not": bannedTexts,
@@ -46,7 +44,6 @@ const FILE_RULES: Readonly<Record<string, FileRule>> = {
 
 const TREE_RULES: Readonly<Record<string, TreeRule>> = {
   "the session's transition is pure with all that it reaches": transitionIsPure,
-  "half of the files have fewer than a hundred lines": medianLength,
 };
 
 /** Builds lie at different depths, so the root is where package.json is. */

@@ -4,22 +4,13 @@ import { check, type Planted } from "./planted.js";
 import { codeOnly, withoutComments } from "./source-file.js";
 import {
   bannedTexts,
-  fileLength,
   fileNames,
   listenersTakenOff,
   timeAndChance,
   wakefulTests,
   wholeTests,
 } from "./text-rules.js";
-import { medianLength, topLevel } from "./tree-rules.js";
-
-test("long files, and a tree of long files", () => {
-  check(fileLength, [["engine/a.ts", "a\n".repeat(301)]], [["engine/a.ts", "a\n".repeat(300)]]);
-  const ofLines = (lines: number) => ({ path: "engine/a.ts", text: "a\n".repeat(lines) });
-  assert.equal(medianLength([ofLines(10), ofLines(100), ofLines(101)]).length, 1);
-  assert.deepEqual(medianLength([ofLines(10), ofLines(99), ofLines(300)]), []);
-  assert.deepEqual(medianLength([{ path: "test/a.test.ts", text: "a\n".repeat(250) }]), []);
-});
+import { topLevel } from "./tree-rules.js";
 
 test("names that say nothing", () => {
   const wrong = [

@@ -1,14 +1,5 @@
 import { codeOnly, type Fault, type FileRule, faultsAt, isIn } from "./source-file.js";
 
-const LINES_MAX = 300;
-
-export const fileLength: FileRule = ({ path, text }) => {
-  const lines = text.replace(/\n$/, "").split("\n").length;
-  return lines <= LINES_MAX
-    ? []
-    : [{ path, line: LINES_MAX + 1, message: `has ${lines} lines, at most ${LINES_MAX}` }];
-};
-
 const BANNED_WORDS = new Set(
   "utils util helpers helper common types index misc manager stuff base".split(" "),
 );

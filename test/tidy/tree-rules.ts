@@ -1,18 +1,4 @@
-import type { Fault, TreeRule } from "./source-file.js";
-
-const MEDIAN_LINES_MAX = 100;
-
-/** Over what is shipped; tests may tell long stories. */
-export const medianLength: TreeRule = (files) => {
-  const lengths = files
-    .filter(({ path }) => !path.startsWith("test/"))
-    .map(({ text }) => text.replace(/\n$/, "").split("\n").length)
-    .sort((one, other) => one - other);
-  const median = lengths[Math.floor(lengths.length / 2)] ?? 0;
-  return median < MEDIAN_LINES_MAX
-    ? []
-    : [{ path: ".", line: 1, message: `half of the files have ${median} lines or more` }];
-};
+import type { Fault } from "./source-file.js";
 
 const TOP_FOLDERS = new Set(["api", "engine", "storage", "bench", "test", "deploy", "docs"]);
 /** Made by tools or by running, never committed. */
