@@ -242,7 +242,8 @@ export class EffectRunner implements EffectPerformer {
     this.#timers.get(timer)?.();
     const fire = () => {
       this.#timers.delete(timer);
-      this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs });
+      const tts = timer === "waiting" ? { ttsAudioAgoMs: this.#ttsAudioAgoMs } : {};
+      this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs, ...tts });
     };
     this.#timers.set(timer, afterReading(this.#around.clock, delayMs, fire));
   }
@@ -250,6 +251,15 @@ export class EffectRunner implements EffectPerformer {
   /** How long ago the caller's audio held a voice; undefined before the first. */
   get voiceAgoMs(): number | undefined {
     return this.#voiceAtMs === undefined ? undefined : this.nowMs - this.#voiceAtMs;
+  }
+
+  get #ttsAudioAgoMs(): number | undefined {
+    const deliveries = [...this.#turns.values()].flatMap((work) => [...work.deliveries.values()]);
+    const times = deliveries.map(
+      ({ newestByteAtMs }) => newestByteAtMs ?? Number.NEGATIVE_INFINITY,
+    );
+    const newestMs = Math.max(...times);
+    return Number.isFinite(newestMs) ? this.nowMs - newestMs : undefined;
   }
 
   #cancelTimer(timer: TimerName): void {

@@ -9,6 +9,8 @@ export type TimerName =
   | "stall"
   /** More of a sentence must come before the caller has heard all there is. */
   | "growth"
+  /** The model may have stalled behind a whole sentence. */
+  | "flush"
   | "ahead"
   | "playback"
   | "phantom"
@@ -79,6 +81,8 @@ export type ListeningFailedEvent = At & { readonly type: "listeningFailed" };
 export type TimerFiredEvent = At & {
   readonly type: "timerFired";
   readonly timer: TimerName;
+  /** How long ago TTS gave the newest audio of the turn, where it has given some. */
+  readonly ttsAudioAgoMs?: number | undefined;
   /** How long ago the server last heard a voice in the caller's audio; left out where it never did. */
   readonly voiceAgoMs?: number | undefined;
 };

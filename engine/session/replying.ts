@@ -1,4 +1,4 @@
-import { splitReplyToken } from "../speech/certain-end.js";
+import { splitReplyToken, splitStalled, stallMsOf } from "../speech/certain-end.js";
 import { sentencesOf, splitEnd } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
 import {
@@ -94,6 +94,8 @@ export function onReplyToken(
   if (!turn.generating) return state;
   const split = splitReplyToken(turn.splitter, event.text);
   const next = withToken(turn, split.state, event.text.length, event.atMs);
+  const stallMs = stallMsOf(split.state);
+  if (stallMs !== undefined) out.push({ type: "startTimer", timer: "flush", delayMs: stallMs });
   if (split.sentences.length === 0 && next.replyChars < REPLY_CHARS_MAX) {
     return withTurnInState(state, next);
   }
@@ -103,6 +105,20 @@ export function onReplyToken(
   }
   out.push({ type: "stopModel", turnId: turn.id });
   return advanceSpeech(paid(state, longer), { ...longer, generating: false }, event.atMs, out);
+}
+
+/** The model has given nothing since a sentence seemed to end: if it is whole, TTS gets it without the character after it. */
+export function onFlushTimer(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (!turn.generating) return state;
+  const split = splitStalled(turn.splitter, Math.round(atMs - turn.progressAtMs));
+  if (split === undefined) return state;
+  const longer = withSentences({ ...turn, splitter: split.state }, split.sentences, atMs);
+  return advanceSpeech(state, longer, atMs, out);
 }
 
 export function onReplyDone(

@@ -70,6 +70,7 @@ export function newSentence(text: string, slot: number): Sentence {
     slot,
     text,
     attempt: 1,
+    askedAtMs: undefined,
     durationMs: undefined,
     grewAtMs: Number.NEGATIVE_INFINITY,
     isWhole: false,
@@ -177,17 +178,17 @@ function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
     out.push({ type: "startTimer", timer: "ahead", delayMs });
     return turn;
   }
-  let askedCount = turn.askedCount;
+  let { askedCount, sentences } = turn;
   const doneCount = isGrowing(turn) ? turn.sentCount - 1 : turn.sentCount;
-  while (
-    askedCount < turn.sentences.length &&
-    askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX
-  ) {
-    const { slot = askedCount, text = "" } = turn.sentences[askedCount] ?? {};
+  while (askedCount < sentences.length && askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
+    const sentence = sentences[askedCount];
+    if (sentence === undefined) break;
+    const { slot, text } = sentence;
     out.push({ type: "synthesize", turnId: turn.id, index: slot, text });
+    sentences = sentences.with(askedCount, { ...sentence, askedAtMs: atMs });
     askedCount += 1;
   }
-  return askedCount === turn.askedCount ? turn : { ...turn, askedCount };
+  return askedCount === turn.askedCount ? turn : { ...turn, askedCount, sentences };
 }
 
 /** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */

@@ -14,7 +14,14 @@ import { inOneShape } from "./one-shape.js";
 import { onPlaybackEnd } from "./playback/playback-end.js";
 import { onPlayed, onSoundLate } from "./playback/played.js";
 import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./playback/sentence-growth.js";
-import { onReplyDone, onReplyFailed, onReplyToken, onStall, onToolDone } from "./replying.js";
+import {
+  onFlushTimer,
+  onReplyDone,
+  onReplyFailed,
+  onReplyToken,
+  onStall,
+  onToolDone,
+} from "./replying.js";
 import { endCall } from "./settlement.js";
 import { advanceSpeech, beginScripted } from "./speaking.js";
 import type { SessionState } from "./state.js";
@@ -154,6 +161,8 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return onStall(state, event.atMs, out);
     case "growth":
       return state.turn === undefined ? state : onGrowthMissed(state, state.turn, event, out);
+    case "flush":
+      return state.turn === undefined ? state : onFlushTimer(state, state.turn, event.atMs, out);
     case "ahead":
       return state.turn === undefined ? state : advanceSpeech(state, state.turn, event.atMs, out);
     case "playback":

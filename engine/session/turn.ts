@@ -86,6 +86,8 @@ export interface Sentence {
   readonly slot: number;
   readonly text: string;
   readonly attempt: number;
+  /** When TTS was first asked for it; undefined before that. */
+  readonly askedAtMs: number | undefined;
   /** The audio that has come; undefined before any has. */
   readonly durationMs: number | undefined;
   /** When the newest of it came. */

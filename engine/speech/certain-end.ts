@@ -1,5 +1,11 @@
 import { ALWAYS_CONTINUED, CONTINUED_BY_NUMBER, SOMETIMES_CONTINUED } from "./abbreviations.js";
-import { isPlainTerminator, isWideTerminator } from "./character-class.js";
+import {
+  isCloser,
+  isPlainTerminator,
+  isSpace,
+  isTerminator,
+  isWideTerminator,
+} from "./character-class.js";
 import { type SplitStep, type SplitterState, splitToken } from "./sentence-splitter.js";
 
 const FULL_STOP = 46;
@@ -7,6 +13,10 @@ const QUESTION_MARK = 63;
 const EXCLAMATION_MARK = 33;
 /** A word of letters, and marks on them, with an apostrophe at most: no number, initial, address, file or abbreviation with stops inside. */
 const PLAIN_WORD = /(?:^|[\s\p{Pi}"'(¿¡*_-])((?:\p{L}\p{M}*){2,40}|(?:\p{L}\p{M}*)+['’]\p{L}+)\.$/u;
+const LAST_WORD = /[^\s"'([{*_`]{1,40}$/u;
+/** A number, or initials. */
+const DOUBTFUL_END = /\d$|^(?:\p{L}\.)*\p{L}$/u;
+const LIST_NUMBER = /(?:^|\n)[\s*_#>•(-]*\d{1,3}$/;
 const SPOKEN = /[\p{L}\p{N}]/u;
 
 /**
@@ -21,6 +31,44 @@ export function splitReplyToken(state: SplitterState, token: string): SplitStep 
   const { given, weight } = step.state;
   const begunState = { ...step.state, pending: "", scanned: 0, weight: 0, given: given + weight };
   return { state: { ...begunState, begun: true }, sentences: [...step.sentences, pending] };
+}
+
+/** A model that gives no token for so long has stalled behind a sentence that is surely whole. */
+const MODEL_STALL_MS = 300;
+/** And for so long, behind one that a number or an abbreviation ends: "3." may go on as "3.5", "U.S." as "U.S. Open". */
+const DOUBTFUL_STALL_MS = 1_000;
+
+/** The sentence that a model has left pending, where it is whole, after so long without a token. */
+export function splitStalled(state: SplitterState, stalledMs: number): SplitStep | undefined {
+  const { pending, weight, given } = state;
+  const text = pending.trimEnd();
+  const waitMs = stallBehind(text);
+  if (waitMs === undefined || stalledMs < waitMs) return undefined;
+  const rest = { pending: "", scanned: 0, weight: 0 };
+  return { state: { ...state, ...rest, given: given + weight, begun: true }, sentences: [text] };
+}
+
+/** How long a model is to stall before what is pending counts as whole; undefined where it is not. Cheap where no mark ends it. */
+export function stallMsOf({ pending }: SplitterState): number | undefined {
+  let end = pending.length;
+  while (end > 0 && isBehindMark(pending.charCodeAt(end - 1))) end -= 1;
+  if (end === 0 || !isTerminator(pending.charCodeAt(end - 1))) return undefined;
+  return stallBehind(pending.trimEnd());
+}
+
+const isBehindMark = (code: number): boolean => isSpace(code) || isCloser(code);
+
+function stallBehind(text: string): number | undefined {
+  let end = text.length;
+  while (end > 0 && isCloser(text.charCodeAt(end - 1))) end -= 1;
+  const last = text.charCodeAt(end - 1);
+  if (end === 0 || !isTerminator(last) || !SPOKEN.test(text)) return undefined;
+  if (last !== FULL_STOP) return MODEL_STALL_MS;
+  const before = text.slice(0, end - 1);
+  const word = LAST_WORD.exec(before)?.[0].toLowerCase() ?? "";
+  if (ALWAYS_CONTINUED.has(word) || LIST_NUMBER.test(before)) return undefined;
+  const isDoubtful = DOUBTFUL_END.test(word) || isAbbreviation(word);
+  return isDoubtful ? DOUBTFUL_STALL_MS : MODEL_STALL_MS;
 }
 
 function endsForCertain(text: string): boolean {

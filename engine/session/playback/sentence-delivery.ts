@@ -34,6 +34,7 @@ export class SentenceDelivery {
   #words: TimedWord[] = [];
   #durationMs = 0;
   #firstByteAtMs: number | undefined;
+  #newestByteAtMs: number | undefined;
   #firstAudioAtMs: number | undefined;
   #leastLeftMs = Number.POSITIVE_INFINITY;
   #cancelDelay: CancelTimer | undefined;
@@ -49,9 +50,15 @@ export class SentenceDelivery {
     return this.#isPlaying;
   }
 
-  /** The voice has begun to answer, perhaps with nothing that can be heard yet. */
+  /** When TTS gave the newest bytes, on the monotonic clock. */
+  get newestByteAtMs(): number | undefined {
+    return this.#newestByteAtMs;
+  }
+
+  /** TTS has given bytes, perhaps with nothing that can be heard yet. */
   firstByte(): void {
-    this.#firstByteAtMs ??= this.#options.clock.monotonicMs();
+    this.#newestByteAtMs = this.#options.clock.monotonicMs();
+    this.#firstByteAtMs ??= this.#newestByteAtMs;
   }
 
   /** The next audio of the sentence; the bytes are not changed afterwards. */

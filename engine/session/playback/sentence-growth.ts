@@ -43,14 +43,24 @@ export function onSentenceAudio(
   const sentence = turn.sentences[index];
   if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return state;
   const isWhole = event.type === "sentenceWhole";
-  const { slot, text, attempt, came } = sentence;
+  const { slot, text, attempt, askedAtMs, came } = sentence;
   // The times of a second try begin with its own audio, which follows that of the first.
   const earlierMs = came?.durationMs ?? 0;
   const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
   const marks = markWords(text, sentence.marks, timed);
   const hasMore = durationMs > (sentence.durationMs ?? 0);
   const grewAtMs = hasMore ? atMs : sentence.grewAtMs;
-  const grown: Sentence = { slot, text, attempt, durationMs, grewAtMs, isWhole, marks, came };
+  const grown: Sentence = {
+    slot,
+    text,
+    attempt,
+    askedAtMs,
+    durationMs,
+    grewAtMs,
+    isWhole,
+    marks,
+    came,
+  };
   const firstByteAtMs = turn.firstByteAtMs ?? (slot === 0 ? event.firstByteAtMs : undefined);
   const sentences = turn.sentences.with(index, grown);
   const isOneVoice = isWhole && came === undefined;

@@ -16,6 +16,14 @@ const WAITING_WORDS_MAX = 6;
 const LOOK_AGAIN_MS = 500;
 /** A voice that was heard so lately may still be going on. */
 const VOICE_RECENT_MS = 300;
+/** What TTS takes to the first audio of a sentence, beside what it takes to make it. */
+const TTS_FIRST_AUDIO_MS = 700;
+/** Some vendors give nothing until the whole sentence is made: at this many times real time, or faster. */
+const TTS_RATE_MIN = 3;
+/** A sentence that is being synthesized grows at least this often. */
+const TTS_GAP_MAX_MS = 800;
+/** A caller waits at most this much longer for a sentence that TTS is slow with before a filler is played. */
+const FILLER_HELD_BACK_MAX_MS = 2_500;
 
 export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
   const { text, durationMs, words = [] } = event;
@@ -47,7 +55,7 @@ export function onWaitingTimer(
   const { atMs, voiceAgoMs } = event;
   if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
   if (turn.waitingWords >= WAITING_WORDS_MAX) return state;
-  const leftMs = quietUntilMs(state, turn) - atMs;
+  const leftMs = fillerDueMs(state, turn, event) - atMs;
   const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
   if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
@@ -55,6 +63,25 @@ export function onWaitingTimer(
     return state;
   }
   return { ...state, turn: sayPhrase(state, turn, phrase, atMs, out) };
+}
+
+/**
+ * When a filler may be played. While TTS is at work on the sentence that comes next, within the time that it usually needs, there is
+ * nothing to fill: the filler would only delay that sentence.
+ */
+function fillerDueMs(state: SessionState, turn: Turn, event: TimerFiredEvent): number {
+  const quietMs = quietUntilMs(state, turn);
+  const sentence = turn.sentences[turn.sentCount];
+  const { askedAtMs, attempt = 1, durationMs, text = "" } = sentence ?? {};
+  if (askedAtMs === undefined || attempt > 1 || durationMs !== undefined) return quietMs;
+  const { atMs, ttsAudioAgoMs } = event;
+  const audioAtMs = ttsAudioAgoMs === undefined ? undefined : atMs - ttsAudioAgoMs;
+  const firstAudioMs = TTS_FIRST_AUDIO_MS + (text.length * state.voiceMsPerChar) / TTS_RATE_MIN;
+  const dueMs =
+    audioAtMs === undefined || audioAtMs < askedAtMs
+      ? askedAtMs + firstAudioMs
+      : audioAtMs + TTS_GAP_MAX_MS;
+  return Math.max(quietMs, Math.min(dueMs, quietMs + FILLER_HELD_BACK_MAX_MS));
 }
 
 /** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
@@ -91,7 +118,8 @@ export function sayPhrase(
   const { sentCount } = turn;
   const slot = WAITING_SLOT_FIRST + turn.waitingWords;
   const whole = { text, durationMs, isWhole: true, marks };
-  const sentence = { ...whole, slot, attempt: 1, grewAtMs: atMs, came: undefined };
+  const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
+  const sentence = { ...whole, ...asked, slot, came: undefined };
   const sent = { ...whole, expectedMs: durationMs, isWaitingWord: true };
   const said: Turn = {
     ...turn,

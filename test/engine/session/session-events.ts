@@ -22,6 +22,7 @@ const TIMERS: Readonly<Record<TimerName, true>> = {
   silence: true,
   stall: true,
   growth: true,
+  flush: true,
   ahead: true,
   playback: true,
   phantom: true,

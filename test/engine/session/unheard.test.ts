@@ -13,6 +13,7 @@ function turnOf(...texts: readonly string[]): Turn {
     durationMs: 1_000,
     isWhole: true,
     marks: [],
+    askedAtMs: 0,
     grewAtMs: 0,
     came: undefined,
   };

@@ -110,3 +110,66 @@ test("the agent says six times that it is at work, and no seventh time", () => {
   });
   assert.deepEqual(lines, [["playPhrase", "send", "startTimer"], [], []]);
 });
+
+const SENTENCE = "Your table for four is booked for Friday at seven.";
+
+/** A call that waits for TTS, which was asked for a whole sentence of 50 letters after 600 ms, when the filler is due after 1.5 s. */
+function waitingForTts(): RecordedCall {
+  const phrases = stockPhrases("en");
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  call.send({ type: "opened", resumed: true });
+  const [text = ""] = phrases?.waiting ?? [];
+  call.send({ type: "phraseReady", text, durationMs: 715 });
+  call.send({ type: "written", text: "book a table" });
+  call.clock.advance(600);
+  call.send({ type: "replyToken", turnId: 1, text: SENTENCE });
+  call.send({ type: "replyDone", turnId: 1, tokens: 12 });
+  return call;
+}
+
+const fillersOf = ({ effects }: RecordedCall): number =>
+  effects.filter(({ type }) => type === "playPhrase").length;
+
+test("no filler is played while TTS is at work on a whole sentence, at three times real time", () => {
+  const call = waitingForTts();
+  call.clock.advance(1_300);
+  assert.equal(fillersOf(call), 0);
+  call.send({
+    type: "sentenceWhole",
+    turnId: 1,
+    index: 0,
+    durationMs: SENTENCE.length * 65,
+    firstByteAtMs: 900,
+  });
+  call.clock.advance(3_000);
+  assert.equal(fillersOf(call), 0);
+});
+
+test("a filler is played where TTS gives nothing, or nothing more, for longer than a sentence takes it", () => {
+  const silent = waitingForTts();
+  silent.clock.advance(1_700);
+  assert.equal(fillersOf(silent), 0);
+  silent.clock.advance(200);
+  assert.equal(fillersOf(silent), 1);
+  const atWork = (ttsAudioAgoMs: number): number => {
+    const call = waitingForTts();
+    call.clock.advance(1_750);
+    call.send({ type: "timerFired", timer: "waiting", ttsAudioAgoMs });
+    return fillersOf(call);
+  };
+  assert.deepEqual([atWork(700), atWork(800)], [0, 1]);
+});
+
+test("a TTS that is slow for ever holds the filler back for 2.5 s at most", () => {
+  const call = waitingForTts();
+  const fire = () => call.send({ type: "timerFired", timer: "waiting", ttsAudioAgoMs: 100 });
+  call.clock.advance(1_000);
+  for (let waitedMs = 1_600; waitedMs < 3_900; waitedMs += 100) {
+    fire();
+    call.clock.advance(100);
+  }
+  assert.equal(fillersOf(call), 0);
+  call.clock.advance(200);
+  fire();
+  assert.equal(fillersOf(call), 1);
+});
