@@ -1,13 +1,14 @@
 import { BoxBreakers } from "../../engine/box/box-breakers.js";
 import { BoxNews } from "../../engine/box/box-news.js";
 import { BoxPlacedCalls } from "../../engine/box/box-placed-calls.js";
-import type {
-  BoxState,
-  Elsewhere,
-  LimitName,
-  MemberQuestions,
-  MemberState,
-  OwnerQuestions,
+import {
+  type BoxState,
+  type Elsewhere,
+  HEARTBEAT_MS,
+  type LimitName,
+  type MemberQuestions,
+  type MemberState,
+  type OwnerQuestions,
 } from "../../engine/box/box-questions.js";
 import { BoxSlots } from "../../engine/box/box-slots.js";
 import { BoxStreamTokens } from "../../engine/box/box-tokens.js";
@@ -65,6 +66,7 @@ export class BoxMember implements BoxSide {
   #liveCalls: LiveCalls | undefined;
   #metrics: Metrics | undefined;
   #stopLooking: CancelTimer | undefined;
+  #stopBeating: CancelTimer | undefined;
 
   constructor(options: BoxMemberOptions) {
     const { jwtSecret: secret, clock, log, post } = options;
@@ -159,8 +161,16 @@ export class BoxMember implements BoxSide {
     look();
   }
 
+  /** From now on the owner sees when the event loop of this process stands still. */
+  sendHeartbeats(isDebugged: () => boolean): void {
+    const send = () => this.owner.tell("heartbeat", { isDebugged: isDebugged() });
+    this.#stopBeating = this.#options.clock.every(HEARTBEAT_MS, send);
+    send();
+  }
+
   close(): void {
     this.#stopLooking?.();
+    this.#stopBeating?.();
   }
 
   #tell(state: MemberState): void {

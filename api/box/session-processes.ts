@@ -9,13 +9,20 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
 import { childEnd } from "./child-end.js";
+import { RestartingPort } from "./restarting-port.js";
 import type { FromOwner, SessionOrders } from "./session-orders.js";
 import { startedBehind } from "./starting-priority.js";
 
 const SCRIPT = fileURLToPath(new URL("./session-process.js", import.meta.url));
-/** One that ends by itself is started again at once, one that does so over and over after a while. */
+/** The first restart of a process comes after this; each further one waits twice as long, up to what its bound allows. */
 const RESTART_MIN_MS = 100;
-const RESTART_MAX_MS = 30_000;
+/** A process that took calls is soon started again, however often it ends: callers wait for it. */
+export const RESTART_MAX_MS = 5_000;
+/** While no process takes calls, one that did is started again at once. */
+export const RESTART_ALONE_MAX_MS = 1_000;
+/** One that ends before it listens may do so for ever, and each start costs the others a second of a core. */
+export const FAILED_START_MAX_MS = 30_000;
+export const FAILED_START_ALONE_MAX_MS = 5_000;
 /** One that has lived for so long is not one that ends over and over. */
 const WELL_MS = 60_000;
 /** The calls of one that has ended are closed by nobody else: that is tried until it is done. */
@@ -42,14 +49,40 @@ interface Running {
   readonly gone: Promise<void>;
 }
 
+/** How a session process ended. */
+export interface ProcessEnd {
+  readonly hasListened: boolean;
+  readonly livedMs: number;
+  /** No other process takes calls. */
+  readonly isAlone: boolean;
+}
+
+/** How long the next start of one place waits. A place has its own, so that no process waits for another's faults. */
+export class RestartWait {
+  #endCount = 0;
+
+  after({ hasListened, livedMs, isAlone }: ProcessEnd): number {
+    if (livedMs > WELL_MS) this.#endCount = 0;
+    const waitMs = RESTART_MIN_MS * 2 ** this.#endCount;
+    const alone = hasListened ? RESTART_ALONE_MAX_MS : FAILED_START_ALONE_MAX_MS;
+    const among = hasListened ? RESTART_MAX_MS : FAILED_START_MAX_MS;
+    if (waitMs < FAILED_START_MAX_MS) this.#endCount += 1;
+    return Math.min(waitMs, isAlone ? alone : among);
+  }
+}
+
 /** The session processes of a box: each carries calls of its own, and one that ends takes only those with it. */
 export class SessionProcesses {
   readonly #options: SessionProcessesOptions;
   readonly #running = new Map<number, Running>();
   readonly #waiting = new Set<CancelTimer>();
   readonly #port: number;
-  /** By place, how long the next start waits, were the last one not well. */
-  readonly #waitMs = new Map<number, number>();
+  readonly #restartWaits: readonly RestartWait[];
+  /** The names of those that listen. */
+  readonly #listening = new Set<number>();
+  readonly #restartingPort: RestartingPort;
+  /** All have listened once: from then on callers are told when none does. */
+  #hasStarted = false;
   #lastName = 0;
   #isStopping = false;
 
@@ -61,6 +94,8 @@ export class SessionProcesses {
       await processes.#begin(0, true);
       const others = Array.from({ length: options.count - 1 }, (_, index) => index + 1);
       await Promise.all(others.map((place) => processes.#begin(place, false)));
+      processes.#hasStarted = true;
+      processes.#answerCallers();
     } catch (error) {
       await processes.stop(0);
       throw error;
@@ -69,8 +104,12 @@ export class SessionProcesses {
   }
 
   private constructor(options: SessionProcessesOptions, port: number) {
+    const { count, orders, log } = options;
+    const { host, httpFront } = orders.settings;
     this.#options = options;
     this.#port = port;
+    this.#restartWaits = Array.from({ length: count }, () => new RestartWait());
+    this.#restartingPort = new RestartingPort({ host, port, httpFront, log });
   }
 
   /** Their process ids. */
@@ -86,6 +125,7 @@ export class SessionProcesses {
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopping = true;
     for (const cancel of this.#waiting) cancel();
+    await this.#restartingPort.close();
     const { clock } = this.#options;
     const all = [...this.#running.values()];
     for (const { link } of all) link.tell("stop", drainTimeoutMs);
@@ -114,13 +154,19 @@ export class SessionProcesses {
       orders: { ...orders, settings, name, runId, isFirst, isKeeper: place === 0 },
     });
     void gone.then(async () => {
+      const hasListened = this.#listening.delete(name);
+      const isAlone = this.#listening.size === 0;
+      this.#answerCallers();
+      const livedMs = clock.monotonicMs() - beganAtMs;
+      this.#beginAgain(place, { hasListened, livedMs, isAlone });
       await this.#ended(name, child, runId);
-      this.#beginAgain(place, beganAtMs);
     });
     const ended = gone.then(() => {
       throw new Error("a session process ended before it listened");
     });
     await Promise.race([listening, ended]);
+    this.#listening.add(name);
+    this.#answerCallers();
     comeForward();
     log.debug({ process: name, pid: child.pid }, "a session process takes calls");
   }
@@ -138,6 +184,13 @@ export class SessionProcesses {
     const link: MemberLink = owner.join(name, {
       post: (parcel) => post(child, { kind: "parcel", parcel }),
       started,
+      hung: (missedBeats) => {
+        log.error(
+          { process: name, pid: child.pid, missedHeartbeats: missedBeats },
+          "a session process hangs: it is killed, and its calls with it",
+        );
+        child.kill("SIGKILL");
+      },
     });
     this.#running.set(name, { child, link, gone });
     child.on("message", (parcel: Parcel) => link.receive(parcel));
@@ -182,19 +235,25 @@ export class SessionProcesses {
     this.#waiting.add(cancel);
   }
 
-  #beginAgain(place: number, beganAtMs: number): void {
+  #beginAgain(place: number, end: ProcessEnd): void {
     if (this.#isStopping) return;
-    const { clock, log } = this.#options;
-    const wasWell = clock.monotonicMs() - beganAtMs > WELL_MS;
-    const waitMs = wasWell ? RESTART_MIN_MS : (this.#waitMs.get(place) ?? RESTART_MIN_MS);
-    this.#waitMs.set(place, Math.min(2 * waitMs, RESTART_MAX_MS));
+    const { log } = this.#options;
+    const waitMs = this.#restartWaits[place]?.after(end) ?? RESTART_MIN_MS;
+    log.info({ place, waitMs, hadListened: end.hasListened }, "a session process starts again");
     this.#later(waitMs, () => {
       this.#begin(place, false, true).catch((error: unknown) => {
         log.error({ error }, "a session process could not be started again");
         // What has run tells of its end itself.
-        if (error instanceof RunNotAdded) this.#beginAgain(place, clock.monotonicMs());
+        if (!(error instanceof RunNotAdded)) return;
+        const isAlone = this.#listening.size === 0;
+        this.#beginAgain(place, { hasListened: false, livedMs: 0, isAlone });
       });
     });
+  }
+
+  #answerCallers(): void {
+    if (this.#isStopping || !this.#hasStarted) return;
+    void this.#restartingPort.listen(this.#listening.size === 0);
   }
 }
 

@@ -3,13 +3,14 @@ import type { Database } from "../../storage/database.js";
 import type { Logger } from "../log.js";
 import type { Metric } from "../metrics/box-metrics.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type {
-  BoxState,
-  LimitName,
-  MemberLink,
-  MemberQuestions,
-  MemberState,
-  OwnerQuestions,
+import {
+  type BoxState,
+  HEARTBEAT_MS,
+  type LimitName,
+  type MemberLink,
+  type MemberQuestions,
+  type MemberState,
+  type OwnerQuestions,
 } from "./box-questions.js";
 import { BreakerDesk } from "./breaker-desk.js";
 import { CallHolders } from "./call-holders.js";
@@ -23,6 +24,12 @@ import { NO_LIMIT, SlotLedger } from "./slot-ledger.js";
 
 /** How old what the session processes know of each other may be. */
 const STATE_MS = 250;
+/** A process that missed so many heartbeats gets no calls of others; a long garbage collection does not miss as many. */
+const SUSPECT_BEATS = 3;
+/** One that missed so many hangs: its event loop has not turned for 8 s, and each call that it carries is dead. */
+export const HUNG_BEATS = 8;
+/** Until its first heartbeat it loads its code, which takes long on a busy machine. */
+export const HUNG_BEATS_AT_START = 60;
 
 export interface BoxOwnerOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
@@ -40,11 +47,21 @@ export interface MemberDoors {
   readonly post: (parcel: Parcel) => void;
   /** It listens, on this port. */
   readonly started: (port: number) => void;
+  /** It misses its heartbeats. Told once. Left out where the process is this one. */
+  readonly hung?: (missedBeats: number) => void;
 }
 
 interface Member {
   readonly link: MemberLink;
+  readonly hung: MemberDoors["hung"];
   state: MemberState;
+  /**
+   * Counted by the owner's own turns, not by time: when the owner or the whole machine stood still, one turn has passed, and the
+   * heartbeats that were sent meanwhile are read before the next.
+   */
+  missedBeats: number;
+  hungAtBeats: number;
+  isDebugged: boolean;
 }
 
 const STARTING: MemberState = { isServing: false, isLate: false };
@@ -60,6 +77,8 @@ export class BoxOwner {
   readonly #breakers: BreakerDesk;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
+  readonly #stopWatching: CancelTimer;
+  #countedAtMs: number;
   #told: BoxState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
 
   constructor(options: BoxOwnerOptions) {
@@ -71,6 +90,8 @@ export class BoxOwner {
     this.#breakers = new BreakerDesk(this.#members, clock, nodes);
     this.#tokens = nodes?.tokens ?? boxTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
+    this.#countedAtMs = clock.monotonicMs();
+    this.#stopWatching = clock.every(HEARTBEAT_MS, () => this.#countBeats());
   }
 
   get callCount(): number {
@@ -78,10 +99,17 @@ export class BoxOwner {
   }
 
   /** A session process begins. */
-  join(name: number, { post, started }: MemberDoors): MemberLink {
+  join(name: number, { post, started, hung }: MemberDoors): MemberLink {
     const handlers = { ...this.#handlers(name), started };
     const link = new Link<MemberQuestions, OwnerQuestions>(post, handlers, this.#options.log);
-    this.#members.set(name, { link, state: STARTING });
+    this.#members.set(name, {
+      link,
+      hung,
+      state: STARTING,
+      missedBeats: 0,
+      hungAtBeats: HUNG_BEATS_AT_START,
+      isDebugged: false,
+    });
     link.tell("box", this.#told);
     for (const topic of this.#news.topics) link.tell("newsWanted", { topic, isWanted: true });
     return link;
@@ -106,6 +134,7 @@ export class BoxOwner {
 
   close(): void {
     this.#stopTelling();
+    this.#stopWatching();
   }
 
   /** The box as the other nodes see it. */
@@ -159,6 +188,7 @@ export class BoxOwner {
       report: (report) => this.#placedCalls.report(name, report),
       metrics: async () => boxMetricsPage(this.#members, await metrics(), clock),
       state: (state) => this.#noteState(name, state),
+      heartbeat: ({ isDebugged }) => this.#noteHeartbeat(name, isDebugged),
       endCall: (call) => this.#holders.end(name, call),
       hasCall: (callId) => this.#holders.isAnywhere(callId),
       recordsChanged: () => this.recordsChanged(name),
@@ -196,9 +226,33 @@ export class BoxOwner {
     this.#tellState();
   }
 
+  #noteHeartbeat(name: number, isDebugged: boolean): void {
+    const member = this.#members.get(name);
+    if (member === undefined) return;
+    const wasSuspect = member.missedBeats >= SUSPECT_BEATS;
+    member.missedBeats = 0;
+    member.hungAtBeats = HUNG_BEATS;
+    member.isDebugged = isDebugged;
+    if (wasSuspect) this.#tellState();
+  }
+
+  #countBeats(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const sinceMs = nowMs - this.#countedAtMs;
+    this.#countedAtMs = nowMs;
+    // Turns that come together after the owner stood still are one.
+    if (sinceMs < HEARTBEAT_MS / 2) return;
+    for (const member of this.#members.values()) {
+      if (member.hung === undefined || member.isDebugged) continue;
+      member.missedBeats += 1;
+      if (member.missedBeats === member.hungAtBeats) member.hung(member.missedBeats);
+    }
+  }
+
   #taking(): readonly number[] {
     return [...this.#members]
       .filter(([, { state }]) => state.isServing && !state.isLate)
+      .filter(([, { missedBeats }]) => missedBeats < SUSPECT_BEATS)
       .map(([name]) => name);
   }
 

@@ -22,6 +22,14 @@ export interface MemberState {
   readonly isLate: boolean;
 }
 
+/** How often a session process sends a heartbeat to the owner. */
+export const HEARTBEAT_MS = 1_000;
+
+export interface Heartbeat {
+  /** A debugger is attached: the process may stand still at a breakpoint for as long as a person thinks. */
+  readonly isDebugged: boolean;
+}
+
 /** The box as each of its session processes sees it. */
 export interface BoxState {
   readonly callCount: number;
@@ -107,6 +115,8 @@ export interface OwnerQuestions {
   /** It listens, on this port. */
   readonly started: { readonly asks: number; readonly answers: void };
   readonly state: { readonly asks: MemberState; readonly answers: void };
+  /** A heartbeat of the asker's event loop, from its first moment on. */
+  readonly heartbeat: { readonly asks: Heartbeat; readonly answers: void };
   /** Runs statements on the database. */
   readonly store: { readonly asks: RelayedRequest; readonly answers: RelayedOutcome };
   readonly lookAtStore: { readonly asks: undefined; readonly answers: StoreCondition };

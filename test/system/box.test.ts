@@ -272,6 +272,82 @@ function boxTests(): void {
     assert.equal(calls.length, CALLS);
   });
 
+  test("a process that hangs is killed, its calls are closed as failed, and another takes its place", async () => {
+    const customer = await customerWithAgent();
+    await stand.listening();
+    const callers = await Promise.all(
+      Array.from({ length: CALLS }, async () => {
+        const caller = dial(customer);
+        assert.ok(await isTaken(caller));
+        return caller;
+      }),
+    );
+    const [victim] = stand.box.pids();
+    assert.ok(victim);
+    process.kill(victim, "SIGSTOP");
+    await eventually(
+      "the end of the process",
+      () => !stand.box.pids().includes(victim) || undefined,
+    );
+    assert.throws(() => process.kill(victim, 0), { code: "ESRCH" });
+    const hung = stand.log.lines.filter(({ message }) => message.includes("process hangs"));
+    assert.deepEqual(
+      hung.map(({ fields }) => fields["pid"]),
+      [victim],
+    );
+    await stand.listening();
+    await Promise.all(callers.map((caller) => caller.hangUp()));
+    const calls = await stand.endedCalls(customer, CALLS);
+    const failed = calls.filter(({ status }) => status === "failed");
+    assert.ok(failed.length > 0 && failed.length < CALLS, `${failed.length} calls failed`);
+    for (const { metadata } of failed) {
+      assert.equal(metadata["endReason"], "a process of the server ended during the call");
+    }
+  });
+
+  test("processes that are killed over and over are soon back, and callers are told meanwhile", async () => {
+    const customer = await customerWithAgent();
+    await stand.listening();
+    const told: string[] = [];
+    const statuses = new Set<number>();
+    const told1012 = async () => {
+      const caller = dial(customer);
+      const event = await caller.until(({ type }) => type === "connected" || type === "closed");
+      if (event.type === "closed") told.push(`${event.code} ${event.reason}`);
+      else await caller.hangUp();
+    };
+    for (let kills = 0; kills < 9; kills += 1) {
+      const victims = await eventually("a process to kill", () => {
+        const pids = stand.box.pids();
+        return pids.length > 0 ? pids : undefined;
+      });
+      for (const pid of victims) process.kill(pid, "SIGKILL");
+      await eventually("their end", () => {
+        const pids = stand.box.pids();
+        return pids.every((pid) => !victims.includes(pid)) || undefined;
+      });
+      await told1012().catch(() => undefined);
+      const ready = await fetch(`${stand.url}/api/ready`, {
+        headers: { connection: "close" },
+      }).catch(() => undefined);
+      await ready?.text();
+      if (ready !== undefined) statuses.add(ready.status);
+    }
+    await stand.listening();
+    assert.ok(
+      told.some((each) => each.startsWith("1012 the server restarts")),
+      told.join("\n"),
+    );
+    assert.ok(statuses.has(503), [...statuses].join());
+    const waits = stand.log.lines
+      .filter(({ message }) => message === "a session process starts again")
+      .map(({ fields }) => Number(fields["waitMs"]));
+    assert.ok(waits.length >= 9, waits.join());
+    assert.ok(Math.max(...waits) <= 5_000, waits.join());
+    const caller = await Caller.connect({ url: stand.url, apiKey: customer.apiKey });
+    await caller.hangUp();
+  });
+
   test("a box that stops lets calls in progress finish, and leaves no process behind", async () => {
     await stand.listening();
     const customer = await customerWithAgent();

@@ -12,7 +12,10 @@ const PARTS: ReadonlySet<string> = new Set(
   [COPY, LOCK].flatMap((name) => ["", "-journal", "-wal", "-shm"].map((end) => `${name}${end}`)),
 );
 
-/** A younger one may belong to a process that has not come to hold it yet. */
+/**
+ * A younger folder without a copy may belong to a process that does not hold its lock yet. One with lock and copy was held: where
+ * the lock is free, its process is dead, however young it is.
+ */
 const AGE_MIN_MS = 60_000;
 
 /** A copy that is not whole yet, in a folder beside its later place. The system says when the process that made it died. */
@@ -48,14 +51,15 @@ async function removeDead(folder: string, madeBeforeMs: number): Promise<void> {
     const path = join(folder, name);
     if (!NAME.test(name)) continue;
     const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < madeBeforeMs) await removeIfDead(path);
+    if (found !== undefined) await removeIfDead(path, found.mtimeMs < madeBeforeMs);
   }
 }
 
 /** Nothing but what a backup makes is removed, and nothing that a process is still at work on. */
-async function removeIfDead(folder: string): Promise<void> {
+async function removeIfDead(folder: string, isOld: boolean): Promise<void> {
   const names = await readdir(folder).catch(() => [basename(folder)]);
   if (!names.every((name) => PARTS.has(name))) return;
+  if (!isOld && !(names.includes(COPY) && names.includes(LOCK))) return;
   const lock = holdIfThere(folder);
   if (lock === undefined) return;
   await rm(folder, { recursive: true, force: true });

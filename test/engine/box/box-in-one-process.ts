@@ -54,7 +54,11 @@ export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSur
     log,
   });
   /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
-  const join = (name: number, handlers: Partial<Handlers<MemberQuestions>> = {}) => {
+  const join = (
+    name: number,
+    handlers: Partial<Handlers<MemberQuestions>> = {},
+    hung?: (missedBeats: number) => void,
+  ) => {
     const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
     const member = new Link<OwnerQuestions, MemberQuestions>(
       post,
@@ -64,6 +68,7 @@ export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSur
     const ownerSide: MemberLink = owner.join(name, {
       post: (parcel) => setImmediate(() => member.receive(parcel)),
       started: nothing,
+      ...(hung && { hung }),
     });
     return member;
   };

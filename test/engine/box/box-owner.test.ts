@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BoxState, SentNews, WantedNews } from "../../../engine/box/box-questions.js";
+import { HUNG_BEATS, HUNG_BEATS_AT_START } from "../../../engine/box/box-owner.js";
+import {
+  type BoxState,
+  HEARTBEAT_MS,
+  type SentNews,
+  type WantedNews,
+} from "../../../engine/box/box-questions.js";
 import { LinkClosed } from "../../../engine/box/link.js";
 import { Failure } from "../../../engine/failure.js";
 import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
@@ -169,4 +175,53 @@ test("a process that stands still is not waited for longer than it uses what it 
   assert.equal(isDone, false);
   clock.advance(1);
   await done;
+});
+
+test("a process whose event loop stands still takes no calls of others, and is told as hung", async () => {
+  const { clock, owner, join } = newBox();
+  const hung: number[] = [];
+  const one = join(1, {}, (missed) => void hung.push(missed));
+  one.tell("heartbeat", { isDebugged: false });
+  one.tell("state", { isServing: true, isLate: false });
+  await settled();
+  clock.advance(2 * HEARTBEAT_MS);
+  assert.equal(owner.asNode.isTaking, true, "a collection of garbage takes that long");
+  clock.advance(HEARTBEAT_MS);
+  assert.equal(owner.asNode.isTaking, false);
+  one.tell("heartbeat", { isDebugged: false });
+  await settled();
+  assert.equal(owner.asNode.isTaking, true);
+  clock.advance((HUNG_BEATS - 1) * HEARTBEAT_MS);
+  assert.deepEqual(hung, []);
+  clock.advance(30 * HEARTBEAT_MS);
+  assert.deepEqual(hung, [HUNG_BEATS], "told once");
+});
+
+test("a process that loads its code has longer to send its first heartbeat", () => {
+  const { clock, join } = newBox();
+  const hung: number[] = [];
+  join(1, {}, (missed) => void hung.push(missed));
+  clock.advance((HUNG_BEATS_AT_START - 1) * HEARTBEAT_MS);
+  assert.deepEqual(hung, []);
+  clock.advance(HEARTBEAT_MS);
+  assert.deepEqual(hung, [HUNG_BEATS_AT_START]);
+});
+
+test("no process is taken for hung because the owner stood still, or a debugger stopped the process", async () => {
+  const { clock, owner, join } = newBox();
+  const hung: number[] = [];
+  const one = join(1, {}, (missed) => void hung.push(missed));
+  const other = join(2, {}, (missed) => void hung.push(missed));
+  one.tell("heartbeat", { isDebugged: false });
+  other.tell("heartbeat", { isDebugged: true });
+  await settled();
+  for (let n = 0; n < 4; n += 1) {
+    clock.stall(60_000);
+    one.tell("heartbeat", { isDebugged: false });
+    await settled();
+  }
+  assert.deepEqual(hung, []);
+  owner.leave(1);
+  clock.advance(60 * HEARTBEAT_MS);
+  assert.deepEqual(hung, [], "one that has ended, and one that is debugged");
 });

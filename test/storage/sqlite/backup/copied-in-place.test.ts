@@ -159,7 +159,7 @@ test("a copy that cannot be named is refused in the system's words, and nothing 
   assert.deepEqual(namesIn(folder), []);
 });
 
-test("what a killed copy has left for more than a minute is removed with the next one, and nothing else", async () => {
+test("what killed copies have left is removed with the next one, and nothing else", async () => {
   const { sourcePath, folder, targetPath } = await source();
   const nowSec = Date.now() / 1_000;
   const leave = async (name: string, ageSec: number, parts: readonly string[]) => {
@@ -172,6 +172,7 @@ test("what a killed copy has left for more than a minute is removed with the nex
   await leave("one.partial-abc123", 90, [...whole, "copy.lock", "copy.lock-journal"]);
   await leave("two.partial-abc123", 90, []);
   await leave("young.partial-abc123", 30, whole);
+  await leave("killed.partial-abc123", 0, [...whole, "copy.lock"]);
   await leave("letters.partial-abc123", 90, ["copy.db", "letter.txt"]);
   await leave("three.partial-abc1234", 90, whole);
   await leave("held.partial-abc123", 0, []);
