@@ -108,7 +108,38 @@ export function accessFaults(
   return { refused, gated };
 }
 
-/** The status of an agent, first rule that holds. `position` counts the organization's agents in creation order from 0. */
+/** The first of a chain that the agent may use now: its own provider, at place 0, or a fallback. Undefined where none is. */
+export function firstUsable(
+  agent: AgentRecord,
+  category: Category,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): (UsableVendor & { readonly place: number }) | undefined {
+  const chain = [
+    usablePrimary(agent, category, plan, providersById),
+    ...usableFallbacks(agent, category, plan, providersById),
+  ];
+  const place = chain.findIndex((each) => each !== undefined);
+  const first = chain[place];
+  return first && { ...first, place };
+}
+
+function usablePrimary(
+  agent: AgentRecord,
+  category: Category,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): UsableVendor | undefined {
+  const slot = slotOf(agent, category);
+  const provider = visibleProvider(agent.orgId, providersById.get(slot.providerId));
+  if (provider?.active !== true || !isSlotInPlan(plan, slot, provider)) return undefined;
+  return { provider, modelId: slot.modelId ?? sttModelId(plan, provider) };
+}
+
+/**
+ * The status of an agent, first rule that holds. A chain of which one can be used pauses nothing. `position` counts the
+ * organization's agents in creation order from 0.
+ */
 export function agentStanding(
   agent: AgentRecord,
   position: number,
@@ -116,17 +147,22 @@ export function agentStanding(
   providersById: ProvidersById,
 ): AgentStanding {
   if (!agent.active) return { status: "inactive", pauseReason: null };
-  const slots = slotsOf(agent).map((slot) => ({
-    slot,
-    provider: visibleProvider(agent.orgId, providersById.get(slot.providerId)),
-  }));
-  for (const { slot, provider } of slots) {
+  const unusable = slotsOf(agent)
+    .filter(({ category }) => firstUsable(agent, category, plan, providersById) === undefined)
+    .map((slot) => ({
+      slot,
+      provider: visibleProvider(agent.orgId, providersById.get(slot.providerId)),
+      others: agent.fallbacks[slot.category].length > 0 ? NOR_FALLBACKS : "",
+    }));
+  for (const { slot, provider, others } of unusable) {
     const reason = providerPause(slot, provider);
-    if (reason !== undefined) return { status: "paused_provider", pauseReason: reason };
+    if (reason === undefined) continue;
+    return { status: "paused_provider", pauseReason: `${reason}${others}` };
   }
-  for (const { slot, provider } of slots) {
-    if (provider === undefined || isSlotInPlan(plan, slot, provider)) continue;
-    return { status: "paused_plan", pauseReason: outsidePlan(plan, slot, provider) };
+  for (const { slot, provider, others } of unusable) {
+    if (provider === undefined) continue;
+    const reason = outsidePlan(plan, slot, provider);
+    return { status: "paused_plan", pauseReason: `${reason}${others}` };
   }
   if (position >= plan.limits.maxAgents) {
     return { status: "paused_plan", pauseReason: agentLimitReason(plan) };
@@ -137,6 +173,14 @@ export function agentStanding(
 export function agentLimitReason(plan: PlanRecord): string {
   const { maxAgents } = plan.limits;
   return `the plan "${plan.slug}" allows ${maxAgents} ${maxAgents === 1 ? "agent" : "agents"}`;
+}
+
+const NOR_FALLBACKS = ", and none of its fallbacks can be used";
+
+function slotOf(agent: AgentVendorChoice, category: Category): Slot {
+  const slot = slotsOf(agent).find((each) => each.category === category);
+  if (slot === undefined) throw new Error(`an agent has no ${category}`);
+  return slot;
 }
 
 function allFallbacksOf({ fallbacks }: AgentVendorChoice): readonly Slot[] {

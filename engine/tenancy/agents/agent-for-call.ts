@@ -8,20 +8,21 @@ import {
   type AgentStanding,
   type AgentStatus,
   agentStanding,
+  firstUsable,
   type ProvidersById,
-  sttModelId,
   type UsableVendor,
   usableFallbacks,
 } from "./agent-access.js";
 
 /** What a call needs; credentials are still sealed. */
 export interface AgentForCall {
+  /** Where its own provider cannot be used, it names the first usable fallback in its place. */
   readonly agent: AgentRecord;
   readonly llm: ProviderRecord;
   readonly tts: ProviderRecord;
   readonly stt: ProviderRecord;
   readonly sttModelId: string;
-  /** Those that the agent may use now, in its order. */
+  /** Those behind the first that the agent may use now, in its order. */
   readonly fallbacks: FallbacksForCall;
 }
 
@@ -67,30 +68,46 @@ export function agentForCall(
     if (agentId === undefined) throw noActiveAgent();
     throw unavailable(candidates[0]);
   }
-  const { agent } = chosen;
-  const llm = providersById.get(agent.llmProviderId);
-  const tts = providersById.get(agent.ttsProviderId);
-  const stt = providersById.get(agent.sttProviderId);
-  if (llm === undefined || tts === undefined || stt === undefined) {
-    throw new Error(`agent ${agent.id} is active without its providers`);
-  }
-  const listensWith = agent.sttModelId ?? sttModelId(plan, stt);
-  const fallbacks = fallbacksForCall(agent, plan, providersById);
-  return { agent, llm, tts, stt, sttModelId: listensWith, fallbacks };
-}
-
-function fallbacksForCall(
-  agent: AgentRecord,
-  plan: PlanRecord,
-  providersById: ProvidersById,
-): FallbacksForCall {
-  const of = (category: Category) => usableFallbacks(agent, category, plan, providersById);
+  const first = (category: Category) => {
+    const usable = firstUsable(chosen.agent, category, plan, providersById);
+    if (usable === undefined)
+      throw new Error(`agent ${chosen.agent.id} is active without ${category}`);
+    return usable;
+  };
+  const [llm, tts, stt] = [first("llm"), first("tts"), first("stt")];
+  // Place 0 is the agent's own provider, 1 its first fallback.
+  const behind = (category: Category, { place }: { readonly place: number }) =>
+    usableFallbacks(chosen.agent, category, plan, providersById).map((each, index) =>
+      index < place ? undefined : each,
+    );
   const isUsable = (each: UsableVendor | undefined) => each !== undefined;
-  const speeds = agent.fallbacks.tts.map(({ speed }) => speed);
+  const voices = chosen.agent.fallbacks.tts;
+  const fallbacks: FallbacksForCall = {
+    llm: behind("llm", llm).filter(isUsable),
+    tts: behind("tts", tts).flatMap((each, at) =>
+      each ? [{ ...each, speed: voices[at]?.speed ?? 1 }] : [],
+    ),
+    stt: behind("stt", stt).filter(isUsable),
+  };
+  const agent = {
+    ...chosen.agent,
+    llmProviderId: llm.provider.id,
+    llmModelId: llm.modelId,
+    ttsProviderId: tts.provider.id,
+    ttsModelId: tts.modelId,
+    ttsConfig: {
+      ...chosen.agent.ttsConfig,
+      speed: voices[tts.place - 1]?.speed ?? chosen.agent.ttsConfig.speed,
+    },
+    sttProviderId: stt.provider.id,
+  };
   return {
-    llm: of("llm").filter(isUsable),
-    tts: of("tts").flatMap((each, at) => (each ? [{ ...each, speed: speeds[at] ?? 1 }] : [])),
-    stt: of("stt").filter(isUsable),
+    agent,
+    llm: llm.provider,
+    tts: tts.provider,
+    stt: stt.provider,
+    sttModelId: stt.modelId,
+    fallbacks,
   };
 }
 

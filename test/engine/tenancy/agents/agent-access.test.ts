@@ -245,3 +245,67 @@ test("every reference that leads nowhere is named by its field", () => {
   const models = { llmModelId: "x", ttsModelId: "x", sttModelId: "x" };
   assert.deepEqual(paths(models), ["llmModelId", "ttsModelId", "sttModelId"]);
 });
+
+test("an agent is active while one of each chain can be used, and its calls begin with that one", () => {
+  const models = (category: Category) => [{ modelId: `${category}-model`, label: "" }];
+  const own = (category: Category, id: string, active = true) =>
+    provider(category, { id, orgId: "org", active, models: models(category) });
+  const slot = (category: Category, id: string) => ({
+    providerId: id,
+    modelId: `${category}-model`,
+  });
+  const fallbacks = {
+    ...AGENT.fallbacks,
+    llm: [slot("llm", "llm-off"), slot("llm", "llm-2"), slot("llm", "llm-3")],
+    tts: [{ ...slot("tts", "tts-2"), speed: 1.5 }],
+    stt: [slot("stt", "stt-2")],
+  };
+  const agent = { ...AGENT, fallbacks };
+  const off = ["llm", "tts", "stt"] as const;
+  const switchedOff = off.map((category) => provider(category, { active: false }));
+  const others = [
+    own("llm", "llm-off", false),
+    own("llm", "llm-2"),
+    own("llm", "llm-3"),
+    own("tts", "tts-2"),
+    own("stt", "stt-2"),
+  ];
+  const providersById = byId(...switchedOff, ...others);
+  assert.deepEqual(agentStanding(agent, 0, PLAN, providersById), {
+    status: "active",
+    pauseReason: null,
+  });
+  const agents = [{ agent, position: 0 }];
+  const chosen = agentForCall({ agents, providersById }, PLAN, "agent");
+  assert.deepEqual(
+    [chosen.llm.id, chosen.tts.id, chosen.stt.id, chosen.sttModelId],
+    ["llm-2", "tts-2", "stt-2", "stt-model"],
+  );
+  assert.deepEqual(
+    [chosen.agent.llmProviderId, chosen.agent.llmModelId, chosen.agent.ttsConfig.speed],
+    ["llm-2", "llm-model", 1.5],
+  );
+  const behind = chosen.fallbacks.llm.map((each) => each.provider.id);
+  assert.deepEqual([behind, chosen.fallbacks.tts, chosen.fallbacks.stt], [["llm-3"], [], []]);
+
+  const without = byId(...switchedOff, own("tts", "tts-2"), own("stt", "stt-2"));
+  assert.deepEqual(agentStanding(agent, 0, PLAN, without), {
+    status: "paused_provider",
+    pauseReason:
+      'the language-model provider "The llm" is not active, and none of its fallbacks can be used',
+  });
+});
+
+test("a model outside the plan pauses an agent only where no fallback can be used", () => {
+  const gated = { ...AGENT, llmModelId: "other" };
+  const models = [{ modelId: "llm-model", label: "" }];
+  const providersById = byId(provider("llm", { id: "llm-2", models }));
+  assert.equal(agentStanding(gated, 0, PLAN, providersById).status, "paused_plan");
+  const llm = [{ providerId: "llm-2", modelId: "llm-model" }];
+  const agent = { ...gated, fallbacks: { ...AGENT.fallbacks, llm } };
+  assert.equal(agentStanding(agent, 0, PLAN, providersById).status, "active");
+  assert.equal(
+    agentStanding(agent, PLAN.limits.maxAgents, PLAN, providersById).status,
+    "paused_plan",
+  );
+});
