@@ -12,19 +12,30 @@ if [ ! -f "$front_ends/$own" ]; then
 fi
 find "$front_ends" -type f -name '*.node' ! -name "$own" -delete
 
-sqlite="$modules/better-sqlite3"
-if [ ! -f "$sqlite/build/Release/better_sqlite3.node" ]; then
-  echo "prune-binaries.sh: $sqlite has no binary: npm rebuild better-sqlite3 makes it" >&2
+# SQLite: Node 20 needs the binary that was compiled for it, later ones the one of this system from the newer package
+# (storage/sqlite/sqlite-library.ts).
+if node -e 'process.exit(parseInt(process.versions.node, 10) >= 22 ? 1 : 0)'; then
+  kept="$modules/better-sqlite3-node20" other="$modules/better-sqlite3"
+  binary="$kept/build/Release/better_sqlite3.node"
+else
+  kept="$modules/better-sqlite3" other="$modules/better-sqlite3-node20"
+  binary=$(node -p '
+    const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+    `${process.argv[1]}/prebuilds/${process.platform}${isMusl ? "musl" : ""}-${process.arch}.node`' "$kept")
+fi
+if [ ! -f "$binary" ]; then
+  echo "prune-binaries.sh: SQLite has no binary at $binary: node deploy/packages/install.mjs makes it" >&2
   exit 1
 fi
-rm -rf "$sqlite/deps" "$sqlite/src"
-find "$sqlite/build" -type f ! -name better_sqlite3.node -delete
-find "$sqlite/build" -mindepth 1 -type d -empty -delete
-
-# Node 24 and later take SQLite from this one, which comes compiled (storage/sqlite/sqlite-library.ts).
-newer="$modules/better-sqlite3-node24"
-if node -e 'process.exit(parseInt(process.versions.node, 10) >= 24 ? 1 : 0)'; then
-  rm -rf "$newer"
-else
-  rm -rf "$newer/deps" "$newer/src" "$sqlite"
-fi
+packages=$(dirname "$(readlink -f "$kept")")
+find "$packages" -type f -name '*.node' ! -samefile "$binary" -delete
+rm -rf "$kept/deps" "$kept/src" "$other"
+# What is left of the packages is loaded by SQLite, or compiled it.
+for package in "$packages"/*; do
+  case $(basename "$package") in
+    better-sqlite3 | better-sqlite3-node20 | bindings | file-uri-to-path) ;;
+    *) rm -rf "$package" ;;
+  esac
+done
+find "$packages" -xtype l -delete
+find "$kept/" -mindepth 1 -type d -empty -delete

@@ -1,9 +1,8 @@
 /**
- * Files with a process for each folder. The vendors' SDKs use Node's own fetch, which a process that has loaded our undici no
- * longer has as it was. Those of `node-front` run other files' tests over another front: a process runs a file's tests
+ * Files with a process for each folder. Those of `node-front` run other files' tests over another front: a process runs a file's tests
  * once, whoever loads it first, and keeps the front.
  */
-const FOLDERS_APART = ["engine/sandbox/sdks/", "node-front/"];
+const FOLDERS_APART = ["node-front/"];
 /** Their calls take as long as they are spoken: what is begun first is not waited for at the end. */
 const BEGUN_FIRST = "system/";
 

@@ -9,8 +9,8 @@ import { costTable, readCosts } from "./file-costs.js";
 
 /**
  * Runs every *.test.js under this folder, or those whose path holds the words given as arguments. Those that need nginx,
- * ffmpeg, PostgreSQL, a browser, curl or another program of Debian are in folders of their own, which run only when they are asked for, then
- * alone. `--costs` says at the end which files took most CPU.
+ * ffmpeg, PostgreSQL, a browser, curl, another program of Debian, or the vendors' SDKs are in folders of their own, which run only when
+ * an option names them, then alone. `--costs` says at the end which files took most CPU.
  */
 const DEBIAN_FOLDERS = new Map([
   ["--livestream", "livestream-system/"],
@@ -18,6 +18,7 @@ const DEBIAN_FOLDERS = new Map([
   ["--browser", "browser-system/"],
   ["--docs", "docs-system/"],
   ["--postgres", "postgres-system/"],
+  ["--sdks", "sdks/"],
 ]);
 const debianFolder = DEBIAN_FOLDERS.get(process.argv[2] ?? "");
 const needsDebian = debianFolder !== undefined;
@@ -83,7 +84,23 @@ function processesOf({ apart, shared }: DealtFiles, processCount: number): reado
   });
 }
 
-if (names.length === 0) {
+/** Why SQLite does not load, such as a binary of another version of Node. Test processes would wait for its thread for ever. */
+async function sqliteFault(): Promise<string | undefined> {
+  try {
+    const { Sqlite } = await import("../storage/sqlite/sqlite-library.js");
+    new Sqlite(":memory:").close();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const sqliteFaultMessage = await sqliteFault();
+if (sqliteFaultMessage !== undefined) {
+  console.error(`SQLite does not load with Node ${process.version}: ${sqliteFaultMessage}`);
+  console.error("Run npm ci with this version of Node.");
+  process.exitCode = 1;
+} else if (names.length === 0) {
   console.error(`no test file matches ${filters.join(" ")}`);
   process.exitCode = 1;
 } else {

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 bundle() { # SOURCE FORMAT OUTPUT [OPTION...]
   source=$1 format=$2 output=$3
   shift 3
-  node_modules/.bin/esbuild "$source" --bundle --format="$format" --target=es2022 --minify --legal-comments=none \
+  node_modules/esbuild/bin/esbuild "$source" --bundle --format="$format" --target=es2022 --minify --legal-comments=none \
     --log-level=warning --outfile="$out/$output" "$@"
   gzip -9 -n -c "$out/$output" >"$out/$output.gz"
 }

@@ -8,10 +8,10 @@ out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 
 # Names hold a hash of what is in the file: browsers keep each for ever. What only some pages need is loaded with them.
-node_modules/.bin/esbuild api/console/main.tsx --bundle --splitting --format=esm --target=es2022 --minify \
+node_modules/esbuild/bin/esbuild api/console/main.tsx --bundle --splitting --format=esm --target=es2022 --minify \
   --jsx=automatic --define:process.env.NODE_ENV=\"production\" --legal-comments=none --log-level=warning \
   --entry-names='[name]-[hash]' --chunk-names='[name]-[hash]' --outdir="$out"
-node_modules/.bin/esbuild api/console/icon.svg --loader:.svg=copy --entry-names='[name]-[hash]' --log-level=warning \
+node_modules/esbuild/bin/esbuild api/console/icon.svg --loader:.svg=copy --entry-names='[name]-[hash]' --log-level=warning \
   --outdir="$out"
 gzip -9 -n "$out"/*.js "$out"/*.css "$out"/*.svg
 cd node_modules

@@ -27,6 +27,7 @@ const CARRIES_CALLS = new Set(["main.js", "api/box/session-work.js"]);
 /** Packages that look for files beside their own, or have a binary. */
 const LEFT_WHERE_THEY_ARE = [
   "better-sqlite3",
+  "better-sqlite3-node20",
   "mpg123-decoder",
   "pg-native",
   "pino",

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import * as v from "valibot";
 import { parseDockerfile, type Step } from "./dockerfile.js";
 
@@ -113,25 +113,27 @@ function copy(words: readonly string[], stage: Building, { context, folders }: A
   const source = from === undefined ? context : (folders.get(from) ?? "");
   const ignored = from === undefined ? ignoredNames(context) : () => false;
   for (const path of paths.slice(0, -1)) {
-    if (path !== "." && !path.includes("node_modules") && !path.includes("dist")) {
-      cpSync(join(source, path), join(target, path.split("/").at(-1) ?? ""), { recursive: true });
-      continue;
-    }
-    const folder = join(source, path);
-    mkdirSync(target, { recursive: true });
-    const names = readdirSync(folder).filter((name) => !ignored(name));
-    for (const name of names) execFileSync("cp", ["-a", join(folder, name), target]);
+    const copied = join(source, path);
+    // As Docker does: what is in a folder, and a file under its name.
+    const isFolder = lstatSync(copied).isDirectory();
+    cpSync(copied, isFolder ? target : join(target, basename(path)), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (each) => !ignored(relative(source, each)),
+    });
   }
 }
 
-/** Knows only names in the root with stars in them, and throws at a pattern that is more. */
-function ignoredNames(context: string): (name: string) => boolean {
+// Knows names in the root, with stars in them, and `**/name`, which is at any depth; throws at a pattern that is more.
+function ignoredNames(context: string): (path: string) => boolean {
   const lines = readFileSync(join(context, ".dockerignore"), "utf8").split("\n");
-  const patterns = lines.filter((line) => line !== "");
-  const odd = patterns.find((pattern) => !/^[\w.*-]+$/.test(pattern));
-  if (odd !== undefined) throw new Error(`.dockerignore: "${odd}" is more than a name`);
-  const forms = patterns.map(
-    (pattern) => new RegExp(`^${pattern.replaceAll(".", String.raw`\.`).replaceAll("*", ".*")}$`),
-  );
-  return (name) => forms.some((form) => form.test(name));
+  const forms = lines
+    .filter((line) => line !== "")
+    .map((pattern) => {
+      const [, depth, name = ""] = /^(\*\*\/)?([\w.*-]+)$/.exec(pattern) ?? [];
+      if (name === "") throw new Error(`.dockerignore: "${pattern}" is more than a name`);
+      const form = name.replaceAll(".", String.raw`\.`).replaceAll("*", "[^/]*");
+      return new RegExp(depth === undefined ? `^${form}$` : `(?:^|/)${form}$`);
+    });
+  return (path) => forms.some((form) => form.test(path));
 }

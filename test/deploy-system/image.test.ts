@@ -33,9 +33,9 @@ const SIZE_MAX_MIB = 100;
 let folder: string;
 let image: Image;
 
-/** The binary that npm ci has made here, as the file that the package's install step would else download. */
+/** The binary that npm ci compiled here for Node 20, as the file that SQLite's install script would download. */
 function packedSqlite(target: string): void {
-  const sqlite = join(ROOT, "node_modules/better-sqlite3");
+  const sqlite = join(ROOT, "node_modules/better-sqlite3-node20");
   const { version } = v.parse(
     v.object({ version: v.string() }),
     JSON.parse(readFileSync(join(sqlite, "package.json"), "utf8")),
@@ -50,12 +50,15 @@ function packedSqlite(target: string): void {
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-image-test-"));
   chmodSync(folder, 0o755);
-  packedSqlite(join(folder, "prebuilds"));
+  const isCompiled = Number.parseInt(process.versions.node, 10) < 22;
+  if (isCompiled) packedSqlite(join(folder, "prebuilds"));
   image = buildImage(dockerfile, ROOT, folder, {
     ...NPM,
     npm_config_prefer_offline: "true",
     npm_config_loglevel: "error",
     npm_config_better_sqlite3_local_prebuilds: join(folder, "prebuilds"),
+    // As on a machine without a compiler, since compiling takes a minute.
+    CXX: join(folder, "no-compiler"),
   });
 });
 after(() => rmSync(folder, { recursive: true }));
@@ -66,7 +69,12 @@ function files(...conditions: readonly string[]): readonly string[] {
 }
 
 test("the image has what the server needs, and nothing that tests, builds or other machines need", () => {
-  assert.deepEqual(readdirSync(image.workFolder).sort(), ["dist", "node_modules", "package.json"]);
+  assert.deepEqual(readdirSync(image.workFolder).sort(), [
+    "deploy",
+    "dist",
+    "node_modules",
+    "package.json",
+  ]);
   const { packages } = v.parse(
     Lock,
     JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")),

@@ -31,10 +31,13 @@ test("prune-binaries.sh refuses a folder whose SQLite has no binary, and takes n
   const folder = mkdtempSync(join(tmpdir(), "parley-prune-"));
   context.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "uWebSockets.js/dist/bin"), { recursive: true });
-  mkdirSync(join(folder, "better-sqlite3/src"), { recursive: true });
+  for (const sqlite of ["better-sqlite3", "better-sqlite3-node20"]) {
+    mkdirSync(join(folder, sqlite, "src"), { recursive: true });
+  }
   writeFileSync(join(folder, "uWebSockets.js/dist/bin/uws_none_none_1.node"), "");
   const told = spawnSync(PRUNE, [folder], { encoding: "utf8" });
   assert.equal(told.status, 1);
-  assert.match(told.stderr, /has no uws_.*nothing of it is kept[^]*npm rebuild better-sqlite3/);
+  assert.match(told.stderr, /has no uws_.*nothing of it is kept[^]*install\.mjs makes it/);
   assert.deepEqual(readdirSync(join(folder, "better-sqlite3")), ["src"]);
+  assert.deepEqual(readdirSync(join(folder, "better-sqlite3-node20")), ["src"]);
 });

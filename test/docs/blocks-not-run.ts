@@ -29,10 +29,6 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "the first takes ten minutes; .ci/run does the last",
   },
   {
-    text: "npm run mutate -- --files engine/session --sample 200 --seed 1 --minutes 8",
-    reason: "takes minutes; test/bench/mutation tests the parts",
-  },
-  {
     text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg\nnpm run livestream:local",
     reason:
       "needs Debian's packages; test/livestream-system/local-command.test.ts runs the command",

@@ -85,7 +85,7 @@ export const importDirection: FileRule = (file) => {
 };
 
 /** The vendors' own clients judge the simulators; the product never leans on them. */
-const SDK_PLACES = ["test/engine/sandbox/"];
+const SDK_PLACES = ["test/sdks/"];
 
 /** The only part that has a page of React. */
 const CONSOLE = ["api/console/"];
@@ -131,8 +131,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@deepgram/sdk": SDK_PLACES,
   "@elevenlabs/elevenlabs-js": SDK_PLACES,
   ai: SDK_PLACES,
+  assemblyai: SDK_PLACES,
   "deepgram-sdk-4": SDK_PLACES,
-  "edge-tts-universal": SDK_PLACES,
   "groq-sdk": SDK_PLACES,
   "msedge-tts": SDK_PLACES,
   ollama: SDK_PLACES,

@@ -8,9 +8,9 @@ out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../../.."
 site=deploy/livestream/front/site
 
-node_modules/.bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
+node_modules/esbuild/bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
   --alias:hls.js=hls.js/dist/hls.light.min.mjs --log-level=warning --outfile="$out/main.js"
-node_modules/.bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
+node_modules/esbuild/bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
 cp $site/index.html $site/icon.svg "$out/"
 cat node_modules/hls.js/LICENSE node_modules/valibot/LICENSE* >"$out/licenses.txt"
 # Served by another user than the one who builds.
