@@ -14,7 +14,7 @@ import { estimatedTokens } from "./token-estimate.js";
 import { toolsDoneAfter } from "./tool-use/tools-done.js";
 import { isGrowing, reportOf, type Turn } from "./turn.js";
 import { dropEarly } from "./turn-taking/early-reply.js";
-import { echoBehindDoubtful } from "./turn-taking/own-echo.js";
+import { echoBehindDoubtful, spokenBeforeAfter } from "./turn-taking/own-echo.js";
 import { vainWaitAfter } from "./turn-taking/vain-wait.js";
 import { unheardText } from "./unheard.js";
 
@@ -59,7 +59,10 @@ export function settleTurn(
   const settled: SessionState = {
     ...state,
     turn: undefined,
-    spokenBefore: turn.sentCount === 0 ? state.spokenBefore : { ledger: turn.ledger, untilMs },
+    spokenBefore:
+      turn.sentCount === 0
+        ? state.spokenBefore
+        : spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs),
     heldAtMs: undefined,
     unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
     cutQuestion: carried ? turn.userText : "",

@@ -16,7 +16,13 @@ import type { ToolsDone } from "./tool-use/tools-done.js";
 import type { Transfer } from "./tool-use/transferring.js";
 import type { Turn } from "./turn.js";
 import type { EarlyReply } from "./turn-taking/early-reply.js";
-import { type DoubtfulWords, NOTHING_SPOKEN, type SpokenBefore } from "./turn-taking/own-echo.js";
+import {
+  type DoubtfulWords,
+  type EchoHeard,
+  NO_ECHO_HEARD,
+  NOTHING_SPOKEN,
+  type SpokenBefore,
+} from "./turn-taking/own-echo.js";
 import type { VainWait } from "./turn-taking/vain-wait.js";
 
 /** What the agent decides about a call; does not change while it lasts. */
@@ -116,6 +122,7 @@ export interface SessionState {
   readonly vainHolds: number;
   /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
   readonly echoedAtMs: number;
+  readonly echoHeard: EchoHeard;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
   readonly digits: string;
   /** When keys were last taken as a whole. */
@@ -169,6 +176,7 @@ export function newSession(
     heldAtMs: undefined,
     vainHolds: 0,
     echoedAtMs: Number.NEGATIVE_INFINITY,
+    echoHeard: NO_ECHO_HEARD,
     digits: "",
     digitsTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
@@ -211,6 +219,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     heldAtMs: state.heldAtMs,
     vainHolds: state.vainHolds,
     echoedAtMs: state.echoedAtMs,
+    echoHeard: state.echoHeard,
     digits: state.digits,
     digitsTakenAtMs: state.digitsTakenAtMs,
     cutSentences: state.cutSentences,

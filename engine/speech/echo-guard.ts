@@ -40,6 +40,27 @@ const AT_THE_END_EARLY_MS = 100;
 const AT_THE_END_LATE_MS = 400;
 const AT_THE_END_WORDS_MIN = 2;
 
+/**
+ * A loudspeaker brings back everything: words in front of which so much of the agent's turn did not come back are the caller's
+ * sooner than an echo, as in an answer that repeats a question's end. The beginning of a first word is often lost.
+ */
+const SKIPPED_MIN_MS = 350;
+/** On a known loudspeaker a recognizer leaves out more; behind a longer gap the words must come when this loudspeaker's echo comes. */
+const SKIPPED_ON_LOUDSPEAKER_MIN_MS = 1_200;
+/**
+ * Nobody who has to hear words first says them along with the agent so closely. What is asked for is known to many before they
+ * have heard it all.
+ */
+const ALONG_MAX_MS = 500;
+/** Nor so many, from a sentence's first word on, a little later. */
+const LONG_ALONG_MAX_MS = 400;
+const LONG_ALONG_WORDS_MIN = 8;
+/** The echo of a known loudspeaker takes as long as it took before, give or take this. */
+const LAG_TOLERANCE_MS = 400;
+const LAG_KNOWN_MIN_MS = 600;
+/** Two reports of where a word ended may differ by rounding. */
+const PLACE_TOLERANCE_MS = 50;
+
 /** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
 const STOPS = new Set(
   `stop wait quiet enough pause
@@ -65,6 +86,15 @@ const ANSWERS = new Set([
 /** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
 export type Echo = "none" | "possible" | "certain";
 
+/** What is known of the words that were heard. */
+export interface EchoJudgement {
+  readonly echo: Echo;
+  /** Where the agent's words end that the best match stands for, and how much later they were heard; undefined without a match. */
+  readonly match?: { readonly playedUntilMs: number; readonly lagMs: number };
+  /** They would be an echo for certain if the agent's words in front of them had come back, too. */
+  readonly lacksBeginning?: boolean;
+}
+
 /** What was heard, of which a match is a part. */
 interface Said {
   readonly words: readonly string[];
@@ -74,6 +104,19 @@ interface Said {
   readonly lagMaxMs: number;
   readonly mayGoOn: boolean;
   readonly isOnLoudspeaker: boolean;
+  readonly cameBack: CameBack | undefined;
+}
+
+/** What has come back of the agent's words, in this call. */
+export interface CameBack {
+  /** Until where on the call's clock they were played; minus infinity where none came back. */
+  readonly untilMs: number;
+  /** How much later they were heard, at most; undefined where none came back. */
+  readonly lagMs: number | undefined;
+  /** When the turn began of which the newest words are. */
+  readonly turnBeganAtMs: number;
+  /** The turn before that one was long enough to come back, and did not. */
+  readonly isTurnBeforeSilent: boolean;
 }
 
 /** What else is known of the call. */
@@ -86,6 +129,8 @@ export interface Circumstances {
   readonly mayGoOn?: boolean;
   /** The part that was said last, where words before a pause are compared with it: only to repeat these took time since. */
   readonly newestText?: string;
+  /** Left out where it is not known: then words can be an echo whether or not those in front of them came back. */
+  readonly cameBack?: CameBack;
 }
 
 /**
@@ -100,12 +145,22 @@ export function echoOf(
   playedWords: readonly PlayedWord[],
   circumstances: Circumstances = {},
 ): Echo {
+  return judgeEcho(callerText, endedAtMs, playedWords, circumstances).echo;
+}
+
+/** As `echoOf`, with what it is judged by. */
+export function judgeEcho(
+  callerText: string,
+  endedAtMs: number,
+  playedWords: readonly PlayedWord[],
+  circumstances: Circumstances = {},
+): EchoJudgement {
   // Most of what callers say is said in silence.
   if ((playedWords.at(-1)?.endsAtMs ?? Number.NEGATIVE_INFINITY) < endedAtMs - LATE_MAX_MS) {
-    return "none";
+    return { echo: "none" };
   }
   const words = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
-  if (words.every((word) => INTERRUPTIONS.has(word))) return "none";
+  if (words.every((word) => INTERRUPTIONS.has(word))) return { echo: "none" };
   const { standsStill = false, isOnLoudspeaker = false, newestText = callerText } = circumstances;
   // With the agent's sound its echo stands still, and what was heard of it is settled for no other reason.
   const mayGoOn = standsStill || circumstances.mayGoOn === true;
@@ -117,13 +172,15 @@ export function echoOf(
     lagMaxMs: Math.min(lagMaxMs, REPEATED_MAX_MS),
     mayGoOn,
     isOnLoudspeaker,
+    cameBack: circumstances.cameBack,
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
   const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
   // The next word tells a first one that was misheard from the caller's.
   let isPossible = isOnLoudspeaker && mayGoOn && words.length === 1 && newestLagMs <= said.lagMaxMs;
-  let isMisheard = false;
+  let misheard: EchoJudgement["match"];
   let isWhole = false;
+  let lacking: EchoJudgement["match"];
   for (let from = 0; from < played.length; from += 1) {
     const match = matchedFrom(words, played, from);
     const lagMs = endedAtMs - placeOf(match, words, played);
@@ -131,16 +188,48 @@ export function echoOf(
     isWhole ||= lagMs > LATE_MAX_MS && words.length > 1 && match.count === words.length;
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS || !isEcho(said, match, lagMs)) continue;
     isPossible = true;
-    if (match.count < words.length) {
-      isMisheard ||=
-        mayBeMisheard(said, match, played, lagMs) && isCertain(said, match, played, lagMs);
-    } else if ((standsStill && match.isCut) || isCertain(said, match, played, lagMs)) {
-      return "certain";
-    } else isWhole = true;
+    const isAll = match.count === words.length;
+    const place = { playedUntilMs: played[match.to]?.endsAtMs ?? 0, lagMs };
+    const isCut = isAll && standsStill && match.isCut;
+    const isCertainly = isCut || isCertain(said, match, played, lagMs);
+    const isOwn = isAll || mayBeMisheard(said, match, played, lagMs);
+    if (isCertainly && isOwn && !isCut && !isInOrder(said, match, played, lagMs)) lacking ??= place;
+    else if (isCertainly && isAll) return { echo: "certain", match: place };
+    else if (isCertainly && isOwn) misheard ??= place;
+    isWhole ||= isAll;
   }
   // What the agent said word for word is an answer sooner than other words of its that were misheard.
-  if (isMisheard && !isWhole) return "certain";
-  return isPossible ? "possible" : "none";
+  if (misheard !== undefined && !isWhole) return { echo: "certain", match: misheard };
+  if (lacking !== undefined) return { echo: "possible", match: lacking, lacksBeginning: true };
+  return { echo: isPossible ? "possible" : "none" };
+}
+
+/**
+ * Whether the agent's words in front of the match came back, too, or so few are missing that a recognizer can have left them out;
+ * and the match has not come back before, which an echo does once.
+ */
+function isInOrder(
+  { cameBack, isOnLoudspeaker, words }: Said,
+  { from, to }: EchoMatch,
+  played: readonly PlayedWord[],
+  lagMs: number,
+): boolean {
+  if (cameBack === undefined) return true;
+  const untilMs = cameBack.untilMs + PLACE_TOLERANCE_MS;
+  if ((played[to]?.endsAtMs ?? 0) <= untilMs) return false;
+  const { lagMs: knownLagMs = LAG_KNOWN_MIN_MS } = cameBack;
+  const lagMaxMs = Math.max(LAG_KNOWN_MIN_MS, knownLagMs + LAG_TOLERANCE_MS);
+  if (isOnLoudspeaker && lagMs > lagMaxMs) return false;
+  const skipped = played.slice(0, from).filter(({ endsAtMs }) => endsAtMs > untilMs);
+  const skippedUntilMs = skipped.at(-1)?.endsAtMs ?? Number.NEGATIVE_INFINITY;
+  const skippedMs = skippedUntilMs - Math.max(cameBack.untilMs, cameBack.turnBeganAtMs);
+  if (isOnLoudspeaker) {
+    return skippedMs < SKIPPED_ON_LOUDSPEAKER_MIN_MS || lagMs <= LAG_KNOWN_MIN_MS;
+  }
+  const isLong = words.length >= LONG_ALONG_WORDS_MIN && played[from]?.beginsSentence === true;
+  if (isLong && lagMs <= LONG_ALONG_MAX_MS) return true;
+  if (lagMs <= ALONG_MAX_MS && played[to]?.isAsked !== true) return true;
+  return skippedMs < SKIPPED_MIN_MS && !cameBack.isTurnBeforeSilent;
 }
 
 /** When the agent said the last of the words; one that was misheard stands for one of its own. */

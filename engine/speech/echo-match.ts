@@ -14,6 +14,8 @@ export interface PlayedWord {
   readonly endsAtMs: number;
   readonly beginsSentence: boolean;
   readonly endsSentence: boolean;
+  /** It stands in a question, or just before one, as what is read back to the caller does. */
+  readonly isAsked?: true;
 }
 
 /** Which of the heard words were found among the agent's, one after the other. */

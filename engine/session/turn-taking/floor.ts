@@ -57,14 +57,15 @@ export function takeFloor(
 
 /** One turn of the caller is over: answer it, unless the assistant is speaking and was not to be interrupted. */
 export function callerSaid(
-  state: SessionState,
+  before: SessionState,
   text: string,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const beganAtMs = state.utteranceBeganAtMs ?? atMs;
-  const told = afterEcho(state, text, beganAtMs);
-  if (told !== undefined) return answerDoubtful(goOn(told, atMs, out), atMs, out);
+  const beganAtMs = before.utteranceBeganAtMs ?? atMs;
+  const { told, isDone } = afterEcho(before, text, beganAtMs);
+  if (isDone) return answerDoubtful(goOn(told, atMs, out), atMs, out);
+  const state = told;
   if (state.settings.agreementWords === "ignored" && isListening(state, text, atMs)) {
     // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
     if (!isOnlyListening(state, text, atMs)) {
@@ -145,16 +146,23 @@ function afterFarewell(
     : goOn(state, atMs, out);
 }
 
-/** What is certainly an echo is dropped, what may be one waits while the agent speaks; undefined for the caller's own words. */
-function afterEcho(state: SessionState, text: string, beganAtMs: number): SessionState | undefined {
+/** What is certainly an echo is dropped, what may be one waits while the agent speaks; the caller's own words are not done with. */
+function afterEcho(
+  state: SessionState,
+  text: string,
+  beganAtMs: number,
+): { readonly told: SessionState; readonly isDone: boolean } {
   const { turn } = state;
-  const { echo, doubtful } = echoBehindDoubtful(state, text);
-  if (echo === "certain") return { ...state, utteranceBeganAtMs: undefined, doubtful };
+  const { echo, doubtful, echoHeard } = echoBehindDoubtful(state, text);
+  const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
+  if (echo === "certain") {
+    return { told: { ...told, utteranceBeganAtMs: undefined, doubtful }, isDone: true };
+  }
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
-  if (echo === "none" || !isSpeaking) return undefined;
+  if (echo === "none" || !isSpeaking) return { told, isDone: false };
   const waiting = {
     text: joinWords(doubtful?.text ?? "", text),
     beganAtMs: doubtful?.beganAtMs ?? beganAtMs,
   };
-  return { ...state, utteranceBeganAtMs: undefined, doubtful: waiting };
+  return { told: { ...told, utteranceBeganAtMs: undefined, doubtful: waiting }, isDone: true };
 }

@@ -10,7 +10,7 @@ const SENTENCE = { text: "One moment.", durationMs: 900, expectedMs: 900, isWhol
 
 test("a turn that nothing was sent of leaves what was spoken before it, whose echo may still come", () => {
   const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 0);
-  const spokenBefore = { ledger, untilMs: 900 };
+  const spokenBefore = { ledger, untilMs: 900, turnBeforeAtMs: undefined };
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
@@ -19,7 +19,11 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
   const sent = { ...turn, ledger: later, sentCount: 1 };
   const settled = settleTurn(state, sent, "interrupted", 1_500, []);
-  assert.deepEqual(settled.spokenBefore, { ledger: later, untilMs: 1_500 });
+  assert.deepEqual(settled.spokenBefore, {
+    ledger: later,
+    untilMs: 1_500,
+    turnBeforeAtMs: undefined,
+  });
 });
 
 test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {

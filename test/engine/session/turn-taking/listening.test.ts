@@ -31,7 +31,7 @@ function ledgerOf(played: readonly Played[]) {
 
 /** The agent has said this, until `untilMs`, and says nothing more; the caller's word began at `beganAtMs`. */
 function after(beganAtMs: number, played: readonly Played[], untilMs: number): SessionState {
-  const spokenBefore = { ledger: ledgerOf(played), untilMs };
+  const spokenBefore = { ledger: ledgerOf(played), untilMs, turnBeforeAtMs: undefined };
   return { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: beganAtMs + WORD_MS };
 }
 

@@ -16,7 +16,7 @@ const SENTENCE = {
 
 function echoHeardAt(callerEndedAtMs: number, text: string, sentence = SENTENCE) {
   const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
-  const spokenBefore = { ledger, untilMs: SENTENCE.durationMs };
+  const spokenBefore = { ledger, untilMs: SENTENCE.durationMs, turnBeforeAtMs: undefined };
   return ownEcho({ ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs }, text);
 }
 
@@ -47,10 +47,14 @@ test("words of a sentence that is still growing are where its expected length pu
 /** The agent's second sentence began at 3,000 ms; its sound stopped, or stands still, at `untilMs`. */
 function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is free", atMs = 3_400) {
   const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
-  const second = { text: "Breakfast is free. Is that all?", durationMs: 800, expectedMs: 800 };
+  const second = { text: "Breakfast is free. This is all.", durationMs: 800, expectedMs: 800 };
   const ledger = recordSent(first, { ...second, isWhole: true }, 3_000);
   const state = { ...newSession(PLAIN_SETTINGS, []), callerEndedAtMs: atMs };
-  if (!isHeld) return ownEcho({ ...state, spokenBefore: { ledger, untilMs } }, text);
+  if (!isHeld)
+    return ownEcho(
+      { ...state, spokenBefore: { ledger, untilMs, turnBeforeAtMs: undefined } },
+      text,
+    );
   const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
   const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
   return ownEcho({ ...state, turn, heldAtMs: untilMs }, text);
@@ -60,8 +64,8 @@ test("words may be an echo that were to be said within half a second of where th
   for (const isHeld of [true, false]) {
     assert.equal(echoOfSecond(3_000, isHeld), "possible");
     assert.equal(echoOfSecond(2_999, isHeld), "none");
-    assert.equal(echoOfSecond(3_299, isHeld, "is that all", 3_800), "none");
-    assert.equal(echoOfSecond(3_300, isHeld, "is that all", 3_800), "certain");
+    assert.equal(echoOfSecond(3_299, isHeld, "this is all", 3_800), "none");
+    assert.equal(echoOfSecond(3_300, isHeld, "this is all", 3_800), "certain");
   }
 });
 
@@ -72,7 +76,7 @@ test("a word that breaks off in its middle is the agent's own for certain where 
 
 test("five words that came back tell of a loudspeaker, on which one in four may be misheard, for a minute", () => {
   const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
-  const spokenBefore = { ledger, untilMs: 103_000 };
+  const spokenBefore = { ledger, untilMs: 103_000, turnBeforeAtMs: undefined };
   const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: 101_600 };
   const echoAfter = (words: number, ago: number) =>
     ownEcho(noteEcho(state, words, 101_600 - ago), "we have free rooms");
