@@ -1,4 +1,5 @@
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { BreakerHealth, Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -15,20 +16,23 @@ export function providerRoutes(
   | "updateProvider"
   | "deleteProvider"
 > {
-  const viewOf = (provider: ProviderRecord) => {
+  /** A provider of the platform is shown as it does in the calls of this organization. */
+  const viewOf = (tenant: Tenant, provider: ProviderRecord) => {
     const { id, updatedAtMs: version } = provider;
-    return providerView(provider, breakers.healthOf({ id, version }));
+    const user = provider.orgId === null ? { orgId: tenant.organization.id } : {};
+    return providerView(provider, breakers.healthOf({ id, version, ...user }));
   };
   return {
     listRegistry: async () => (await providers.registry()).map(registryView),
     listProviders: async ({ tenant, query }) => {
       const found = await providers.list(tenant, { clientOnly: query.client === "true" });
-      return found.map(viewOf);
+      return found.map((provider) => viewOf(tenant, provider));
     },
-    getProvider: async ({ tenant, id }) => viewOf(await providers.get(tenant, id)),
-    createProvider: async ({ tenant, body }) => viewOf(await providers.create(tenant, body)),
+    getProvider: async ({ tenant, id }) => viewOf(tenant, await providers.get(tenant, id)),
+    createProvider: async ({ tenant, body }) =>
+      viewOf(tenant, await providers.create(tenant, body)),
     updateProvider: async ({ tenant, id, body }) =>
-      viewOf(await providers.update(tenant, id, body)),
+      viewOf(tenant, await providers.update(tenant, id, body)),
     deleteProvider: async ({ tenant, id }) => {
       await providers.remove(tenant, id);
       return { success: true };

@@ -139,7 +139,7 @@ export class PhoneCalls {
       historyKey: undefined,
       conversation: continuations.conversationOf(claims),
       channel: "phone",
-      audio: phoneAudio(leg.format, audioPool),
+      audio: phoneAudio(leg.format, () => audioPool().of(tenant.organization.id)),
       canTransfer: callControl.canTransfer(vendor, callerRef),
       placedCallId,
     } as const;

@@ -181,7 +181,9 @@ export class VoiceSocket {
     }
     const audio =
       audioMode.type === "stream"
-        ? webStreamAudio(STREAM_FORMATS[audioMode.encoding], this.#options.audioPool)
+        ? webStreamAudio(STREAM_FORMATS[audioMode.encoding], () =>
+            this.#options.audioPool().of(tenant.organization.id),
+          )
         : WEB_AUDIO;
     const request = { tenant, agentId, historyKey, channel: "web", audio, terms } as const;
     const session = await this.#options.opener.open(

@@ -62,8 +62,16 @@ export class AudioPool {
     format: ConversionFormats,
     priority: ConversionPriority,
     listener: ConversionListener,
+    owner = "",
   ): Conversion {
-    return this.#queue.open(format, priority, listener);
+    return this.#queue.open(format, priority, listener, owner);
+  }
+
+  /** For the sentences of one organization. */
+  of(owner: string): Pick<ConversionQueue, "open"> {
+    return {
+      open: (format, priority, listener) => this.open(format, priority, listener, owner),
+    };
   }
 
   /** A whole sentence at once, exactly as long. Rejects with what a listener would be told. */
@@ -71,18 +79,20 @@ export class AudioPool {
     audio: Uint8Array,
     format: ConversionFormats,
     priority: ConversionPriority,
+    owner = "",
   ): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = [];
-      const conversion = this.open(format, priority, {
-        onAudio: (piece) => void pieces.push(piece),
+      const listener = {
+        onAudio: (piece: Uint8Array) => void pieces.push(piece),
         onEnd: () => {
           const whole = Buffer.concat(pieces);
           if (whole.byteLength > 0) resolve(whole);
           else reject(new Error("the answer holds no audio that can be decoded"));
         },
         onFailed: reject,
-      });
+      };
+      const conversion = this.open(format, priority, listener, owner);
       conversion.write(audio);
       conversion.end();
     });

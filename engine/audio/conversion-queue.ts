@@ -58,7 +58,10 @@ export interface Conversion {
   drop(): void;
 }
 
-/** Sentences on their way through one thread: whatever has come while it was busy goes to it as one batch. */
+/**
+ * Sentences on their way through one thread: whatever has come while it was busy goes to it as one batch. Owners, which are
+ * organizations, take turns, and where the queue is full the one that fills it gives way.
+ */
 export class ConversionQueue {
   readonly waits: RecentWaits;
   readonly #convert: ConvertBatch;
@@ -66,6 +69,8 @@ export class ConversionQueue {
   readonly #onBatchLost: (error: unknown) => void;
   readonly #waiting: Record<ConversionPriority, Waiting[]> = { speech: [], background: [] };
   readonly #open = new Map<number, QueuedConversion>();
+  /** Who has had a step of the background last. */
+  #lastOwner: string | undefined;
   #dropped: number[] = [];
   #nextId = 1;
   #isBusy = false;
@@ -93,10 +98,11 @@ export class ConversionQueue {
     format: ConversionFormats,
     priority: ConversionPriority,
     listener: ConversionListener,
+    owner = "",
   ): Conversion {
     const id = this.#nextId;
     this.#nextId += 1;
-    const conversion: QueuedConversion = new QueuedConversion(id, format, listener, {
+    const conversion: QueuedConversion = new QueuedConversion(id, owner, format, listener, {
       add: (step) => this.#add(conversion, priority, step),
       drop: () => this.#drop(id),
     });
@@ -117,12 +123,27 @@ export class ConversionQueue {
     }
     const waiting = this.#waiting[priority];
     const stepsMax = priority === "speech" ? STEPS_WAITING_MAX : BACKGROUND_STEPS_WAITING_MAX;
-    if (waiting.length >= stepsMax) {
+    if (waiting.length >= stepsMax && !this.#makeRoom(waiting, conversion.owner)) {
       conversion.fail(new AudioPoolOverloaded(`${stepsMax} pieces of audio wait already`));
       return;
     }
     waiting.push({ conversion, step, sinceMs: this.#clock.monotonicMs() });
     this.#pump();
+  }
+
+  /** The newest sentence of the owner that has most waiting fails, where that is more than one more than the newcomer has. */
+  #makeRoom(waiting: readonly Waiting[], newcomer: string): boolean {
+    const counts = new Map<string, number>();
+    for (const { conversion } of waiting) {
+      counts.set(conversion.owner, (counts.get(conversion.owner) ?? 0) + 1);
+    }
+    const [largest, count] = [...counts].reduce((most, each) => (each[1] > most[1] ? each : most));
+    if (count <= (counts.get(newcomer) ?? 0) + 1) return false;
+    const newest = waiting.findLast(({ conversion }) => conversion.owner === largest);
+    newest?.conversion.fail(
+      new AudioPoolOverloaded(`${count} pieces of audio of one organization wait already`),
+    );
+    return true;
   }
 
   #drop(id: number): void {
@@ -157,16 +178,16 @@ export class ConversionQueue {
 
   /**
    * Speech first, and of speech the sentences of which nothing was given yet: their callers wait, where those of the others still
-   * hear what came before. Of the background one step at a time, since speech may come meanwhile.
+   * hear what came before; among both, owners take turns. Of the background one step at a time, since speech may come meanwhile.
    */
   #take(): readonly Waiting[] {
     const { speech, background } = this.#waiting;
-    if (speech.length === 0) return background.splice(0, 1);
+    if (speech.length === 0) return this.#takeBackground(background);
     const begun = speech.filter(({ conversion }) => conversion.hasGiven);
     const inOrder =
       begun.length === 0
-        ? speech
-        : [...speech.filter(({ conversion }) => !conversion.hasGiven), ...begun];
+        ? inTurns(speech)
+        : [...inTurns(speech.filter(({ conversion }) => !conversion.hasGiven)), ...inTurns(begun)];
     let workBytes = 0;
     let count = 0;
     for (const { conversion, step } of inOrder) {
@@ -176,6 +197,13 @@ export class ConversionQueue {
     }
     this.#waiting.speech = inOrder.slice(count);
     return inOrder.slice(0, count);
+  }
+
+  #takeBackground(background: Waiting[]): readonly Waiting[] {
+    const other = background.findIndex(({ conversion }) => conversion.owner !== this.#lastOwner);
+    const taken = background.splice(Math.max(0, other), 1);
+    this.#lastOwner = taken[0]?.conversion.owner;
+    return taken;
   }
 
   #deliver(taken: readonly Waiting[], results: readonly ConversionResult[]): void {
@@ -206,6 +234,27 @@ export class ConversionQueue {
   }
 }
 
+/** One step of each owner after the other, those of one owner in their order. */
+function inTurns(steps: readonly Waiting[]): readonly Waiting[] {
+  const byOwner = new Map<string, Waiting[]>();
+  for (const step of steps) {
+    const { owner } = step.conversion;
+    const own = byOwner.get(owner);
+    if (own === undefined) byOwner.set(owner, [step]);
+    else own.push(step);
+  }
+  if (byOwner.size < 2) return steps;
+  const queues = [...byOwner.values()];
+  const ordered: Waiting[] = [];
+  for (let round = 0; ordered.length < steps.length; round += 1) {
+    for (const queue of queues) {
+      const step = queue[round];
+      if (step !== undefined) ordered.push(step);
+    }
+  }
+  return ordered;
+}
+
 interface ConversionWays {
   readonly add: (step: ConversionStep) => void;
   readonly drop: () => void;
@@ -214,6 +263,7 @@ interface ConversionWays {
 class QueuedConversion implements Conversion {
   /** What a byte of it costs the thread, beside one of samples. */
   readonly byteWork: number;
+  readonly owner: string;
   /** Some of its sound is on its way to whoever waits for it. */
   hasGiven = false;
   readonly #id: number;
@@ -224,11 +274,13 @@ class QueuedConversion implements Conversion {
 
   constructor(
     id: number,
+    owner: string,
     format: ConversionFormats,
     listener: ConversionListener,
     ways: ConversionWays,
   ) {
     this.#id = id;
+    this.owner = owner;
     this.#opens = format;
     this.byteWork = format.from.encoding === "mp3" ? MP3_BYTE_WORK : 1;
     this.#listener = listener;

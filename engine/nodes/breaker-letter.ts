@@ -22,6 +22,7 @@ const PauseMs = v.pipe(
 
 const Breaker = v.object({
   id: Name,
+  orgId: v.optional(Name),
   version: Whole,
   category: v.picklist(["llm", "tts", "stt"]),
   vendor: Name,

@@ -2,7 +2,7 @@ import type { Mail } from "../../storage/nodes/mail.js";
 import type { NodeBoxBreakers } from "../box/other-nodes.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
-import { afterWaiting, type BreakerNews } from "../vendors/chain/breaker-news.js";
+import { afterWaiting, type BreakerNews, breakerKey } from "../vendors/chain/breaker-news.js";
 import {
   askingLetter,
   BREAKERS,
@@ -56,8 +56,9 @@ export class NodeBreakers {
   /** To all others, at once: who comes first tries an open one, and the others keep away. */
   tell(news: BreakerNews): void {
     const waiting = this.#waiting;
-    if (!waiting.has(news.id) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
-    else waiting.set(news.id, { news, atMs: this.#options.clock.monotonicMs() });
+    const key = breakerKey(news);
+    if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
+    else waiting.set(key, { news, atMs: this.#options.clock.monotonicMs() });
     if (!this.#isPosting) void this.#postWaiting();
   }
 

@@ -71,7 +71,8 @@ function run(
     return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
   }
   if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
-  const request = { tool, headers: headers.get(tool.name) ?? {}, argumentsJson };
+  const { orgId } = agent;
+  const request = { tool, headers: headers.get(tool.name) ?? {}, argumentsJson, orgId };
   return runHttpTool(request, context, signal);
 }
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import { toolArguments } from "../session/tool-use/tool-arguments.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
+import { ShareUsedUpError } from "../vendors/transport/organization-connections.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { requestTool, type ToolAnswer } from "./tool-request.js";
 
@@ -11,6 +12,8 @@ export interface HttpToolCall {
   readonly headers: Readonly<Record<string, string>>;
   /** The arguments as the model wrote them. */
   readonly argumentsJson: string;
+  /** Whose turn it takes. */
+  readonly orgId: string;
 }
 
 export interface HttpToolResult {
@@ -31,22 +34,50 @@ const EXPLANATIONS: Partial<Record<VendorFault, string>> = {
   badAnswer: "the service answered something unreadable",
 };
 
+const SHARE_USED_UP = "too many services are asked at the same time";
+
 const JsonText = v.pipe(v.string(), v.parseJson());
 
 /** Asks the service of an HTTP tool. Whatever goes wrong is told in the result; rejects only when aborted. */
 export async function runHttpTool(
-  { tool, headers, argumentsJson }: HttpToolCall,
+  call: HttpToolCall,
+  context: VendorContext,
+  signal: AbortSignal,
+): Promise<HttpToolResult> {
+  const { clock, connections } = context;
+  const { timeoutMs } = call.tool;
+  const startedMs = clock.monotonicMs();
+  const late = new AbortController();
+  const cancel = clock.after(timeoutMs, () => late.abort());
+  let end: () => void;
+  try {
+    end = await connections.toolTurns.begin(call.orgId, AbortSignal.any([signal, late.signal]));
+  } catch (error) {
+    if (signal.aborted) throw new VendorError("tool", "aborted", "tool: aborted");
+    const fault = error instanceof ShareUsedUpError ? "unavailable" : "timeout";
+    return failed(fault, SHARE_USED_UP);
+  } finally {
+    cancel();
+  }
+  const leftMs = Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
+  return askService(call, leftMs, context, signal).finally(end);
+}
+
+async function askService(
+  { tool, headers, argumentsJson, orgId }: HttpToolCall,
+  timeoutMs: number,
   context: VendorContext,
   signal: AbortSignal,
 ): Promise<HttpToolResult> {
   const checked = toolArguments(argumentsJson, tool.parameters);
   if (!checked.ok) return failed("badArguments", checked.error);
-  const { url, method, timeoutMs } = tool;
-  const request = { url, method, headers, timeoutMs, arguments: checked.arguments };
+  const { url, method } = tool;
+  const request = { url, method, headers, timeoutMs, orgId, arguments: checked.arguments };
   try {
     return answered(await requestTool(request, context, signal), tool.speak);
   } catch (error) {
     if (!(error instanceof VendorError) || error.fault === "aborted") throw error;
+    if (error.cause instanceof ShareUsedUpError) return failed(error.fault, SHARE_USED_UP);
     return failed(error.fault, EXPLANATIONS[error.fault] ?? "the service could not be reached");
   }
 }

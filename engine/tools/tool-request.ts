@@ -21,6 +21,8 @@ export interface ToolRequest {
   readonly arguments: JsonObject;
   /** From the request to the last byte of the answer. */
   readonly timeoutMs: number;
+  /** Whose share of connections it takes. */
+  readonly orgId?: string;
 }
 
 export interface ToolAnswer {
@@ -48,7 +50,7 @@ export async function requestTool(
       {
         ...wireForm(request),
         vendor: VENDOR,
-        dispatcher: connections.for(true),
+        dispatcher: connections.for(true, request.orgId),
         clock,
         limits: {
           firstByteMs: timeoutMs,

@@ -1,4 +1,5 @@
 import { VendorError, type VendorFault } from "./contracts.js";
+import { ShareUsedUpError } from "./transport/organization-connections.js";
 
 /** Enough for a vendor's sentence, too little for a page. */
 const MESSAGE_MAX_CHARS = 300;
@@ -60,6 +61,9 @@ export function refusal(
  */
 export function connectionFault(vendor: string, cause: unknown, wasOpen = false): VendorError {
   if (cause instanceof VendorError) return cause;
+  if (cause instanceof ShareUsedUpError) {
+    return new VendorError(vendor, "unavailable", `${vendor}: ${cause.message}`, { cause });
+  }
   const code = codeOf(cause);
   const isTls = code !== undefined && TLS_CODE.test(code);
   const failed = isTls && !wasOpen ? "no TLS connection that can be trusted" : "connection failed";
@@ -115,7 +119,6 @@ function faultOfCode(code: string | undefined): VendorFault {
     case "ENETUNREACH":
     case "UND_ERR_CLOSED":
     case "UND_ERR_DESTROYED":
-    case "UND_ERR_MAX_ORIGINS_REACHED":
       return "unavailable";
     case undefined:
       return "disconnected";

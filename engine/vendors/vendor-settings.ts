@@ -13,6 +13,8 @@ export interface VendorSettings {
   readonly settings: JsonObject;
   /** Owned by an organization, not by the platform: it may not reach private addresses. */
   readonly clientOwned: boolean;
+  /** The organization for whose call it is asked; its share of connections is used. */
+  readonly orgId?: string;
 }
 
 /** What all clients of the process share. */

@@ -34,6 +34,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
 };
 const ENGINE_FOOT = new Set([
   "engine/failure.ts",
+  "engine/fair-cache.ts",
   "engine/log-lines.ts",
   "engine/log.ts",
   "engine/mp3-decoder.ts",

@@ -126,8 +126,8 @@ function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking)
   const keys = new Map<Voice, string>();
   const keyOf = (voice: Voice): string => {
     const { provider, modelId, speed } = voice;
-    const parts = [agent.orgId, provider.id, provider.updatedAtMs, modelId, speed, language];
-    const key = keys.get(voice) ?? voiceKeyOf([...parts, format.name]);
+    const parts = [provider.id, provider.updatedAtMs, modelId, speed, language];
+    const key = keys.get(voice) ?? voiceKeyOf(agent.orgId, [...parts, format.name]);
     keys.set(voice, key);
     return key;
   };

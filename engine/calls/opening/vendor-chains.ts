@@ -49,18 +49,23 @@ export class VendorChains {
   /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
   llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
     const { clients, clock, patience, times, hedging } = this.#around;
+    const { orgId } = agent;
     const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
-    const links = usable(named, (each) => this.#link(each, clients.llm(each.provider)));
+    const links = usable(named, (each) =>
+      this.#link(each, orgId, clients.llm(each.provider, orgId)),
+    );
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
-    const allowance = agent.fallbacks.hedging ? hedging.of(agent.orgId) : undefined;
+    const allowance = agent.fallbacks.hedging ? hedging.of(orgId) : undefined;
     return new ChainedModel(chain, { patience, times, allowance });
   }
 
   /** Throws as `llm` does. */
-  stt({ stt, sttModelId, fallbacks }: AgentForCall): SpeechToText {
+  stt({ agent: { orgId }, stt, sttModelId, fallbacks }: AgentForCall): SpeechToText {
     const { clients, clock, patience } = this.#around;
     const named = [{ provider: stt, modelId: sttModelId }, ...fallbacks.stt];
-    const links = usable(named, (each) => this.#link(each, clients.stt(each.provider)));
+    const links = usable(named, (each) =>
+      this.#link(each, orgId, clients.stt(each.provider, orgId)),
+    );
     const chain = new Chain<SpeechToText>({ category: "stt", links, clock, watch: this.#watch });
     return new ChainedRecognizer(chain, patience.connectMs);
   }
@@ -68,13 +73,14 @@ export class VendorChains {
   /** The first decides what the caller's line is given; throws as `llm` does. */
   tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
     const { clients, clock, patience, times } = this.#around;
+    const { orgId } = agent;
     const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
     let format: SentenceFormat | undefined;
     const links = usable([own, ...fallbacks.tts], (each) => {
-      const client = clients.tts(each.provider);
+      const client = clients.tts(each.provider, orgId);
       format ??= audio.sentenceFormat(client);
       const voice = ConvertedVoice.giving(format.request, client, audio);
-      return { ...this.#link(each, voice), speed: each.speed, provider: each.provider };
+      return { ...this.#link(each, orgId, voice), speed: each.speed, provider: each.provider };
     });
     const chain = new Chain<TextToSpeech, VoiceOfProvider>({
       category: "tts",
@@ -88,10 +94,11 @@ export class VendorChains {
 
   #link<Client>(
     { provider, modelId }: { readonly provider: ProviderRecord; readonly modelId: string },
+    orgId: string,
     client: Client,
   ): ChainLink<Client> {
-    const breaker = breakerOf(this.#around.breakers, provider);
-    return { vendor: provider.providerKey, modelId, client, breaker };
+    const breaker = breakerOf(this.#around.breakers, provider, orgId);
+    return { vendor: provider.providerKey, modelId, orgId, client, breaker };
   }
 }
 
@@ -107,9 +114,10 @@ export interface ChainOfVoices {
 }
 
 /** Whatever is changed of a provider may make a credential work that did not. */
-function breakerOf(breakers: Breakers, provider: ProviderRecord): Breaker {
+function breakerOf(breakers: Breakers, provider: ProviderRecord, orgId: string): Breaker {
   const { id, category, providerKey: vendor, updatedAtMs: version } = provider;
-  return breakers.of({ id, version, category, vendor });
+  const user = provider.orgId === null ? { orgId } : {};
+  return breakers.of({ id, version, category, vendor, ...user });
 }
 
 /** Leaves out whom nobody can be asked with; throws why, when nobody is left. */

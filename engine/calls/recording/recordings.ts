@@ -72,7 +72,7 @@ export class Recordings {
   ): CallAudioTap | undefined {
     if (!recording.enabled) return undefined;
     const { clock, store, log, audioPool } = this.#options;
-    const { callId } = key;
+    const { callId, orgId } = key;
     if (this.#uploads?.isFull === true) {
       log.error({ callId }, "a call is not recorded: too many recordings wait for their bucket");
       return undefined;
@@ -86,11 +86,11 @@ export class Recordings {
     return new Recording(format, file, {
       clock,
       decodeMp3: async (mp3) => {
-        const pcm = await audioPool().convert(mp3, { from: MP3, to: PCM_16K }, "background");
+        const pcm = await audioPool().convert(mp3, { from: MP3, to: PCM_16K }, "background", orgId);
         return decodePcm(pcm, true);
       },
       openConversion: (from, listener) =>
-        audioPool().open({ from, to: PCM_16K }, "background", listener),
+        audioPool().open({ from, to: PCM_16K }, "background", listener, orgId),
       onBroken: (reason) => {
         log.warn({ callId, reason }, "a recording has ended before its call");
         finish();

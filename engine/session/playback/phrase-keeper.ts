@@ -1,16 +1,17 @@
-import { LRUCache } from "lru-cache";
+import { FairCache } from "../../fair-cache.js";
 import type { TimedWord } from "../../speech/word-marks.js";
 import type { Clock } from "../../time/clock.js";
 import { TIMED_WORDS_MAX } from "./sentence-delivery.js";
 import { type AgentTts, speakSentence } from "./sentence-speaker.js";
-import { type SpeechCache, type SpokenSentence, sizeBytesOf } from "./speech-cache.js";
+import { ownerOf, type SpeechCache, type SpokenSentence, sizeBytesOf } from "./speech-cache.js";
 
 /** A handful of phrases of two seconds for hundreds of voices. */
 const PHRASES_SIZE_MAX_BYTES = 32 * 1024 * 1024;
 /** A voice that has not said three words by then will not help anybody who waits. */
 const PREPARE_MAX_MS = 10_000;
-/** Voices that are being asked at the same time, in all calls of this process. */
+/** Voices that are being asked at the same time, in all calls of this process, and in those of one organization. */
 const UNDERWAY_MAX = 64;
+const UNDERWAY_PER_ORGANIZATION_MAX = 16;
 
 /**
  * Phrases that must be there when a vendor is not: spoken once in each voice before they are needed, and kept for all calls of
@@ -18,9 +19,9 @@ const UNDERWAY_MAX = 64;
  */
 export class PhraseKeeper {
   readonly #clock: Clock;
-  readonly #kept = new LRUCache<string, SpokenSentence>({
-    maxSize: PHRASES_SIZE_MAX_BYTES,
-    sizeCalculation: sizeBytesOf,
+  readonly #kept = new FairCache<SpokenSentence>({
+    sizeMax: PHRASES_SIZE_MAX_BYTES,
+    sizeOf: sizeBytesOf,
   });
   readonly #underway = new Map<string, Promise<SpokenSentence | undefined>>();
 
@@ -29,22 +30,22 @@ export class PhraseKeeper {
   }
 
   find(tts: AgentTts, text: string): SpokenSentence | undefined {
-    return this.#kept.get(keyOf(tts, text));
+    return this.#kept.get(ownerOf(tts.cacheKey), keyOf(tts, text));
   }
 
   /** Has the voice say it, once for all that ask meanwhile. Undefined when it cannot just now; never rejects. */
   prepare(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence | undefined> {
     const key = keyOf(tts, text);
-    const known = this.#kept.get(key);
+    const known = this.find(tts, text);
     if (known !== undefined) return Promise.resolve(known);
     const underway = this.#underway.get(key);
     if (underway !== undefined) return underway;
-    if (this.#underway.size >= UNDERWAY_MAX) return Promise.resolve(undefined);
+    if (!this.#mayAsk(ownerOf(tts.cacheKey))) return Promise.resolve(undefined);
     const asked = this.#ask(tts, text, cache)
       .then(
         (spoken) => {
           // Another voice may have stood in for the one that was to say it.
-          this.#kept.set(keyOf(tts, text), spoken);
+          this.#kept.set(ownerOf(tts.cacheKey), keyOf(tts, text), spoken);
           return spoken;
         },
         () => undefined,
@@ -52,6 +53,12 @@ export class PhraseKeeper {
       .finally(() => this.#underway.delete(key));
     this.#underway.set(key, asked);
     return asked;
+  }
+
+  #mayAsk(owner: string): boolean {
+    if (this.#underway.size >= UNDERWAY_MAX) return false;
+    const own = [...this.#underway.keys()].filter((key) => key.startsWith(`${owner}/`));
+    return own.length < UNDERWAY_PER_ORGANIZATION_MAX;
   }
 
   async #ask(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence> {

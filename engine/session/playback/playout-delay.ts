@@ -1,4 +1,5 @@
-import { LRUCache } from "lru-cache";
+import { FairCache } from "../../fair-cache.js";
+import { ownerOf } from "./speech-cache.js";
 
 /** Before a voice has been heard: more than most vendors' unevenness, less than anybody notices. */
 const PLAYOUT_DELAY_UNKNOWN_MS = 40;
@@ -60,13 +61,13 @@ function neededMs(
 
 /** The delays of all voices that the calls of this process use. */
 export class PlayoutDelays {
-  readonly #byVoice = new LRUCache<string, PlayoutDelay>({ max: VOICES_MAX });
+  readonly #byVoice = new FairCache<PlayoutDelay>({ sizeMax: VOICES_MAX, sizeOf: () => 1 });
 
   of(voiceKey: string): PlayoutDelay {
-    const known = this.#byVoice.get(voiceKey);
+    const known = this.#byVoice.get(ownerOf(voiceKey), voiceKey);
     if (known !== undefined) return known;
     const delay = new PlayoutDelay();
-    this.#byVoice.set(voiceKey, delay);
+    this.#byVoice.set(ownerOf(voiceKey), voiceKey, delay);
     return delay;
   }
 }

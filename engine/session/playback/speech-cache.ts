@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { LRUCache } from "lru-cache";
-import { sparseCache } from "../../sparse-cache.js";
+import { FairCache } from "../../fair-cache.js";
 import type { TimedWord } from "../../speech/word-marks.js";
 
 /** One sentence as it came from the vendor, without tags, ready to be sent. */
@@ -25,32 +24,30 @@ export function sizeBytesOf({ audio, words }: SpokenSentence): number {
 const CACHED_TEXT_CHARS_MAX = 200;
 /** A sentence said once is remembered as 32 bits only; two that share them cost a place in the cache. */
 const SAID_ONCE_MAX = 16_384;
+const SIGN_BYTES = 4;
 
 /**
  * Sentences spoken twice or more, bounded in bytes: most of what a model says, it says once, and would only fill memory and
  * push out the greetings. The key holds everything that shapes the sound, and the organization:
- * nobody is ever answered from another tenant's speech.
+ * nobody is ever answered from another tenant's speech, and none can push out another's.
  */
 export class SpeechCache {
   /** Undefined: an operator wants none. */
-  readonly #sentences: LRUCache<string, SpokenSentence> | undefined;
-  readonly #saidOnce = sparseCache<number, true>(SAID_ONCE_MAX);
+  readonly #sentences: FairCache<SpokenSentence> | undefined;
+  readonly #saidOnce = new FairCache<true>({ sizeMax: SAID_ONCE_MAX, sizeOf: () => 1 });
 
   /** Zero keeps nothing. */
   constructor(sizeBytesMax: number) {
     if (sizeBytesMax === 0) return;
-    this.#sentences = new LRUCache({
-      maxSize: sizeBytesMax,
-      sizeCalculation: sizeBytesOf,
-    });
+    this.#sentences = new FairCache({ sizeMax: sizeBytesMax, sizeOf: sizeBytesOf });
   }
 
   get sizeBytes(): number {
-    return this.#sentences?.calculatedSize ?? 0;
+    return this.#sentences?.size ?? 0;
   }
 
   find(voiceKey: string, text: string): SpokenSentence | undefined {
-    return this.#sentences?.get(cacheKey(voiceKey, text));
+    return this.#sentences?.get(ownerOf(voiceKey), cacheKey(voiceKey, text));
   }
 
   /** To be called each time a vendor has spoken it: it is found from the second time on. */
@@ -58,15 +55,22 @@ export class SpeechCache {
     if (this.#sentences === undefined) return;
     if (text.length > CACHED_TEXT_CHARS_MAX || sentence.audio.byteLength === 0) return;
     const key = cacheKey(voiceKey, text);
-    const sign = createHash("sha256").update(key).digest().readUInt32LE();
-    if (this.#saidOnce.has(sign)) this.#sentences.set(key, sentence);
-    else this.#saidOnce.set(sign, true);
+    const owner = ownerOf(voiceKey);
+    const sign = createHash("sha256").update(key).digest().toString("latin1", 0, SIGN_BYTES);
+    if (this.#saidOnce.get(owner, sign) === true) this.#sentences.set(owner, key, sentence);
+    else this.#saidOnce.set(owner, sign, true);
   }
 }
 
-/** `parts` are all that tells one voice from another, the organization first. */
-export function voiceKeyOf(parts: readonly (string | number)[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+/** `parts` are all that tells one voice from another, beside the organization. */
+export function voiceKeyOf(orgId: string, parts: readonly (string | number)[]): string {
+  const voice = createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  return `${orgId}/${voice}`;
+}
+
+/** The organization of a voice's key. */
+export function ownerOf(voiceKey: string): string {
+  return voiceKey.split("/", 1)[0] ?? "";
 }
 
 function cacheKey(voiceKey: string, text: string): string {

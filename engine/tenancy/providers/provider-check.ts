@@ -56,7 +56,8 @@ export class ProviderChecks {
     const deadline = new AbortController();
     const cancel = this.#clock.after(CHECK_MAX_MS, () => deadline.abort());
     try {
-      await this.#call(provider, modelId, AbortSignal.any([signal, deadline.signal]));
+      const orgId = tenant.organization.id;
+      await this.#call(provider, modelId, orgId, AbortSignal.any([signal, deadline.signal]));
       return { ok: true, latencyMs: latencyMs() };
     } catch (thrown) {
       if (!(thrown instanceof VendorError)) throw thrown;
@@ -71,26 +72,32 @@ export class ProviderChecks {
   async #call(
     provider: ProviderRecord,
     modelId: string | undefined,
+    orgId: string,
     signal: AbortSignal,
   ): Promise<void> {
     const { providerKey, category } = provider;
     if (modelId === undefined) {
       throw new VendorError(providerKey, "refused", "the provider lists no model to try");
     }
-    if (category === "llm") return this.#askForToken(provider, modelId, signal);
-    if (category === "tts") return this.#askForWord(provider, modelId, signal);
-    return this.#offerSilence(provider, modelId, signal);
+    if (category === "llm") return this.#askForToken(provider, modelId, orgId, signal);
+    if (category === "tts") return this.#askForWord(provider, modelId, orgId, signal);
+    return this.#offerSilence(provider, modelId, orgId, signal);
   }
 
-  async #askForToken(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#clients.llm(provider);
+  async #askForToken(
+    provider: ProviderRecord,
+    modelId: string,
+    orgId: string,
+    signal: AbortSignal,
+  ) {
+    const client = this.#clients.llm(provider, orgId);
     const messages = [{ role: "user", content: CHECK_WORD } as const];
     const request = { modelId, messages, temperature: 0, maxTokens: 1 };
     await client.complete(request, () => undefined, signal);
   }
 
-  async #askForWord(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#clients.tts(provider);
+  async #askForWord(provider: ProviderRecord, modelId: string, orgId: string, signal: AbortSignal) {
+    const client = this.#clients.tts(provider, orgId);
     let byteCount = 0;
     await client.synthesize(
       { text: CHECK_WORD, modelId, speed: 1, language: CHECK_LANGUAGE, format: MP3 },
@@ -103,8 +110,13 @@ export class ProviderChecks {
     throw new VendorError(provider.providerKey, "badAnswer", "the answer holds no audio");
   }
 
-  async #offerSilence(provider: ProviderRecord, modelId: string, signal: AbortSignal) {
-    const client = this.#clients.stt(provider);
+  async #offerSilence(
+    provider: ProviderRecord,
+    modelId: string,
+    orgId: string,
+    signal: AbortSignal,
+  ) {
+    const client = this.#clients.stt(provider, orgId);
     const watch = new ListeningWatch();
     const stream = await client.open(
       {

@@ -27,28 +27,32 @@ export class VendorClients {
     this.#context = context;
   }
 
-  /** Throws a VendorError when the provider's settings or credentials cannot be used. */
-  llm(provider: ProviderRecord): LanguageModel {
-    return languageModel(provider.providerKey, this.#settingsOf(provider), this.#context);
+  /**
+   * `orgId`: the organization that it is for, whose share of connections it uses. Throws a VendorError when the provider's
+   * settings or credentials cannot be used.
+   */
+  llm(provider: ProviderRecord, orgId: string): LanguageModel {
+    return languageModel(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
   /** Throws as `llm` does. */
-  tts(provider: ProviderRecord): TextToSpeech {
-    return textToSpeech(provider.providerKey, this.#settingsOf(provider), this.#context);
+  tts(provider: ProviderRecord, orgId: string): TextToSpeech {
+    return textToSpeech(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
   /** Throws as `llm` does. */
-  stt(provider: ProviderRecord): SpeechToText {
-    return speechToText(provider.providerKey, this.#settingsOf(provider), this.#context);
+  stt(provider: ProviderRecord, orgId: string): SpeechToText {
+    return speechToText(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
-  #settingsOf(provider: ProviderRecord): VendorSettings {
+  #settingsOf(provider: ProviderRecord, orgId: string): VendorSettings {
     const clientOwned = provider.orgId !== null;
     return {
       baseUrl: clientOwned ? undefined : this.#platformUrls[provider.providerKey],
       apiKey: this.#apiKeyOf(provider),
       settings: provider.settings,
       clientOwned,
+      orgId,
     };
   }
 

@@ -67,6 +67,7 @@ export const ASSEMBLYAI: Vendor = {
         context,
         endpoint: endpointOf(VENDOR, given, PUBLIC_URL, WEB_SOCKET_PROTOCOLS),
         clientOwned: given.clientOwned,
+        orgId: given.orgId,
         apiKey,
         headers: { Authorization: apiKey },
       });

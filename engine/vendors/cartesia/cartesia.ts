@@ -93,6 +93,7 @@ class Cartesia implements TextToSpeech {
         context,
         endpoint: endpointOf(VENDOR, given, PUBLIC_URL),
         clientOwned: given.clientOwned,
+        orgId: given.orgId,
         apiKey: this.#apiKey,
         headers: { Authorization: `Bearer ${this.#apiKey}`, "Cartesia-Version": API_VERSION },
       },

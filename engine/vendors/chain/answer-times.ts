@@ -18,8 +18,10 @@ const GIVEN_UP_MIN_MS = 800;
 /** A longer prompt takes longer to read: prompts are compared with those of up to four times their length. */
 const SHORT_PROMPT_TOKENS = 2_000;
 const PROMPT_GROWTH = 4;
-/** Models of credentials, by length of prompt; the one that was asked first is forgotten first. */
-const MODELS_MAX = 2_000;
+/** Models of credentials, by length of prompt, that are kept of one organization; the one that was asked first is forgotten first. */
+const MODELS_PER_ORGANIZATION_MAX = 60;
+/** Organizations; the one whose call was answered longest ago is forgotten first. */
+const ORGANIZATIONS_MAX = 1_000;
 
 interface Samples {
   readonly timesMs: number[];
@@ -28,15 +30,16 @@ interface Samples {
 }
 
 /**
- * How long models took to their first word, and voices to their first audio, by credential, model and length of prompt, for all
- * calls of the process. `promptTokens` is an estimate, and 0 for voices.
+ * How long models took to their first word, and voices to their first audio, by organization, credential, model and length
+ * of prompt, for all calls of the process. Organizations do not learn from each other: with the same provider, one with short
+ * prompts and few tools has other times than one with long ones. `promptTokens` is an estimate, and 0 for voices.
  */
 export class AnswerTimes {
-  readonly #byModel = new Map<string, Samples>();
+  readonly #byOrganization = new Map<string, Map<string, Samples>>();
 
   /** `timeMs`: to the beginning of the answer, or so long somebody waited for it in vain. */
   took(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
-    const samples = this.#samplesOf(keyOf(link, promptTokens));
+    const samples = this.#samplesOf(link, promptTokens);
     samples.timesMs[samples.next] = timeMs;
     samples.next = (samples.next + 1) % SAMPLES_MAX;
   }
@@ -62,21 +65,31 @@ export class AnswerTimes {
     link: ChainLink<unknown>,
     promptTokens: number,
   ): ((share: number) => number) | undefined {
-    const timesMs = this.#byModel.get(keyOf(link, promptTokens))?.timesMs ?? [];
+    const timesMs =
+      this.#byOrganization.get(link.orgId)?.get(keyOf(link, promptTokens))?.timesMs ?? [];
     if (timesMs.length < SAMPLES_MIN) return undefined;
     const sorted = timesMs.toSorted((a, b) => a - b);
     return (share) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
   }
 
-  #samplesOf(key: string): Samples {
-    const known = this.#byModel.get(key);
+  #samplesOf(link: ChainLink<unknown>, promptTokens: number): Samples {
+    const byModel = this.#byOrganization.get(link.orgId) ?? new Map<string, Samples>();
+    this.#byOrganization.delete(link.orgId);
+    this.#byOrganization.set(link.orgId, byModel);
+    forgetFirst(this.#byOrganization, ORGANIZATIONS_MAX);
+    const key = keyOf(link, promptTokens);
+    const known = byModel.get(key);
     if (known !== undefined) return known;
-    const [first] = this.#byModel.keys();
-    if (this.#byModel.size >= MODELS_MAX && first !== undefined) this.#byModel.delete(first);
     const samples = { timesMs: [], next: 0 };
-    this.#byModel.set(key, samples);
+    byModel.set(key, samples);
+    forgetFirst(byModel, MODELS_PER_ORGANIZATION_MAX);
     return samples;
   }
+}
+
+function forgetFirst(entries: Map<string, unknown>, max: number): void {
+  const [first] = entries.keys();
+  if (entries.size > max && first !== undefined) entries.delete(first);
 }
 
 /** Another version of a credential may lead to another server. */

@@ -9,6 +9,13 @@ export interface Credential {
   readonly version: number;
   readonly category: Category;
   readonly vendor: string;
+  /** The organization that has used a provider of the platform; left out where one organization owns the provider. */
+  readonly orgId?: string | undefined;
+}
+
+/** What tells one breaker from another, whatever its version. */
+export function breakerKey({ id, orgId }: Pick<Credential, "id" | "orgId">): string {
+  return orgId === undefined ? id : `${id} ${orgId}`;
 }
 
 /** What a process tells the others when it opens or closes a breaker, or tries it. */

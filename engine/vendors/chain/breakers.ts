@@ -1,6 +1,11 @@
 import type { Clock } from "../../time/clock.js";
 import type { VendorError, VendorFault } from "../contracts.js";
-import type { BreakerExchange, BreakerNews, Credential } from "./breaker-news.js";
+import {
+  type BreakerExchange,
+  type BreakerNews,
+  breakerKey,
+  type Credential,
+} from "./breaker-news.js";
 import {
   abandoned,
   answered,
@@ -15,8 +20,14 @@ import {
   toldOf,
 } from "./breaker-state.js";
 
-/** More credentials than any installation has in use; the one made first is forgotten first. */
+/** More credentials than any installation has in use; of the closed ones the one made first is forgotten first. */
 const BREAKERS_MAX = 10_000;
+
+/** Failures of one organization may be its own doing, with its prompts or its models: so many have to agree on an outage. */
+const OUTAGE_ORGANIZATIONS_MIN = 2;
+/** And they have to be half of those that were answered, or not, within this time. */
+const OUTAGE_SHARE = 0.5;
+const OUTAGE_WINDOW_MS = 60_000;
 
 /** What can be told of a credential: of its newest answers what this process knows, of the rest what all know. */
 export interface BreakerHealth {
@@ -36,14 +47,25 @@ export class Breaker {
   readonly credential: Credential;
   readonly #clock: BreakerClock;
   readonly #onChange: (breaker: Breaker) => void;
+  readonly #isOutage: () => boolean;
   #state: BreakerState = CLOSED_BREAKER;
+  #usedAtMs = Number.NEGATIVE_INFINITY;
   #lastFault: BreakerHealth["lastFault"];
 
-  /** `onChange`: calls of this process have opened or closed it, or try it. */
-  constructor(credential: Credential, clock: BreakerClock, onChange: (breaker: Breaker) => void) {
+  /**
+   * `onChange`: calls of this process have opened or closed it, or try it. `isOutage`: other organizations have found out that
+   * the vendor fails them all.
+   */
+  constructor(
+    credential: Credential,
+    clock: BreakerClock,
+    onChange: (breaker: Breaker) => void,
+    isOutage = () => false,
+  ) {
     this.credential = credential;
     this.#clock = clock;
     this.#onChange = onChange;
+    this.#isOutage = isOutage;
   }
 
   /** An open one whose pause is over waits for a call to try it. */
@@ -57,7 +79,17 @@ export class Breaker {
   }
 
   get isSkipped(): boolean {
+    return this.isWaiting || this.#isOutage();
+  }
+
+  /** What its own calls have found out keeps the next ones away. */
+  get isWaiting(): boolean {
     return isSkipped(this.#state, this.#clock.monotonicMs());
+  }
+
+  /** Whether the vendor has answered or failed a call of this process lately. */
+  get isInUse(): boolean {
+    return this.#clock.monotonicMs() - this.#usedAtMs <= OUTAGE_WINDOW_MS;
   }
 
   /** What others are told of it. */
@@ -75,11 +107,15 @@ export class Breaker {
   }
 
   answered(): void {
+    this.#usedAtMs = this.#clock.monotonicMs();
     this.#become(answered(this.#state));
   }
 
   failed({ fault, retryAfterMs }: Pick<VendorError, "fault" | "retryAfterMs">): void {
-    if (!NOT_THE_VENDORS.has(fault)) this.#lastFault = { fault, atMs: this.#clock.epochMs() };
+    if (!NOT_THE_VENDORS.has(fault)) {
+      this.#usedAtMs = this.#clock.monotonicMs();
+      this.#lastFault = { fault, atMs: this.#clock.epochMs() };
+    }
     this.#become(failed(this.#state, fault, retryAfterMs, this.#clock.monotonicMs()));
   }
 
@@ -104,11 +140,17 @@ export class Breaker {
   }
 }
 
-/** The breakers of all credentials that calls have used, one for each; shared where there is an exchange. */
+/**
+ * The breakers of all credentials that calls have used, shared with other processes where there is an exchange. A credential of
+ * the platform has one for each organization that uses it, so that none can close the vendor to the others by its own doing;
+ * what several find out at the same time holds for all.
+ */
 export class Breakers {
   readonly #clock: BreakerClock;
   readonly #exchange: BreakerExchange | undefined;
-  readonly #byId = new Map<string, Breaker>();
+  readonly #byKey = new Map<string, Breaker>();
+  /** Those of a credential of the platform, by its id. */
+  readonly #byShared = new Map<string, Set<Breaker>>();
 
   constructor(clock: BreakerClock, exchange?: BreakerExchange) {
     this.#clock = clock;
@@ -117,33 +159,44 @@ export class Breakers {
   }
 
   of(credential: Credential): Breaker {
-    const { id, version, category, vendor } = credential;
-    const known = this.#byId.get(id);
+    const { id, version, category, vendor, orgId } = credential;
+    const key = breakerKey(credential);
+    const known = this.#byKey.get(key);
     if (known?.credential.version === version) return known;
-    const [oldest] = this.#byId.keys();
-    if (this.#byId.size >= BREAKERS_MAX && oldest !== undefined) this.#byId.delete(oldest);
-    const named = { id, version, category, vendor };
-    const breaker = new Breaker(named, this.#clock, (changed) => this.#tell(changed));
-    this.#byId.set(id, breaker);
+    if (known !== undefined) this.#forget(key, known);
+    else if (this.#byKey.size >= BREAKERS_MAX) this.#forgetOne();
+    const isShared = orgId !== undefined;
+    const named = { id, version, category, vendor, ...(isShared ? { orgId } : {}) };
+    const tell = (changed: Breaker): void => this.#tell(changed);
+    const isOutage = isShared ? () => this.#isOutage(id, version) : undefined;
+    const breaker = new Breaker(named, this.#clock, tell, isOutage);
+    this.#byKey.set(key, breaker);
+    if (isShared) this.#byShared.set(id, (this.#byShared.get(id) ?? new Set()).add(breaker));
     return breaker;
   }
 
   /** News from before a credential was changed say nothing of it, and neither does the closing of one that nobody uses. */
   heard(news: BreakerNews): void {
-    const known = this.#byId.get(news.id)?.credential.version;
+    const known = this.#byKey.get(breakerKey(news))?.credential.version;
     if (known === undefined ? news.phase === "closed" : known > news.version) return;
     this.of(news).heard(news);
   }
 
   /** Closed and without a fault for a credential that nobody has used since it was changed. */
-  healthOf({ id, version }: Pick<Credential, "id" | "version">): BreakerHealth {
-    const breaker = this.#byId.get(id);
-    return breaker?.credential.version === version ? breaker.health : UNUSED;
+  healthOf(credential: Pick<Credential, "id" | "version" | "orgId">): BreakerHealth {
+    const breaker = this.#byKey.get(breakerKey(credential));
+    return breaker?.credential.version === credential.version ? breaker.health : UNUSED;
   }
 
-  /** Those that are not closed, by category and vendor. */
+  /** Those that are not closed, by category and vendor; of a credential of the platform one, where half of its users have trouble. */
   troubled(): readonly Pick<Credential, "category" | "vendor">[] {
-    return this.#notClosed().map(({ credential }) => credential);
+    const own = this.#notClosed().filter(({ credential }) => credential.orgId === undefined);
+    const shared = [...this.#byShared.values()].flatMap((users) => {
+      const { counted, troubled } = share([...users], ({ phase }) => phase !== "closed");
+      const [one] = troubled;
+      return one !== undefined && troubled.length >= counted * OUTAGE_SHARE ? [one] : [];
+    });
+    return [...own, ...shared].map(({ credential }) => credential);
   }
 
   /** News of breakers that are not closed, for who knows nothing of them yet; the newest at the end. */
@@ -151,12 +204,46 @@ export class Breakers {
     return this.#notClosed().map(({ news }) => news);
   }
 
+  #isOutage(id: string, version: number): boolean {
+    const users = [...(this.#byShared.get(id) ?? [])].filter(
+      ({ credential }) => credential.version === version,
+    );
+    const { counted, troubled } = share(users, ({ isWaiting }) => isWaiting);
+    return troubled.length >= OUTAGE_ORGANIZATIONS_MIN && troubled.length >= counted * OUTAGE_SHARE;
+  }
+
   #notClosed(): readonly Breaker[] {
-    return [...this.#byId.values()].filter(({ phase }) => phase !== "closed");
+    return [...this.#byKey.values()].filter(({ phase }) => phase !== "closed");
+  }
+
+  #forgetOne(): void {
+    const [oldest] = this.#byKey;
+    const closed = [...this.#byKey].find(([, { phase }]) => phase === "closed") ?? oldest;
+    if (closed !== undefined) this.#forget(...closed);
+  }
+
+  #forget(key: string, breaker: Breaker): void {
+    this.#byKey.delete(key);
+    const { id } = breaker.credential;
+    const users = this.#byShared.get(id);
+    users?.delete(breaker);
+    if (users?.size === 0) this.#byShared.delete(id);
   }
 
   /** A call that has begun before its credential was changed says nothing of what it is now. */
   #tell(breaker: Breaker): void {
-    if (this.#byId.get(breaker.credential.id) === breaker) this.#exchange?.tell(breaker.news);
+    if (this.#byKey.get(breakerKey(breaker.credential)) === breaker) {
+      this.#exchange?.tell(breaker.news);
+    }
   }
+}
+
+/** How many have something to say of the vendor now, and those of them that are in trouble. */
+function share(
+  users: readonly Breaker[],
+  isTroubled: (breaker: Breaker) => boolean,
+): { readonly counted: number; readonly troubled: readonly Breaker[] } {
+  const troubled = users.filter(isTroubled);
+  const counted = users.filter((user) => user.isInUse || isTroubled(user)).length;
+  return { counted, troubled };
 }

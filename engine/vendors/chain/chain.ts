@@ -10,6 +10,8 @@ const GRUDGE_MS = 60_000;
 export interface ChainLink<Client> {
   readonly vendor: string;
   readonly modelId: string;
+  /** The organization whose call it is. */
+  readonly orgId: string;
   readonly client: Client;
   readonly breaker: Breaker;
 }

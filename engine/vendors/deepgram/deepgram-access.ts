@@ -28,6 +28,7 @@ export function deepgramAccess(given: VendorSettings, context: VendorContext): S
     context,
     endpoint: endpointOf(VENDOR, given, DEEPGRAM_URL, WEB_SOCKET_PROTOCOLS),
     clientOwned: given.clientOwned,
+    orgId: given.orgId,
     apiKey,
     headers: { Authorization: `Token ${apiKey}` },
   };

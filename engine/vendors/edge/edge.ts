@@ -75,6 +75,7 @@ export class EdgeSpeech implements TextToSpeech {
   readonly #context: VendorContext;
   readonly #endpoint: Endpoint;
   readonly #clientOwned: boolean;
+  readonly #orgId: string | undefined;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof EDGE_FIELDS, undefined>>;
   readonly #pool: SocketPool;
 
@@ -82,6 +83,7 @@ export class EdgeSpeech implements TextToSpeech {
     this.#context = context;
     this.#endpoint = endpointOf(VENDOR, given, PUBLIC_URL, WEB_SOCKET_PROTOCOLS);
     this.#clientOwned = given.clientOwned;
+    this.#orgId = given.orgId;
     this.#settings = parseSettings(VENDOR, EDGE_FIELDS, given);
     const { trustedClientToken, secMsGecVersion, userAgent, origin, outputFormat } = this.#settings;
     this.#pool = context.connections.socketPools.pool(
@@ -90,6 +92,7 @@ export class EdgeSpeech implements TextToSpeech {
         this.#clientOwned,
         [trustedClientToken, secMsGecVersion, userAgent, origin, outputFormat],
       ]),
+      given.orgId,
     );
   }
 
@@ -173,7 +176,7 @@ export class EdgeSpeech implements TextToSpeech {
           "Accept-Language": "en-US,en;q=0.9",
           Cookie: `muid=${randomBytes(16).toString("hex").toUpperCase()};`,
         },
-        dispatcher: this.#context.connections.forSocket(url, this.#clientOwned),
+        dispatcher: this.#context.connections.forSocket(url, this.#clientOwned, this.#orgId),
         clock: this.#context.clock,
         openTimeoutMs: OPEN_TIMEOUT_MS,
         offersCompression: true,

@@ -100,6 +100,7 @@ class ElevenLabs implements TextToSpeech {
       context,
       endpoint: endpointOf(VENDOR, given, PUBLIC_URL),
       clientOwned: given.clientOwned,
+      orgId: given.orgId,
       apiKey: this.#apiKey,
       headers: { "xi-api-key": this.#apiKey },
     });

@@ -105,10 +105,11 @@ export class SocketVoice {
   }
 
   #pool(target: string): SocketPool {
-    const { context, endpoint, clientOwned, apiKey } = this.#access;
+    const { context, endpoint, clientOwned, orgId, apiKey } = this.#access;
     const key = createHash("sha256").update(apiKey).digest("base64");
     return context.connections.socketPools.pool(
       JSON.stringify([this.#dialect.vendor, endpoint, clientOwned, key, target]),
+      orgId,
     );
   }
 

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { VendorError } from "../contracts.js";
 import { type AnswerHeaders, connectionFault } from "../vendor-fault.js";
+import type { RequestDispatcher } from "./organization-connections.js";
 
 /** Vendors explain themselves in less; the rest of a proxy's error page is of no use. */
 const ERROR_BODY_MAX_BYTES = 16 * 1024;
@@ -27,7 +28,7 @@ export interface RefusedAnswer {
 
 export interface StreamRequest {
   readonly vendor: string;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: RequestDispatcher;
   readonly clock: Clock;
   readonly origin: string;
   readonly path: string;

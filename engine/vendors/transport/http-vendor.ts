@@ -16,6 +16,7 @@ export class HttpVendor {
   readonly #context: VendorContext;
   readonly #endpoint: Endpoint;
   readonly #clientOwned: boolean;
+  readonly #orgId: string | undefined;
 
   /** @throws VendorError as `endpointOf` does. */
   constructor(name: string, given: VendorSettings, publicUrl: string, context: VendorContext) {
@@ -23,6 +24,7 @@ export class HttpVendor {
     this.#context = context;
     this.#endpoint = endpointOf(name, given, publicUrl);
     this.#clientOwned = given.clientOwned;
+    this.#orgId = given.orgId;
   }
 
   /** Posts to the vendor's endpoint, with the limits and errors of `postStream`. */
@@ -36,7 +38,7 @@ export class HttpVendor {
       {
         ...request,
         vendor: this.name,
-        dispatcher: connections.for(this.#clientOwned),
+        dispatcher: connections.for(this.#clientOwned, this.#orgId),
         clock,
         origin: this.#endpoint.origin,
         path: this.#endpoint.path + request.path,
@@ -48,6 +50,6 @@ export class HttpVendor {
 
   /** The next request finds an open connection. */
   warm(): void {
-    warmConnection(this.#context, this.#endpoint, this.#clientOwned);
+    warmConnection(this.#context, this.#endpoint, this.#clientOwned, this.#orgId);
   }
 }

@@ -1,6 +1,6 @@
 // Node's BlockList decides, with the ranges by hand, since a library (ipaddr.js 2.5.0 was tried) names a NAT64 or 6to4 address
 // but does not look at the IPv4 address in it, knows fewer ranges, and reads "010.0.0.1" as a public address.
-import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
 
 /** IPv4 networks that are not the public internet. Source: the IANA special-purpose address registry. */
@@ -60,43 +60,42 @@ export function isPrivateAddress(address: string): boolean {
   return privateNetworks.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
+/** Names that no public name server answers: RFC 6761, 6762 and 8375, ICANN's `.internal`, and what routers use. */
+const PRIVATE_SUFFIXES = [
+  "localhost",
+  "localdomain",
+  "local",
+  "internal",
+  "intranet",
+  "private",
+  "corp",
+  "home",
+  "lan",
+  "home.arpa",
+];
+
 /**
- * Whether a URL says by itself that it leads to a private address: a number in any of its forms, or a name of this machine.
- * What other names lead to is only known when they are connected to.
+ * Whether a URL says by itself that it leads to a private address: a number in any of its forms, or a name that has no public
+ * address. What other names lead to is only known when they are connected to.
  */
 export function namesPrivateHost({ hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (isIP(host) !== 0) return isPrivateAddress(host);
-  return host === "localhost" || host.endsWith(".localhost");
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) === 0 ? isPrivateName(host) : isPrivateAddress(host);
 }
 
-type LookupCallback = (
+/** A public name has a dot in it, other than the one at its end. */
+export function isPrivateName(name: string): boolean {
+  const host = name.toLowerCase().replace(/\.$/, "");
+  if (isIP(host) !== 0) return isPrivateAddress(host);
+  if (!host.includes(".")) return true;
+  return PRIVATE_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
+}
+
+export type LookupCallback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
-
-/**
- * A `lookup` for net.connect that leaves only public addresses. It decides about the very addresses that are then
- * connected to, so a name that changes its mind between two look-ups gains nothing.
- */
-export function lookupPublic(
-  hostname: string,
-  options: LookupOptions,
-  callback: LookupCallback,
-): void {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) {
-      callback(error, []);
-      return;
-    }
-    const allowed = addresses.filter(({ address }) => !isPrivateAddress(address));
-    const first = allowed[0];
-    if (first === undefined) callback(new PrivateAddressError(), []);
-    else if (options.all === true) callback(null, allowed);
-    else callback(null, first.address, first.family);
-  });
-}
 
 function buildPrivateNetworks(): BlockList {
   const networks = new BlockList();

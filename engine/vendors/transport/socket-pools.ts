@@ -7,8 +7,10 @@ const IDLE_SOCKETS_MAX = 32;
 /** The service drops a silent socket after about half a minute. */
 const IDLE_TIMEOUT_MS = 20_000;
 
-/** One pool for each address and set of constants in use; clients could name many. */
-const POOLS_MAX = 64;
+/** One pool for each address and set of constants that an organization uses; clients could name many. */
+const POOLS_PER_ORGANIZATION_MAX = 32;
+/** The organization that was asked for longest ago is dropped first. */
+const ORGANIZATIONS_MAX = 500;
 
 /** Open sockets that wait for their next turn, and what is known of the service's clock. */
 export class SocketPool {
@@ -79,10 +81,10 @@ export class SocketPool {
   }
 }
 
-/** The pools of the process, the least recently asked-for dropped first. */
+/** The pools of the process, for each organization its own; of one organization the least recently asked-for is dropped first. */
 export class SocketPools {
   readonly #clock: Clock;
-  readonly #pools = new Map<string, SocketPool>();
+  readonly #byOrganization = new Map<string, Map<string, SocketPool>>();
   readonly #ending = new AbortController();
 
   constructor(clock: Clock) {
@@ -96,28 +98,46 @@ export class SocketPools {
 
   /** How many sockets wait in all pools together. */
   get idleCount(): number {
-    return [...this.#pools.values()].reduce((sum, { idleCount }) => sum + idleCount, 0);
+    return this.#all().reduce((sum, { idleCount }) => sum + idleCount, 0);
   }
 
-  pool(key: string): SocketPool {
-    const pool = this.#pools.get(key) ?? new SocketPool(this.#clock);
-    this.#pools.delete(key);
-    this.#pools.set(key, pool);
-    const oldest = this.#pools.keys().next().value;
-    if (this.#pools.size > POOLS_MAX && oldest !== undefined) {
-      this.#pools.get(oldest)?.close();
-      this.#pools.delete(oldest);
+  /** A socket opened for one organization is given to no other, so that none can take all of them. */
+  pool(key: string, orgId = ""): SocketPool {
+    const pools = touch(this.#byOrganization, orgId, () => new Map<string, SocketPool>());
+    const pool = touch(pools, key, () => new SocketPool(this.#clock));
+    if (pools.size > POOLS_PER_ORGANIZATION_MAX) removeOldest(pools)?.close();
+    if (this.#byOrganization.size > ORGANIZATIONS_MAX) {
+      for (const oldest of removeOldest(this.#byOrganization)?.values() ?? []) oldest.close();
     }
     return pool;
   }
 
   /** Lets go of the sockets that wait; the next sentence opens a new one. */
   closeIdle(): void {
-    for (const pool of this.#pools.values()) pool.closeIdle();
+    for (const pool of this.#all()) pool.closeIdle();
   }
 
   close(): void {
     this.#ending.abort();
-    for (const pool of this.#pools.values()) pool.close();
+    for (const pool of this.#all()) pool.close();
   }
+
+  #all(): readonly SocketPool[] {
+    return [...this.#byOrganization.values()].flatMap((pools) => [...pools.values()]);
+  }
+}
+
+/** The entry, made where there is none, as the most recently used one. */
+function touch<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = entries.get(key) ?? make();
+  entries.delete(key);
+  entries.set(key, value);
+  return value;
+}
+
+function removeOldest<Value>(entries: Map<string, Value>): Value | undefined {
+  const [oldest] = entries;
+  if (oldest === undefined) return undefined;
+  entries.delete(oldest[0]);
+  return oldest[1];
 }

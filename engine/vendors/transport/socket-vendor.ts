@@ -10,6 +10,7 @@ export interface SocketAccess {
   readonly context: VendorContext;
   readonly endpoint: Endpoint;
   readonly clientOwned: boolean;
+  readonly orgId?: string | undefined;
   readonly apiKey: string;
   /** Carries the key. */
   readonly headers: Readonly<Record<string, string>>;
@@ -31,14 +32,14 @@ export function openVendorSocket(
   signal: AbortSignal,
 ): Promise<VendorSocket> {
   const { vendor } = dialect;
-  const { context, endpoint, clientOwned, apiKey, headers } = access;
+  const { context, endpoint, clientOwned, orgId, apiKey, headers } = access;
   const url = `${endpoint.origin.replace(/^http/, "ws")}${endpoint.path}${target}`;
   return openSocket(
     {
       vendor,
       url,
       headers,
-      dispatcher: context.connections.forSocket(url, clientOwned),
+      dispatcher: context.connections.forSocket(url, clientOwned, orgId),
       clock: context.clock,
       openTimeoutMs: OPEN_TIMEOUT_MS,
       offersCompression: false,

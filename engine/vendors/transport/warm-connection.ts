@@ -11,13 +11,14 @@ export function warmConnection(
   { clock, connections }: VendorContext,
   endpoint: Endpoint,
   clientOwned: boolean,
+  orgId?: string,
 ): void {
-  if (connections.hasIdle(endpoint.origin, clientOwned)) return;
+  if (connections.hasIdle(endpoint.origin, clientOwned, orgId)) return;
   let abort = (): void => undefined;
   let receivedBytes = 0;
   const cancelTimer = clock.after(WARM_TIMEOUT_MS, () => abort());
   try {
-    connections.for(clientOwned).dispatch(
+    connections.for(clientOwned, orgId).dispatch(
       { origin: endpoint.origin, path: endpoint.path === "" ? "/" : endpoint.path, method: "GET" },
       {
         onRequestStart: (controller) => {

@@ -197,3 +197,31 @@ test("how long speech waits is known, of what has come through and of the oldest
   await echo();
   assert.equal(queue.waits.lastMs, 42);
 });
+
+test("organizations take turns, whoever has more waiting", async () => {
+  for (const priority of ["speech", "background"] as const) {
+    const { open, echo, tasks } = queueTrial();
+    const greedy = open(priority, "greedy");
+    for (let n = 0; n < 4; n += 1) greedy.conversion.write(Uint8Array.of(1));
+    open(priority, "quiet").conversion.write(Uint8Array.of(2));
+    for (let round = 0; round < 5; round += 1) await echo();
+    const order = tasks.flatMap(({ batch }) => batch.steps.map(({ bytes }) => bytes[0]));
+    assert.ok(order.indexOf(2) <= 2, `${priority}: ${order.join()}`);
+    assert.equal(order.length, 5);
+  }
+});
+
+test("where the queue is full, the organization that fills it gives way to one that has less", async () => {
+  const { open } = queueTrial();
+  const sentences = Array.from({ length: STEPS_WAITING_MAX + 1 }, () => open("speech", "greedy"));
+  for (const { conversion } of sentences) conversion.write(Uint8Array.of(1));
+  const quiet = open("speech", "quiet");
+  quiet.conversion.write(Uint8Array.of(2));
+  assert.deepEqual(quiet.errors, []);
+  const lost = sentences.filter(({ errors }) => errors.length > 0);
+  assert.equal(lost.length, 1);
+  assert.equal(sentences.indexOf(lost[0] ?? quiet), STEPS_WAITING_MAX, "its newest");
+  const more = open("speech", "greedy");
+  more.conversion.write(Uint8Array.of(1));
+  assert.ok(more.errors[0] instanceof AudioPoolOverloaded);
+});

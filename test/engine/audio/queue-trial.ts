@@ -25,14 +25,15 @@ export function queueTrial() {
     clock,
     (error) => lost.push(error),
   );
-  const open = (priority: ConversionPriority = "speech") => {
+  const open = (priority: ConversionPriority = "speech", owner = "") => {
     const told: string[] = [];
     const errors: Error[] = [];
-    const conversion = queue.open(FORMAT, priority, {
-      onAudio: (audio) => told.push([...audio].join()),
+    const listener = {
+      onAudio: (audio: Uint8Array) => told.push([...audio].join()),
       onEnd: () => told.push("end"),
-      onFailed: (error) => errors.push(error),
-    });
+      onFailed: (error: Error) => errors.push(error),
+    };
+    const conversion = queue.open(FORMAT, priority, listener, owner);
     return { conversion, told, errors };
   };
   /** The thread answers each step with its own bytes. */

@@ -54,7 +54,7 @@ describe("an HTTP tool", () => {
     signal = never(),
     context = { clock, connections },
   ): Promise<HttpToolResult> {
-    const call = { tool: tool(changes), headers: HEADERS, argumentsJson };
+    const call = { tool: tool(changes), headers: HEADERS, argumentsJson, orgId: "org" };
     return runHttpTool(call, context, signal);
   }
 

@@ -9,7 +9,7 @@ import {
 
 const SAID_ONCE_MAX = 16_384;
 
-const VOICE = voiceKeyOf(["org", "provider", "model", 1, "en-US"]);
+const VOICE = voiceKeyOf("org", ["provider", "model", 1, "en-US"]);
 
 function sentence(sizeBytes: number) {
   return { audio: new Uint8Array(sizeBytes), durationMs: 100, words: [] };
@@ -43,7 +43,10 @@ test("a sentence said before is found again, by voice and text", () => {
   keepTwice(cache, "Hello.", hello);
   assert.equal(cache.find(VOICE, "Hello."), hello);
   assert.equal(cache.find(VOICE, "Hello"), undefined);
-  assert.equal(cache.find(voiceKeyOf(["another org"]), "Hello."), undefined);
+  assert.equal(
+    cache.find(voiceKeyOf("another org", ["provider", "model", 1, "en-US"]), "Hello."),
+    undefined,
+  );
 });
 
 test("every part of a voice makes another key, and parts do not run together", () => {
@@ -53,7 +56,7 @@ test("every part of a voice makes another key, and parts do not run together", (
     ["a", "b", 1],
     ["a", "b", 2],
   ];
-  assert.equal(new Set(parts.map(voiceKeyOf)).size, parts.length);
+  assert.equal(new Set(parts.map((each) => voiceKeyOf("org", each))).size, parts.length);
 });
 
 test("what is kept stays within its bytes, the least recently used goes first", () => {
@@ -103,4 +106,23 @@ test("a cache of no bytes keeps nothing", () => {
 test("a sentence without a sound takes a byte, since a cache counts nothing that takes none", () => {
   assert.equal(sizeBytesOf(sentence(0)), 1);
   assert.equal(sizeBytesOf(sentence(7)), 7);
+});
+
+test("one organization's speech pushes out its own, never what another has less of", () => {
+  const cache = new SpeechCache(1_000);
+  keepTwice(cache, "Hello.", sentence(100));
+  const greedy = voiceKeyOf("greedy", ["provider"]);
+  for (let n = 0; n < SAID_ONCE_MAX + 100; n += 1) cache.keep(greedy, `once ${n}`, sentence(100));
+  for (let n = 0; n < 100; n += 1) {
+    cache.keep(greedy, `twice ${n}`, sentence(100));
+    cache.keep(greedy, `twice ${n}`, sentence(100));
+  }
+  assert.ok(cache.find(VOICE, "Hello.") !== undefined);
+  assert.ok(cache.find(greedy, "twice 99") !== undefined);
+  assert.ok(cache.sizeBytes <= 1_000);
+  // What was said once is remembered as well.
+  cache.keep(VOICE, "Again.", sentence(1));
+  for (let n = 0; n < SAID_ONCE_MAX; n += 1) cache.keep(greedy, `more ${n}`, sentence(100));
+  cache.keep(VOICE, "Again.", sentence(1));
+  assert.ok(cache.find(VOICE, "Again.") !== undefined);
 });

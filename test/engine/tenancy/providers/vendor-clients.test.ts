@@ -23,7 +23,7 @@ async function platformClients(context: TestContext) {
   const messages = [{ role: "user", content: "Hello" }] as const;
   const request = { modelId: "small", messages, temperature: 0, maxTokens: 1 };
   const ask = (provider: ReturnType<typeof providerRecord>) =>
-    clients.llm(provider).complete(request, () => undefined, AbortSignal.timeout(5_000));
+    clients.llm(provider, "org").complete(request, () => undefined, AbortSignal.timeout(5_000));
   return { keys, openai, clients, ask };
 }
 
@@ -46,11 +46,14 @@ test("a provider of an organization never comes to an address of the platform's 
 test("credentials that cannot be opened are told by their provider, and not as they are", async (context) => {
   const { clients } = await platformClients(context);
   for (const sealedCredentials of ["00:11:22", cipher.seal({ apiKey: 7 })]) {
-    assert.throws(() => clients.tts(providerRecord({ category: "tts", sealedCredentials })), {
-      name: "VendorError",
-      fault: "unauthorized",
-      message: "the stored credentials of provider provider cannot be opened",
-    });
+    assert.throws(
+      () => clients.tts(providerRecord({ category: "tts", sealedCredentials }), "org"),
+      {
+        name: "VendorError",
+        fault: "unauthorized",
+        message: "the stored credentials of provider provider cannot be opened",
+      },
+    );
   }
 });
 
@@ -63,5 +66,5 @@ test("a vendor that wants no key is given none", async (context) => {
     sealedCredentials: null,
     settings: {},
   });
-  assert.doesNotThrow(() => clients.tts(provider));
+  assert.doesNotThrow(() => clients.tts(provider, "org"));
 });

@@ -20,7 +20,7 @@ beforeEach(() => {
 function link(vendor: string): ChainLink<unknown> {
   const credential = { id: vendor, version: 1, category: "llm", vendor } as const;
   const breaker = new Breakers(new VirtualClock()).of(credential);
-  return { vendor, modelId: `${vendor}-model`, client: undefined, breaker };
+  return { vendor, modelId: `${vendor}-model`, orgId: "org", client: undefined, breaker };
 }
 
 test("a turn's answer names who gave it, once, each category for itself", () => {

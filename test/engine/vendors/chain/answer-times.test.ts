@@ -6,10 +6,10 @@ import type { ChainLink } from "../../../../engine/vendors/chain/chain.js";
 import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
-function link(id = "one", modelId = "m", version = 1): ChainLink<unknown> {
+function link(id = "one", modelId = "m", version = 1, orgId = "org"): ChainLink<unknown> {
   const breakers = new Breakers(new VirtualClock());
   const breaker = breakers.of({ id, version, category: "llm", vendor: "openai" });
-  return { vendor: "openai", modelId, client: undefined, breaker };
+  return { vendor: "openai", modelId, orgId, client: undefined, breaker };
 }
 
 function took(times: AnswerTimes, of: ChainLink<unknown>, timeMs: number, count = 1): void {
@@ -71,11 +71,11 @@ test("a prompt is compared with prompts of its length", () => {
   assert.equal(times.lateAfterMs(link(), 8_001), undefined);
 });
 
-test("the model that was asked first is forgotten when there are more than 2,000", () => {
+test("the model that was asked first is forgotten when there are more than 60", () => {
   const times = new AnswerTimes();
   took(times, link(), 500, 20);
   took(times, link("two"), 500, 20);
-  for (let n = 0; n < 1_999; n++) times.took(link(`other ${n}`), 500);
+  for (let n = 0; n < 59; n++) times.took(link(`other ${n}`), 500);
   assert.equal(times.lateAfterMs(link()), undefined);
   assert.equal(times.lateAfterMs(link("two")), 600);
 });
@@ -102,4 +102,24 @@ test("a share of nothing asks nobody, and the oldest organization's savings are 
   for (let n = 0; n <= 10_000; n++) hedging.of(String(n)).used(10);
   assert.equal(hedging.of("0").spend(1), false);
   assert.equal(hedging.of("1").spend(1), true);
+});
+
+test("the quick replies of one organization move no deadline of another with the same provider", () => {
+  const times = new AnswerTimes();
+  const quick = link("global", "m", 1, "quick");
+  const slow = link("global", "m", 1, "slow");
+  took(times, quick, 50, 100);
+  assert.equal(times.givenUpAfterMs(quick, 5_000), 800);
+  assert.equal(times.givenUpAfterMs(slow, 5_000), 5_000);
+  took(times, slow, 1_300, 20);
+  assert.equal(times.givenUpAfterMs(slow, 5_000), 2_600);
+  assert.equal(times.givenUpAfterMs(quick, 5_000), 800);
+});
+
+test("one organization's many models push out its own times and nobody else's", () => {
+  const times = new AnswerTimes();
+  const quiet = link("global", "m", 1, "quiet");
+  took(times, quiet, 1_000, 20);
+  for (let n = 0; n < 3_000; n += 1) took(times, link(`${n}`, "m", 1, "greedy"), 50);
+  assert.equal(times.givenUpAfterMs(quiet, 5_000), 2_000);
 });

@@ -82,3 +82,39 @@ test("those that are not closed are in trouble, and are told with all that is kn
   );
   assert.deepEqual(breakers.news(), [NEWS]);
 });
+
+test("one organization's failures close a provider of the platform to none of the others", () => {
+  const own = (orgId: string) => breakers.of({ ...CREDENTIAL, orgId });
+  for (const quiet of ["b", "c"]) own(quiet).answered();
+  for (const fault of ["timeout", "badAnswer", "unauthorized"] as const) {
+    own("a").failed({ fault, retryAfterMs: undefined });
+  }
+  assert.deepEqual(
+    ["a", "b", "c", "new"].map((orgId) => own(orgId).isSkipped),
+    [true, false, false, false],
+  );
+  assert.deepEqual(breakers.troubled(), []);
+  const { id, version } = CREDENTIAL;
+  assert.equal(breakers.healthOf({ id, version, orgId: "a" }).phase, "open");
+  assert.equal(breakers.healthOf({ id, version, orgId: "b" }).phase, "closed");
+});
+
+test("what half of the organizations find out of a provider of the platform holds for all", () => {
+  const own = (orgId: string) => breakers.of({ ...CREDENTIAL, orgId });
+  for (const quiet of ["c", "d", "e"]) own(quiet).answered();
+  const fail = (orgId: string) => own(orgId).failed({ fault: "quotaExceeded", retryAfterMs: 0 });
+  fail("a");
+  fail("b");
+  assert.equal(own("c").isSkipped, false, "two of five");
+  fail("e");
+  assert.deepEqual([own("c").isSkipped, own("new").isSkipped], [true, true], "three of five");
+  assert.equal(breakers.troubled().length, 1);
+  clock.advance(5_000);
+  assert.equal(own("c").isSkipped, false, "their pause is over: each may try");
+});
+
+test("of too many breakers a closed one is forgotten before one that keeps calls away", () => {
+  breakers.of(CREDENTIAL).failed({ fault: "unauthorized", retryAfterMs: undefined });
+  for (let n = 0; n < 10_100; n += 1) breakers.of({ ...CREDENTIAL, id: `other ${n}` });
+  assert.equal(breakers.of(CREDENTIAL).isSkipped, true);
+});

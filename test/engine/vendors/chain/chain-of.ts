@@ -20,7 +20,7 @@ export function chainOf<Client>(
   const linkOf = (each: Named<Client>) => {
     const { vendor } = each;
     const breaker = breakers.of({ id: vendor, version: 1, category, vendor });
-    return { ...each, breaker, speed: 1 };
+    return { ...each, orgId: "org", breaker, speed: 1 };
   };
   return new Chain({ category, links: [linkOf(first), ...others.map(linkOf)], clock, watch });
 }

@@ -223,11 +223,15 @@ describe("Edge", () => {
   it("keeps a bounded number of pools, and closes the one that was used least recently", () => {
     const { socketPools } = new Connections({ clock, allowPrivateAddresses: false });
     const first = socketPools.pool("first");
-    for (let n = 0; n < 63; n++) socketPools.pool(String(n));
+    for (let n = 0; n < 31; n++) socketPools.pool(String(n));
     assert.equal(socketPools.pool("first"), first);
-    for (let n = 100; n < 163; n++) socketPools.pool(String(n));
+    for (let n = 100; n < 131; n++) socketPools.pool(String(n));
     assert.equal(socketPools.pool("first"), first);
     assert.notEqual(socketPools.pool("0"), socketPools.pool("1"));
     assert.ok(socketPools.pool("0") instanceof SocketPool);
+    const own = socketPools.pool("first", "quiet");
+    assert.notEqual(own, first);
+    for (let n = 0; n < 100; n++) socketPools.pool(String(n), "greedy");
+    assert.equal(socketPools.pool("first", "quiet"), own, "others push out their own");
   });
 });

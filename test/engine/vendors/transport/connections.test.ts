@@ -13,21 +13,22 @@ import { ScriptedSocketServer } from "../scripted-socket-server.js";
 import { webServerStand } from "../web-server-stand.js";
 
 const MESSAGE_MAX_BYTES = 1024 * 1024;
-const CLIENT_ORIGINS_MAX = 256;
+const ORIGINS_PER_ORGANIZATION_MAX = 64;
+const REQUESTS_PER_ORGANIZATION_MAX = 600;
 const LIMITS = { firstByteMs: 5_000, betweenBytesMs: 5_000, totalMs: 9_000, replyMaxBytes: 1_000 };
 const refuse = () => new VendorError("acme", "refused", "acme: no");
 
 describe("the connections of a process", () => {
   const stand = webServerStand(true);
 
-  function ask(origin = stand.server.url, clientOwned = false): Promise<void> {
+  function ask(origin = stand.server.url, clientOwned = false, orgId?: string): Promise<void> {
     const request = { vendor: "acme", method: "GET", path: "/", headers: {}, body: undefined };
     return requestStream(
       {
         ...request,
         method: "GET",
         origin,
-        dispatcher: stand.connections.for(clientOwned),
+        dispatcher: stand.connections.for(clientOwned, orgId),
         clock: stand.clock,
         limits: LIMITS,
         refuse,
@@ -129,26 +130,68 @@ describe("the connections of a process", () => {
     assert.equal(stand.server.requests.length, 0);
     await ask(byName, false);
     assert.equal(stand.server.requests.length, 1);
-    const nowhere = `http://${"x".repeat(300)}`;
+    const nowhere = `http://${"x".repeat(300)}.org`;
     await assert.rejects(ask(nowhere, true), { message: /connection failed: E[A-Z]+$/ });
   });
 
-  it("go to so many places at once that organizations name, and to no more", async () => {
-    const responses: ServerResponse[] = [];
-    stand.server.answer = (response) => void responses.push(response);
-    const { port } = new URL(stand.server.url);
-    // All of 127.0.0.0/8 is this machine.
-    const origins = Array.from({ length: CLIENT_ORIGINS_MAX + 1 }, (_, n) => {
-      return `http://127.0.${Math.floor(n / 200)}.${(n % 200) + 1}:${port}`;
+  describe("to the places that one organization names", () => {
+    beforeEach(async () => {
+      await stand.connections.close();
+      const resolve = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
+      const means = { clock: stand.clock, allowPrivateAddresses: true };
+      stand.connections = new Connections({ ...means, resolve });
     });
-    const last = origins.pop();
-    const asked = origins.map((origin) => ask(origin, true).catch((error: unknown) => error));
-    await assert.rejects(ask(last, true), {
-      fault: "unavailable",
-      message: "acme: connection failed: UND_ERR_MAX_ORIGINS_REACHED",
+
+    const originsOf = (count: number) => {
+      const { port } = new URL(stand.server.url);
+      return Array.from({ length: count }, (_, n) => `http://n${n}.example.com:${port}`);
+    };
+
+    it("lead to so many at once and to no more, which another organization does not notice", async () => {
+      const responses: ServerResponse[] = [];
+      stand.server.answer = (response) => void responses.push(response);
+      const origins = originsOf(ORIGINS_PER_ORGANIZATION_MAX + 1);
+      const last = origins.pop();
+      const asked = origins.map((origin) => ask(origin, true, "greedy").catch(() => "broken"));
+      await stand.server.changes.until("all requests", () => {
+        return responses.length === origins.length ? true : undefined;
+      });
+      await assert.rejects(ask(last, true, "greedy"), {
+        fault: "unavailable",
+        message: `acme: the organization has ${ORIGINS_PER_ORGANIZATION_MAX} origins in use, which is its share of this server`,
+      });
+      stand.server.answer = (response) => response.end();
+      await ask(last, true, "quiet");
+      await ask(stand.server.url, false, "greedy");
+      await stand.connections.close();
+      await Promise.all(asked);
     });
-    await stand.connections.close();
-    await Promise.all(asked);
+
+    it("are closed for a new place where the least recently used is idle", async () => {
+      stand.server.answer = (response) => response.end();
+      const origins = originsOf(ORIGINS_PER_ORGANIZATION_MAX + 1);
+      for (const origin of origins) await ask(origin, true, "org");
+      // Those that are idle by then have made room, also for the first, which comes again.
+      await ask(origins[0], true, "org");
+      assert.equal(stand.server.requests.length, origins.length + 1);
+    });
+
+    it("carry so many requests at once, of all places together, and the platform's another such share", async () => {
+      const responses: ServerResponse[] = [];
+      stand.server.answer = (response) => void responses.push(response);
+      const asked: Promise<unknown>[] = [];
+      for (let n = 0; n < REQUESTS_PER_ORGANIZATION_MAX; n += 1) {
+        asked.push(ask(stand.server.url, false, "greedy").catch(() => "broken"));
+      }
+      await assert.rejects(ask(stand.server.url, false, "greedy"), {
+        message: /has 600 requests in use, which is its share/,
+      });
+      stand.server.answer = (response) => response.end();
+      await ask(stand.server.url, true, "greedy");
+      await ask(stand.server.url, false, "quiet");
+      await stand.connections.close();
+      await Promise.all(asked);
+    });
   });
 
   describe("to a WebSocket", () => {

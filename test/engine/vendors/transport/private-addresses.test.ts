@@ -6,10 +6,7 @@ import { MP3, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../../engine/time/clock.js";
 import { languageModel, speechToText, textToSpeech } from "../../../../engine/vendors/registry.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
-import {
-  isPrivateAddress,
-  lookupPublic,
-} from "../../../../engine/vendors/transport/private-addresses.js";
+import { isPrivateAddress } from "../../../../engine/vendors/transport/private-addresses.js";
 import type { VendorSettings } from "../../../../engine/vendors/vendor-settings.js";
 import { RecordingListener } from "../recording-listener.js";
 import { never } from "../sandboxed-vendors.js";
@@ -165,29 +162,6 @@ describe("private addresses", () => {
   for (const address of PUBLIC) {
     it(`do not include ${address}`, () => assert.equal(isPrivateAddress(address), false));
   }
-
-  it("are taken out of what a name resolves to", async () => {
-    const failure = await new Promise((resolve) => {
-      lookupPublic("localhost", { all: true }, resolve);
-    });
-    assert.ok(failure instanceof Error && failure.name === "PrivateAddressError");
-  });
-
-  it("are not looked for where a name leads nowhere", async () => {
-    const failure = await new Promise((resolve) => {
-      lookupPublic("x".repeat(300), { all: true }, resolve);
-    });
-    assert.ok(failure instanceof Error && failure.name !== "PrivateAddressError");
-  });
-
-  it("leave public ones, as a list or as one, whichever is asked for", async () => {
-    const found = (all: boolean) =>
-      new Promise<readonly unknown[]>((resolve) => {
-        lookupPublic("192.0.1.1", { all }, (...told: readonly unknown[]) => resolve(told));
-      });
-    assert.deepEqual(await found(true), [null, [{ address: "192.0.1.1", family: 4 }]]);
-    assert.deepEqual(await found(false), [null, "192.0.1.1", 4]);
-  });
 });
 
 describe("a provider that an organization owns", () => {

@@ -256,7 +256,7 @@ describe("a WebSocket to a vendor", () => {
   it("is not asked for with a header that cannot be sent", async () => {
     const means = { clock: new SystemClock(), openTimeoutMs: 5_000, offersCompression: false };
     const refuse = () => new VendorError("acme", "refused", "acme: no");
-    const dispatcher = connections.for(false);
+    const dispatcher = connections.forSocket(server.url, false);
     const request = { vendor: "acme", dispatcher, refuse, headers: { a: "b\nc" }, ...means };
     await assert.rejects(openSocket({ ...request, url: server.url }, never()), {
       fault: "refused",
