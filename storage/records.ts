@@ -109,6 +109,8 @@ export interface Persona {
   readonly personality: string;
   readonly language: string;
   readonly guardrails: string;
+  /** An IANA name: the model is told date and time there. */
+  readonly timeZone: string;
 }
 
 export type InterruptionSensitivity = "low" | "medium" | "high";

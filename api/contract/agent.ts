@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { isTimeZone } from "../../engine/speech/prompt.js";
 import { AgentTool, toolsField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
@@ -20,6 +21,7 @@ import {
 const PROMPT_CHARACTERS_MAX = 32_000;
 const GREETING_CHARACTERS_MAX = 2_000;
 const LANGUAGE_CHARACTERS_MAX = 35;
+const TIME_ZONE_CHARACTERS_MAX = 64;
 const CALLER_SILENCE_MAX_MS = 600_000;
 
 const personaFields = {
@@ -28,6 +30,19 @@ const personaFields = {
   personality: v.optional(textField("the manner of speaking", GREETING_CHARACTERS_MAX)),
   language: v.optional(textField("a language tag such as en-US", LANGUAGE_CHARACTERS_MAX)),
   guardrails: v.optional(textField("the rules of every answer", PROMPT_CHARACTERS_MAX)),
+  timeZone: v.optional(
+    worded(
+      v.pipe(
+        v.string(),
+        v.maxLength(TIME_ZONE_CHARACTERS_MAX),
+        v.check(isTimeZone),
+        v.examples(["Europe/Berlin"]),
+        v.description(
+          "the IANA time zone in which the model is told date and time, such as Europe/Berlin; UTC unless given",
+        ),
+      ),
+    ),
+  ),
 };
 
 const llmConfigFields = {
@@ -206,6 +221,7 @@ export const Agent = v.object({
     personality: v.string(),
     language: v.string(),
     guardrails: v.string(),
+    timeZone: v.string(),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),

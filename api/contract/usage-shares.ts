@@ -31,6 +31,12 @@ export const UsageShares = v.object({
         v.nullable(Id),
         v.description("null: calls without a key, such as by telephone or by client token"),
       ),
+      channel: v.optional(
+        v.pipe(
+          v.picklist(["web", "phone"]),
+          v.description("where `id` is null: how those calls came; each has a share of its own"),
+        ),
+      ),
       ...shareFields,
     }),
   ),

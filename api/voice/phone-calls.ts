@@ -118,7 +118,9 @@ export class PhoneCalls {
     } catch (error) {
       const refusal = openRefusalOf(error);
       if (refusal !== undefined) {
-        return leg.refuse(CLOSE_CODE_BY_REFUSAL[refusal.reason], refusal.message);
+        const { reason, message: detail, callerWords } = refusal;
+        log.info({ reason, detail }, "a telephone call was refused");
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], callerWords);
       }
       log.error({ error }, "a telephone call could not be opened");
       leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");

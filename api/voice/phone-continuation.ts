@@ -78,7 +78,7 @@ async function answer(
   if (opener.stopping && (await options.elsewhere()) === undefined) {
     const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
     log.info({ vendor, orgId, isHeld: held !== undefined }, "a call broke while the server stops");
-    return held ?? turnedAway(documents, serverStops().message);
+    return held ?? turnedAway(documents, serverStops().callerWords);
   }
   let otherAddress: string | undefined;
   if (next.kind === "askedAgain") {
@@ -86,7 +86,7 @@ async function answer(
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
     otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
     if (refusal !== undefined && otherAddress === undefined)
-      return turnedAway(documents, refusal.message);
+      return turnedAway(documents, refusal.callerWords);
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
   const around = { ...options, streamBase, isNextNamed: true };

@@ -80,9 +80,11 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
   if (refusal !== undefined && otherAddress === undefined) {
     const held = heldHere(request, query, documents, refusal, options);
-    const { reason } = refusal;
-    options.log.info({ reason, isHeld: held !== undefined }, "a telephone call was refused");
-    return held ?? turnedAway(documents, refusal.message);
+    const { reason, message: detail } = refusal;
+    const orgId = tenant.organization.id;
+    const isHeld = held !== undefined;
+    options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
+    return held ?? turnedAway(documents, refusal.callerWords);
   }
   const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
   const claims = {

@@ -154,7 +154,11 @@ export class VoiceSocket {
     } catch (error) {
       const refusal = openRefusalOf(error);
       if (refusal !== undefined) {
-        return leg.refuse(CLOSE_CODE_BY_REFUSAL[refusal.reason], refusal.message);
+        const { reason, message: detail, callerWords } = refusal;
+        // Who has the organization's key may know its plan; visitors of a page may not.
+        const isOwner = caller.apiKey !== "";
+        if (!isOwner) this.#options.log.info({ reason, detail }, "a web call was refused");
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], isOwner ? detail : callerWords);
       }
       this.#options.log.error({ error }, "a call could not be opened");
       leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");

@@ -26,8 +26,12 @@ export interface UsageShares {
   readonly isWhole: boolean;
   /** The largest first. */
   readonly agents: readonly UsageShare<string>[];
-  /** null for calls that came without a key: by telephone, by client token, to a public agent. */
-  readonly apiKeys: readonly UsageShare<string | null>[];
+  readonly apiKeys: readonly KeyShare[];
+}
+
+export interface KeyShare extends UsageShare<string | null> {
+  /** How the calls of no key came: by telephone, or from pages with client tokens or to public agents. Undefined with a key. */
+  readonly channel: CallRecord["channel"] | undefined;
 }
 
 /** Parsed in one go, on the thread that calls share. */
@@ -45,7 +49,8 @@ export async function usageShares(
 ): Promise<UsageShares> {
   const seen = new Set<string>();
   const agents = new Map<string, UsageShare<string>>();
-  const apiKeys = new Map<string | null, UsageShare<string | null>>();
+  const apiKeys = new Map<string, UsageShare<string>>();
+  const keyless = new Map<CallRecord["channel"], UsageShare<CallRecord["channel"]>>();
   let isWhole = false;
   for (let skip = 0; skip < SHARED_CALLS_MAX && !isWhole; skip += CALLS_PER_READ) {
     const { items } = await calls.list(orgId, { skip, limit: CALLS_PER_READ });
@@ -55,12 +60,24 @@ export async function usageShares(
       seen.add(call.id);
       add(agents, call.agentId, call);
       const { apiKeyId } = call.metadata;
-      add(apiKeys, typeof apiKeyId === "string" ? apiKeyId : null, call);
+      if (typeof apiKeyId === "string") add(apiKeys, apiKeyId, call);
+      else add(keyless, call.channel, call);
     }
     const last = items.at(-1);
     isWhole = items.length < CALLS_PER_READ || last === undefined || last.startedAtMs < sinceMs;
   }
-  return { calls: seen.size, isWhole, agents: sorted(agents), apiKeys: sorted(apiKeys) };
+  return { calls: seen.size, isWhole, agents: sorted(agents), apiKeys: byKey(apiKeys, keyless) };
+}
+
+function byKey(
+  apiKeys: ReadonlyMap<string, UsageShare<string>>,
+  keyless: ReadonlyMap<CallRecord["channel"], UsageShare<CallRecord["channel"]>>,
+): readonly KeyShare[] {
+  const shares = [
+    ...sorted(apiKeys).map((share) => ({ ...share, channel: undefined })),
+    ...sorted(keyless).map((share) => ({ ...share, id: null, channel: share.id })),
+  ];
+  return shares.sort((one, other) => other.minutes - one.minutes || other.calls - one.calls);
 }
 
 function add<Id extends string | null>(

@@ -13,16 +13,49 @@ const VOICE_RULES = [
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
-/** The first message of every request to the language model. Empty fields of the persona leave no trace in it. */
-export function systemMessage(persona: Persona): ChatMessage {
+/**
+ * The first message of every request to the language model. Empty fields of the persona leave no trace in it. The time is that of
+ * the conversation's begin, and stands last: vendors charge less for a prompt whose beginning they know.
+ */
+export function systemMessage(persona: Persona, beganAtMs: number): ChatMessage {
   const parts = [
     persona.systemPrompt.trim(),
     labelled("Your manner", persona.personality),
     languageRule(persona.language),
     VOICE_RULES,
     labelled("Rules that you always keep", persona.guardrails),
+    timeNote(persona.timeZone, beganAtMs),
   ];
   return { role: "system", content: parts.filter((part) => part !== "").join("\n\n") };
+}
+
+/** Whether dates can be written in this zone. Offsets such as +02:00 are no zones: they know no summer time. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en-GB", { timeZone: name }).format(0) !== "";
+  } catch {
+    return false;
+  }
+}
+
+function timeNote(timeZone: string, atMs: number): string {
+  // A zone that this build of Node does not know any more.
+  const zone = isTimeZone(timeZone) ? timeZone : "UTC";
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone: zone,
+  }).formatToParts(atMs);
+  const of = (type: Intl.DateTimeFormatPartTypes) =>
+    parts.find((part) => part.type === type)?.value ?? "";
+  const date = `${of("weekday")}, ${of("day")} ${of("month")} ${of("year")}`;
+  return `The conversation began on ${date}, at ${of("hour")}:${of("minute")} (${zone} time).`;
 }
 
 function labelled(label: string, text: string): string {

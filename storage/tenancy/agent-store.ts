@@ -13,6 +13,8 @@ const persona = v.object({
   personality: v.string(),
   language: v.string(),
   guardrails: v.string(),
+  // Agents that were stored before there was one have none.
+  timeZone: v.optional(v.string(), "UTC"),
 });
 const llmConfig = v.object({ temperature: v.number(), maxTokens: v.number() });
 const ttsConfig = v.object({ speed: v.number() });

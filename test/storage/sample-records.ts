@@ -106,6 +106,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       personality: "friendly",
       language: "en-US",
       guardrails: "Be brief.",
+      timeZone: "UTC",
     },
     llmProviderId: "llm",
     llmModelId: "small",

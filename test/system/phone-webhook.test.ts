@@ -180,20 +180,20 @@ describe("the webhook", { concurrency: true }, () => {
     await Promise.all(callers.map((caller) => heard(caller, "Hello there.")));
     await assert.rejects(
       ring(server, customer),
-      /refused: "This call cannot be taken: the plan allows 2 calls at the same time\. Goodbye\."/,
+      /refused: "This call cannot be taken: no further calls are taken at the moment, please try again later\. Goodbye\."/,
     );
     await Promise.all(callers.map((caller) => caller.hangUp()));
     await server.endedCalls(customer, maxConcurrentCalls);
   });
 
-  test("tells that the month's minutes are used up", async () => {
+  test("tells no figures of the plan when the month's minutes are used up", async () => {
     const plan = await server.database.plans.findBySlug("free");
     assert.ok(plan);
     const limits = { ...plan.limits, maxMonthlyMinutes: 0 };
     const used = { ...plan, id: crypto.randomUUID(), slug: "used-up", limits };
     await server.database.plans.insertIfAbsent(used);
     const customer = await customerWithAgent(used.slug);
-    await assert.rejects(ring(server, customer), /refused: ".* minutes of this month are used up/);
+    await assert.rejects(ring(server, customer), /refused: ".* no further calls are taken/);
   });
 });
 

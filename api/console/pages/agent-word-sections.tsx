@@ -56,6 +56,11 @@ export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
         hint="Of the caller, as a tag such as en-US or de-DE."
         {...words("language")}
       />
+      <TextField
+        label="Time zone"
+        hint="Such as Europe/Berlin: the model is told date and time there."
+        {...words("timeZone")}
+      />
     </>
   );
 }

@@ -14,8 +14,8 @@ export function UsageShares({ days }: { days: number }) {
     if (agents.data === undefined) return "An agent";
     return agents.data.find(({ _id }) => _id === id)?.name ?? "An agent that was deleted";
   };
-  const keyName = (id: string | null) => {
-    if (id === null) return "Without a key";
+  const keyName = (id: string | null, channel: "web" | "phone" | undefined) => {
+    if (id === null) return channel === "phone" ? "Telephone" : "Pages, without a key";
     if (apiKeys.data === undefined) return "A key";
     return apiKeys.data.find((key) => key.id === id)?.name ?? "A key that was deleted";
   };
@@ -31,7 +31,10 @@ export function UsageShares({ days }: { days: number }) {
           <ShareTable
             title="By key"
             file="usage-by-key.csv"
-            shares={data.apiKeys.map((share) => ({ ...share, name: keyName(share.id) }))}
+            shares={data.apiKeys.map((share) => ({
+              ...share,
+              name: keyName(share.id, share.channel),
+            }))}
           />
           {data.isWhole ? null : (
             <p className="soft">

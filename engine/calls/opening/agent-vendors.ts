@@ -78,6 +78,7 @@ export function agentVendors(
         () => chains.llm(forCall),
         (by) => by,
       ),
+      around.clock.epochMs(),
     ),
     stt: orLost<SpeechToText>(
       "stt",
@@ -100,16 +101,17 @@ type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
  * be used, and nobody stands in for it.
  */
 export function agentLlm(forCall: Thinking, around: ChainSurroundings): AgentLlm {
-  return llmOf(forCall, new VendorChains(around, new AnswerLog()).llm(forCall));
+  const client = new VendorChains(around, new AnswerLog()).llm(forCall);
+  return llmOf(forCall, client, around.clock.epochMs());
 }
 
-function llmOf({ agent, llm }: Thinking, client: LanguageModel): AgentLlm {
+function llmOf({ agent, llm }: Thinking, client: LanguageModel, nowMs: number): AgentLlm {
   const { temperature, maxTokens } = agent.llmConfig;
   return {
     vendor: llm.providerKey,
     client,
     modelId: agent.llmModelId,
-    systemPrompt: systemMessage(agent.persona).content,
+    systemPrompt: systemMessage(agent.persona, nowMs).content,
     temperature,
     maxTokens,
   };

@@ -12,7 +12,19 @@ export type RefusalReason =
   | "callerLeft"
   | "serverStopping";
 
-/** The message may be told to the caller. */
+const BUSY = "no further calls are taken at the moment, please try again later";
+const UNAVAILABLE = "the agent is not available at the moment";
+
+/** What callers hear: plans, models and providers are the organization's business. */
+const CALLER_WORDS: Readonly<Partial<Record<RefusalReason, string>>> = {
+  providerUnavailable: UNAVAILABLE,
+  modelNotAllowed: UNAVAILABLE,
+  limitReached: BUSY,
+  overloaded: BUSY,
+  storeFailing: BUSY,
+};
+
+/** The message is for the organization, whose key the client has; people who call are told `callerWords`. */
 export class OpenRefusal extends Error {
   override readonly name = "OpenRefusal";
   readonly reason: RefusalReason;
@@ -20,6 +32,10 @@ export class OpenRefusal extends Error {
   constructor(reason: RefusalReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
+  }
+
+  get callerWords(): string {
+    return CALLER_WORDS[this.reason] ?? this.message;
   }
 }
 

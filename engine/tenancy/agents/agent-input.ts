@@ -54,6 +54,7 @@ const DEFAULT_PERSONA: Persona = {
   language: "en-US",
   guardrails:
     "Keep every answer to 1-3 short sentences, in plain spoken language without lists, symbols or markup.",
+  timeZone: "UTC",
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
 const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1 };

@@ -101,6 +101,7 @@ test("the model gets the prompt and the settings that it gets in a call", async 
     personality: "cheerful",
     language: "nl-NL",
     guardrails: "Never sell roses.",
+    timeZone: "Asia/Tokyo",
   };
   const id = await newAgent({
     llmProviderId: idIn(provider.body),
@@ -110,7 +111,14 @@ test("the model gets the prompt and the settings that it gets in a call", async 
   });
   assert.equal((await chat(HELLO, id)).status, 200);
   const sent = JSON.parse(vendor.requests[0]?.body ?? "");
-  assert.deepEqual(sent.messages, [systemMessage(persona), ...HELLO]);
+  const [prompt, ...messages] = sent.messages;
+  const withoutTime = (text: string) => text.split("The conversation began")[0];
+  assert.equal(withoutTime(prompt.content), withoutTime(systemMessage(persona, 0).content));
+  assert.match(
+    prompt.content,
+    /The conversation began on \w+, \d+ \w+ \d{4}, at [\d:]+ \(Asia\/Tokyo time\)\.$/,
+  );
+  assert.deepEqual(messages, HELLO);
   assert.deepEqual([sent.model, sent.temperature], ["my-model", 1.5]);
   assert.equal(sent.max_tokens ?? sent.max_completion_tokens, 77);
 });

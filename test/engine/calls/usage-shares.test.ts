@@ -49,8 +49,8 @@ test("calls are summed up by agent and by key, the largest first, and older ones
       { ...one, id: "small" },
     ],
     apiKeys: [
-      { ...two, id: "key" },
-      { ...one, id: null, failed: 1, failures },
+      { ...two, id: "key", channel: undefined },
+      { ...one, id: null, failed: 1, failures, channel: "web" },
     ],
   });
 });
@@ -141,5 +141,20 @@ test("minutes are told to a ten thousandth, shares of as many by their calls, an
   assert.deepEqual(
     apiKeys.map(({ id, calls }) => [id, calls]),
     [[null, 5]],
+  );
+});
+
+test("calls without a key are told apart by how they came", async () => {
+  const calls = ["web", "phone", "phone"].map((channel, index) => ({
+    ...callOf(index, "agent", {}),
+    channel: channel === "web" ? ("web" as const) : ("phone" as const),
+  }));
+  const { apiKeys } = await usageShares(storeOf(calls), ORG, 0);
+  assert.deepEqual(
+    apiKeys.map((share) => [share.id, share.channel, share.calls]),
+    [
+      [null, "phone", 2],
+      [null, "web", 1],
+    ],
   );
 });

@@ -31,6 +31,7 @@ test("each part of the persona is filled", () => {
     personality: part,
     guardrails: part,
     language: "de",
+    timeZone: "Europe/Berlin",
   };
   const terms = { callMaxSec: 7, variables: { name: "Ada" } };
   const filled = withTerms(agentRecord({ persona }), terms);
@@ -40,6 +41,7 @@ test("each part of the persona is filled", () => {
     personality: "Ada",
     guardrails: "Ada",
     language: "de",
+    timeZone: "Europe/Berlin",
   });
   assert.equal(filled.thresholds.maxCallDurationSec, 7);
 });
