@@ -1,4 +1,7 @@
+import { uwsLoads } from "../../api/http/front/open-front.js";
 import type { FrontChoice } from "../../engine/settings.js";
 
-/** What servers of tests are told to speak HTTP with. A file in `test/node-front/` sets it before it runs other files' tests. */
-export const frontUnderTest: { choice: FrontChoice } = { choice: "auto" };
+/** The front end that tests serve with: the one that a server would choose on this Node, unless a file of `node-front` sets it. */
+export const frontUnderTest: { choice: FrontChoice } = {
+  choice: (await uwsLoads()) ? "auto" : "node",
+};

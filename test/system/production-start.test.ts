@@ -36,7 +36,10 @@ test("a production server speaks JSON only, and says where it is, what it has an
     if (line.includes("not set: SIGNALWIRE")) child.kill("SIGTERM");
   });
   await once(output, "close");
-  const told = lines.map((line) => Object(JSON.parse(line)));
+  // Where uWebSockets.js has no binary for this Node, a warning comes first.
+  const told = lines
+    .map((line) => Object(JSON.parse(line)))
+    .filter(({ msg }) => !msg.startsWith("uWebSockets.js does not load here"));
   const [first] = told;
   assert.match(first.msg, new RegExp(`^Parley ${VERSION} listens on http://127\\.0\\.0\\.1:\\d+$`));
   assert.deepEqual(first.vendors, { llm: "openai, ollama", tts: "openai, edge", stt: "none" });

@@ -148,7 +148,9 @@ export const ownedPackages: FileRule = (file) =>
 
 export const builtinPrefix: FileRule = (file) =>
   importsOf(file)
-    .filter(({ isPackage, target }) => isPackage && builtinModules.includes(target))
+    // From Node 24 on the list also holds the modules that exist only with their prefix.
+    .filter(({ isPackage, target }) => isPackage && !target.startsWith("node:"))
+    .filter(({ target }) => builtinModules.includes(target))
     .map((wrong) => fault(file, wrong, `write node:${wrong.target}`));
 
 /** Simulators are started by a command or a test; no part of the product may lean on them. */
