@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import * as v from "valibot";
 import { isAddressBlock } from "./api/http/request/address-blocks.js";
@@ -13,6 +12,7 @@ import {
   httpFront,
   httpUrl,
   list,
+  loadEnvFile,
   logLevel,
   parseSettings,
   variablesSet,
@@ -110,7 +110,7 @@ export function readConfig(secrets: "required" | "optional" = "required"): Confi
 
 /** For the processes that have settings of their own. */
 export function readEnvironment(): Environment {
-  if (existsSync(".env")) process.loadEnvFile(".env");
+  loadEnvFile();
   return process.env;
 }
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import * as v from "valibot";
 
 /** Variables by name, as a process is given them. */
@@ -55,6 +56,36 @@ export const httpUrl = address(["http:", "https:"]);
 export const webSocketUrl = address(["ws:", "wss:"]);
 export const databaseUrl = address(["postgres:", "postgresql:"]);
 
+/**
+ * The text of a file that a person wrote, whatever their editor puts around it: a byte order mark is left out, and lines end with a
+ * line feed. Throws a ConfigFault where it is UTF-16, as Windows' Notepad and PowerShell may write it.
+ */
+export function textOfFile(path: string): string {
+  return writtenText(readFileSync(path), path);
+}
+
+/** As `textOfFile`, of bytes that were read already. */
+export function writtenText(bytes: Uint8Array, path: string): string {
+  const [first, second] = bytes;
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  // Without a mark: each second byte of plain text is 0.
+  if (isMarked || bytes.subarray(0, UTF16_LOOK_BYTES).includes(0)) {
+    throw new ConfigFault([`${path} is not UTF-8 text but looks like UTF-16: save it as UTF-8`]);
+  }
+  // The decoder leaves the mark of UTF-8 out.
+  return new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
+}
+
+/** Sets what `.env` in the working directory says and the environment does not. */
+export function loadEnvFile(path = ".env"): void {
+  if (!existsSync(path)) return;
+  for (const [name, value] of Object.entries(parseEnv(textOfFile(path)))) {
+    if (value !== undefined) process.env[name] ??= value;
+  }
+}
+
+const UTF16_LOOK_BYTES = 64;
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The path of a PEM file with at least one certificate; parsed, its text. */
@@ -62,7 +93,7 @@ export const certificateFile = v.pipe(
   v.string(),
   v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
     try {
-      const pem = readFileSync(dataset.value, "utf8");
+      const pem = textOfFile(dataset.value);
       const found = pem.match(CERTIFICATE) ?? [];
       if (found.length > 0 && found.every((one) => new X509Certificate(one).serialNumber !== "")) {
         return pem;

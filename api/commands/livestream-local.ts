@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { loadEnvFile } from "../../engine/settings.js";
 import { runCommand } from "./command.js";
 import { localCommand } from "./livestream-local/local-command.js";
 import { processTerminal } from "./terminal.js";
@@ -20,7 +20,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 // The parts have groups of their own: nothing else would end them when this process ends by a fault.
 process.on("exit", () => killAll());
 
-if (existsSync(".env")) process.loadEnvFile(".env");
+loadEnvFile();
 const command = localCommand({
   environment: process.env,
   stop: stop.signal,

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { loadEnvFile } from "../../engine/settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { parseLiveStreamConfig } from "../livestream/livestream-config.js";
 import { issueViewToken } from "../livestream/view-tokens.js";
@@ -39,5 +39,5 @@ const command: Command = {
   },
 };
 
-if (existsSync(".env")) process.loadEnvFile(".env");
+loadEnvFile();
 process.exitCode = await runCommand(command, process.argv.slice(2), processTerminal());

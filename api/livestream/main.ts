@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { ConfigFault, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
+import { textOfFile } from "../../engine/settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { FrontUnavailable } from "../http/front/open-front.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
@@ -41,7 +42,7 @@ async function publishKeyLinesOf(config: LiveStreamConfig): Promise<readonly str
   if (size > KEYS_FILE_BYTES_MAX) {
     throw new PublishKeyFault(`PUBLISH_KEYS_FILE: expected at most ${KEYS_FILE_BYTES_MAX} bytes`);
   }
-  return [...publishKeys, ...publishKeyLines(await readFile(publishKeysFile, "utf8"))];
+  return [...publishKeys, ...publishKeyLines(textOfFile(publishKeysFile))];
 }
 
 main().catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { writtenText } from "../settings.js";
 
 const KEYS_FILE = "keys.json";
 
@@ -45,7 +46,7 @@ export async function storedDevelopmentKeys(
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return writtenText(await readFile(path), path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { writtenText } from "../../settings.js";
 
 const DEMO_FILE = "demo.json";
 const Demo = v.object({
@@ -15,7 +16,10 @@ export type Demo = Readonly<v.InferOutput<typeof Demo>>;
 /** Undefined when this data folder never had a demo organization. */
 export async function readDemo(dataDir: string): Promise<Demo | undefined> {
   try {
-    return v.parse(Demo, JSON.parse(await readFile(join(dataDir, DEMO_FILE), "utf8")));
+    return v.parse(
+      Demo,
+      JSON.parse(writtenText(await readFile(join(dataDir, DEMO_FILE)), DEMO_FILE)),
+    );
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
