@@ -108,12 +108,14 @@ test("a wrong key and refusals arrive as the SDK's DeepgramApiError", async () =
   assertRefused(await transcribe(client), 503);
 });
 
-test("a refused stream is told as an error with its status", async () => {
+test("a refused stream is reported as an error, with its status where the SDK's socket knows it", async () => {
   const options = { model: "nova-3", encoding: "linear16", sample_rate: 16_000 };
   const live = stranger.listen.live(options, LISTEN);
   const refused = await new Promise((resolve) => {
     live.on("error", resolve);
   });
 
-  assert.equal(Object(refused).statusCode, 401);
+  // From Node 22 on the SDK takes Node's own WebSocket, which gives no status away.
+  const hasStatus = !("WebSocket" in globalThis);
+  assert.equal(Object(refused).statusCode, hasStatus ? 401 : undefined);
 });
