@@ -132,7 +132,7 @@ export interface AgentThresholds {
   readonly endpointingMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
   readonly patienceMs: number;
-  /** So many keys are an answer at once; 0 where that is not known before. */
+  /** Number of DTMF digits that completes an answer; 0 if unknown. */
   readonly keypadDigits: number;
   /** After so long a silence of the agent's own making it says that it is at work; 0: never. */
   readonly waitingWordMs: number;

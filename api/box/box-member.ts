@@ -211,7 +211,7 @@ export class BoxMember implements BoxSide {
 
   async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {
     return answer.catch((error: unknown) => {
-      this.#options.log.info({ error, callId }, "whoever should have a call did not answer");
+      this.#options.log.info({ error, callId }, "call owner did not respond");
       return false;
     });
   }

@@ -55,7 +55,7 @@ async function begin(orders: SessionOrders): Promise<void> {
   if (isKeeper && !isFirst) server.calls.recordings.startUpkeep();
   member.began(server);
   process.on("unhandledRejection", (error) => {
-    log.error({ error }, "a promise was rejected and nobody waited for it; calls go on");
+    log.error({ error }, "unhandled promise rejection");
   });
 }
 

@@ -77,7 +77,7 @@ export class AgentCall {
     return this.#isMuted;
   }
 
-  /** Answers how not to be told any more. */
+  /** Returns an unsubscribe function. */
   on<Name extends keyof CallEvents>(
     name: Name,
     listener: (event: CallEvents[Name]) => void,
@@ -259,7 +259,7 @@ export class AgentCall {
   #givenUp(code: number, reason: string): void {
     const words = reason || this.#lastError;
     if (code === BROKEN || code === 1005) {
-      // That no token could be had was told when it could not.
+      // The missing token was already reported.
       if (reason === NO_TOKEN) return this.#end(code, words);
       this.#events.tell("fault", new CallFault("cannotConnect", "the server cannot be reached"));
     } else if (code === NO_ENTRY && this.state === "reconnecting") {

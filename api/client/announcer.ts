@@ -4,7 +4,7 @@ type Listener<Event> = (event: Event) => void;
 export class Announcer<Events extends object> {
   readonly #listeners: { [Name in keyof Events]?: Set<Listener<Events[Name]>> } = {};
 
-  /** Answers how not to be told any more. */
+  /** Returns an unsubscribe function. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = (this.#listeners[name] ??= new Set());
     listeners.add(listener);

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     });
   }
   process.on("unhandledRejection", (error) => {
-    log.error({ error }, "a promise was rejected and nobody waited for it; the service goes on");
+    log.error({ error }, "unhandled promise rejection");
   });
 }
 

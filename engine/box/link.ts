@@ -117,7 +117,7 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
       if (id !== 0) this.#send({ kind: "answer", id, value });
     } catch (error) {
       if (id !== 0) this.#send({ kind: "failed", id, fault: faultOf(error) });
-      else this.#log.error({ error, name }, "what another process of the box said was not taken");
+      else this.#log.error({ error, name }, "failed to handle IPC message");
     }
   }
 

@@ -217,7 +217,7 @@ export class Nodes implements OtherNodes {
     this.#breakers?.tell(news);
   }
 
-  /** Who has just given the call away says no: then whoever got it is asked. */
+  /** If the holder has just handed the call over it answers false; then the new holder is asked. */
   async #askHolders(callId: string, ask: (holder: string) => Promise<boolean>): Promise<boolean> {
     const asked = new Set<string>();
     let holder = await this.#otherHolder(callId);

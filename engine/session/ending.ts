@@ -79,7 +79,7 @@ export const CALLER_SILENT: Ending = {
 export const CALLER_TOO_FAST: Ending = {
   reason: "callerTooFast",
   status: "failed",
-  message: "the caller's audio came a minute faster than it can be spoken",
+  message: "audio arrived more than 60 s ahead of real time",
 };
 
 export const LANGUAGE_MODEL_FAILED: Ending = {

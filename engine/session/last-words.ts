@@ -68,7 +68,7 @@ export function onVendorMissing(
   return sayLast(state, state.settings.apology, ending, atMs, out);
 }
 
-/** The call is to end for a reason from outside. Nobody minds that of a caller who left; others are told. */
+/** Ends the call for an external reason. The agent says goodbye unless the caller hung up. */
 export function endAsked(
   state: SessionState,
   ending: Ending,

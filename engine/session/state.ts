@@ -50,9 +50,9 @@ export interface SessionSettings {
   readonly silenceTimeoutMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
   readonly patienceMs: number;
-  /** So many keys are an answer at once; 0 where that is not known before. */
+  /** Number of DTMF digits that completes an answer; 0 if unknown. */
   readonly keypadDigits: number;
-  /** After so long without a sound of the reply the agent says that it is at work; 0: never. */
+  /** Plays a filler after this many ms without agent audio; 0 disables. */
   readonly waitingWordMs: number;
   /** After so long a silence of the caller the agent asks whether somebody is there; 0: never. */
   readonly callerSilenceMs: number;

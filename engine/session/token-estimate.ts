@@ -10,7 +10,7 @@ export function estimateTokens(state: SessionState, userText: string, replyChars
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** What a reply has cost that is stopped; 0 for one that was made, whose vendor has told, and while tools are at work for it. */
+/** Estimated tokens of an aborted reply. Zero once the vendor has reported usage, and while tools are running. */
 export function estimatedTokens(state: SessionState, turn: Turn): number {
   if (!turn.generating || turn.kind !== "reply" || turn.toolsWaiting.length > 0) return 0;
   return estimateTokens(state, turn.userText, turn.replyChars);

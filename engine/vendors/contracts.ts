@@ -94,7 +94,7 @@ export interface CompletionRequest {
   readonly temperature: number;
   readonly maxTokens: number;
   readonly tools?: readonly ToolDefinition[];
-  /** Told each time that some of a tool's call has come: until it is whole there may be no text. */
+  /** Called for each tool-call fragment. There may be no text until the call is complete. */
   readonly onToolUse?: () => void;
   /** Nobody waits for the first word. */
   readonly unhurried?: true;

@@ -19,7 +19,7 @@ async function editorOf(customer: Customer, id: string) {
 
 async function save(page: ViewerPage["page"]): Promise<void> {
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
+  await page.getByText("Saved.").waitFor();
 }
 
 test("stand-ins are added, put in order by keyboard alone, and removed", async () => {

@@ -60,7 +60,7 @@ test("an agent can have any model of a long list", async () => {
   const field = page.getByRole("region", { name: "Thinking" }).getByLabel("Language model");
   await field.selectOption({ label: "Ours · Own 149" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
+  await page.getByText("Saved.").waitFor();
   const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
   assert.equal(agent?.llmModelId, "own-149");
   assert.deepEqual(viewer.faults, []);

@@ -61,7 +61,7 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
   await page.getByRole("link", { name: "Home" }).click();
   await page.getByRole("button", { name: "Stay" }).click();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
+  await page.getByText("Saved.").waitFor();
   const { organization } = await server.tenancy.accounts.signIn({
     email: "ada@example.com",
     password: "long enough for this",

@@ -51,7 +51,7 @@ test("a session that ends leaves what was typed, and goes on once the password i
   assert.equal(await page.getByText("Your session is over.").count(), 0);
   assert.equal(await page.getByLabel("First sentence").inputValue(), TYPED);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
+  await page.getByText("Saved.").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 
@@ -116,7 +116,7 @@ test("who is offline is told so, and what was typed is kept", async () => {
     "Typed before the line broke.",
   );
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("All is saved.").waitFor();
+  await page.getByText("Saved.").waitFor();
 });
 
 test("a token that is refused leads to the sign-in, and back to where one was", async () => {

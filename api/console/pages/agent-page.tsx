@@ -134,7 +134,7 @@ function SaveBar({ error, hasChanges, canSave, onUndo }: SaveBarProps) {
     <div className="savebar">
       {error === null ? null : <Fault error={error} />}
       <span className="soft" role="status">
-        {hasChanges ? "Not saved yet. Calls go by what is saved." : "All is saved."}
+        {hasChanges ? "Unsaved changes. Calls use the saved version." : "Saved."}
       </span>
       <span className="row end" style={{ marginLeft: "auto" }}>
         <button type="button" className="button" disabled={!hasChanges} onClick={onUndo}>
@@ -169,7 +169,7 @@ function DeleteAgent({ agent }: { agent: Agent }) {
       {isAsking ? (
         <AskDialog
           title={`Delete ${agent.name}?`}
-          consequence="It takes no calls any more. What was said in its calls is kept."
+          consequence="It will stop taking calls. Past calls are kept."
           keep="Keep it"
           action="Delete"
           isBusy={remove.isPending}

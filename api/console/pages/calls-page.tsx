@@ -121,8 +121,8 @@ function LiveCalls({ items, total }: Answered<"listCalls">) {
 function NoCalls({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Empty title="No call is like that">
-        <p>Take a filter away to see more.</p>
+      <Empty title="No calls match">
+        <p>Remove a filter to see more.</p>
         <Link className="button" href="/calls">
           Show all calls
         </Link>

@@ -9,11 +9,11 @@ const VERBS: Readonly<Record<string, string>> = {
   "agent.create": "made the agent",
   "agent.update": "changed the agent",
   "agent.delete": "deleted the agent",
-  "agent.reseal": "sealed anew the secrets of the agent",
+  "agent.reseal": "re-encrypted the secrets of the agent",
   "provider.create": "added the provider",
   "provider.update": "changed the provider",
   "provider.delete": "deleted the provider",
-  "provider.reseal": "sealed anew the credentials of the provider",
+  "provider.reseal": "re-encrypted the credentials of the provider",
   "apiKey.create": "made the API key",
   "apiKey.revoke": "revoked the API key",
   "member.create": "added the member",
@@ -27,7 +27,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.allowNumber": "allowed a number to the organization",
   "organization.revokeNumber": "took a number from the organization",
   "organization.grantOperator": "made an operator of the platform in",
-  "organization.revokeOperator": "ended the work of an operator of the platform in",
+  "organization.revokeOperator": "revoked platform operator in",
 };
 
 /** Who reads the sentences, and what the others are called. */

@@ -9,11 +9,11 @@ const FAULTS: Readonly<Record<Fault, string>> = {
   quotaExceeded: "its quota was used up",
   notFound: "it did not know the model",
   rateLimited: "it was asked too often",
-  unavailable: "it was out of order",
+  unavailable: "service unavailable",
   timeout: "it did not answer in time",
   disconnected: "the connection broke",
   badAnswer: "its answer made no sense",
-  aborted: "it was not waited for",
+  aborted: "cancelled",
 };
 
 /** What a vendor did wrong, behind "Last fault:". */

@@ -84,7 +84,7 @@ export interface SocketDoor<Visitor extends object> {
   message(socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
   /** A message was too large, and can still be answered: not with uWebSockets.js, which breaks the connection by itself. */
   refused?(socket: FrontSocket<Visitor>): void;
-  /** Left out by doors that never wait for it: the system has taken some of what was unread. Also told when there is no more. */
+  /** Optional. Called when the send buffer drains, also when it becomes empty. */
   drained?(socket: FrontSocket<Visitor>): void;
   /** Told once, as soon as either side closes or the connection breaks, which is 1006. */
   close(socket: FrontSocket<Visitor>, code: number, reason: string): void;

@@ -75,7 +75,7 @@ export class CallEntry implements CallRecorder {
     this.#around.feed.tell(orgId, { ...words, type: "words", callId });
   }
 
-  /** `answers` are who has spoken, thought and heard in the turn, and `tools` what was done for it. */
+  /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
     const { calls, metrics, feed } = this.#around;
     if (save.report !== undefined) metrics.turnEnded(save.report);

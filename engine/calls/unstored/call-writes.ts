@@ -173,7 +173,7 @@ export class CallWrites {
     const { clock, log } = this.#options;
     if (this.#stalledAtMs === undefined) {
       this.#stalledAtMs = clock.monotonicMs();
-      log.error({ error }, "what calls have said cannot be stored now; it is kept and tried again");
+      log.error({ error }, "call writes failed; queued for retry");
     }
     this.#retryLater();
   }

@@ -124,7 +124,7 @@ export function onGrowthMissed(
   return state;
 }
 
-/** When it is looked again whether words are to end the hole: it begins later than was thought, or they could not be said yet. */
+/** When to check again whether to fill the gap. */
 function bridgeInMs(
   { settings }: SessionState,
   { ledger }: Turn,

@@ -52,7 +52,7 @@ export class ChainedStream implements SpeechStream {
   readonly #onAbort = () => this.close();
   #stream: SpeechStream | undefined;
   #link: Link | undefined;
-  /** Counts who was asked to listen: what another one than the present still tells is dropped. */
+  /** Connection epoch; events from an older epoch are ignored. */
   #turns = 0;
   #turn = 0;
   readonly #doubts = new Doubts<Link>();
