@@ -1,13 +1,14 @@
+import { type Continuations, placedCallKey } from "../../engine/calls/continuations.js";
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound/outbound-telephony.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { Failure } from "../../engine/failure.js";
-import { newCallKey, type StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
-import { sayAndHangUp, twilioConnect } from "../../engine/telephony/twilio/twiml.js";
+import { TWILIO } from "../../engine/telephony/twilio/twilio.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
-import { phoneStreamUrl, type StreamAddress } from "./phone-document.js";
+import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
 import {
   demandSignature,
   SIGNED_HEADERS,
@@ -20,10 +21,15 @@ const BODY_BYTES_MAX = 64 * 1024;
 const CALL_REF = /^CA[0-9a-f]{32}$/i;
 /** The stream's parameter that names the placed call. */
 export const PLACED_CALL_PARAMETER = "call";
-const CALL_IS_OVER = document(sayAndHangUp({ text: "This call is over. Goodbye." }));
+const { documents } = TWILIO;
+const CALL_IS_OVER = documentAnswer(
+  documents,
+  documents.farewell({ text: "This call is over. Goodbye." }),
+);
 
 export interface OutboundDoorsOptions extends SignatureOptions {
   readonly outbound: PlacedCalls;
+  readonly continuations: Pick<Continuations, "tokenFor">;
   readonly streamTokens: StreamTokenDesk;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
@@ -67,23 +73,26 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
 /** Somebody answers: their audio comes here. */
 async function answered(
   { request, signed, token, form }: PlacedCallRequest,
-  { outbound, streamTokens, answeredWebhooks, publicBaseUrl, streamAddress }: OutboundDoorsOptions,
+  options: OutboundDoorsOptions,
 ): Promise<Answer> {
+  const { outbound, streamTokens, answeredWebhooks, streamAddress } = options;
   const claims = await outbound.answering(token);
   if (claims === undefined) return CALL_IS_OVER;
   const { callId, orgId, agentId } = claims;
   const callSid = form.get("CallSid") ?? "";
   const callerRef = CALL_REF.test(callSid) ? callSid : "";
   const vendor = DEFAULT_PHONE_VENDOR;
-  const streamBase = (await streamAddress()) ?? publicBaseUrl;
+  const parameters = { [PLACED_CALL_PARAMETER]: callId };
+  const streamBase = await streamAddress();
+  const around = { ...options, streamBase, parameters, isNextNamed: true };
   const connect = () => {
-    const stream = { vendor, orgId, agentId, callerRef, callKey: newCallKey(), attempt: 0 };
-    const parameters = { token: streamTokens.mint(stream), [PLACED_CALL_PARAMETER]: callId };
-    return twilioConnect({ url: phoneStreamUrl(request, streamBase, vendor), parameters });
+    const callKey = placedCallKey(callId);
+    const stream = { vendor, orgId, agentId, callerRef, callKey, attempt: 0 };
+    return connectDocument(request, documents, stream, streamTokens.mint(stream), around);
   };
   const answer =
     signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
-  return answer === undefined ? CALL_IS_OVER : document(answer);
+  return answer === undefined ? CALL_IS_OVER : documentAnswer(documents, answer);
 }
 
 async function reported(
@@ -96,8 +105,4 @@ async function reported(
     throw new Failure("unauthenticated", "token: expected that of a placed call");
   }
   return { status: 204, contentType: "", body: "" };
-}
-
-function document(body: string): Answer {
-  return { status: 200, contentType: "text/xml; charset=utf-8", body };
 }

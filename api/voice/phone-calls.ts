@@ -10,13 +10,16 @@ import type { StreamClaims } from "../../engine/security/stream-token.js";
 import { phoneAudio } from "../../engine/session/playback/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
+import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
 import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
+import { continuationUrl } from "./phone-document.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 import { phoneTenant } from "./phone-tenant.js";
 
@@ -25,7 +28,12 @@ export interface PhoneCallsOptions {
   readonly opener: CallOpener;
   readonly outbound: Pick<PlacedCalls, "connect">;
   readonly callControl: CallControl;
-  readonly continuations: Pick<Continuations, "conversationOf" | "mayGoOn">;
+  readonly continuations: Pick<
+    Continuations,
+    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor"
+  >;
+  /** `https://host` of this server as vendors reach it; undefined where only their requests tell it. */
+  readonly baseUrl: () => string | undefined;
   readonly audioPool: () => AudioPool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,6 +50,14 @@ export interface StartedStream {
   readonly started: StreamStarted;
   /** Whom the call is for, as the stream proves it; undefined when it cannot. Asked once. */
   readonly redeem: () => Soon<StreamClaims | undefined>;
+}
+
+/** Whether the vendor's REST API hands the call on; else the document behind its stream does. */
+export function transfersByRest(
+  { vendor, callerRef }: StreamClaims,
+  { callControl, baseUrl }: Pick<PhoneCallsOptions, "callControl" | "baseUrl">,
+): boolean {
+  return baseUrl() !== undefined && callControl.canTransfer(vendor, callerRef);
 }
 
 /** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
@@ -69,10 +85,10 @@ export class PhoneCalls {
   begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
-    let callRef = "";
+    let told: StreamClaims | undefined;
     const leg = new PhoneLeg(socket, wire, this.#pacer, {
-      transfer: (to) => this.#options.callControl.transfer(vendor, callRef, to),
-      hangUp: () => this.#options.callControl.hangUp(vendor, callRef),
+      transfer: (to) => this.#transfer(told, to),
+      hangUp: () => this.#options.callControl.hangUp(vendor, told?.callerRef ?? ""),
     });
     const onGone = () => {
       if (leg.isAskedFor) this.#brokeAtMs = this.#options.clock.monotonicMs();
@@ -83,10 +99,9 @@ export class PhoneCalls {
       return leg;
     }
     const redeem = async () => {
-      const claims = await stream.redeem();
-      callRef = claims?.callerRef ?? "";
-      if (claims !== undefined && this.#mayGoOn(claims, started)) leg.goOnWhenBroken();
-      return claims;
+      told = await stream.redeem();
+      if (told !== undefined && this.#options.continuations.mayGoOn(told)) leg.goOnWhenBroken();
+      return told;
     };
     void this.#welcome(leg, redeem, started);
     return leg;
@@ -133,8 +148,8 @@ export class PhoneCalls {
     claims: StreamClaims,
     placedCallId: string | undefined,
   ): Promise<Session> {
-    const { vendor, agentId, callerRef } = claims;
-    const { opener, audioPool, callControl, continuations } = this.#options;
+    const { agentId } = claims;
+    const { opener, audioPool, continuations } = this.#options;
     const request = {
       tenant,
       agentId: agentId === "" ? undefined : agentId,
@@ -142,15 +157,28 @@ export class PhoneCalls {
       conversation: continuations.conversationOf(claims),
       channel: "phone",
       audio: phoneAudio(leg.format, () => audioPool().of(tenant.organization.id)),
-      canTransfer: callControl.canTransfer(vendor, callerRef),
+      canTransfer: this.#canTransfer(claims),
       placedCallId,
     } as const;
     return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
   }
 
-  /** The vendor asks what comes next when the stream has ended: not of a call that was placed from here. */
-  #mayGoOn(claims: StreamClaims, { parameters }: StreamStarted): boolean {
-    if (parameters[PLACED_CALL_PARAMETER] !== undefined) return false;
-    return this.#options.continuations.mayGoOn(claims);
+  #canTransfer(claims: StreamClaims): boolean {
+    const { continuations } = this.#options;
+    if (!continuations.mayTransfer(claims)) return false;
+    if (transfersByRest(claims, this.#options)) return true;
+    const isDialed = phoneVendor(claims.vendor)?.documents.dial !== undefined;
+    return isDialed && continuations.mayGoOn(claims);
+  }
+
+  /** Where the vendor has no REST API for it, the document behind the stream dials: it is asked for when the stream is closed. */
+  async #transfer(claims: StreamClaims | undefined, to: string): Promise<boolean> {
+    const { callControl, continuations, baseUrl } = this.#options;
+    const base = baseUrl();
+    if (claims === undefined) return false;
+    if (base === undefined || !transfersByRest(claims, this.#options)) return true;
+    const resultUrl = continuationUrl(base, continuations.transferTokenFor(claims));
+    const dial = { to, ringSec: TRANSFER_RING_SEC, resultUrl };
+    return callControl.transfer(claims.vendor, claims.callerRef, dial);
   }
 }

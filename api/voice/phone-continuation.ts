@@ -6,19 +6,24 @@ import type { Logger } from "../../engine/log.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
+import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
+import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
   CONTINUATION_PATH,
   connectDocument,
+  continuationUrl,
   documentAnswer,
   type StreamAddress,
   turnedAway,
 } from "./phone-document.js";
 import { phoneTenant } from "./phone-tenant.js";
+import { httpBase } from "./stream-address.js";
 import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
@@ -32,6 +37,8 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
   readonly elsewhere: OtherServer;
+  readonly callControl: PhoneCallsOptions["callControl"];
+  readonly baseUrl: PhoneCallsOptions["baseUrl"];
   readonly log: Logger;
 }
 
@@ -57,9 +64,9 @@ async function answer(
 ): Promise<Answer> {
   const { continuations, opener, organizations, answeredWebhooks, log } = options;
   const bytes = Buffer.from(await request.body());
-  const claims = continuations.claimsOf(
-    new URLSearchParams(request.queryString).get("token") ?? "",
-  );
+  const presented = new URLSearchParams(request.queryString).get("token") ?? "";
+  const transferred = continuations.transferClaimsOf(presented);
+  const claims = transferred ?? continuations.claimsOf(presented);
   const found = claims && phoneVendor(claims.vendor);
   if (claims === undefined || found === undefined) {
     throw new Failure("unauthenticated", "token: expected that of a call whose stream has ended");
@@ -67,10 +74,21 @@ async function answer(
   const { documents, isCallerWaiting = isCallerThere } = found;
   const { vendor, orgId } = claims;
   const signed = await demandSignature(vendor, request, CONTINUATION_PATH, bytes, options);
-  if (!isCallerWaiting(bytes.toString("utf8"))) {
+  const body = bytes.toString("utf8");
+  const isWaiting = isCallerWaiting(body);
+  if (transferred === undefined && !isWaiting) {
     return documentAnswer(documents, documents.hangUp());
   }
-  const next = await continuations.next(claims);
+  const report = transferred && found.transferReport?.(body);
+  const next =
+    transferred === undefined
+      ? await continuations.next(claims, !transfersByRest(claims, options))
+      : await continuations.afterTransfer(claims, report, isWaiting);
+  if (transferred !== undefined) {
+    const { result, reason } = report ?? {};
+    log.info({ vendor, orgId, result, reason, kind: next.kind }, "the vendor reports a transfer");
+    await continuations.stored();
+  }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {
     return documentAnswer(documents, documents.hangUp());
@@ -80,8 +98,17 @@ async function answer(
     log.info({ vendor, orgId, isHeld: held !== undefined }, "a call broke while the server stops");
     return held ?? turnedAway(documents, serverStops().callerWords);
   }
+  if (next.kind === "transfer") {
+    const resultUrl = continuationUrl(
+      httpBase(request, options.publicBaseUrl),
+      continuations.transferTokenFor(claims),
+    );
+    const dial = { to: next.to, ringSec: TRANSFER_RING_SEC, resultUrl };
+    log.info({ vendor, orgId }, "a caller is transferred");
+    return documentAnswer(documents, documents.dial?.(dial) ?? documents.hangUp());
+  }
   let otherAddress: string | undefined;
-  if (next.kind === "askedAgain") {
+  if (next.kind === "askedAgain" || transferred !== undefined) {
     // What was refused would be refused again; the vendor would ask again, too.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
     otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
@@ -89,12 +116,15 @@ async function answer(
       return turnedAway(documents, refusal.callerWords);
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
-  const around = { ...options, streamBase, isNextNamed: true };
+  const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;
+  const parameters = placedCallId === undefined ? {} : { [PLACED_CALL_PARAMETER]: placedCallId };
+  const around = { ...options, streamBase, parameters, isNextNamed: true };
   const token = await streamTokenFor(next.claims, options);
   const connect = () => connectDocument(request, documents, next.claims, token, around);
   const asked = signed && { ...signed, id: `${signed.id} ${claims.callKey} ${claims.attempt}` };
-  const body = asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
+  const document =
+    asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
   const { attempt } = next.claims;
   log.info({ vendor, orgId, attempt, kind: next.kind }, "a call that broke goes on");
-  return documentAnswer(documents, body ?? documents.hangUp());
+  return documentAnswer(documents, document ?? documents.hangUp());
 }

@@ -12,6 +12,8 @@ export const CONTINUATION_PATH = "/api/telephony/continue";
 
 export interface PhoneDocumentOptions {
   readonly publicBaseUrl: string | undefined;
+  /** Beside the stream's token. */
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly continuations: Pick<Continuations, "tokenFor">;
   /** The address of the server that is to have the call, where servers have addresses of their own. */
   readonly streamBase: string | undefined;
@@ -41,14 +43,20 @@ export function connectDocument(
   documents: CallDocuments,
   claims: StreamClaims,
   streamToken: string,
-  { publicBaseUrl, continuations, streamBase, isNextNamed }: PhoneDocumentOptions,
+  options: PhoneDocumentOptions,
 ): string {
+  const { publicBaseUrl, continuations, streamBase, isNextNamed } = options;
   const url = phoneStreamUrl(request, streamBase ?? publicBaseUrl, claims.vendor);
-  const parameters = parametersOf(claims, streamToken);
+  const parameters = { ...parametersOf(claims, streamToken), ...options.parameters };
   const token = isNextNamed ? continuations.tokenFor(claims) : undefined;
   if (token === undefined) return documents.connect({ url, parameters });
-  const continueUrl = `${httpBase(request, publicBaseUrl)}${CONTINUATION_PATH}?token=${token}`;
+  const continueUrl = continuationUrl(httpBase(request, publicBaseUrl), token);
   return documents.connect({ url, parameters, continueUrl });
+}
+
+/** `base`: `https://host` of this server, as vendors reach it. */
+export function continuationUrl(base: string, token: string): string {
+  return `${base}${CONTINUATION_PATH}?token=${token}`;
 }
 
 function parametersOf(

@@ -208,7 +208,7 @@ export class PhoneLeg implements CallerChannel {
     if (!this.#isOpen) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
     // The telephone's call goes on without this stream.
-    this.#isAskedFor = ending.transferTo === undefined && this.#goesOn && isBreak(ending);
+    this.#isAskedFor = this.#goesOn && (ending.transferTo !== undefined || isBreak(ending));
     const goesOn = ending.transferTo !== undefined || this.#isAskedFor;
     if (goesOn) this.close(code, ending.message);
     else this.refuse(code, ending.message);

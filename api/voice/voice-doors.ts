@@ -91,13 +91,14 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
     liveCalls: options.liveCalls,
     journal: calls.journal,
   });
-  const shared = { ...options, opener, outbound, continuations };
+  const baseUrl = () => options.publicBaseUrl ?? options.localBaseUrl?.();
+  const shared = { ...options, opener, outbound, continuations, baseUrl };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
   const placed = {
     ...shared,
     get publicBaseUrl() {
-      return options.publicBaseUrl ?? options.localBaseUrl?.();
+      return baseUrl();
     },
   };
   for (const door of outboundDoors(placed)) edge.add(door);

@@ -3,10 +3,11 @@ import type { Database } from "../../storage/database.js";
 import type { CallRecord, HistoryMessage } from "../../storage/records.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { CALLER_LEFT } from "../session/ending.js";
+import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
-import type { PhoneConversation } from "./continuations.js";
+import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
 
 /** The contract's life of a conversation that nobody continues. */
@@ -29,6 +30,8 @@ export interface Conversation {
   readonly before?: string | undefined;
   /** That call was cut off, and the caller is told so. */
   readonly wasBroken?: boolean;
+  /** The agent wanted to transfer that call, and this is why it has the caller back. */
+  readonly failedTransfer?: TransferResult | undefined;
   /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
   readonly replaces?: string | undefined;
   /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
@@ -96,7 +99,9 @@ export class Conversations {
     const call = await calls.findLastOf(orgId, before);
     const messages = (await history.load(orgId, key, this.#oldestMs)) ?? [];
     if (call === undefined) return { ...fresh, messages };
-    return { ...fresh, messages, before: call.id, wasBroken: true, replaces: call.id };
+    const failedTransfer = failedTransferOf(call);
+    const wasBroken = failedTransfer === undefined;
+    return { ...fresh, messages, before: call.id, wasBroken, failedTransfer, replaces: call.id };
   }
 
   async #resumed(orgId: string, agentId: string, key: string): Promise<Conversation> {

@@ -29,6 +29,7 @@ const Claims = v.pipe(
     callerRef: v.string(),
     callKey: v.string(),
     attempt: v.number(),
+    failedTransfers: v.exactOptional(v.number()),
   }),
 );
 

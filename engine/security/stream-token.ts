@@ -19,6 +19,8 @@ export interface StreamClaims {
   readonly callKey: string;
   /** How many streams of this call have broken before this one. */
   readonly attempt: number;
+  /** How many of those ended for a transfer that reached nobody; left out: none. */
+  readonly failedTransfers?: number;
 }
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
@@ -70,6 +72,7 @@ const Content = v.tuple([
   v.pipe(v.number(), v.safeInteger()),
   v.pipe(v.number(), v.safeInteger()),
   v.string(),
+  v.optional(v.pipe(v.number(), v.safeInteger()), 0),
 ]);
 
 /** For the first stream of a call. */
@@ -131,7 +134,8 @@ export class StreamTokens implements StreamTokenDesk {
   }
 
   /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
-  mint({ vendor, orgId, agentId, callerRef, callKey, attempt }: StreamClaims): string {
+  mint(claims: StreamClaims): string {
+    const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
     for (const claim of [vendor, orgId, agentId, callerRef, callKey]) {
       if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
         throw new RangeError(
@@ -141,8 +145,11 @@ export class StreamTokens implements StreamTokenDesk {
     }
     const expiresMs = this.#clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const claims = [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce];
-    const content = Buffer.from(JSON.stringify(claims));
+    const ids = [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce];
+    // Left out where there is none: an earlier release reads the token, too.
+    const content = Buffer.from(
+      JSON.stringify(failedTransfers === 0 ? ids : [...ids, failedTransfers]),
+    );
     const token = content.toString("hex") + this.#sign(content).toString("hex");
     if (token.length > STREAM_TOKEN_LENGTH_MAX) {
       throw new RangeError("the ids together are too long for a stream token");
@@ -167,10 +174,9 @@ export class StreamTokens implements StreamTokenDesk {
     const content = Buffer.from(token.slice(0, -SIGNATURE_HEX), "hex");
     const signature = Buffer.from(token.slice(-SIGNATURE_HEX), "hex");
     if (!timingSafeEqual(signature, this.#sign(content))) return { refusal: "forged" };
-    const [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce] = v.parse(
-      Content,
-      JSON.parse(content.toString("utf8")),
-    );
+    const ids = v.parse(Content, JSON.parse(content.toString("utf8")));
+    const [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce] = ids;
+    const failedTransfers = ids[8];
     const leftMs = expiresMs - this.#clock.epochMs();
     if (leftMs <= 0) return { refusal: "expired" };
     if (leftMs > STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS) return { refusal: "fromTheFuture" };
@@ -180,7 +186,7 @@ export class StreamTokens implements StreamTokenDesk {
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
     const good = { vendor, orgId, agentId, callerRef, callKey, attempt };
-    return { claims: good, nonce };
+    return { claims: failedTransfers === 0 ? good : { ...good, failedTransfers }, nonce };
   }
 
   #sign(content: Uint8Array): Buffer {

@@ -15,6 +15,8 @@ import type { Turn } from "./turn.js";
 
 /** What the caller is told before the limit takes about four seconds. */
 const TIME_UP_BEFORE_MS = 6_000;
+/** A greeting of voicemail may be answered once before the vendor knows that it was one. */
+const CONVERSED_TURNS_MIN = 2;
 /** A call that may not be longer than this ends without a word. */
 const DURATION_WITH_WORDS_MIN_MS = 30_000;
 
@@ -75,6 +77,8 @@ export function endAsked(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
+  // The verdict on who answered may come late: whoever was answered so often is a person.
+  if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return state;
   const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
   if (left !== undefined) return left;
   const words = state.phase === "live" ? lastWordsOf(state, ending) : "";

@@ -14,6 +14,10 @@ export interface StockPhrases {
   readonly interrupted: string;
   /** Nobody took the call that was to be handed on. */
   readonly cannotTransfer: string;
+  /** The caller is back from a transfer to a line that was busy. */
+  readonly lineBusy: string;
+  /** The caller is back from a transfer that rang for too long. */
+  readonly noAnswer: string;
   /** The organization's calls were ended by the operator. */
   readonly suspended: string;
   /** Somebody of the organization ends the call. */
@@ -29,6 +33,9 @@ const ENGLISH: StockPhrases = {
   cannotHear: "I am sorry, I cannot hear you any more. Please call again.",
   interrupted: "I am sorry, the line was interrupted. Where were we?",
   cannotTransfer: "I am sorry, I could not put you through. Is there anything else I can do?",
+  lineBusy:
+    "I am sorry, the line is busy, so I could not put you through. Is there anything else I can do?",
+  noAnswer: "I am sorry, nobody answered there. Is there anything else I can do?",
   suspended: "I am sorry, this service has been suspended, so I have to end the call. Goodbye.",
   mustEnd: "I am sorry, I have to end the call now. Goodbye.",
 };
@@ -45,6 +52,10 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Entschuldigung, die Verbindung war unterbrochen. Wo waren wir?",
     cannotTransfer:
       "Es tut mir leid, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
+    lineBusy:
+      "Es tut mir leid, dort ist besetzt, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
+    noAnswer:
+      "Es tut mir leid, dort ist niemand ans Telefon gegangen. Kann ich sonst etwas für Sie tun?",
     suspended: "Es tut mir leid, dieser Dienst steht gerade nicht zur Verfügung. Auf Wiederhören.",
     mustEnd: "Es tut mir leid, ich muss das Gespräch jetzt beenden. Auf Wiederhören.",
   },
@@ -58,6 +69,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Je suis désolé, la ligne a été interrompue. Où en étions-nous ?",
     cannotTransfer:
       "Je suis désolé, je n'ai pas pu vous transférer. Puis-je faire autre chose pour vous ?",
+    lineBusy: "Je suis désolé, la ligne est occupée. Puis-je faire autre chose pour vous ?",
+    noAnswer: "Je suis désolé, personne n'a répondu. Puis-je faire autre chose pour vous ?",
     suspended: "Je suis désolé, ce service n'est pas disponible pour le moment. Au revoir.",
     mustEnd: "Je suis désolé, je dois mettre fin à cet appel. Au revoir.",
   },
@@ -70,6 +83,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotHear: "Lo siento, ya no le oigo. Por favor, llame de nuevo.",
     interrupted: "Lo siento, se ha cortado la línea. ¿Dónde estábamos?",
     cannotTransfer: "Lo siento, no he podido pasarle la llamada. ¿Puedo ayudarle en algo más?",
+    lineBusy: "Lo siento, la línea está ocupada. ¿Puedo ayudarle en algo más?",
+    noAnswer: "Lo siento, nadie ha contestado. ¿Puedo ayudarle en algo más?",
     suspended: "Lo siento, este servicio no está disponible en este momento. Hasta luego.",
     mustEnd: "Lo siento, tengo que terminar la llamada ahora. Hasta luego.",
   },
@@ -83,6 +98,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Mi dispiace, la linea si è interrotta. Dove eravamo rimasti?",
     cannotTransfer:
       "Mi dispiace, non sono riuscito a trasferire la chiamata. Posso fare altro per lei?",
+    lineBusy: "Mi dispiace, la linea è occupata. Posso fare altro per lei?",
+    noAnswer: "Mi dispiace, non ha risposto nessuno. Posso fare altro per lei?",
     suspended: "Mi dispiace, questo servizio non è al momento disponibile. Arrivederci.",
     mustEnd: "Mi dispiace, ora devo terminare la chiamata. Arrivederci.",
   },
@@ -96,6 +113,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Desculpe, a ligação foi interrompida. Onde estávamos?",
     cannotTransfer:
       "Desculpe, não consegui transferir a chamada. Posso ajudar em mais alguma coisa?",
+    lineBusy: "Desculpe, a linha está ocupada. Posso ajudar em mais alguma coisa?",
+    noAnswer: "Desculpe, ninguém atendeu. Posso ajudar em mais alguma coisa?",
     suspended: "Desculpe, este serviço não está disponível neste momento. Até logo.",
     mustEnd: "Desculpe, tenho de terminar a chamada agora. Até logo.",
   },
@@ -109,6 +128,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Het spijt me, de verbinding was verbroken. Waar waren we gebleven?",
     cannotTransfer:
       "Het spijt me, ik kon u niet doorverbinden. Kan ik nog iets anders voor u doen?",
+    lineBusy: "Het spijt me, de lijn is bezet. Kan ik nog iets anders voor u doen?",
+    noAnswer: "Het spijt me, er werd niet opgenomen. Kan ik nog iets anders voor u doen?",
     suspended: "Het spijt me, deze dienst is op dit moment niet beschikbaar. Tot ziens.",
     mustEnd: "Het spijt me, ik moet het gesprek nu beëindigen. Tot ziens.",
   },
@@ -122,6 +143,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     interrupted: "Przepraszam, połączenie zostało przerwane. Na czym skończyliśmy?",
     cannotTransfer:
       "Przepraszam, połączenie nie mogło zostać przekazane. Czy mogę pomóc w czymś innym?",
+    lineBusy: "Przepraszam, linia jest zajęta. Czy mogę pomóc w czymś innym?",
+    noAnswer: "Przepraszam, nikt nie odebrał. Czy mogę pomóc w czymś innym?",
     suspended: "Przepraszam, ta usługa jest w tej chwili niedostępna. Do widzenia.",
     mustEnd: "Przepraszam, muszę teraz zakończyć rozmowę. Do widzenia.",
   },
@@ -134,6 +157,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotHear: "Üzgünüm, artık sizi duyamıyorum. Lütfen tekrar arayın.",
     interrupted: "Üzgünüm, bağlantı kesildi. Nerede kalmıştık?",
     cannotTransfer: "Üzgünüm, sizi aktaramadım. Başka bir konuda yardımcı olabilir miyim?",
+    lineBusy: "Üzgünüm, hat meşgul. Başka bir konuda yardımcı olabilir miyim?",
+    noAnswer: "Üzgünüm, kimse cevap vermedi. Başka bir konuda yardımcı olabilir miyim?",
     suspended: "Üzgünüm, bu hizmet şu anda kullanılamıyor. Hoşça kalın.",
     mustEnd: "Üzgünüm, görüşmeyi şimdi bitirmem gerekiyor. Hoşça kalın.",
   },
@@ -146,6 +171,9 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotHear: "申し訳ありません。お声が聞こえなくなりました。もう一度おかけ直しください。",
     interrupted: "申し訳ありません。通話が途切れました。どこまでお話ししましたか。",
     cannotTransfer: "申し訳ありません。おつなぎできませんでした。ほかにご用件はございますか。",
+    lineBusy:
+      "申し訳ありません。お話し中のため、おつなぎできませんでした。ほかにご用件はございますか。",
+    noAnswer: "申し訳ありません。どなたもお出になりませんでした。ほかにご用件はございますか。",
     suspended: "申し訳ありません。ただいまこのサービスはご利用いただけません。失礼いたします。",
     mustEnd: "申し訳ありません。お電話を終わらせていただきます。失礼いたします。",
   },
@@ -158,6 +186,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotHear: "抱歉，我听不到您的声音了。请您再打一次。",
     interrupted: "抱歉，刚才线路中断了。我们说到哪里了？",
     cannotTransfer: "抱歉，我没能为您转接。还有什么可以帮您的吗？",
+    lineBusy: "抱歉，对方正在通话中，我没能为您转接。还有什么可以帮您的吗？",
+    noAnswer: "抱歉，对方无人接听。还有什么可以帮您的吗？",
     suspended: "抱歉，目前无法提供此服务。再见。",
     mustEnd: "抱歉，我现在必须结束通话。再见。",
   },
@@ -170,6 +200,8 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     cannotHear: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",
     interrupted: "माफ़ कीजिए, लाइन कट गई थी। हम कहाँ थे?",
     cannotTransfer: "माफ़ कीजिए, मैं आपकी कॉल आगे नहीं जोड़ सका। क्या मैं और कुछ मदद कर सकता हूँ?",
+    lineBusy: "माफ़ कीजिए, वह लाइन व्यस्त है। क्या मैं और कुछ मदद कर सकता हूँ?",
+    noAnswer: "माफ़ कीजिए, वहाँ किसी ने फ़ोन नहीं उठाया। क्या मैं और कुछ मदद कर सकता हूँ?",
     suspended: "माफ़ कीजिए, यह सेवा अभी उपलब्ध नहीं है। नमस्ते।",
     mustEnd: "माफ़ कीजिए, मुझे अब यह कॉल समाप्त करनी होगी। नमस्ते।",
   },

@@ -1,5 +1,6 @@
 import type { Logger } from "../log.js";
 import { VendorError } from "../vendors/contracts.js";
+import type { Dial } from "./call-documents.js";
 
 const ATTEMPTS_MAX = 2;
 
@@ -7,8 +8,8 @@ const ATTEMPTS_MAX = 2;
 export interface CallControlApi {
   /** A call that has ended already is a success. Rejects with a VendorError. */
   hangUp(callRef: string): Promise<void>;
-  /** The call leaves its stream and is handed on to a number or SIP address. Absent where the vendor cannot. */
-  transfer?(callRef: string, to: string): Promise<void>;
+  /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
+  transfer?(callRef: string, dial: Dial): Promise<void>;
 }
 
 /** The telephone's side of calls, at vendors whose accounts are configured. None of its promises rejects. */
@@ -70,11 +71,11 @@ export class CallControl {
   }
 
   /** Whether the vendor has taken the call over. */
-  async transfer(vendor: string, callRef: string, to: string): Promise<boolean> {
+  async transfer(vendor: string, callRef: string, dial: Dial): Promise<boolean> {
     const api = this.#apis[vendor];
     if (api?.transfer === undefined || callRef === "") return false;
     try {
-      await api.transfer(callRef, to);
+      await api.transfer(callRef, dial);
       return true;
     } catch (error) {
       this.#log.error({ vendor, error }, "a call could not be transferred");

@@ -33,6 +33,21 @@ export function plainAddress(url: string): string {
   return url;
 }
 
+/** The caller is connected to somebody else. */
+export interface Dial {
+  /** E.164, or a SIP address. */
+  readonly to: string;
+  readonly ringSec: number;
+  /** Asked what comes next when that leg is over, or never came to be. */
+  readonly resultUrl: string;
+  /** The number that the person sees, E.164; left out, the vendor chooses. */
+  readonly callerId?: string | undefined;
+}
+
+export function isSipAddress(to: string): boolean {
+  return /^sips?:/i.test(to);
+}
+
 /** The documents that a vendor's webhook is answered with. */
 export interface CallDocuments {
   readonly contentType: string;
@@ -42,6 +57,8 @@ export interface CallDocuments {
   hangUp(): string;
   /** A call that nobody has answered goes on ringing meanwhile, where the vendor lets it. Absent where there is no such document. */
   hold?(wait: Wait): string;
+  /** Hands the caller on, for a limited time of ringing. Absent where no document does. */
+  dial?(dial: Dial): string;
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

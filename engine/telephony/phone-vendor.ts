@@ -3,6 +3,7 @@ import type { CallControlApi } from "./call-control.js";
 import type { CallDocuments } from "./call-documents.js";
 import type { PhoneWire } from "./phone-wire.js";
 import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
+import type { TransferReport } from "./transfer-report.js";
 import type { SignatureScheme } from "./webhook-signature.js";
 
 /** Everything that Parley knows of one telephony vendor; each is described in the folder that has its name. */
@@ -15,6 +16,8 @@ export interface PhoneVendor {
    * says so. Others hear of it, too, and are answered with the document that hangs up.
    */
   readonly isCallerWaiting?: (body: string) => boolean;
+  /** What a request behind a `dial` document says of the leg; undefined where it says nothing, or nothing final. */
+  readonly transferReport?: (body: string) => TransferReport | undefined;
   /** Its documents say where to ask for the next one only where the webhook's address has `continue=yes`. */
   readonly namesNextOnRequest?: boolean;
   /** The field of the webhook's body that names the call; the stream names it again. */

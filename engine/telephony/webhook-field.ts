@@ -11,6 +11,12 @@ export function webhookField(body: string, name: string): string {
   return typeof value === "string" && PLAIN.test(value) && value.length <= LENGTH_MAX ? value : "";
 }
 
+/** As `webhookField`, of a field that may be a number in JSON. */
+export function webhookNumber(body: string, name: string): string {
+  const value = isJson(body) ? inJson(body, name) : undefined;
+  return typeof value === "number" ? String(value).slice(0, LENGTH_MAX) : webhookField(body, name);
+}
+
 function isJson(body: string): boolean {
   return body.trimStart().startsWith("{");
 }

@@ -137,9 +137,54 @@ test("an agent's transfer redirects the call at the vendor before the stream is 
   const [update] = await stand.of("+15550102000", "the update", ({ updates }) =>
     updates.length > 0 ? updates : undefined,
   );
-  assert.match(update?.get("Twiml") ?? "", /<Dial><Sip>sip:desk&amp;a@b\.example<\/Sip><\/Dial>/);
+  assert.match(
+    update?.get("Twiml") ?? "",
+    /<Dial [^>]+><Sip>sip:desk&amp;a@b\.example<\/Sip><\/Dial>/,
+  );
   const call = await server.endedCall(customer);
   assert.equal(call.metadata["endReason"], "transferred");
+});
+
+test("a placed call whose transfer is busy is back with its agent, and whose stream breaks goes on", async () => {
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: "+15550100001" } as const];
+  const agent = await server.agent(customer, { tools });
+  await place(customer, agent.id, "+15550102002");
+  const caller = await stand.of("+15550102002", "the answer", (call) => call.caller);
+  await caller.say("transfer me please");
+  const again = await stand.of("+15550102002", "the next stream", (call) =>
+    call.caller === caller ? undefined : call.caller,
+  );
+  await heard(again, "the line is busy");
+  again.drop();
+  const third = await again.goOn();
+  await heard(third, "the line was interrupted");
+  await third.hangUp();
+  const [first, second, last] = await server.endedCalls(customer, 3);
+  const { result, reason } = Object(first?.metadata["transfer"]);
+  assert.deepEqual([result, reason], ["busy", "busy"]);
+  assert.equal(first?.metadata["endReason"], "transferFailed");
+  assert.equal(second?.metadata["continues"], first?.id);
+  assert.equal(last?.metadata["continues"], second?.id);
+});
+
+test("a machine that is reported after two answered turns cuts nobody off", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  await place(customer, agent.id, "+15550102003");
+  const { caller, form } = await stand.of("+15550102003", "the answer", (call) =>
+    call.caller === undefined ? undefined : { caller: call.caller, form: call.form },
+  );
+  for (const word of ["one", "two", "three"]) {
+    await caller.say(`say ${word}`);
+    await heard(caller, word);
+    if (word !== "two") continue;
+    const verdict = { CallSid: "CA1", AnsweredBy: "machine_start" };
+    assert.equal((await tell(form.get("StatusCallback") ?? "", verdict)).status, 204);
+  }
+  await caller.hangUp();
+  const { status, metadata } = await server.endedCall(customer);
+  assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
 });
 
 test("a transfer that the vendor refuses leaves the caller with the agent, who says so", async () => {

@@ -107,7 +107,7 @@ test("a caller is handed on at the vendor, and then the stream is closed", async
   assert.equal(request?.line, `POST /2010-04-01/Accounts/${ACCOUNT_SID}/Calls/CA1.json`);
   assert.match(
     new URLSearchParams(request?.body).get("Twiml") ?? "",
-    /<Dial><Number>\+15550003333<\/Number><\/Dial>/,
+    /<Dial action="https:\/\/calls\.example\.com\/api\/telephony\/continue\?token=[^"]+" method="POST" timeout="30"><Number>\+15550003333<\/Number><\/Dial>/,
   );
   const { status, metadata } = await server.endedCall(customer);
   assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);

@@ -4,6 +4,8 @@ import { SIGNERS } from "../../bench/attack/clients/webhook-signers.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import {
   type CallState,
+  type DialOutcome,
+  type DialStep,
   type DocumentStep,
   VENDOR_DOCUMENTS,
   type VendorDocuments,
@@ -41,15 +43,41 @@ export class VendorCaller {
     return this.#step?.next === undefined ? undefined : this.#ask(this.#step.next, state);
   }
 
+  /** The stream has ended, and the document that comes then hands the caller on. */
+  async handedOn(): Promise<DialStep> {
+    const body = this.#documents.bodyOf("streamEnded", this.#from);
+    assert.ok(this.#step?.next !== undefined && body !== undefined);
+    const dial = this.#documents.readDial?.(await this.#post(this.#step.next, body));
+    assert.ok(dial, "the caller is handed on");
+    return dial;
+  }
+
+  /** The stream of the caller who is back; undefined when the vendor hangs up. */
+  async dialed({ next }: DialStep, outcome: DialOutcome): Promise<VendorCall | undefined> {
+    const bodies = [...(this.#documents.dialBodies?.(outcome, this.#from) ?? [])];
+    const last = bodies.pop();
+    assert.ok(last !== undefined);
+    for (const body of bodies) assert.equal(await this.#post(next, body), "", body);
+    return this.#follow(await this.#post(next, last));
+  }
+
   async #ask(url: string, state: CallState): Promise<VendorCall | undefined> {
-    const { vendor, start } = this.#stream;
     const body = this.#documents.bodyOf(state, this.#from);
-    if (body === undefined) return undefined;
+    return body === undefined ? undefined : this.#follow(await this.#post(url, body));
+  }
+
+  async #post(url: string, body: string): Promise<string> {
+    const { vendor } = this.#stream;
     const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
     const headers = { "content-type": type, ...SIGNERS[vendor]?.sign(url, body) };
     const response = await fetch(url, { method: "POST", headers, body });
     const document = await response.text();
     assert.ok(response.ok, `${response.status} ${document}`);
+    return document;
+  }
+
+  async #follow(document: string): Promise<VendorCall | undefined> {
+    const { start } = this.#stream;
     this.#step = this.#documents.read(document);
     if (this.#step === undefined) return undefined;
     const call = await VendorCall.connect(this.#step.url ?? this.#configuredUrl, this.#stream);

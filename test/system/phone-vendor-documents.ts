@@ -16,7 +16,27 @@ export interface VendorDocuments {
   readonly bodyOf: (state: CallState, from: string) => string | undefined;
   /** Undefined for a document that ends the call. Fails for one that the vendor would refuse. */
   readonly read: (document: string) => DocumentStep | undefined;
+  /** A document that hands the caller on; undefined for any other. */
+  readonly readDial?: (document: string) => DialStep | undefined;
+  /** What it says when the leg is over; the bodies before that are told, and not answered with anything. */
+  readonly dialBodies?: (outcome: DialOutcome, from: string) => readonly string[];
 }
+
+/** A leg to somebody else, as the document orders it. */
+export interface DialStep {
+  readonly to: string;
+  readonly ringSec: number;
+  readonly next: string;
+}
+
+export type DialOutcome =
+  | "answered"
+  | "busy"
+  | "noAnswer"
+  | "rejected"
+  | "failed"
+  /** The caller hung up while it rang. */
+  | "callerGone";
 
 export type CallState = "ringing" | "streamEnded" | "callerGone";
 
@@ -56,6 +76,66 @@ function nextIn([verb]: readonly Element[]): string | undefined {
 
 const FORM_STATUS = { ringing: "ringing", streamEnded: "in-progress", callerGone: "completed" };
 
+function dialIn(document: string, sipElement: string): DialStep | undefined {
+  const [dial, ...others] = verbsIn(document);
+  if (dial?.name !== "Dial") return undefined;
+  assert.deepEqual(others, []);
+  const [target] = elementsIn(dial.content);
+  assert.ok(target && ["Number", sipElement].includes(target.name), dial.content);
+  const { action = "", timeout = "", method = "POST" } = dial.attributes;
+  assert.equal(method, "POST");
+  return { to: target.content, ringSec: Number(timeout), next: action };
+}
+
+/** https://www.twilio.com/docs/voice/twiml/dial: the fields of the request to `action`. */
+function twimlDialBodies(ids: Readonly<Record<string, string>>) {
+  const statuses = {
+    answered: "completed",
+    busy: "busy",
+    noAnswer: "no-answer",
+    // It has no word of its own for a rejected call.
+    rejected: "busy",
+    failed: "failed",
+    callerGone: "canceled",
+  };
+  return (outcome: DialOutcome, from: string) => [
+    new URLSearchParams({
+      ...ids,
+      From: `+${from}`,
+      CallStatus: outcome === "callerGone" ? "completed" : "in-progress",
+      DialCallSid: "d1",
+      DialCallStatus: statuses[outcome],
+      ...(outcome === "answered" && { DialCallDuration: "42" }),
+    }).toString(),
+  ];
+}
+
+/** https://www.plivo.com/docs/voice/xml/dial: the fields of the request to `action`. */
+const PLIVO_DIALS = {
+  answered: ["completed", "NORMAL_CLEARING"],
+  busy: ["busy", "USER_BUSY"],
+  noAnswer: ["timeout", "NO_ANSWER"],
+  rejected: ["failed", "CALL_REJECTED"],
+  failed: ["failed", "NORMAL_TEMPORARY_FAILURE"],
+  callerGone: ["cancel", "ORIGINATOR_CANCEL"],
+} as const;
+const JAMBONZ_DIALS = {
+  answered: ["completed", 200],
+  busy: ["busy", 486],
+  noAnswer: ["no-answer", 480],
+  rejected: ["failed", 603],
+  failed: ["failed", 503],
+  callerGone: ["failed", 487],
+} as const;
+const VONAGE_DIALS = {
+  answered: ["started", "ringing", "answered", "completed"],
+  busy: ["started", "busy"],
+  noAnswer: ["started", "ringing", "timeout"],
+  rejected: ["started", "ringing", "rejected"],
+  failed: ["failed"],
+  callerGone: ["started", "ringing", "cancelled"],
+} as const;
+
 /** https://www.plivo.com/docs/voice/xml/redirect and /audiostream. */
 const plivo: VendorDocuments = {
   bodyOf: (state, from) =>
@@ -75,6 +155,18 @@ const plivo: VendorDocuments = {
     const parameters = Object.fromEntries(extraHeaders.split(",").map((pair) => pair.split("=")));
     return { url: stream.content, parameters, next: nextIn(others) };
   },
+  readDial: (document) => dialIn(document, "User"),
+  dialBodies: (outcome, from) => [
+    new URLSearchParams({
+      CallUUID: "c1",
+      From: from,
+      CallStatus: outcome === "callerGone" ? "completed" : "in-progress",
+      DialRingStatus: "true",
+      DialStatus: PLIVO_DIALS[outcome][0],
+      DialHangupCause: PLIVO_DIALS[outcome][1],
+      DialBLegUUID: "b1",
+    }).toString(),
+  ],
 };
 
 /** https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs: connect, stream and redirect. */
@@ -99,6 +191,33 @@ const telnyx: VendorDocuments = {
     );
     return { url, parameters, next: nextIn(others) };
   },
+  readDial: (document) => dialIn(document, "Sip"),
+  dialBodies: twimlDialBodies({ CallSid: "v3:ex", AccountSid: "a1" }),
+};
+
+/** https://www.twilio.com/docs/voice/twiml: connect, stream and dial; SignalWire's are the same. */
+const twilio: VendorDocuments = {
+  bodyOf: (state, from) =>
+    new URLSearchParams({
+      CallSid: "CA1",
+      AccountSid: "a1",
+      From: `+${from}`,
+      To: "+15550002222",
+      CallStatus: FORM_STATUS[state],
+    }).toString(),
+  read: (document) => {
+    const [connect, ...others] = verbsIn(document);
+    if (connect?.name !== "Connect") return undefined;
+    assert.deepEqual(others, []);
+    const [stream] = elementsIn(connect.content);
+    assert.ok(stream?.name === "Stream");
+    const parameters = Object.fromEntries(
+      elementsIn(stream.content).map(({ attributes }) => [attributes["name"], attributes["value"]]),
+    );
+    return { url: stream.attributes["url"], parameters, next: connect.attributes["action"] };
+  },
+  readDial: (document) => dialIn(document, "Sip"),
+  dialBodies: twimlDialBodies({ CallSid: "CA1", AccountSid: "a1" }),
 };
 
 /**
@@ -119,10 +238,28 @@ const jambonz: VendorDocuments = {
   read: (document) => {
     const [listen, ...others] = JSON.parse(document);
     assert.deepEqual(others, listen.verb === "listen" ? [{ verb: "hangup" }] : []);
-    if (listen.verb === "hangup") return undefined;
+    if (listen.verb !== "listen") return undefined;
     assert.equal(listen.bidirectionalAudio.streaming, true);
     return { url: listen.url, parameters: listen.metadata, next: listen.actionHook?.split("#")[0] };
   },
+  readDial: (document) => {
+    const [dial, ...others] = JSON.parse(document);
+    if (dial.verb !== "dial") return undefined;
+    assert.deepEqual(others, []);
+    const [{ type, number }] = dial.target;
+    assert.equal(type, "phone");
+    return { to: number, ringSec: dial.timeout, next: dial.actionHook.split("#")[0] };
+  },
+  dialBodies: (outcome, from) => [
+    JSON.stringify({
+      call_sid: "c1",
+      from,
+      call_status: outcome === "callerGone" ? "completed" : "in-progress",
+      dial_call_sid: "d1",
+      dial_call_status: JAMBONZ_DIALS[outcome][0],
+      dial_sip_status: JAMBONZ_DIALS[outcome][1],
+    }),
+  ],
 };
 
 /** https://developer.vonage.com/en/voice/voice-api/guides/websockets: fallback options. */
@@ -142,6 +279,26 @@ const vonage: VendorDocuments = {
     const next = connect.eventType === "synchronous" ? connect.eventUrl[0] : undefined;
     return { url: uri, parameters: headers, next };
   },
+  readDial: (document) => {
+    const [{ action, endpoint, eventType, eventUrl, timeout }, ...others] = JSON.parse(document);
+    assert.deepEqual([action, others], ["connect", []]);
+    const [{ type, number }] = endpoint;
+    if (type !== "phone") return undefined;
+    assert.match(number, /^\d+$/, "without a plus");
+    assert.equal(eventType, "synchronous");
+    return { to: `+${number}`, ringSec: timeout, next: eventUrl[0] };
+  },
+  dialBodies: (outcome, from) =>
+    VONAGE_DIALS[outcome].map((status) =>
+      JSON.stringify({
+        from,
+        to: "15550003333",
+        uuid: "p1",
+        conversation_uuid: "CON-1",
+        status,
+        ...(status === "completed" && { duration: "42" }),
+      }),
+    ),
 };
 
 /** An event of the stream's leg, which has an id of its own. */
@@ -163,6 +320,8 @@ const asterisk: VendorDocuments = {
 export const VENDOR_DOCUMENTS: Readonly<Record<string, VendorDocuments>> = {
   plivo,
   telnyx,
+  twilio,
+  signalwire: twilio,
   jambonz,
   vonage,
   asterisk,

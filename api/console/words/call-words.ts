@@ -11,6 +11,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   callerLeft: "the caller hung up",
   agentHungUp: "the agent ended it",
   transferred: "passed on to a person",
+  transferFailed: "not passed on: nobody was reached",
   durationLimit: "it reached its longest time",
   organizationEnded: "ended from the console",
   suspended: "the organization was suspended",

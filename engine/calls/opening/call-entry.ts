@@ -194,6 +194,9 @@ export class CallEntry implements CallRecorder {
       metadata: {
         endReason: ending.reason,
         endMessage: ending.message,
+        ...(ending.transferTo !== undefined && {
+          transfer: { to: ending.transferTo, result: "pending" },
+        }),
         ...this.#deafness(),
         ...this.#longWait(),
       },

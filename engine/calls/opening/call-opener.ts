@@ -223,7 +223,7 @@ export class CallOpener {
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
-    const { sessionId, spareSessionId } = conversation;
+    const { sessionId, spareSessionId, failedTransfer } = conversation;
     const entry = await this.#around.journal.begin({
       callId,
       orgId,
@@ -244,6 +244,7 @@ export class CallOpener {
       isPaced,
       isStreamed,
       wasBroken,
+      failedTransfer,
     });
     const tap = this.#around.recordings.begin({ callId, orgId }, agent, audio);
     const parts = {

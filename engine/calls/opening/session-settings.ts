@@ -1,6 +1,7 @@
 import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
 import type { SessionSettings } from "../../session/state.js";
-import { stockPhrases } from "../../speech/stock-phrases.js";
+import { type StockPhrases, stockPhrases } from "../../speech/stock-phrases.js";
+import type { TransferResult } from "../../telephony/transfer-report.js";
 import { sessionTools } from "../../tools/agent-toolbox.js";
 
 /** On the telephone a caller who says nothing may have put the receiver aside. */
@@ -12,13 +13,15 @@ export interface CallCircumstances {
   readonly isStreamed: boolean;
   /** The caller talked to the agent a moment ago, and was cut off. */
   readonly wasBroken: boolean;
+  /** The agent wanted to transfer the caller, and has the caller back. */
+  readonly failedTransfer?: TransferResult | undefined;
 }
 
 /** How one call behaves, from the agent and what its plan allows. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
-  { promptChars, isPaced, isStreamed, wasBroken }: CallCircumstances,
+  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer }: CallCircumstances,
 ): SessionSettings {
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
@@ -26,9 +29,10 @@ export function sessionSettings(
   const { waitingWordMs } = thresholds;
   const callerSilenceMs =
     thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
+  const backAgain = failedTransfer && wordsAfterTransfer(stock, failedTransfer);
   const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
   return {
-    greeting: wasBroken ? stock.interrupted : persona.greeting,
+    greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
     apology: stock.apology,
     cannotTransfer: stock.cannotTransfer,
     suspended: stock.suspended,
@@ -40,7 +44,8 @@ export function sessionSettings(
     language,
     agreementWords: thresholds.agreementWords,
     earlyReply: thresholds.earlyReply,
-    onVendorsLost: thresholds.onVendorsLost,
+    // The target has just not been reached; a caller is not sent there in circles.
+    onVendorsLost: failedTransfer === undefined ? thresholds.onVendorsLost : "end",
     silenceTimeoutMs: thresholds.silenceTimeoutMs,
     patienceMs: thresholds.patienceMs,
     keypadDigits: thresholds.keypadDigits,
@@ -50,4 +55,9 @@ export function sessionSettings(
     tools: sessionTools(agent),
     systemPromptChars: promptChars,
   };
+}
+
+function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string {
+  if (result === "busy") return stock.lineBusy;
+  return result === "noAnswer" ? stock.noAnswer : stock.cannotTransfer;
 }

@@ -60,6 +60,7 @@ export class PhoneCaller {
       from,
       to,
       authToken,
+      fields: options.fields,
     };
     const told =
       options.webhookUrl === undefined
@@ -75,7 +76,7 @@ export class PhoneCaller {
     });
     const { callSid } = call;
     const goOn = (webhookUrl: string) =>
-      PhoneCaller.#call({ ...options, webhookUrl, callSid }, "in-progress");
+      PhoneCaller.#call({ ...options, fields: {}, webhookUrl, callSid }, "in-progress");
     const caller = new PhoneCaller(socket, callSid, options, told?.action, goOn);
     await once(socket, "open");
     caller.#begin(call, { ...told?.parameters, ...options.parameters });

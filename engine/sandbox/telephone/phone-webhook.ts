@@ -14,6 +14,8 @@ export interface RingingCall {
   readonly to: string;
   /** Signs the request as the vendor does. */
   readonly authToken: string | undefined;
+  /** Beside the usual fields, and over them. */
+  readonly fields?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamInstruction {
@@ -79,6 +81,7 @@ async function documentOf(url: string, call: RingingCall, callStatus: string): P
     CallStatus: callStatus,
     Direction: "inbound",
     ApiVersion: "2010-04-01",
+    ...call.fields,
   };
   const response = await askedTwice(url, {
     method: "POST",
@@ -152,10 +155,26 @@ export function readDocument(document: string): StreamInstruction {
   return { url, parameters, ...(action !== "" && { action }) };
 }
 
-/** The number, or the SIP address, that a document hands the call on to; undefined when it does something else. */
-export function dialledIn(document: string): string | undefined {
-  const target = /<Dial\b[^>]*>\s*<(Number|Sip)\b[^>]*>([^<]+)<\/\1>/.exec(document)?.[2];
-  return target === undefined ? undefined : unescapeXml(target.trim());
+/** Whom a document hands the call on to. */
+export interface DialInstruction {
+  /** A number or a SIP address. */
+  readonly to: string;
+  /** How long it rings, as the document says it; empty where it does not. */
+  readonly timeout: string;
+  /** Asked what comes next when that leg is over; empty where nothing does. */
+  readonly action: string;
+}
+
+/** Undefined for a document that does something else. */
+export function dialledIn(document: string): DialInstruction | undefined {
+  const dial = /<Dial\b([^>]*)>\s*<(Number|Sip)\b[^>]*>([^<]+)<\/\2>/.exec(document);
+  if (dial === null) return undefined;
+  const [, attributes = "", , to = ""] = dial;
+  return {
+    to: unescapeXml(to.trim()),
+    timeout: attribute(attributes, "timeout"),
+    action: attribute(attributes, "action"),
+  };
 }
 
 function attribute(text: string, name: string): string {

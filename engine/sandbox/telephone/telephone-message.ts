@@ -16,6 +16,7 @@ const ToTelephone = v.variant("event", [
       from: text,
       to: text,
       authToken: text,
+      fields: v.exactOptional(v.record(text, text)),
     }),
   }),
   /** Close the stream: the call was hung up, or goes somewhere else. */

@@ -12,6 +12,8 @@ export interface IncomingCall {
   readonly to: string;
   /** Signs the webhook and the stream. */
   readonly authToken: string;
+  /** What the webhook is told beside the usual. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** A call that was taken, and whose media stream is open. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PhoneCaller } from "./phone-caller.js";
-import { dialledIn, signatureHeader } from "./phone-webhook.js";
+import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhook.js";
 import type { TakenCall, Telephone } from "./telephone.js";
 
 /** The other side is the server under test; a report that it does not take is repeated by nobody. */
@@ -29,8 +29,8 @@ export interface TwilioCallOptions {
   readonly parentSid?: string;
   /** A call that began at the telephone has an id and an open stream already. */
   readonly begun?: { readonly callSid: string; readonly taken: TakenCall };
-  /** Hands the call on to a number; the other call's life has not begun. */
-  readonly dial: (to: string, from: TwilioCall) => TwilioCall;
+  /** Hands the call on; the other call's life has not begun. */
+  readonly dial: (dialled: DialInstruction, from: TwilioCall) => TwilioCall;
   readonly onStatus: (call: TwilioCall) => void;
 }
 
@@ -45,7 +45,9 @@ export class TwilioCall {
   readonly #hungUp = new AbortController();
   #status = "queued";
   #taken: TakenCall | undefined;
-  #dialled: string | undefined;
+  #dialled: DialInstruction | undefined;
+  #answeredNs: bigint | undefined;
+  #talkedSec = 0;
   #next: TwilioCall | undefined;
 
   constructor(options: TwilioCallOptions) {
@@ -75,6 +77,11 @@ export class TwilioCall {
 
   get isOver(): boolean {
     return FINAL.has(this.#status);
+  }
+
+  /** How long somebody talked, in whole seconds. */
+  get talkedSec(): number {
+    return this.#talkedSec;
   }
 
   /** Who has answered in this process; undefined until then, and when the call is over. */
@@ -135,16 +142,47 @@ export class TwilioCall {
   }
 
   async #talk(taken: TakenCall, answeredBy?: string): Promise<void> {
-    this.#taken = taken;
-    if (this.#hungUp.signal.aborted) void taken.leave();
     if (answeredBy !== undefined && this.form.get("MachineDetection") === "Enable") {
       const url = this.form.get("AsyncAmdStatusCallback") ?? "";
       await this.#post(url, { AnsweredBy: answeredBy });
     }
-    await taken.left;
-    if (this.#dialled !== undefined && !this.#hungUp.signal.aborted) {
-      this.#next = this.#options.dial(this.#dialled, this);
-      await this.#next.live();
+    let stream: TakenCall | undefined = taken;
+    while (stream !== undefined) {
+      this.#taken = stream;
+      if (this.#hungUp.signal.aborted) void stream.leave();
+      await stream.left;
+      stream = await this.#handOn();
+    }
+  }
+
+  /** After a stream: whoever is dialled talks; then the document's `action` says what comes next, another stream for one. */
+  async #handOn(): Promise<TakenCall | undefined> {
+    const dialled = this.#dialled;
+    this.#dialled = undefined;
+    if (dialled === undefined || this.#hungUp.signal.aborted) return undefined;
+    const next = this.#options.dial(dialled, this);
+    this.#next = next;
+    await next.live();
+    if (dialled.action === "") return undefined;
+    const isThere = !this.#hungUp.signal.aborted;
+    const fields = {
+      DialCallSid: next.sid,
+      DialCallStatus: next.status,
+      DialCallDuration: String(next.talkedSec),
+      CallStatus: isThere ? "in-progress" : "completed",
+    };
+    if (!isThere) {
+      await this.#post(dialled.action, fields);
+      return undefined;
+    }
+    const { telephone, authToken } = this.#options;
+    const { sid: callSid, from, to } = this;
+    const asked = { webhookUrl: dialled.action, callSid, from, to, authToken, fields };
+    try {
+      return await telephone.answer(asked);
+    } catch (error) {
+      this.reports.push(String(error));
+      return undefined;
     }
   }
 
@@ -156,6 +194,11 @@ export class TwilioCall {
   /** Tells the status callback of the events that were asked for, and of every end. */
   async #report(status: string): Promise<void> {
     this.#status = status;
+    const nowNs = process.hrtime.bigint();
+    if (status === "in-progress") this.#answeredNs = nowNs;
+    else if (this.isOver && this.#answeredNs !== undefined) {
+      this.#talkedSec = Math.round(Number(nowNs - this.#answeredNs) / 1e9);
+    }
     this.#options.onStatus(this);
     const url = this.form.get("StatusCallback");
     const asked = new Set(this.form.getAll("StatusCallbackEvent"));

@@ -12,6 +12,7 @@ import {
 import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
 import type { PhoneCaller } from "./phone-caller.js";
+import type { DialInstruction } from "./phone-webhook.js";
 import { simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
 import { type Fate, TwilioCall } from "./twilio-call.js";
@@ -127,7 +128,7 @@ export class TwilioSimulator implements Simulator {
       ...options,
       fate: this.#fateOf(options.form.get("To") ?? ""),
       ringMs: this.#faults.twilio.ringMs ?? 0,
-      dial: (to, from) => this.#handOn(to, from, onStatus),
+      dial: (dialled, from) => this.#handOn(dialled, from, onStatus),
       onStatus: (each) => {
         this.#journal.record("twilio", "event", number, each.status);
         onStatus(each);
@@ -138,8 +139,13 @@ export class TwilioSimulator implements Simulator {
   }
 
   /** Whoever is called then talks to the first caller, and no media stream has part in it. */
-  #handOn(to: string, from: TwilioCall, onStatus: (call: TwilioCall) => void): TwilioCall {
+  #handOn(
+    { to, timeout }: DialInstruction,
+    from: TwilioCall,
+    onStatus: (call: TwilioCall) => void,
+  ): TwilioCall {
     const form = new URLSearchParams({ To: to, From: from.from });
+    if (timeout !== "") form.set("Timeout", timeout);
     const telephone = talkingFor(this.#faults.twilio.talkMs ?? 0);
     return this.#add({ form, authToken: "", telephone, parentSid: from.sid, onStatus });
   }

@@ -1,5 +1,13 @@
 import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
-import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
+import {
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  plainAddress,
+  type StreamTarget,
+  type Wait,
+} from "../call-documents.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
 
 const HANG_UP = { verb: "hangup" };
 /**
@@ -40,4 +48,21 @@ export function jambonzPauseAndAsk({ url, pauseSec }: Wait): string {
 export function jambonzSayAndHangUp({ text, language }: Farewell): string {
   const synthesizer = language === undefined ? {} : { synthesizer: { language } };
   return JSON.stringify([{ verb: "say", text, ...synthesizer }, HANG_UP]);
+}
+
+/** See https://docs.jambonz.org/verbs/verbs/dial; the hook is asked when the leg is over. */
+export function jambonzDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const target = isSipAddress(to) ? { type: "sip", sipUri: to } : { type: "phone", number: to };
+  const dial = {
+    verb: "dial",
+    target: [target],
+    timeout: ringSec,
+    actionHook: `${resultUrl}${ASKS_AGAIN}`,
+    ...(callerId !== undefined && { callerId }),
+  };
+  return JSON.stringify([dial]);
+}
+
+export function jambonzDialReport(body: string): TransferReport | undefined {
+  return transferReport(body, { status: "dial_call_status", reason: "dial_sip_status" });
 }

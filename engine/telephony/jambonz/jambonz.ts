@@ -6,6 +6,8 @@ import type { PhoneVendor } from "../phone-vendor.js";
 import { isJambonzSignature, jambonzTimestamp } from "./jambonz-signature.js";
 import {
   jambonzConnect,
+  jambonzDial,
+  jambonzDialReport,
   jambonzHangUp,
   jambonzPauseAndAsk,
   jambonzSayAndHangUp,
@@ -20,7 +22,9 @@ export const JAMBONZ: PhoneVendor = {
     farewell: jambonzSayAndHangUp,
     hangUp: jambonzHangUp,
     hold: jambonzPauseAndAsk,
+    dial: jambonzDial,
   },
+  transferReport: jambonzDialReport,
   isCallerWaiting: (body) => isCallerThere(body, "call_status"),
   callIdField: "call_sid",
   alwaysNamesCall: true,

@@ -1,4 +1,12 @@
-import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
+import {
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  plainAddress,
+  type StreamTarget,
+  type Wait,
+} from "../call-documents.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
 import { behindStream } from "../twilio/twiml.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
@@ -39,4 +47,20 @@ export function plivoWaitAndAsk({ url, pauseSec }: Wait): string {
 export function plivoSayAndHangUp({ text, language }: Farewell): string {
   const speak = element("Speak", { language }, escapeText(text));
   return xmlDocument(element("Response", {}, speak + element("Hangup", {})));
+}
+
+/** `User` is Plivo's word for a SIP endpoint; see https://www.plivo.com/docs/voice/xml/dial. */
+export function plivoDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const target = element(isSipAddress(to) ? "User" : "Number", {}, escapeText(to));
+  const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
+  return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
+}
+
+export function plivoDialReport(body: string): TransferReport | undefined {
+  const fields = {
+    status: "DialStatus",
+    reason: "DialHangupCause",
+    duration: "DialBLegDuration",
+  };
+  return transferReport(body, fields);
 }

@@ -5,7 +5,13 @@ import { formOf } from "../webhook-signature.js";
 import { PlivoCalls } from "./plivo-calls.js";
 import { isPlivoSignature } from "./plivo-signature.js";
 import { plivoWire } from "./plivo-wire.js";
-import { plivoConnect, plivoSayAndHangUp, plivoWaitAndAsk } from "./plivo-xml.js";
+import {
+  plivoConnect,
+  plivoDial,
+  plivoDialReport,
+  plivoSayAndHangUp,
+  plivoWaitAndAsk,
+} from "./plivo-xml.js";
 
 export const PLIVO: PhoneVendor = {
   newWire: () => plivoWire(),
@@ -15,7 +21,9 @@ export const PLIVO: PhoneVendor = {
     farewell: plivoSayAndHangUp,
     hangUp,
     hold: plivoWaitAndAsk,
+    dial: plivoDial,
   },
+  transferReport: plivoDialReport,
   callIdField: "CallUUID",
   alwaysNamesCall: true,
   signature: {

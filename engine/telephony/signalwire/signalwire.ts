@@ -1,7 +1,14 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { isTwilioWebhook } from "../twilio/twilio-signature.js";
-import { hangUp, pauseAndAsk, sayAndHangUp, signalwireConnect } from "../twilio/twiml.js";
+import {
+  dialAndAsk,
+  dialReport,
+  hangUp,
+  pauseAndAsk,
+  sayAndHangUp,
+  signalwireConnect,
+} from "../twilio/twiml.js";
 import type { SignedWebhook } from "../webhook-signature.js";
 import { signalwireWire } from "./signalwire-wire.js";
 
@@ -14,7 +21,9 @@ export const SIGNALWIRE: PhoneVendor = {
     farewell: sayAndHangUp,
     hangUp,
     hold: pauseAndAsk,
+    dial: dialAndAsk,
   },
+  transferReport: dialReport,
   callIdField: "CallSid",
   signature: {
     keyOf: ({ signalwire }) => signalwire,

@@ -1,7 +1,14 @@
 import { bodyHash } from "../body-hash.js";
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { hangUp, pauseAndAsk, sayAndHangUp, telnyxConnect } from "../twilio/twiml.js";
+import {
+  dialAndAsk,
+  dialReport,
+  hangUp,
+  pauseAndAsk,
+  sayAndHangUp,
+  telnyxConnect,
+} from "../twilio/twiml.js";
 import { TelnyxCalls } from "./telnyx-calls.js";
 import { isTelnyxSignature } from "./telnyx-signature.js";
 import { telnyxWire } from "./telnyx-wire.js";
@@ -14,7 +21,9 @@ export const TELNYX: PhoneVendor = {
     farewell: sayAndHangUp,
     hangUp,
     hold: pauseAndAsk,
+    dial: dialAndAsk,
   },
+  transferReport: dialReport,
   // The same as the stream's `call_control_id`.
   callIdField: "CallSid",
   alwaysNamesCall: true,

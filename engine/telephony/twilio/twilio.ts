@@ -3,7 +3,14 @@ import type { PhoneVendor } from "../phone-vendor.js";
 import { twilioCalls } from "./twilio-calls.js";
 import { isTwilioWebhook } from "./twilio-signature.js";
 import { twilioWire } from "./twilio-wire.js";
-import { dialOn, hangUp, pauseAndAsk, sayAndHangUp, twilioConnect } from "./twiml.js";
+import {
+  dialAndAsk,
+  dialReport,
+  hangUp,
+  pauseAndAsk,
+  sayAndHangUp,
+  twilioConnect,
+} from "./twiml.js";
 
 export const TWILIO: PhoneVendor = {
   newWire: twilioWire,
@@ -13,7 +20,9 @@ export const TWILIO: PhoneVendor = {
     farewell: sayAndHangUp,
     hangUp,
     hold: pauseAndAsk,
+    dial: dialAndAsk,
   },
+  transferReport: dialReport,
   callIdField: "CallSid",
   alwaysNamesCall: true,
   signature: {
@@ -32,7 +41,7 @@ export const TWILIO: PhoneVendor = {
     return (
       calls && {
         hangUp: (callSid) => calls.hangUp(callSid),
-        transfer: (callSid, to) => calls.redirect(callSid, dialOn(to)),
+        transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
       }
     );
   },

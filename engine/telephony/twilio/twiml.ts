@@ -1,4 +1,12 @@
-import { type Farewell, plainAddress, type StreamTarget, type Wait } from "../call-documents.js";
+import {
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  plainAddress,
+  type StreamTarget,
+  type Wait,
+} from "../call-documents.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
 /** Beside what all share; each is one vendor's. */
@@ -51,10 +59,19 @@ export function sayAndHangUp({ text, language }: Farewell): string {
   return xmlDocument(element("Response", {}, say + element("Hangup", {})));
 }
 
-/** Hands the caller on to a number, or to a SIP address. */
-export function dialOn(to: string): string {
-  const target = element(/^sips?:/i.test(to) ? "Sip" : "Number", {}, escapeText(to));
-  return xmlDocument(element("Response", {}, element("Dial", {}, target)));
+/**
+ * Twilio, SignalWire and Telnyx all understand this document, and ask `action` when the leg is over
+ * (https://www.twilio.com/docs/voice/twiml/dial).
+ */
+export function dialAndAsk({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const target = element(isSipAddress(to) ? "Sip" : "Number", {}, escapeText(to));
+  const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
+  return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
+}
+
+/** What the request to `action` says of the leg. */
+export function dialReport(body: string): TransferReport | undefined {
+  return transferReport(body, { status: "DialCallStatus", duration: "DialCallDuration" });
 }
 
 function connect(target: StreamTarget, attributes: StreamAttributes, afterwards = ""): string {

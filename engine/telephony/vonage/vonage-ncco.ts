@@ -1,4 +1,11 @@
-import { type Farewell, plainAddress, type StreamTarget } from "../call-documents.js";
+import {
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  plainAddress,
+  type StreamTarget,
+} from "../call-documents.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
 import { webhookField } from "../webhook-field.js";
 
 /** Vonage refuses more. */
@@ -43,4 +50,29 @@ export function vonageSayAndHangUp({ text, language }: Farewell): string {
   return JSON.stringify([
     { action: "talk", text, ...(language === undefined ? {} : { language }) },
   ]);
+}
+
+/** Vonage writes numbers without the plus. As a synchronous `connect` it asks what to do when nobody is reached. */
+export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const plain = (number: string) => number.replace(/^\+/, "");
+  const endpoint = isSipAddress(to)
+    ? { type: "sip", uri: to }
+    : { type: "phone", number: plain(to) };
+  const connect = {
+    action: "connect",
+    ...(callerId !== undefined && { from: plain(callerId) }),
+    timeout: ringSec,
+    endpoint: [endpoint],
+    eventType: "synchronous",
+    eventUrl: [resultUrl],
+  };
+  return JSON.stringify([connect]);
+}
+
+/** States in which nothing is decided yet. */
+const ON_THE_WAY = new Set(["started", "ringing", "machine", "human", "transfer"]);
+
+export function vonageDialReport(body: string): TransferReport | undefined {
+  if (ON_THE_WAY.has(webhookField(body, "status"))) return undefined;
+  return transferReport(body, { status: "status", reason: "detail", duration: "duration" });
 }

@@ -1,7 +1,14 @@
 import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { JSON_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { isVonageWaiting, vonageConnect, vonageHangUp, vonageSayAndHangUp } from "./vonage-ncco.js";
+import {
+  isVonageWaiting,
+  vonageConnect,
+  vonageDial,
+  vonageDialReport,
+  vonageHangUp,
+  vonageSayAndHangUp,
+} from "./vonage-ncco.js";
 import { isVonageSignature } from "./vonage-signature.js";
 import { vonageWire } from "./vonage-wire.js";
 
@@ -12,7 +19,9 @@ export const VONAGE: PhoneVendor = {
     connect: (target) => vonageConnect(target, PHONE_RATE_HZ),
     farewell: vonageSayAndHangUp,
     hangUp: vonageHangUp,
+    dial: vonageDial,
   },
+  transferReport: vonageDialReport,
   isCallerWaiting: isVonageWaiting,
   callIdField: "uuid",
   alwaysNamesCall: true,

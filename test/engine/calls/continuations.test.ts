@@ -23,7 +23,7 @@ function continuationsWith(call?: CallRecord) {
     clock,
     calls: { findBySession: async () => call },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined },
+    journal: { stored: async () => undefined, annotate: () => undefined },
   });
   return { clock, continuations };
 }
@@ -90,7 +90,7 @@ test("a call that has lost its stream without noticing is ended, and its end is 
     liveCalls: {
       find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),
     },
-    journal: { stored: () => Promise.resolve() },
+    journal: { stored: () => Promise.resolve(), annotate: () => undefined },
   });
   assert.deepEqual(await continuations.next({ ...CLAIMS, attempt: 1 }), { kind: "over" });
   assert.deepEqual(endings, [CALLER_LEFT]);

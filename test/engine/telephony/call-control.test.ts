@@ -71,7 +71,8 @@ test("whoever waits for what was asked for waits until it is answered", async ()
 
 test("a call is only handed on where the vendor can and the call has an id", async () => {
   const moved: string[] = [];
-  const transfer = (callRef: string, to: string) => {
+  const dial = (to: string) => ({ to, ringSec: 30, resultUrl: "https://voice.example.com/" });
+  const transfer = (callRef: string, { to }: { readonly to: string }) => {
     moved.push(`${callRef} to ${to}`);
     return to === "+1" ? Promise.reject(new Error("no such number")) : Promise.resolve();
   };
@@ -88,9 +89,9 @@ test("a call is only handed on where the vendor can and the call has an id", asy
     [control.canTransfer("plain", "CA1"), control.canTransfer("x", "CA1")],
     [false, false],
   );
-  assert.equal(await control.transfer("able", "CA1", "+49"), true);
-  assert.equal(await control.transfer("able", "CA1", "+1"), false);
-  assert.equal(await control.transfer("able", "", "+49"), false);
-  assert.equal(await control.transfer("plain", "CA1", "+49"), false);
+  assert.equal(await control.transfer("able", "CA1", dial("+49")), true);
+  assert.equal(await control.transfer("able", "CA1", dial("+1")), false);
+  assert.equal(await control.transfer("able", "", dial("+49")), false);
+  assert.equal(await control.transfer("plain", "CA1", dial("+49")), false);
   assert.deepEqual(moved, ["CA1 to +49", "CA1 to +1"]);
 });

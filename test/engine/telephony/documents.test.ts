@@ -9,13 +9,14 @@ import {
   jambonzPauseAndAsk,
   jambonzSayAndHangUp,
 } from "../../../engine/telephony/jambonz/jambonz-verbs.js";
+import { phoneVendor } from "../../../engine/telephony/phone-vendors.js";
 import {
   plivoConnect,
   plivoSayAndHangUp,
   plivoWaitAndAsk,
 } from "../../../engine/telephony/plivo/plivo-xml.js";
 import {
-  dialOn,
+  dialAndAsk,
   pauseAndAsk,
   sayAndHangUp,
   signalwireConnect,
@@ -245,7 +246,12 @@ test("Jambonz gets verbs, and streams both ways", () => {
 });
 
 test("a caller is handed on to a number or to a SIP address, each by its own element", () => {
-  const handedTo = (to: string) => /<Dial>(.*)<\/Dial>/.exec(dialOn(to))?.[1];
+  const resultUrl = "https://voice.example.com/next?token=a&b";
+  const dial = { ringSec: 30, resultUrl };
+  const handedTo = (to: string) =>
+    /<Dial action="https:\/\/voice\.example\.com\/next\?token=a&amp;b" method="POST" timeout="30">(.*)<\/Dial>/.exec(
+      dialAndAsk({ ...dial, to }),
+    )?.[1];
   assert.equal(handedTo("+15550101000"), "<Number>+15550101000</Number>");
   for (const address of ["sip:desk@a.org", "SIPS:desk@a.org"]) {
     assert.equal(handedTo(address), `<Sip>${address}</Sip>`);
@@ -259,4 +265,40 @@ test("a dialplan is told its stream's token, and where to ask behind it if it ma
   assert.equal(documents.connect({ ...TARGET, continueUrl }), `0a1b|${continueUrl}`);
   const words = [documents.farewell({ text: "Goodbye." }), documents.hangUp()];
   assert.deepEqual(words, ["Goodbye.", "over"]);
+});
+
+const REPORTS: readonly (readonly [
+  vendor: string,
+  body: string,
+  result: string,
+  reason: string,
+])[] = [
+  ["twilio", "DialCallStatus=completed&DialCallDuration=7", "answered", "completed"],
+  ["twilio", "DialCallStatus=no-answer", "noAnswer", "no-answer"],
+  ["signalwire", "DialCallStatus=canceled", "canceled", "canceled"],
+  ["telnyx", "DialCallStatus=busy", "busy", "busy"],
+  ["telnyx", "DialCallStatus=of-the-future", "failed", "of-the-future"],
+  ["plivo", "DialStatus=timeout&DialHangupCause=NO_ANSWER", "noAnswer", "NO_ANSWER"],
+  ["plivo", "DialStatus=failed&DialHangupCause=CALL_REJECTED", "rejected", "CALL_REJECTED"],
+  ["plivo", "DialStatus=completed&DialHangupCause=CALL_REJECTED", "answered", "CALL_REJECTED"],
+  ["jambonz", '{"dial_call_status":"failed","dial_sip_status":603}', "rejected", "603"],
+  ["jambonz", '{"dial_call_status":"busy","dial_sip_status":486}', "busy", "486"],
+  ["vonage", '{"status":"unanswered"}', "noAnswer", "unanswered"],
+  ["vonage", '{"status":"rejected","detail":"restricted"}', "rejected", "restricted"],
+];
+
+test("what a vendor reports of a transfer is read in the vendor's own words", () => {
+  for (const [vendor, body, result, reason] of REPORTS) {
+    const report = phoneVendor(vendor)?.transferReport?.(body);
+    assert.deepEqual([report?.result, report?.reason], [result, reason], `${vendor} ${body}`);
+  }
+  assert.equal(phoneVendor("twilio")?.transferReport?.(REPORTS[0]?.[1] ?? "")?.durationSec, 7);
+  const report = (body: string) => phoneVendor("twilio")?.transferReport?.(body);
+  assert.equal(report("CallStatus=in-progress"), undefined);
+  assert.equal(report(`DialCallStatus=${"x".repeat(65)}`), undefined);
+  assert.equal(report("DialCallStatus=completed&DialCallDuration=-1")?.durationSec, undefined);
+  assert.equal(report("DialCallStatus=completed&DialCallDuration=999999")?.durationSec, 86_400);
+  for (const status of ["started", "ringing"]) {
+    assert.equal(phoneVendor("vonage")?.transferReport?.(JSON.stringify({ status })), undefined);
+  }
 });

@@ -61,12 +61,16 @@ test("each vendor is asked in its own way to hang up, with its own account", asy
 
 test("only Twilio hands calls on", async (t) => {
   const { apis, lines } = await vendorsThatAnswer(t, 200, "{}");
-  await apis["twilio"]?.transfer?.("call", "+15550101000");
+  await apis["twilio"]?.transfer?.("call", {
+    to: "+15550101000",
+    ringSec: 30,
+    resultUrl: "https://voice.example.com/",
+  });
   const [[line, , body] = []] = lines();
   assert.match(String(line), /Calls\/call\.json$/);
   assert.match(
     new URLSearchParams(String(body)).get("Twiml") ?? "",
-    /<Dial>.*\+15550101000.*<\/Dial>/,
+    /<Dial [^>]*timeout="30">.*\+15550101000.*<\/Dial>/,
   );
   const handingOn = Object.entries(apis).filter(([, api]) => api && "transfer" in api);
   assert.deepEqual(

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { SIGNERS, SIGNING_KEYS } from "../../bench/attack/clients/webhook-signers.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import type { VendorCall } from "./phone-vendor-call.js";
+import { VendorCaller } from "./phone-vendor-caller.js";
+import type { DialOutcome, DialStep } from "./phone-vendor-documents.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const TRANSFER_TO = "+15550003333";
+const BUSY =
+  "I am sorry, the line is busy, so I could not put you through. Is there anything else I can do?";
+const NO_ANSWER = "I am sorry, nobody answered there. Is there anything else I can do?";
+const NOT_REACHED = "I am sorry, I could not put you through. Is there anything else I can do?";
+
+/** How many sentences, and so marks, each of these is. */
+const SENTENCES = 2;
+
+const clock = new PacerWatch();
+const log = new RecordingLogger();
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ clock, log, environment: SIGNING_KEYS });
+});
+after(() => closeServer(server, clock));
+
+interface Talk {
+  readonly customer: Customer;
+  readonly caller: VendorCaller;
+  readonly dial: DialStep;
+}
+
+const TITLES = [
+  "Twilio in µ-law",
+  "SignalWire in 16-bit samples",
+  "Telnyx in A-law",
+  "Plivo in µ-law",
+  "Jambonz in 16-bit samples",
+  "Vonage in 16-bit samples",
+];
+
+async function transferred(title: string): Promise<Talk> {
+  const stream = VENDOR_STREAMS[title];
+  assert.ok(stream, title);
+  const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(server, vendor));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  await transferIn(call, 2);
+  const dial = await caller.handedOn();
+  assert.deepEqual([dial.to, dial.ringSec], [TRANSFER_TO, 30]);
+  return { customer, caller, dial };
+}
+
+async function transferIn(call: VendorCall, turn: number): Promise<void> {
+  call.say("transfer me");
+  assert.equal(await call.said(turn), "One moment please, I will transfer you.");
+  call.play();
+  await call.closed;
+}
+
+const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
+  ["busy", BUSY],
+  ["noAnswer", NO_ANSWER],
+  ["failed", NOT_REACHED],
+];
+
+describe("a transfer by the vendor's document", () => {
+  for (const title of TITLES) {
+    // The vendors' other words for it are in the tests of their documents.
+    for (const [outcome, words] of OUTCOMES.slice(0, /Twilio|Vonage/.test(title) ? 3 : 1)) {
+      test(`${title}: a caller whose transfer is ${outcome} is back with the agent, who says so`, async () => {
+        const { customer, caller, dial } = await transferred(title);
+        const again = await caller.dialed(dial, outcome);
+        assert.ok(again, "the caller is not lost");
+        assert.equal(await again.said(SENTENCES), words);
+        again.play();
+        again.say("say thank you");
+        assert.equal(await again.said(SENTENCES + 1), "thank you", "and the conversation goes on");
+        again.play();
+        again.drop();
+        assert.equal(await caller.goOn("callerGone"), undefined);
+        await server.settled();
+        const [first, second, ...others] = await server.calls(customer);
+        assert.deepEqual(others, []);
+        assert.equal(first?.metadata["endReason"], "transferFailed");
+        const { result, to } = Object(first?.metadata["transfer"]);
+        assert.deepEqual([result, to], [outcome, TRANSFER_TO]);
+        assert.equal(first?.metadata["continuedBy"], second?.id);
+        assert.equal(second?.metadata["continues"], first?.id);
+        assert.equal(second?.transcript[0]?.text, words);
+      });
+    }
+
+    test(`${title}: a transfer that is answered ends the call`, async () => {
+      const { customer, caller, dial } = await transferred(title);
+      assert.equal(await caller.dialed(dial, "answered"), undefined);
+      await server.settled();
+      const [call, ...others] = await server.calls(customer);
+      assert.deepEqual(others, []);
+      assert.equal(call?.metadata["endReason"], "transferred");
+      const transfer = Object(call?.metadata["transfer"]);
+      assert.equal(transfer.result, "answered");
+      if (!/Plivo|Jambonz/.test(title)) assert.equal(transfer.durationSec, 42);
+    });
+
+    if (!/Twilio|Vonage/.test(title)) continue;
+    test(`${title}: a caller who hangs up while it rings was not transferred`, async () => {
+      const { customer, caller, dial } = await transferred(title);
+      assert.equal(await caller.dialed(dial, "callerGone"), undefined);
+      await server.settled();
+      const [call, ...others] = await server.calls(customer);
+      assert.deepEqual(others, []);
+      assert.equal(call?.metadata["endReason"], "transferFailed");
+    });
+  }
+});
+
+test("a vendor's own reason stands with a transfer that was rejected", async () => {
+  for (const [title, reason] of [["Jambonz in 16-bit samples", "603"]] as const) {
+    const { customer, caller, dial } = await transferred(title);
+    const again = await caller.dialed(dial, "rejected");
+    assert.equal(await again?.said(SENTENCES), NOT_REACHED, title);
+    again?.drop();
+    await caller.goOn("callerGone");
+    await server.settled();
+    const [first] = await server.calls(customer);
+    const { to, ...transfer } = Object(first?.metadata["transfer"]);
+    assert.deepEqual(transfer, { result: "rejected", reason }, title);
+  }
+});
+
+test("an outcome that is not signed, or of another call, changes nothing", async () => {
+  const { customer, caller, dial } = await transferred("Twilio in µ-law");
+  const body = "CallSid=CA1&CallStatus=in-progress&DialCallStatus=completed";
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const unsigned = await fetch(dial.next, { method: "POST", headers, body });
+  assert.equal(unsigned.status, 403);
+  const forged = `${dial.next.slice(0, -2)}xx`;
+  const signed = SIGNERS["twilio"]?.sign(forged, body);
+  const wrong = await fetch(forged, { method: "POST", headers: { ...headers, ...signed }, body });
+  assert.equal(wrong.status, 401);
+  const again = await caller.dialed(dial, "busy");
+  assert.equal(await again?.said(SENTENCES), BUSY);
+  again?.drop();
+  await server.settled();
+  const [first] = await server.calls(customer);
+  assert.equal(first?.metadata["endReason"], "transferFailed");
+});
+
+test("the first outcome counts, and a late or repeated one calls nobody back", async () => {
+  const { customer, caller, dial } = await transferred("Telnyx in A-law");
+  const again = await caller.dialed(dial, "busy");
+  assert.equal(await again?.said(SENTENCES), BUSY);
+  assert.equal(await caller.dialed(dial, "answered"), undefined);
+  assert.equal(await caller.dialed(dial, "noAnswer"), undefined);
+  again?.drop();
+  await server.settled();
+  assert.equal(await caller.dialed(dial, "busy"), undefined, "the call that it led to is over");
+  const calls = await server.calls(customer);
+  assert.equal(calls.length, 2);
+  assert.equal(Object(calls[0]?.metadata["transfer"]).result, "busy");
+  assert.equal(calls[0]?.metadata["endReason"], "transferFailed");
+});
+
+test("a vendor that asks for its document again calls nobody twice: the caller is back with the agent", async () => {
+  const { caller } = await transferred("Jambonz in 16-bit samples");
+  const again = await caller.goOn();
+  assert.equal(await again?.said(SENTENCES), NOT_REACHED);
+  again?.drop();
+  await caller.goOn("callerGone");
+});
+
+test("an agent gets its caller back five times, and is offered no transfer after that", async () => {
+  const { customer, caller, dial } = await transferred("SignalWire in 16-bit samples");
+  let call = await caller.dialed(dial, "busy");
+  for (let time = 1; time < 5; time += 1) {
+    assert.equal(await call?.said(SENTENCES), BUSY);
+    call?.play();
+    assert.ok(call);
+    await transferIn(call, SENTENCES + 1);
+    call = await caller.dialed(await caller.handedOn(), "busy");
+  }
+  assert.equal(await call?.said(SENTENCES), BUSY);
+  call?.play();
+  call?.say("transfer me");
+  assert.doesNotMatch((await call?.said(SENTENCES + 1)) ?? "", /I will transfer you/);
+  call?.drop();
+  await caller.goOn("callerGone");
+  await server.settled();
+  assert.equal((await server.calls(customer)).length, 6);
+});
+
+test("no telephone number is in the log", () => {
+  assert.doesNotMatch(JSON.stringify(log.lines), /1555\d{7}/);
+});
