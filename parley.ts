@@ -26,7 +26,7 @@ import {
 } from "./engine/tenancy/providers/vendor-preference.js";
 import type { Demo } from "./engine/tenancy/seeding/demo-file.js";
 import { ensureDemo } from "./engine/tenancy/seeding/demo-organization.js";
-import { seedPlatform } from "./engine/tenancy/seeding/seeding.js";
+import { seedPlatform, warnOfRetiringModels } from "./engine/tenancy/seeding/seeding.js";
 import { newTenancy } from "./engine/tenancy/tenancy.js";
 import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { makeDataFolder } from "./storage/data-folder.js";
@@ -185,8 +185,9 @@ async function install(
   const tenancy = newTenancy(parts);
   const demo = config.isProduction
     ? undefined
-    : await ensureDemo({ database, ...tenancy, dataDir, log });
+    : await ensureDemo({ database, ...tenancy, dataDir, clock, log });
   const demoToken = demo && (await tenancy.accounts.signIn(demo).catch(() => undefined))?.token;
+  await warnOfRetiringModels({ database, clock, log });
   const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
   const stopPurging = tenancy.auditTrail.startPurging(log);
 

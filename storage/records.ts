@@ -179,7 +179,11 @@ export interface AgentRecord {
   readonly persona: Persona;
   readonly llmProviderId: string;
   readonly llmModelId: string;
-  readonly llmConfig: { readonly temperature: number; readonly maxTokens: number };
+  readonly llmConfig: {
+    /** null: not sent, so that the model's own counts. */
+    readonly temperature: number | null;
+    readonly maxTokens: number;
+  };
   readonly ttsProviderId: string;
   readonly ttsModelId: string;
   readonly ttsConfig: { readonly speed: number };

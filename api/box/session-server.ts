@@ -29,6 +29,7 @@ import { within } from "../../engine/time/deadline.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/hedging.js";
+import { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
 import type { Database } from "../../storage/database.js";
@@ -136,7 +137,11 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const { settings, database, cipher, tenancy, box, runId, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
-  const context = { clock, connections };
+  const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {
+    const facts = { providerId: provider.id, modelId, parameter, value, sentAs };
+    log.warn(facts, "the model refused a parameter; it is asked without or with another one");
+  });
+  const context = { clock, connections, learned };
   const hasLocalVendor = settings.isTwilioSimulated;
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
   const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
@@ -168,13 +173,13 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
     journal,
   });
   const placedCalls = box.placedCalls(outboundCalls, tokens);
-  const made = { connections, uploads, reachable, clients, breakers, chains };
+  const made = { connections, learned, uploads, reachable, clients, breakers, chains };
   return { ...made, calls, callControl, outboundCalls, placedCalls };
 }
 
 async function serve(parts: SessionParts, carrier: Carrier) {
   const { settings, database, tenancy, box, clock, newId, log } = parts;
-  const { reachable, clients, breakers, chains } = carrier;
+  const { learned, reachable, clients, breakers, chains } = carrier;
   const { calls, callControl, outboundCalls, placedCalls } = carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
@@ -187,6 +192,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     services: {
       ...tenancy,
       breakers,
+      learned,
       clientAccess,
       callReports: new CallReports({ database, clock }),
       callSupervision: new CallSupervision({

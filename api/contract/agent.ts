@@ -3,6 +3,7 @@ import { isTimeZone } from "../../engine/speech/prompt.js";
 import { AgentTool, toolsField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
+  Category,
   choiceField,
   flagField,
   Id,
@@ -16,6 +17,7 @@ import {
   wholeNumberField,
   worded,
 } from "./fields.js";
+import { modelNoticeFields } from "./provider.js";
 
 /** About 8,000 tokens: more would be sent to the vendor at every turn, and the caller would wait for it. */
 const PROMPT_CHARACTERS_MAX = 32_000;
@@ -45,8 +47,19 @@ const personaFields = {
   ),
 };
 
+const TEMPERATURE_MAX = 2;
+
 const llmConfigFields = {
-  temperature: v.optional(numberField("the sampling temperature", 0, 2)),
+  temperature: v.optional(
+    worded(
+      v.pipe(
+        v.union([v.null(), v.pipe(v.number(), v.minValue(0), v.maxValue(TEMPERATURE_MAX))]),
+        v.description(
+          "the sampling temperature, a number from 0 to 2, 0.4 unless given, or null to send none: some models refuse any",
+        ),
+      ),
+    ),
+  ),
   maxTokens: v.optional(wholeNumberField("the length of a reply in tokens", 1, 32_768)),
 };
 
@@ -225,7 +238,7 @@ export const Agent = v.object({
   }),
   llmProviderId: Id,
   llmModelId: v.string(),
-  llmConfig: v.object({ temperature: v.number(), maxTokens: v.number() }),
+  llmConfig: v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() }),
   ttsProviderId: Id,
   ttsModelId: v.string(),
   ttsConfig: v.object({ speed: v.number() }),
@@ -262,6 +275,10 @@ export const Agent = v.object({
     v.description("worked out whenever the agent is read"),
   ),
   pauseReason: v.pipe(v.nullable(v.string()), v.description("null when the agent is not paused")),
+  modelNotices: v.pipe(
+    v.array(v.object({ category: Category, modelId: v.string(), ...modelNoticeFields })),
+    v.description("models of the agent that their vendor serves no more, or not for long"),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

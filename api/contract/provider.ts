@@ -36,6 +36,16 @@ const modelsField = worded(
 const credentialsField = freeFormField("the vendor's credentials such as apiKey");
 const settingsField = freeFormField("settings of the vendor");
 
+/** What people should know of a model before they rely on it. */
+export const modelNoticeFields = {
+  stage: v.picklist(["deprecated", "retiresSoon", "retired"]),
+  retiresOn: v.pipe(
+    v.nullable(v.string()),
+    v.description("the first day without it, `YYYY-MM-DD`; null when the vendor has named none"),
+  ),
+  successor: v.pipe(v.nullable(v.string()), v.description("a model to use instead")),
+};
+
 export const ProviderBody = requestObject({
   category: choiceField("what the provider does", ["llm", "tts", "stt"]),
   providerKey: idField("the vendor's key in the registry"),
@@ -63,6 +73,11 @@ const ProviderModel = v.object({
   description: v.optional(v.string()),
 });
 
+const ModelNotice = v.object({
+  modelId: v.string(),
+  ...modelNoticeFields,
+});
+
 export const Provider = v.object({
   _id: Id,
   orgId: v.pipe(v.nullable(Id), v.description("null: the platform's own, open to everybody")),
@@ -86,6 +101,25 @@ export const Provider = v.object({
     v.nullable(v.object({ fault: v.picklist(VENDOR_FAULTS), at: Timestamp })),
     v.description(
       "the vendor's newest failure since the process that is asked began, and what others told it",
+    ),
+  ),
+  modelNotices: v.pipe(
+    v.array(ModelNotice),
+    v.description("models that the vendor serves no more, or not for long, as this release knows"),
+  ),
+  parameterCorrections: v.pipe(
+    v.array(
+      v.object({
+        modelId: v.string(),
+        parameter: v.string(),
+        value: v.pipe(v.nullable(v.string()), v.description("what is sent instead")),
+        sentAs: v.pipe(v.nullable(v.string()), v.description("the name it is sent under instead")),
+        onlyWithTools: v.boolean(),
+        at: Timestamp,
+      }),
+    ),
+    v.description(
+      "parameters that a model refused, and how it is asked since, in the process that is asked; with neither `value` nor `sentAs` the parameter is left out",
     ),
   ),
   createdAt: Timestamp,

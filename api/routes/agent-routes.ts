@@ -27,7 +27,7 @@ export function agentRoutes(
 /** All but the values of the tools' headers, which are secrets. */
 function agentJson(view: AgentView) {
   const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, ...shown } = view;
-  const { tools, fallbacks, ...agent } = shown;
+  const { tools, fallbacks, modelNotices, ...agent } = shown;
   return {
     _id: id,
     ...agent,
@@ -37,6 +37,7 @@ function agentJson(view: AgentView) {
       stt: [...fallbacks.stt],
       hedging: fallbacks.hedging,
     },
+    modelNotices: [...modelNotices],
     publicOrigins: [...agent.publicOrigins],
     tools: tools.map((tool) =>
       tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,

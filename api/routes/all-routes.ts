@@ -17,6 +17,7 @@ import type { ModelSearch } from "../../engine/tenancy/providers/model-search.js
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { Breakers } from "../../engine/vendors/chain/breakers.js";
+import type { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { accountRoutes } from "./account-routes.js";
@@ -42,6 +43,7 @@ export interface ApiServices {
   readonly apiKeys: ApiKeys;
   readonly auditTrail: AuditTrail;
   readonly breakers: Breakers;
+  readonly learned: LearnedParameters;
   readonly callReports: CallReports;
   readonly callSupervision: CallSupervision;
   readonly clientAccess: ClientAccess;
@@ -73,7 +75,7 @@ export function allRoutes(
     ...recordingRoutes(services.recordings),
     ...memberRoutes(services.members),
     ...apiKeyRoutes(services.apiKeys),
-    ...providerRoutes(services.providers, services.breakers),
+    ...providerRoutes({ ...services, ...state }),
     ...clientTokenRoutes(services.clientAccess),
     ...trialRoutes(services),
     ...operatorRoutes(services),

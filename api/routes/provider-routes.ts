@@ -1,14 +1,29 @@
+import { providerModelNotice } from "../../engine/tenancy/agents/agent-access.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
+import type { Clock } from "../../engine/time/clock.js";
 import type { BreakerHealth, Breakers } from "../../engine/vendors/chain/breakers.js";
+import type {
+  LearnedCorrection,
+  LearnedParameters,
+} from "../../engine/vendors/learned-parameters.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
-export function providerRoutes(
-  providers: Providers,
-  breakers: Pick<Breakers, "healthOf">,
-): Handlers<
+interface ProviderServices {
+  readonly providers: Providers;
+  readonly breakers: Pick<Breakers, "healthOf">;
+  readonly learned: Pick<LearnedParameters, "ofProvider">;
+  readonly clock: Clock;
+}
+
+export function providerRoutes({
+  providers,
+  breakers,
+  learned,
+  clock,
+}: ProviderServices): Handlers<
   | "listRegistry"
   | "listProviders"
   | "getProvider"
@@ -20,7 +35,11 @@ export function providerRoutes(
   const viewOf = (tenant: Tenant, provider: ProviderRecord) => {
     const { id, updatedAtMs: version } = provider;
     const user = provider.orgId === null ? { orgId: tenant.organization.id } : {};
-    return providerView(provider, breakers.healthOf({ id, version, ...user }));
+    return {
+      ...providerView(provider, breakers.healthOf({ id, version, ...user })),
+      modelNotices: noticesOf(provider, clock.epochMs()),
+      parameterCorrections: learned.ofProvider({ id, version }).map(correctionView),
+    };
   };
   return {
     listRegistry: async () => (await providers.registry()).map(registryView),
@@ -58,6 +77,31 @@ function providerView(provider: ProviderRecord, health: BreakerHealth) {
       lastFault === undefined ? null : { fault: lastFault.fault, at: timestamp(lastFault.atMs) },
     createdAt: timestamp(provider.createdAtMs),
     updatedAt: timestamp(provider.updatedAtMs),
+  };
+}
+
+function noticesOf(provider: ProviderRecord, nowMs: number) {
+  return provider.models.flatMap(({ modelId }) => {
+    const notice = providerModelNotice(provider, modelId, nowMs);
+    return notice === undefined ? [] : [{ modelId, ...notice }];
+  });
+}
+
+function correctionView({
+  modelId,
+  parameter,
+  value,
+  sentAs,
+  onlyWithTools,
+  atMs,
+}: LearnedCorrection) {
+  return {
+    modelId,
+    parameter,
+    value: value ?? null,
+    sentAs: sentAs ?? null,
+    onlyWithTools: onlyWithTools === true,
+    at: timestamp(atMs),
   };
 }
 

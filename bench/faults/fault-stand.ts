@@ -68,7 +68,7 @@ async function createAgent(url: string, apiKey: string, isAlone: boolean): Promi
   const idOf = (category: string, key: string) =>
     providers.find((each) => each.category === category && each.providerKey === key)?._id;
   const fallbacks = {
-    llm: [{ providerId: idOf("llm", "groq"), modelId: "llama-3.1-8b-instant" }],
+    llm: [{ providerId: idOf("llm", "groq"), modelId: "openai/gpt-oss-20b" }],
     tts: [{ providerId: idOf("tts", "edge"), modelId: "en-US-AriaNeural" }],
     stt: [{ providerId: idOf("stt", "assemblyai") }],
   };
@@ -76,7 +76,7 @@ async function createAgent(url: string, apiKey: string, isAlone: boolean): Promi
     name: "Faults",
     persona: { greeting: "" },
     llmProviderId: idOf("llm", "openai"),
-    llmModelId: "gpt-4o-mini",
+    llmModelId: "gpt-6-luna",
     ttsProviderId: idOf("tts", "elevenlabs"),
     ttsModelId: "eleven_flash_v2_5",
     sttProviderId: idOf("stt", "deepgram"),

@@ -64,7 +64,7 @@ export function answer(
     { role: "system", content: SYSTEM },
     { role: "user", content: text },
   ];
-  const body = { model: "gpt-4o-mini", messages, stream: true };
+  const body = { model: "gpt-6-luna", messages, stream: true };
   stops.push(
     post(`${openAiBaseUrl}/chat/completions`, body, (chunk) => {
       if (chunk === undefined) {

@@ -92,7 +92,7 @@ export async function createAgent(
   const agent = {
     name: "Agent",
     llmProviderId: idOf("llm", "openai"),
-    llmModelId: "gpt-4o-mini",
+    llmModelId: "gpt-6-luna",
     ttsProviderId: idOf("tts", providerKey),
     ttsModelId: modelId,
     sttProviderId: idOf("stt", "deepgram"),

@@ -76,7 +76,7 @@ async function agentDraft(database: Database, tenant: Tenant) {
   };
   return {
     llmProviderId: idOf("llm", "openai"),
-    llmModelId: "gpt-4o-mini",
+    llmModelId: "gpt-6-luna",
     ttsProviderId: idOf("tts", "openai"),
     ttsModelId: "gpt-4o-mini-tts",
     sttProviderId: idOf("stt", "deepgram"),

@@ -105,8 +105,10 @@ export class CallSummaries {
     this.#abort.signal.addEventListener("abort", stop);
     let answer = "";
     const { modelId } = llm;
+    // An agent whose model takes none says so.
+    const temperature = llm.temperature === null ? null : 0;
     const maxTokens = SUMMARY_TOKENS_MAX;
-    const request = { modelId, messages, temperature: 0, maxTokens, unhurried: true } as const;
+    const request = { modelId, messages, temperature, maxTokens, unhurried: true } as const;
     try {
       await llm.client.complete(
         request,

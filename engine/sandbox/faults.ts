@@ -138,6 +138,8 @@ const ChatSettings = v.strictObject({
   fault: v.exactOptional(v.picklist(CHAT_FAULTS)),
   firstTokenMs: v.exactOptional(delay),
   tokenIntervalMs: v.exactOptional(delay),
+  /** A setting of openai: a model that the sandbox does not know refuses what OpenAI's newest refuse. */
+  strictModels: v.exactOptional(v.boolean()),
 });
 
 const speechDelays = {

@@ -16,7 +16,7 @@ export interface AgentLlm {
   readonly client: LanguageModel;
   readonly modelId: string;
   readonly systemPrompt: string;
-  readonly temperature: number;
+  readonly temperature: number | null;
   readonly maxTokens: number;
 }
 

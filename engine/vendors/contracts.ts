@@ -76,6 +76,18 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly argumentsJson: string;
+  /** What the vendor sent with the call beside it, and may want back with it. */
+  readonly opaque?: OpaqueToolData;
+}
+
+/** Fields that nobody but their vendor reads, such as the signature of the thoughts that led to a call. */
+export interface OpaqueToolData {
+  /** The address and the model that they came from: others refuse them, and do not get them. */
+  readonly origin: string;
+  readonly ofCall: JsonObject;
+  readonly ofFunction: JsonObject;
+  /** The fields of the message that the call stands in; its first call has them. */
+  readonly ofMessage: JsonObject;
 }
 
 export type ChatMessage =
@@ -91,7 +103,8 @@ export type ChatMessage =
 export interface CompletionRequest {
   readonly modelId: string;
   readonly messages: readonly ChatMessage[];
-  readonly temperature: number;
+  /** null: the vendor's own. */
+  readonly temperature: number | null;
   readonly maxTokens: number;
   readonly tools?: readonly ToolDefinition[];
   /** Called for each tool-call fragment. There may be no text until the call is complete. */

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { JsonObject } from "../../storage/records.js";
 import type { Clock } from "../time/clock.js";
 import { VendorError } from "./contracts.js";
+import type { LearnedParameters, ProviderVersion } from "./learned-parameters.js";
 import { HTTP_PROTOCOLS } from "./setting-fields.js";
 import type { Connections } from "./transport/connections.js";
 
@@ -15,12 +16,16 @@ export interface VendorSettings {
   readonly clientOwned: boolean;
   /** The organization for whose call it is asked; its share of connections is used. */
   readonly orgId?: string;
+  /** The stored provider; undefined where there is none, as in a trial of a client. */
+  readonly provider?: ProviderVersion;
 }
 
 /** What all clients of the process share. */
 export interface VendorContext {
   readonly clock: Clock;
   readonly connections: Connections;
+  /** What the process has learned of models; a client without it learns for itself. */
+  readonly learned?: LearnedParameters;
 }
 
 /** Where a vendor listens, split the way requests need it. */

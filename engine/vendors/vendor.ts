@@ -1,11 +1,8 @@
 import type * as v from "valibot";
 import type { Category, ProviderModel, RegistrySetting } from "../../storage/records.js";
 import type { LanguageModel, SpeechToText, TextToSpeech } from "./contracts.js";
+import type { PlanTier } from "./model-catalog.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
-
-/** The standard plans, smallest first; a model is in the one that it names and in every larger one. */
-export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
-export type PlanTier = (typeof PLAN_TIERS)[number];
 
 export interface VendorModel extends ProviderModel {
   readonly plan: PlanTier;
@@ -59,3 +56,9 @@ export function setting(key: string, label: string, type: SettingType): Registry
 }
 
 export const BASE_URL = setting("baseUrl", "Base URL, for a compatible server", "url");
+
+export const REASONING_EFFORT = setting(
+  "reasoningEffort",
+  "Effort of models that reason, none to max",
+  "string",
+);

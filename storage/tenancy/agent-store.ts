@@ -16,7 +16,7 @@ const persona = v.object({
   // Agents that were stored before there was one have none.
   timeZone: v.optional(v.string(), "UTC"),
 });
-const llmConfig = v.object({ temperature: v.number(), maxTokens: v.number() });
+const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({ speed: v.number() });
 const thresholds = v.object({
   silenceTimeoutMs: v.number(),
@@ -75,6 +75,12 @@ const tools = v.array(
 /** Sealed headers that are left out stay as they are, so that no update undoes a change of the key that seals them. */
 export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders"> &
   Partial<Pick<AgentRecord, "sealedToolHeaders">>;
+
+export interface ModelUse {
+  readonly providerId: string;
+  readonly modelId: string;
+  readonly agents: number;
+}
 
 export interface AgentReference {
   readonly id: string;
@@ -178,6 +184,34 @@ export class AgentStore {
         ]),
       )
       .orderBy("sequence")
+      .execute();
+  }
+
+  /** How many active agents, of all organizations, use each model first. A recognizer's is left out where the agent names none. */
+  async listModelUses(): Promise<readonly ModelUse[]> {
+    const [llm, tts, stt] = await Promise.all([
+      this.#modelUses("llmProviderId", "llmModelId"),
+      this.#modelUses("ttsProviderId", "ttsModelId"),
+      this.#modelUses("sttProviderId", "sttModelId"),
+    ]);
+    return [...llm, ...tts, ...stt].flatMap(({ providerId, modelId, agents }) =>
+      modelId === null ? [] : [{ providerId, modelId, agents }],
+    );
+  }
+
+  #modelUses(
+    providerId: "llmProviderId" | "ttsProviderId" | "sttProviderId",
+    modelId: "llmModelId" | "ttsModelId" | "sttModelId",
+  ) {
+    return this.#db
+      .selectFrom("agents")
+      .select((select) => [
+        select.ref(providerId).as("providerId"),
+        select.ref(modelId).as("modelId"),
+        select.fn.countAll<number>().as("agents"),
+      ])
+      .where("active", "=", 1)
+      .groupBy([providerId, modelId])
       .execute();
   }
 

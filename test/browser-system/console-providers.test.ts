@@ -49,7 +49,7 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByLabel("Name", { exact: true }).fill("Ours <b>");
   await page.getByLabel("API key").fill(VENDOR_KEY);
   await page.getByLabel("Base URL").fill("not an address");
-  await page.getByLabel("Models", { exact: true }).fill("gpt-4o-mini\n own-model  Our own model ");
+  await page.getByLabel("Models", { exact: true }).fill("gpt-6-luna\n own-model  Our own model ");
   await page.getByRole("button", { name: "Add the provider" }).click();
   await page.getByLabel("Base URL").and(page.locator("[aria-invalid]")).waitFor();
   assert.deepEqual(await barriers(viewer), []);
@@ -62,7 +62,7 @@ test("an account of one's own is added with its address and models, changed, and
   assert.deepEqual(added.settings, { baseUrl: server.sandbox.urls.openai });
   assert.deepEqual(
     added.models.map(({ modelId }) => modelId),
-    ["gpt-4o-mini", "own-model"],
+    ["gpt-6-luna", "own-model"],
   );
   await card.getByRole("button", { name: "Test Ours <b>" }).click();
   await card.getByText(/^It answered in /).waitFor();

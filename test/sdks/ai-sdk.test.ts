@@ -47,11 +47,11 @@ function fetchAt(there: string, here: string): typeof fetch {
 
 const TEXT = "Your table is booked.";
 const MODELS: readonly (readonly [name: string, model: LanguageModel])[] = [
-  ["OpenAI's responses, the default", openai("gpt-4o-mini")],
+  ["OpenAI's responses, the default", openai("gpt-6-luna")],
   ["OpenAI's responses of a model that reasons", openai("gpt-5-mini")],
-  ["OpenAI's chat", openai.chat("gpt-4o-mini")],
-  ["an API like OpenAI's", compatible("gpt-4o-mini")],
-  ["Groq", groq("llama-3.3-70b-versatile")],
+  ["OpenAI's chat", openai.chat("gpt-5.1")],
+  ["an API like OpenAI's", compatible("gpt-5.1")],
+  ["Groq", groq("openai/gpt-oss-120b")],
 ];
 
 for (const [name, model] of MODELS) {
@@ -116,7 +116,7 @@ test("recordings are transcribed by four vendors", async () => {
 test("a wrong key and refusals arrive as the SDK's APICallError, and are tried again if that helps", async () => {
   const stranger = createOpenAI({ apiKey: "bad", baseURL: urls.openai });
   const ask = (provider = openai, maxRetries = 0) =>
-    generateText({ model: provider("gpt-4o-mini"), prompt: "say again", maxRetries });
+    generateText({ model: provider("gpt-6-luna"), prompt: "say again", maxRetries });
   const isCall = (statusCode: number, isRetryable: boolean) => (error: unknown) =>
     APICallError.isInstance(error) &&
     error.statusCode === statusCode &&
@@ -141,7 +141,7 @@ test("an error in the middle of a stream reaches its reader", async () => {
   faults.openai = { fault: "errorMidStream", times: 1 };
   const errors: unknown[] = [];
   const stream = streamText({
-    model: openai("gpt-4o-mini"),
+    model: openai("gpt-6-luna"),
     prompt: "count to 20",
     onError: ({ error }) => {
       errors.push(error);

@@ -13,7 +13,7 @@ beforeEach(() => Object.assign(faults, noFaults()));
 /** The SDK puts `/openai/v1` behind its base address by itself. */
 const baseURL = urls.groq.replace("/openai/v1", "");
 const client = new Groq({ apiKey: "good", baseURL, maxRetries: 0, logLevel: "off" });
-const model = "llama-3.3-70b-versatile";
+const model = "openai/gpt-oss-120b";
 const messages = [{ role: "user" as const, content: "say one two three" }];
 
 test("chat, whole and streamed; the usage comes unasked", async () => {

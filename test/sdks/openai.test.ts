@@ -19,7 +19,7 @@ const client = new OpenAI({
   maxRetries: 0,
   logLevel: "off",
 });
-const model = "gpt-4o-mini";
+const model = "gpt-6-luna";
 const LOOK_UP = functionTool("look_up");
 
 test("chat, whole and streamed, with the usage that is asked for", async () => {
@@ -45,7 +45,12 @@ test("chat, whole and streamed, with the usage that is asked for", async () => {
 
 test("chat with a tool: the call, and the words about its result", async () => {
   const question = { role: "user" as const, content: 'use look_up with {"order":"12"}' };
-  const stream = client.chat.completions.stream({ model, messages: [question], tools: [LOOK_UP] });
+  const stream = client.chat.completions.stream({
+    model,
+    messages: [question],
+    tools: [LOOK_UP],
+    reasoning_effort: "none",
+  });
   const [choice] = (await stream.finalChatCompletion()).choices;
   const [call] = choice?.message.tool_calls ?? [];
   assert.ok(choice !== undefined && call?.type === "function");
@@ -54,6 +59,7 @@ test("chat with a tool: the call, and the words about its result", async () => {
     model,
     messages: [question, choice.message, result],
     tools: [LOOK_UP],
+    reasoning_effort: "none",
   });
 
   assert.equal(choice.finish_reason, "tool_calls");

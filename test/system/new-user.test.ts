@@ -82,7 +82,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
       providerKey: "openai",
       name: "Our account",
       credentials: { apiKey: VENDOR_KEY },
-      models: [{ modelId: "gpt-4o-mini", label: "Small" }],
+      models: [{ modelId: "gpt-6-luna", label: "Small" }],
       settings: { baseUrl },
     };
     providerId = idIn(await created("providers", provider, token));
@@ -98,7 +98,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
       name: "Receptionist",
       persona: { greeting: "Hello there." },
       llmProviderId: providerId,
-      llmModelId: "gpt-4o-mini",
+      llmModelId: "gpt-6-luna",
       ttsProviderId: voice.providerId,
       ttsModelId: voice.modelId,
       sttProviderId: recognizer.providerId,

@@ -23,13 +23,13 @@ export interface Customer {
 /** What the tests' agents use of each vendor. */
 export const MODELS = {
   llm: {
-    openai: "gpt-4o-mini",
-    groq: "llama-3.1-8b-instant",
+    openai: "gpt-6-luna",
+    groq: "openai/gpt-oss-20b",
     ollama: "llama3.2",
     anthropic: "claude-haiku-4-5",
-    gemini: "gemini-2.5-flash-lite",
+    gemini: "gemini-3.6-flash-lite",
     mistral: "mistral-small-latest",
-    openrouter: "openai/gpt-4o-mini",
+    openrouter: "openai/gpt-6-luna",
   },
   tts: {
     openai: "tts-1",

@@ -12,6 +12,7 @@ import { Fault, Loaded, Outline } from "../parts/states.js";
 import { TryAgent } from "../parts/talk/try-agent.js";
 import { WebPageSnippet } from "../parts/web-page-snippet.js";
 import { AGENT_STATES } from "../words/agent-words.js";
+import { KIND_NAMES, modelNoticeWords } from "../words/provider-words.js";
 import { AgentSections, SECTIONS } from "./agent-sections.js";
 
 type Agent = Answered<"getAgent">;
@@ -110,10 +111,20 @@ function AgentHead({ agent }: { agent: Agent }) {
     <PageHead
       title={agent.name}
       about={
-        <span className={`state ${state.look}`}>
-          {state.words}
-          {agent.pauseReason === null ? "" : `: ${agent.pauseReason}`}
-        </span>
+        <>
+          <span className={`state ${state.look}`}>
+            {state.words}
+            {agent.pauseReason === null ? "" : `: ${agent.pauseReason}`}
+          </span>
+          {agent.modelNotices.map(({ category, modelId, ...notice }) => (
+            <span
+              key={`${category} ${modelId}`}
+              className={`state ${notice.stage === "retired" ? "fault" : "warn"}`}
+            >
+              Its {KIND_NAMES[category]} {modelId} {modelNoticeWords(notice)}
+            </span>
+          ))}
+        </>
       }
     >
       <DeleteAgent agent={agent} />

@@ -1,8 +1,11 @@
 import { useModels } from "../model/queries.js";
-import { SelectField } from "../parts/forms/field.js";
+import { CheckField, SelectField } from "../parts/forms/field.js";
 import { NumberField } from "../parts/forms/number-field.js";
 import { faultWords } from "../parts/states.js";
 import type { SectionProps } from "./agent-sections.js";
+
+/** The contract's. */
+const USUAL_TEMPERATURE = 0.4;
 
 type Category = "llm" | "tts" | "stt";
 
@@ -100,16 +103,18 @@ export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
         wrong={wrongAt("llmModelId") ?? wrongAt("llmProviderId")}
       />
       <div className="grid2">
-        <NumberField
-          label="Temperature"
-          hint="0 says the same every time, 2 rambles. 0.4 unless changed."
-          step={0.1}
-          value={llmConfig.temperature}
-          onChange={(temperature) =>
-            onChange({ ...draft, llmConfig: { ...llmConfig, temperature } })
-          }
-          wrong={wrongAt("llmConfig.temperature")}
-        />
+        {llmConfig.temperature === null ? null : (
+          <NumberField
+            label="Temperature"
+            hint="0 says the same every time, 2 rambles. 0.4 unless changed."
+            step={0.1}
+            value={llmConfig.temperature}
+            onChange={(temperature) =>
+              onChange({ ...draft, llmConfig: { ...llmConfig, temperature } })
+            }
+            wrong={wrongAt("llmConfig.temperature")}
+          />
+        )}
         <NumberField
           label="Longest reply, in tokens"
           hint="A reply is cut there. 200 is about three sentences of some length."
@@ -118,6 +123,17 @@ export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
           wrong={wrongAt("llmConfig.maxTokens")}
         />
       </div>
+      <CheckField
+        label="Send no temperature"
+        hint="For models that refuse any, such as Claude 5."
+        value={llmConfig.temperature === null}
+        onChange={(isLeftOut) =>
+          onChange({
+            ...draft,
+            llmConfig: { ...llmConfig, temperature: isLeftOut ? null : USUAL_TEMPERATURE },
+          })
+        }
+      />
     </>
   );
 }

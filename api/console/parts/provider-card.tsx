@@ -3,7 +3,13 @@ import { Link } from "wouter";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { waitWords } from "../words/durations.js";
-import { type Provider, providerState, vendorFaultWords } from "../words/provider-words.js";
+import {
+  correctionWords,
+  modelNoticeWords,
+  type Provider,
+  providerState,
+  vendorFaultWords,
+} from "../words/provider-words.js";
 import { Moment } from "./moment.js";
 import { OwnProvider } from "./own-provider.js";
 import { Fault } from "./states.js";
@@ -48,6 +54,16 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
         {labels.slice(0, MODELS_SHOWN).join(", ")}
         {rest > 0 ? ` and ${rest} more` : ""}
       </p>
+      {provider.modelNotices.map(({ modelId, ...notice }) => (
+        <p key={modelId} className={`state ${notice.stage === "retired" ? "fault" : "warn"}`}>
+          {modelId} {modelNoticeWords(notice)}
+        </p>
+      ))}
+      {provider.parameterCorrections.map((correction) => (
+        <p key={`${correction.modelId} ${correction.parameter}`} className="soft">
+          {correction.modelId} {correctionWords(correction)}, <Moment at={correction.at} />
+        </p>
+      ))}
       <UsersOf agents={agents} standInAgents={standInAgents} />
       <ProviderTest id={provider._id} name={name} />
       {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}

@@ -26,6 +26,26 @@ export function keptFaultWords(fault: string): string {
   return Object.entries(FAULTS).find(([known]) => known === fault)?.[1] ?? fault;
 }
 
+type ModelNotice = Omit<Provider["modelNotices"][number], "modelId">;
+
+/** What is to be known of a model before somebody relies on it, behind its name. */
+export function modelNoticeWords({ stage, retiresOn, successor }: ModelNotice): string {
+  const instead = successor === null ? "" : ` Use ${successor} instead.`;
+  if (stage === "deprecated") return `deprecated by its vendor.${instead}`;
+  const verb = stage === "retired" ? "retired" : "retires";
+  return `${verb} on ${retiresOn ?? "a day that is not known"}.${instead}`;
+}
+
+type Correction = Provider["parameterCorrections"][number];
+
+/** How a model is asked since it refused a parameter, behind its name. */
+export function correctionWords({ parameter, value, sentAs, onlyWithTools }: Correction): string {
+  const beside = onlyWithTools ? " with tools" : "";
+  if (value !== null) return `refused its ${parameter}${beside}; it gets ${value} instead`;
+  if (sentAs !== null) return `refused ${parameter}${beside}; it gets ${sentAs} instead`;
+  return `refused ${parameter}${beside}; it is asked without`;
+}
+
 /** What a provider of the kind is in a call. */
 export const KIND_NAMES = { llm: "language model", tts: "voice", stt: "recognizer" } as const;
 

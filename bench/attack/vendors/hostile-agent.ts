@@ -10,7 +10,7 @@ const ProviderIds = v.array(
   v.object({ _id: v.string(), category: v.string(), providerKey: v.string() }),
 );
 const HEALTHY = {
-  llm: { providerKey: "openai", modelId: "gpt-4o-mini" },
+  llm: { providerKey: "openai", modelId: "gpt-6-luna" },
   tts: { providerKey: "openai", modelId: "tts-1" },
   stt: { providerKey: "deepgram", modelId: "nova-3" },
 } as const;

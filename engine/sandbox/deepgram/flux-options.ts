@@ -52,11 +52,11 @@ export function readThresholds(given: {
   readonly eot_timeout_ms: number;
 }): FluxThresholds | string {
   const { eot_threshold: eot, eager_eot_threshold: eager, eot_timeout_ms: timeoutMs } = given;
-  if (!(eot >= 0.5 && eot <= 0.9)) return "eot_threshold is from 0.5 to 0.9";
+  if (!(eot >= 0.5 && eot <= 1)) return "eot_threshold is from 0.5 to 1";
   if (eager !== undefined && !(eager >= 0.3 && eager <= eot)) {
     return "eager_eot_threshold is from 0.3 to eot_threshold";
   }
-  if (!(timeoutMs >= 500 && timeoutMs <= 10_000)) return "eot_timeout_ms is from 500 to 10000";
+  if (!(timeoutMs >= 500 && timeoutMs <= 60_000)) return "eot_timeout_ms is from 500 to 60000";
   return { eotThreshold: eot, eagerEotThreshold: eager, eotTimeoutMs: timeoutMs };
 }
 

@@ -11,6 +11,9 @@ export interface ApiError {
   readonly param?: string;
   /** Mistral's bodies have no `error` around it. */
   readonly isBare?: true;
+  /** Google's stand in a list, with a status of its own; Mistral's lists what it does not know in a request. */
+  readonly shape?: "google" | "mistral";
+  readonly loc?: readonly (string | number)[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -80,7 +83,15 @@ export function refuse({ context, vendor, exchange, id }: ApiRequest, error: Api
   context.journal.record(vendor, "fault", id, String(status));
 }
 
-function bodyOf(vendor: ApiRequest["vendor"], { message, type, code, param, isBare }: ApiError) {
+function bodyOf(vendor: ApiRequest["vendor"], error: ApiError) {
+  const { status, message, type, code, param, isBare, shape, loc } = error;
+  if (shape === "google") {
+    return [{ error: { code: status, message, status: "INVALID_ARGUMENT" } }];
+  }
+  if (shape === "mistral") {
+    const detail = [{ type, loc, msg: message, input: null }];
+    return { object: "error", message: { detail }, type: "invalid_request_error", code: null };
+  }
   if (vendor === "groq") return { error: { message, type, ...(code === null ? {} : { code }) } };
   const said = { message, type, param: param ?? null, code };
   return isBare === true ? { object: "error", ...said } : { error: said };

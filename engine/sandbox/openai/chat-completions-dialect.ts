@@ -15,6 +15,8 @@ export function chatDialect(
   vendor: "openai" | "groq",
   request: ChatCompletionsRequest,
   id: number,
+  /** What stands in the first tool call beside it. */
+  signature: object = {},
 ): ChatDialect {
   const isGroq = vendor === "groq";
   const wantsUsage = request.stream_options?.include_usage === true;
@@ -45,7 +47,10 @@ export function chatDialect(
     token: (text) => chunk({ content: text }, null),
     toolCall: (call, position) => {
       const deltas = isGroq ? [wholeCall(call, idOf(position))] : callPieces(call, idOf(position));
-      return deltas.map((delta) => chunk({ tool_calls: [{ index: position, ...delta }] }, null));
+      return deltas.map((delta, piece) => {
+        const extra = position === 0 && piece === 0 ? signature : {};
+        return chunk({ tool_calls: [{ index: position, ...delta, ...extra }] }, null);
+      });
     },
     closing: (reply, isWhole) => {
       const groqUsage = { x_groq: { id: `req_${id}`, usage: usageOf(reply, true) } };
@@ -62,7 +67,7 @@ export function chatDialect(
       choices: [
         {
           index: 0,
-          message: wholeMessage(reply, idOf),
+          message: wholeMessage(reply, idOf, signature),
           logprobs: null,
           finish_reason: finishReasonOf(reply),
         },
@@ -72,12 +77,19 @@ export function chatDialect(
   };
 }
 
-function wholeMessage({ tokens, toolCalls }: Reply, idOf: (position: number) => string): object {
+function wholeMessage(
+  { tokens, toolCalls }: Reply,
+  idOf: (position: number) => string,
+  signature: object,
+): object {
   if (toolCalls.length === 0) return { role: "assistant", content: tokens.join("") };
   return {
     role: "assistant",
     content: tokens.length === 0 ? null : tokens.join(""),
-    tool_calls: toolCalls.map((call, position) => wholeCall(call, idOf(position))),
+    tool_calls: toolCalls.map((call, position) => ({
+      ...wholeCall(call, idOf(position)),
+      ...(position === 0 ? signature : {}),
+    })),
   };
 }
 

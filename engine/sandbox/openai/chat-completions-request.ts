@@ -47,16 +47,9 @@ export const ChatCompletionsRequest = v.looseObject({
   n: v.optional(v.nullable(v.pipe(v.number(), v.integer()))),
   logprobs: v.optional(v.nullable(v.boolean())),
   reasoning_effort: v.optional(v.nullable(v.string())),
+  reasoning_format: v.optional(v.nullable(v.string())),
 });
 export type ChatCompletionsRequest = v.InferOutput<typeof ChatCompletionsRequest>;
-
-/** Models that reason take neither a temperature nor the old name of the limit. */
-export const REASONING_MODEL = /^(?:o\d|gpt-5)/;
-
-/** They use no functions here while they think. */
-const THINKS_WITHOUT_TOOLS = /^gpt-5\.(?:[2-9]|\d\d)(?!.*chat)/;
-/** Those of them that think unless they are told not to. */
-const THINKS_UNASKED = /^gpt-5\.(?:[6-9]|\d\d)/;
 
 export function openAiRefusal(request: ChatCompletionsRequest): ApiError | undefined {
   const fault = toolConversationFault(request.messages);
@@ -64,25 +57,7 @@ export function openAiRefusal(request: ChatCompletionsRequest): ApiError | undef
   if (request.stream_options != null && request.stream !== true) {
     return badRequest("stream_options is only allowed when stream is set", "stream_options", null);
   }
-  if (!REASONING_MODEL.test(request.model)) return undefined;
-  if (request.max_tokens != null) {
-    const message = "max_tokens is not supported with this model: use max_completion_tokens";
-    return badRequest(message, "max_tokens", "unsupported_parameter");
-  }
-  if (request.temperature != null && request.temperature !== 1) {
-    return badRequest("this model takes temperature 1 only", "temperature", "unsupported_value");
-  }
-  return thoughtRefusal(request);
-}
-
-function thoughtRefusal({ model, tools, reasoning_effort }: ChatCompletionsRequest) {
-  if (tools == null || !THINKS_WITHOUT_TOOLS.test(model)) return undefined;
-  const effort = reasoning_effort ?? (THINKS_UNASKED.test(model) ? "medium" : "none");
-  if (effort === "none") return undefined;
-  const message =
-    `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. ` +
-    "To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
-  return badRequest(message, "reasoning_effort", null);
+  return undefined;
 }
 
 export function groqRefusal(request: ChatCompletionsRequest): ApiError | undefined {

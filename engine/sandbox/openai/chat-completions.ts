@@ -7,6 +7,15 @@ import { chatDialect } from "./chat-completions-dialect.js";
 import { ChatCompletionsRequest, groqRefusal, openAiRefusal } from "./chat-completions-request.js";
 import { geminiRefusal, thoughtTokensOf } from "./gemini-thoughts.js";
 import { mistralRefusal } from "./mistral-rules.js";
+import {
+  goneRefusal,
+  groqModelRefusal,
+  modelRefusal,
+  rulesOf,
+  signatureRefusal,
+  signed,
+  strangeFieldRefusal,
+} from "./model-rules.js";
 import { answerWhole } from "./whole-answer.js";
 
 /** `POST /chat/completions` as OpenAI and Groq speak it, each with its own limits, chunks and usage. */
@@ -31,10 +40,19 @@ async function answer(
   fault: ChatFault | undefined,
 ): Promise<void> {
   const { context, vendor, exchange, id } = request;
+  const isOpenAi = vendor === "openai" && context.isOpen !== true;
+  const isStrict = isOpenAi && context.faults.openai.strictModels === true;
+  const rules = vendor === "groq" ? undefined : rulesOf(body.model, isStrict);
   const refusal =
-    vendor === "groq"
-      ? groqRefusal(body)
-      : (openAiRefusal(body) ?? geminiRefusal(body) ?? mistralRefusal(body));
+    goneRefusal(vendor, body.model) ??
+    (vendor === "groq"
+      ? (groqRefusal(body) ?? groqModelRefusal(body) ?? strangeFieldRefusal(body, "groq"))
+      : (openAiRefusal(body) ??
+        (rules && modelRefusal(body, rules)) ??
+        signatureRefusal(body, rules) ??
+        geminiRefusal(body) ??
+        mistralRefusal(body) ??
+        (isOpenAi ? strangeFieldRefusal(body, "openai") : undefined)));
   if (refusal !== undefined) {
     refuse(request, refusal);
     return;
@@ -43,7 +61,7 @@ async function answer(
   const limit = body.max_completion_tokens ?? body.max_tokens ?? undefined;
   const tokensMax = limit === undefined ? undefined : Math.max(0, limit - thoughtTokensOf(body));
   const reply = composeReply(body.messages, offered, tokensMax, fault);
-  const dialect = chatDialect(vendor, body, id);
+  const dialect = chatDialect(vendor, body, id, signed(rules, id));
   if (body.stream === true) {
     await streamReply(context, vendor, id, exchange, dialect, reply, fault);
     return;

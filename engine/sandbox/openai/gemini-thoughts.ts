@@ -1,8 +1,9 @@
-import { type ApiError, badRequest } from "./api-error.js";
+import type { ApiError } from "./api-error.js";
 import type { ChatCompletionsRequest } from "./chat-completions-request.js";
+import { googleError } from "./model-rules.js";
 
 const THINKS = /gemini-(?:2\.5-(?:pro|flash(?!-lite))|[3-9]|(?:flash|pro)-latest)/;
-const THINKS_ALWAYS = /gemini-(?:2\.5-pro|[3-9]|(?:flash|pro)-latest)/;
+const THINKS_ALWAYS = /gemini-2\.5-pro/;
 
 /** A question that is not easy; unasked they think as long as they like. */
 const THOUGHT_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 100, low: 900 };
@@ -16,5 +17,5 @@ export function thoughtTokensOf({ model, reasoning_effort }: ChatCompletionsRequ
 
 export function geminiRefusal(request: ChatCompletionsRequest): ApiError | undefined {
   if (request.reasoning_effort !== "none" || !THINKS_ALWAYS.test(request.model)) return undefined;
-  return badRequest("Thinking can't be disabled for this model.", "reasoning_effort", null);
+  return googleError("Budget 0 is invalid. This model only works in thinking mode.");
 }

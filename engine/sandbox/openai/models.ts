@@ -2,13 +2,8 @@ import { notFound, refusalOfLookup, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 
 const MODELS = {
-  openai: ["gpt-4o", "gpt-4o-mini", "gpt-4.1-mini", "gpt-5-mini", "gpt-4o-mini-tts", "whisper-1"],
-  groq: [
-    "llama-3.3-70b-versatile",
-    "llama-3.1-8b-instant",
-    "openai/gpt-oss-20b",
-    "whisper-large-v3",
-  ],
+  openai: ["gpt-6-luna", "gpt-6-sol", "gpt-5.6-luna", "gpt-5-mini", "gpt-4o-mini-tts", "whisper-1"],
+  groq: ["openai/gpt-oss-20b", "openai/gpt-oss-120b", "qwen/qwen3-32b", "whisper-large-v3"],
 } as const;
 const CREATED_SEC = 1_715_367_049;
 

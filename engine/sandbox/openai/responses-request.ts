@@ -2,7 +2,8 @@ import * as v from "valibot";
 import type { ChatMessage } from "../language-model/chat-message.js";
 import { type OfferedTool, ToolParameters } from "../language-model/tool-offer.js";
 import { type ApiError, badRequest } from "./api-error.js";
-import { MessageContent, REASONING_MODEL } from "./chat-completions-request.js";
+import { MessageContent } from "./chat-completions-request.js";
+import { rulesOf } from "./model-rules.js";
 
 /** The vendor takes no smaller limit. */
 const OUTPUT_TOKENS_MIN = 16;
@@ -56,6 +57,7 @@ export const ResponsesRequest = v.looseObject({
   store: v.optional(v.nullable(v.boolean())),
   tools: v.optional(v.nullable(v.array(Tool))),
   temperature: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(2)))),
+  reasoning: v.optional(v.nullable(v.looseObject({ effort: v.optional(v.nullable(v.string())) }))),
   max_output_tokens: v.optional(
     v.nullable(v.pipe(v.number(), v.integer(), v.minValue(OUTPUT_TOKENS_MIN))),
   ),
@@ -64,10 +66,28 @@ export type ResponsesRequest = v.InferOutput<typeof ResponsesRequest>;
 
 /** Why a request whose references are resolved is refused. */
 export function responsesRefusal(
-  { model, temperature }: ResponsesRequest,
+  { model, temperature, reasoning }: ResponsesRequest,
   items: readonly ConversationItem[],
+  isStrict: boolean,
 ): ApiError | undefined {
-  if (REASONING_MODEL.test(model) && temperature != null) {
+  const rules = rulesOf(model, isStrict);
+  const asked = reasoning?.effort;
+  const efforts = rules?.efforts;
+  if (rules !== undefined && asked != null && efforts?.includes(asked) !== true) {
+    const taken = (efforts ?? []).map((each) => `'${each}'`).join(", ");
+    const message =
+      efforts === undefined
+        ? "Unsupported parameter: 'reasoning.effort' is not supported with this model."
+        : `Unsupported value: '${asked}' is not supported with the '${model}' model. Supported values are: ${taken}.`;
+    return badRequest(
+      message,
+      "reasoning.effort",
+      efforts === undefined ? null : "unsupported_value",
+    );
+  }
+  const effort = asked ?? rules?.unasked;
+  const isQuiet = rules?.temperature === "oneWhileThinking" && effort === "none";
+  if (rules !== undefined && rules.temperature !== "any" && !isQuiet && temperature != null) {
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     return badRequest(message, "temperature", null);
   }

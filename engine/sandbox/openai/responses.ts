@@ -55,7 +55,8 @@ async function answer(
     refuse(request, items);
     return;
   }
-  const refusal = responsesRefusal(body, items);
+  const isStrict = vendor === "openai" && context.faults.openai.strictModels === true;
+  const refusal = responsesRefusal(body, items, isStrict);
   if (refusal !== undefined) {
     refuse(request, refusal);
     return;

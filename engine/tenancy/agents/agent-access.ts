@@ -5,6 +5,7 @@ import type {
   ProviderRecord,
 } from "../../../storage/records.js";
 import type { FieldFault } from "../../failure.js";
+import { type ModelNotice, modelNotice } from "../../vendors/model-catalog.js";
 import { CATEGORIES } from "../../vendors/vendor.js";
 import { vendorOf } from "../../vendors/vendors.js";
 import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
@@ -168,6 +169,44 @@ export function agentStanding(
     return { status: "paused_plan", pauseReason: agentLimitReason(plan) };
   }
   return { status: "active", pauseReason: null };
+}
+
+export interface AgentModelNotice extends ModelNotice {
+  readonly category: Category;
+  readonly modelId: string;
+}
+
+/** Models of the agent, and of what stands in for its vendors, that are gone or go soon. */
+export function agentModelNotices(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+  nowMs: number,
+): readonly AgentModelNotice[] {
+  const notices = new Map<string, AgentModelNotice>();
+  for (const slot of [...slotsOf(agent), ...allFallbacksOf(agent)]) {
+    const provider = visibleProvider(agent.orgId, providersById.get(slot.providerId));
+    if (provider === undefined) continue;
+    const modelId = slot.modelId ?? sttModelId(plan, provider);
+    const notice = providerModelNotice(provider, modelId, nowMs);
+    if (notice === undefined) continue;
+    notices.set(modelString(provider, modelId), { category: slot.category, modelId, ...notice });
+  }
+  return [...notices.values()];
+}
+
+/** Undefined for what is at another address than the vendor's: there may be any models. */
+export function providerModelNotice(
+  {
+    providerKey,
+    category,
+    settings,
+  }: Pick<ProviderRecord, "providerKey" | "category" | "settings">,
+  modelId: string,
+  nowMs: number,
+): ModelNotice | undefined {
+  if (settings["baseUrl"] !== undefined) return undefined;
+  return modelNotice(providerKey, category, modelId, nowMs);
 }
 
 export function agentLimitReason(plan: PlanRecord): string {

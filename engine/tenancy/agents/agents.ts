@@ -12,9 +12,11 @@ import { changeNewest, nextVersionMs } from "../next-version.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
 import {
+  type AgentModelNotice,
   type AgentStanding,
   accessFaults,
   agentLimitReason,
+  agentModelNotices,
   agentStanding,
   type ProvidersById,
   providerIdsOf,
@@ -36,7 +38,8 @@ const KEPT_MAX = 200;
 const AGENTS_KEPT_TOGETHER_MAX = 25;
 const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
 
-export type AgentView = AgentRecord & AgentStanding;
+export type AgentView = AgentRecord &
+  AgentStanding & { readonly modelNotices: readonly AgentModelNotice[] };
 
 interface JudgedAgents {
   readonly plan: PlanRecord;
@@ -170,9 +173,11 @@ export class Agents {
   #judge(asked: AskedAgents, plan: PlanRecord): readonly AgentView[] {
     const known = this.#judged.get(asked);
     if (known?.plan === plan) return known.views;
+    const nowMs = this.#clock.epochMs();
     const views = asked.agents.map(({ agent, position }) => ({
       ...agent,
       ...agentStanding(agent, position, plan, asked.providersById),
+      modelNotices: agentModelNotices(agent, plan, asked.providersById, nowMs),
     }));
     this.#judged.set(asked, { plan, views });
     return views;
@@ -208,7 +213,12 @@ export class Agents {
       this.#providersOf([agent]),
     ]);
     const position = agents.findIndex((each) => each.id === agent.id);
-    return { ...agent, ...agentStanding(agent, position, tenant.plan, providersById) };
+    const { plan } = tenant;
+    return {
+      ...agent,
+      ...agentStanding(agent, position, plan, providersById),
+      modelNotices: agentModelNotices(agent, plan, providersById, this.#clock.epochMs()),
+    };
   }
 
   async #providersOf(agents: readonly AgentVendorChoice[]): Promise<ProvidersById> {

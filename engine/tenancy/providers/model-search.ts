@@ -1,6 +1,8 @@
 import type { Database } from "../../../storage/database.js";
 import type { Category, PlanRecord, ProviderRecord } from "../../../storage/records.js";
-import { isModelAllowed, modelString } from "../agents/agent-access.js";
+import type { Clock } from "../../time/clock.js";
+import { byModelStage } from "../../vendors/model-catalog.js";
+import { isModelAllowed, modelString, providerModelNotice } from "../agents/agent-access.js";
 import { STANDARD_PLANS } from "../seeding/standard-plans.js";
 import type { Tenant } from "../tenant.js";
 import { byPreference } from "./vendor-preference.js";
@@ -32,16 +34,24 @@ export interface ModelPage {
   readonly limit: number;
 }
 
-export class ModelSearch {
-  readonly #database: Pick<Database, "plans" | "providers">;
+export interface ModelSearchOptions {
+  readonly database: Pick<Database, "plans" | "providers">;
+  readonly clock: Clock;
+}
 
-  constructor({ database }: { readonly database: Pick<Database, "plans" | "providers"> }) {
+export class ModelSearch {
+  readonly #database: ModelSearchOptions["database"];
+  readonly #clock: Clock;
+
+  constructor({ database, clock }: ModelSearchOptions) {
     this.#database = database;
+    this.#clock = clock;
   }
 
   /**
    * Models of active providers: those that the tenant may use first, then those of larger plans. Among both, what somebody
-   * has set up comes before what merely needs no key.
+   * has set up comes before what merely needs no key, and of one provider what goes soon comes last; what is gone stands at the end
+   * of all.
    */
   async search(tenant: Tenant, query: ModelQuery): Promise<ModelPage> {
     const [providers, plans] = await Promise.all([
@@ -49,12 +59,28 @@ export class ModelSearch {
       this.#database.plans.list(),
     ]);
     const standardPlans = standardPlansBySize(plans);
+    const nowMs = this.#clock.epochMs();
     const found = providers
       .filter((provider) => provider.active && provider.category === query.category)
       .sort(byPreference)
-      .flatMap((provider) => modelsOf(provider, tenant.plan, standardPlans))
+      .flatMap((provider) => {
+        const current = { ...provider, models: currentFirst(provider, nowMs) };
+        return modelsOf(current, tenant.plan, standardPlans);
+      })
       .filter((model) => matches(model, query.query));
-    const sorted = [...found.filter((model) => model.allowed), ...found.filter(isGated)];
+    const isGone = (model: FoundModel) => gone.has(model);
+    const gone = new Set(
+      found.filter(({ providerId, modelId }) => {
+        const provider = providers.find(({ id }) => id === providerId);
+        return provider && providerModelNotice(provider, modelId, nowMs)?.stage === "retired";
+      }),
+    );
+    const served = found.filter((model) => !isGone(model));
+    const sorted = [
+      ...served.filter((model) => model.allowed),
+      ...served.filter(isGated),
+      ...found.filter(isGone),
+    ];
     const { skip, limit } = query;
     return { items: sorted.slice(skip, skip + limit), total: sorted.length, skip, limit };
   }
@@ -64,6 +90,13 @@ function standardPlansBySize(plans: readonly PlanRecord[]): readonly PlanRecord[
   return STANDARD_PLANS.flatMap(({ slug }) =>
     plans.filter((plan) => plan.slug === slug && plan.public && !plan.custom),
   );
+}
+
+/** Its models, those first that will stay. */
+export function currentFirst(provider: ProviderRecord, nowMs: number): ProviderRecord["models"] {
+  const noticeOf = ({ modelId }: { readonly modelId: string }) =>
+    providerModelNotice(provider, modelId, nowMs);
+  return provider.models.toSorted((a, b) => byModelStage(noticeOf(a), noticeOf(b)));
 }
 
 function modelsOf(

@@ -5,6 +5,7 @@ import type { Clock } from "../../time/clock.js";
 import { type SpeechListener, VendorError, type VendorFault } from "../../vendors/contracts.js";
 import { isModelAllowed, sttModelId } from "../agents/agent-access.js";
 import type { Tenant } from "../tenant.js";
+import { currentFirst } from "./model-search.js";
 import type { Providers } from "./providers.js";
 import type { VendorClients } from "./vendor-clients.js";
 import { vendorWords } from "./vendor-words.js";
@@ -50,7 +51,8 @@ export class ProviderChecks {
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     const provider = await this.#providers.get(tenant, id);
-    const modelId = modelToTry(tenant, provider);
+    const models = currentFirst(provider, this.#clock.epochMs());
+    const modelId = modelToTry(tenant, { ...provider, models });
     const startedMs = this.#clock.monotonicMs();
     const latencyMs = () => Math.round(this.#clock.monotonicMs() - startedMs);
     const deadline = new AbortController();
@@ -92,7 +94,7 @@ export class ProviderChecks {
   ) {
     const client = this.#clients.llm(provider, orgId);
     const messages = [{ role: "user", content: CHECK_WORD } as const];
-    const request = { modelId, messages, temperature: 0, maxTokens: 1 };
+    const request = { modelId, messages, temperature: null, maxTokens: 1 };
     await client.complete(request, () => undefined, signal);
   }
 

@@ -53,6 +53,7 @@ export class VendorClients {
       settings: provider.settings,
       clientOwned,
       orgId,
+      provider: { id: provider.id, version: provider.updatedAtMs },
     };
   }
 

@@ -2,6 +2,8 @@ import type { Database } from "../../../storage/database.js";
 import type { AgentRecord } from "../../../storage/records.js";
 import type { Logger } from "../../log.js";
 import { apiKeyOf, newApiKey } from "../../security/api-key.js";
+import type { Clock } from "../../time/clock.js";
+import { providerModelNotice } from "../agents/agent-access.js";
 import type { Agents } from "../agents/agents.js";
 import { chooseModels, createFirstAgent, referencesTo } from "../agents/first-agent.js";
 import { SERVER_ACTOR } from "../audit-entry.js";
@@ -22,6 +24,7 @@ export interface DemoOptions {
   readonly apiKeys: ApiKeys;
   readonly modelSearch: ModelSearch;
   readonly dataDir: string;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -90,24 +93,29 @@ async function withWorkingAgent(options: DemoOptions, demo: Demo, tenant: Tenant
 
 /**
  * Whatever a vendor no longer does is given to one that is configured: the sandbox is gone, or a key has come. An agent that
- * somebody has changed keeps its vendors as long as they are there.
+ * somebody has changed keeps its vendors as long as they are there; one that nobody has changed leaves a model that its vendor gives up.
  */
 async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentRecord) {
-  const { database, agents, modelSearch, log } = options;
+  const { database, agents, modelSearch, clock, log } = options;
   const providers = await database.providers.listVisible(tenant.organization.id);
   const providersById = new Map(providers.map((provider) => [provider.id, provider]));
   const isAsMade = agent.updatedAtMs === agent.createdAtMs;
-  const better = (currentId: string, model: FoundModel | undefined) => {
+  const nowMs = clock.epochMs();
+  const better = (currentId: string, model: FoundModel | undefined, currentModelId = "") => {
     const current = providersById.get(currentId);
     const next = model && providersById.get(model.providerId);
     if (next === undefined) return undefined;
     if (current?.active !== true) return model;
+    const isLeaving =
+      providerModelNotice(current, currentModelId, nowMs) !== undefined &&
+      providerModelNotice(next, model?.modelId ?? "", nowMs) === undefined;
+    if (isAsMade && isLeaving) return model;
     return isAsMade && !isSetUp(current) && isSetUp(next) ? model : undefined;
   };
   const { llm, tts, stt } = await chooseModels(modelSearch, tenant);
   const changes = referencesTo({
-    llm: better(agent.llmProviderId, llm),
-    tts: better(agent.ttsProviderId, tts),
+    llm: better(agent.llmProviderId, llm, agent.llmModelId),
+    tts: better(agent.ttsProviderId, tts, agent.ttsModelId),
     stt: better(agent.sttProviderId, stt),
   });
   if (Object.keys(changes).length === 0) return;

@@ -1,9 +1,11 @@
 import type { Database } from "../../../storage/database.js";
 import type { ProviderModel, ProviderRecord } from "../../../storage/records.js";
+import type { Logger } from "../../log.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import type { VendorKeys, VendorUrls } from "../../vendors/vendor-environment.js";
 import { vendorOf } from "../../vendors/vendors.js";
+import { modelString, providerModelNotice } from "../agents/agent-access.js";
 import { Plans } from "../plans.js";
 import { isSandboxed, SANDBOX_SETTING } from "../providers/provider-input.js";
 import { VENDOR_CATALOG, type VendorEntry } from "../providers/vendor-catalog.js";
@@ -54,6 +56,40 @@ export async function seedPlatform(options: SeedOptions): Promise<void> {
   for (const entry of VENDOR_CATALOG) {
     const { models } = release.registryEntry(entry);
     await database.registry.put({ ...entry, models, createdAtMs });
+  }
+}
+
+/** The log has no more of these at a start; the console has all of them. */
+const WARNINGS_MAX = 20;
+
+/** Tells the operator which models of active agents their vendor serves no more, or not for long. */
+export async function warnOfRetiringModels({
+  database,
+  clock,
+  log,
+}: {
+  readonly database: Pick<Database, "agents" | "providers">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): Promise<void> {
+  const uses = await database.agents.listModelUses();
+  const providers = await database.providers.findMany([
+    ...new Set(uses.map(({ providerId }) => providerId)),
+  ]);
+  const nowMs = clock.epochMs();
+  const agentsOf = new Map<string, { readonly facts: object; agents: number }>();
+  for (const { providerId, modelId, agents } of uses) {
+    const provider = providers.find(({ id }) => id === providerId);
+    const notice = provider && providerModelNotice(provider, modelId, nowMs);
+    if (provider === undefined || notice === undefined) continue;
+    const { providerKey, category } = provider;
+    const facts = { category, model: modelString(provider, modelId), ...notice };
+    const known = agentsOf.get(`${category} ${providerKey}/${modelId}`) ?? { facts, agents: 0 };
+    known.agents += agents;
+    agentsOf.set(`${category} ${providerKey}/${modelId}`, known);
+  }
+  for (const { facts, agents } of [...agentsOf.values()].slice(0, WARNINGS_MAX)) {
+    log.warn({ ...facts, agents }, "active agents use a model that its vendor retires");
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Category, PlanRecord } from "../../../storage/records.js";
-import { PLAN_TIERS, type PlanTier } from "../../vendors/vendor.js";
+import { PLAN_TIERS, type PlanTier } from "../../vendors/model-catalog.js";
 import { VENDORS } from "../../vendors/vendors.js";
 
 export type StandardPlan = Omit<

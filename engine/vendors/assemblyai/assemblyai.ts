@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import type { VendorFault } from "../contracts.js";
+import { offeredModels } from "../model-catalog.js";
 import type { RecognizerDialect } from "../recognizer-stream/recognizer-dialect.js";
 import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
-import { BASE_URL, setting, type Vendor, type VendorModel } from "../vendor.js";
+import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { keyFaultOfStatus } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { endpointOf, parseSettings, requireApiKey } from "../vendor-settings.js";
@@ -39,22 +40,13 @@ const PASSING: readonly (readonly [reason: RegExp, fault: VendorFault])[] = [
   [/transmission rate/i, "disconnected"],
 ];
 
-function model(modelId: string, label: string): VendorModel {
-  const description = "Decides by itself when the caller's turn ends";
-  return { modelId, label, description, plan: "free", decidesTurns: true };
-}
-
 export const ASSEMBLYAI: Vendor = {
   key: VENDOR,
   apiKey: { isRequired: true, variable: "ASSEMBLYAI_API_KEY" },
   address: { variable: "ASSEMBLYAI_URL", publicUrl: PUBLIC_URL, protocols: WEB_SOCKET_PROTOCOLS },
   stt: {
     displayName: "AssemblyAI",
-    models: [
-      model("universal-streaming-english", "Universal Streaming (English)"),
-      model("universal-streaming-multilingual", "Universal Streaming (multilingual)"),
-      model("universal-3-5-pro", "Universal 3.5 Pro"),
-    ],
+    models: offeredModels("assemblyai", "stt"),
     fields: FIELDS,
     settings: [
       setting("minTurnSilenceMs", "Silence after which a turn may end, ms", "number"),

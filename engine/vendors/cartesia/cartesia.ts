@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
 import type { SpeechFormat, SpeechRequest, TextToSpeech } from "../contracts.js";
+import { offeredModels, speechAbilities } from "../model-catalog.js";
 import { HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
 import { SocketVoice } from "../socket-voice/socket-voice.js";
 import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
@@ -42,10 +43,7 @@ export const CARTESIA: Vendor = {
   address: { variable: "CARTESIA_BASE_URL", publicUrl: PUBLIC_URL, protocols: HTTP_PROTOCOLS },
   tts: {
     displayName: "Cartesia",
-    models: [
-      { modelId: "sonic-3.5", label: "Sonic 3.5", description: "Lowest delay", plan: "starter" },
-      { modelId: "sonic-3", label: "Sonic 3", plan: "starter" },
-    ],
+    models: offeredModels("cartesia", "tts"),
     fields: FIELDS,
     settings: [
       setting("voiceId", "Voice id", "string"),
@@ -141,14 +139,20 @@ const OUTPUT_FORMATS: Readonly<Record<SpeechFormat["encoding"], object>> = {
 };
 
 function generation(request: SpeechRequest, { voiceId, volume }: Settings): object {
-  const speed = Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed));
+  const takes = speechAbilities(VENDOR, request.modelId);
+  const generation_config = {
+    ...(takes.speed !== false && {
+      speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, request.speed)),
+    }),
+    ...(takes.volume !== false && { volume }),
+  };
   return {
     model_id: request.modelId,
     transcript: request.text,
     voice: { mode: "id", id: voiceId },
     language: request.language.split("-", 1)[0],
     output_format: OUTPUT_FORMATS[request.format.encoding],
-    generation_config: { speed, volume },
+    ...(Object.keys(generation_config).length > 0 && { generation_config }),
   };
 }
 

@@ -5,6 +5,8 @@ import {
   type LanguageModel,
   VendorError,
 } from "../contracts.js";
+import { LearnedParameters, type ProviderVersion } from "../learned-parameters.js";
+import { languageAbilities, type ReasoningEffort } from "../model-catalog.js";
 import type { StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { ServerSentEvents } from "../transport/server-sent-events.js";
@@ -12,15 +14,22 @@ import { OverlongLineError } from "../transport/text-lines.js";
 import { parseAnswer, unreadable } from "../vendor-json.js";
 import {
   bearer,
+  parseSettings,
   requireApiKey,
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
 import { openAiMessages, promptCharsOf, toolsOffered } from "./chat-messages.js";
+import { chatParameters, type ParameterCorrection, REASONING_FIELDS } from "./chat-parameters.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
+import {
+  correctionFor,
+  type FoundCorrection,
+  type RequestRefusal,
+} from "./parameter-correction.js";
 import { ThoughtFilter } from "./thought-filter.js";
 import { estimateTokens } from "./token-estimate.js";
-import { ToolCalls } from "./tool-calls.js";
+import { ToolCalls, thoughtFields } from "./tool-calls.js";
 
 /** A reasoning model may think this long before its first word; the call's own watchdog acts earlier. */
 const FIRST_BYTE_TIMEOUT_MS = 20_000;
@@ -31,12 +40,6 @@ const TOTAL_TIMEOUT_MS = 180_000;
 const REPLY_MAX_BYTES = 8 * 1024 * 1024;
 /** A chunk holds a word or two; a thousandfold of that is not a chunk. */
 const EVENT_MAX_CHARS = 256 * 1024;
-
-/**
- * The hidden thoughts of a reasoning model count against the same limit as its reply. Without room for them a voice reply
- * of 200 tokens ends before its first word.
- */
-export const REASONING_HEADROOM_TOKENS = 1_024;
 
 const LIMITS: StreamLimits = {
   firstByteMs: FIRST_BYTE_TIMEOUT_MS,
@@ -49,10 +52,14 @@ const usageSchema = v.nullish(
   v.object({ prompt_tokens: v.optional(v.number()), completion_tokens: v.optional(v.number()) }),
 );
 
-const toolCallSchema = v.object({
+/** Fields beside these are the vendor's own, which it may want back. */
+const toolCallSchema = v.looseObject({
   index: v.nullish(v.number()),
   id: v.nullish(v.string()),
-  function: v.nullish(v.object({ name: v.nullish(v.string()), arguments: v.nullish(v.string()) })),
+  type: v.nullish(v.string()),
+  function: v.nullish(
+    v.looseObject({ name: v.nullish(v.string()), arguments: v.nullish(v.string()) }),
+  ),
 });
 
 /** Only what is read. Groq reports its usage and errors under `x_groq`. */
@@ -66,6 +73,7 @@ const chunkSchema = v.object({
             content: v.nullish(v.string()),
             refusal: v.nullish(v.string()),
             tool_calls: v.nullish(v.array(toolCallSchema)),
+            ...thoughtFields,
           }),
         ),
         finish_reason: v.nullish(v.string()),
@@ -83,29 +91,94 @@ export interface ChatDialect {
   readonly isKeyOptional?: true;
   /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
   readonly callIdOf?: ((id: string) => string) | undefined;
-  /** The request's body without `model`, `messages`, `tools` and `stream`. */
-  readonly parameters: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
+  /** What is sent with every request, whatever its model. */
+  readonly common?: Readonly<Record<string, unknown>>;
 }
 
 export class ChatCompletions implements LanguageModel {
   readonly #dialect: ChatDialect;
   readonly #vendor: HttpVendor;
+  readonly #context: VendorContext;
+  readonly #provider: ProviderVersion;
+  readonly #learned: LearnedParameters;
   readonly #apiKey: string | undefined;
+  readonly #effort: ReasoningEffort | undefined;
 
   constructor(dialect: ChatDialect, given: VendorSettings, context: VendorContext) {
     this.#dialect = dialect;
+    this.#context = context;
     this.#vendor = new HttpVendor(dialect.vendor, given, dialect.publicUrl, context);
     this.#apiKey =
       dialect.isKeyOptional === true ? given.apiKey : requireApiKey(dialect.vendor, given);
+    this.#effort = parseSettings(dialect.vendor, REASONING_FIELDS, given).reasoningEffort;
+    this.#provider = given.provider ?? { id: this.#vendor.address, version: 0 };
+    this.#learned = context.learned ?? new LearnedParameters();
   }
 
+  /** A refusal that names a parameter is answered by one more request, without it or with what the model takes. */
   async complete(
     request: CompletionRequest,
     onToken: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const { vendor, parameters, callIdOf } = this.#dialect;
-    const reply = new ChatReply(vendor, this.#apiKey, onToken, request.onToolUse);
+    const { modelId, tools = [] } = request;
+    const corrections = this.#learned.of(this.#provider, modelId);
+    const parameters = this.#parametersFor(request, corrections);
+    const hasTools = tools.length > 0;
+    let found: FoundCorrection | undefined;
+    let hasBegun = false;
+    try {
+      return await this.#ask(request, parameters, signal, {
+        onToken: (text) => {
+          hasBegun = true;
+          onToken(text);
+        },
+        onRefused: (refusal) => {
+          found = correctionFor(refusal, { parameters, hasTools });
+        },
+      });
+    } catch (error) {
+      if (found === undefined || hasBegun || signal.aborted) throw error;
+    }
+    const { correction, isForGood } = found;
+    const corrected = this.#parametersFor(request, [...corrections, correction]);
+    const atMs = this.#context.clock.epochMs();
+    return this.#ask(request, corrected, signal, {
+      onToken,
+      onAccepted: () => {
+        if (isForGood) this.#learned.add(this.#provider, { ...correction, modelId, atMs });
+      },
+    });
+  }
+
+  warm(): void {
+    this.#vendor.warm();
+  }
+
+  #parametersFor(request: CompletionRequest, corrections: readonly ParameterCorrection[]) {
+    const { vendor, common = {} } = this.#dialect;
+    return chatParameters(request, { vendor, effort: this.#effort, common, corrections });
+  }
+
+  async #ask(
+    request: CompletionRequest,
+    parameters: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    { onToken, onRefused, onAccepted }: AnswerListener,
+  ): Promise<Completion> {
+    const { vendor, callIdOf } = this.#dialect;
+    const { modelId, messages, tools, onToolUse } = request;
+    // A signature of one model is nothing to another one.
+    const origin = `${this.#vendor.address} ${modelId}`;
+    const { signsToolCalls } = languageAbilities(vendor, modelId);
+    const reply = new ChatReply({
+      vendor,
+      origin,
+      apiKey: this.#apiKey,
+      onToken,
+      onToolUse,
+      onRefused,
+    });
     await this.#vendor.post(
       {
         path: "/chat/completions",
@@ -115,32 +188,44 @@ export class ChatCompletions implements LanguageModel {
           accept: "text/event-stream",
         },
         body: JSON.stringify({
-          model: request.modelId,
-          messages: openAiMessages(request.messages, callIdOf),
-          ...toolsOffered(request.tools),
+          model: modelId,
+          messages: openAiMessages(messages, { origin, callIdOf, signsToolCalls }),
+          ...toolsOffered(tools),
           stream: true,
-          ...parameters(request),
+          ...parameters,
         }),
         limits: LIMITS,
-        refuse: refuseOpenAi(vendor, this.#apiKey),
+        refuse: refuseOpenAi(vendor, this.#apiKey, onRefused),
       },
       (chunk) => reply.write(chunk),
       signal,
     );
-    return reply.end(request);
+    const completion = reply.end(request);
+    onAccepted?.();
+    return completion;
   }
+}
 
-  warm(): void {
-    this.#vendor.warm();
-  }
+interface AnswerListener {
+  readonly onToken: (text: string) => void;
+  readonly onRefused?: (refusal: RequestRefusal) => void;
+  readonly onAccepted?: () => void;
+}
+
+interface ReplyParts {
+  readonly vendor: string;
+  /** Whose the opaque parts of its tool calls are. */
+  readonly origin: string;
+  readonly apiKey: string | undefined;
+  readonly onToken: (text: string) => void;
+  readonly onToolUse: (() => void) | undefined;
+  readonly onRefused: ((refusal: RequestRefusal) => void) | undefined;
 }
 
 /** The state of one answer while its events come in. */
 class ChatReply {
+  readonly #parts: ReplyParts;
   readonly #vendor: string;
-  readonly #apiKey: string | undefined;
-  readonly #onToken: (text: string) => void;
-  readonly #onToolUse: (() => void) | undefined;
   readonly #events: ServerSentEvents;
   readonly #toolCalls: ToolCalls;
   readonly #thoughts = new ThoughtFilter();
@@ -151,17 +236,10 @@ class ChatReply {
   #completionTokens: number | undefined;
   #chars = 0;
 
-  constructor(
-    vendor: string,
-    apiKey: string | undefined,
-    onToken: (text: string) => void,
-    onToolUse: (() => void) | undefined,
-  ) {
-    this.#onToolUse = onToolUse;
-    this.#vendor = vendor;
-    this.#apiKey = apiKey;
-    this.#onToken = onToken;
-    this.#toolCalls = new ToolCalls(vendor);
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+    this.#vendor = parts.vendor;
+    this.#toolCalls = new ToolCalls(parts.vendor, parts.origin);
     this.#events = new ServerSentEvents(EVENT_MAX_CHARS, (data) => this.#take(data));
   }
 
@@ -201,20 +279,26 @@ class ChatReply {
     const chunk = parseAnswer(this.#vendor, chunkSchema, data);
     const error = chunk.error ?? chunk.x_groq?.error;
     if (error !== undefined && error !== null) {
-      throw streamedError(this.#vendor, error, this.#apiKey);
+      const { apiKey, onRefused } = this.#parts;
+      throw streamedError(this.#vendor, error, apiKey, onRefused);
     }
     const usage = chunk.usage ?? chunk.x_groq?.usage;
     this.#promptTokens = usage?.prompt_tokens ?? this.#promptTokens;
     this.#completionTokens = usage?.completion_tokens ?? this.#completionTokens;
     const choice = chunk.choices?.[0];
     if (choice?.finish_reason != null) this.#finishReason = finishReasonOf(choice.finish_reason);
+    if (choice?.delta != null) this.#toolCalls.addThoughts(choice.delta);
     for (const call of choice?.delta?.tool_calls ?? []) {
-      this.#onToolUse?.();
+      this.#parts.onToolUse?.();
+      const { index, id, type: _type, function: called, ...ofCall } = call;
+      const { name, arguments: argumentsJson, ...ofFunction } = called ?? {};
       this.#toolCalls.addFragment({
-        index: call.index ?? undefined,
-        id: call.id ?? "",
-        name: call.function?.name ?? "",
-        argumentsJson: call.function?.arguments ?? "",
+        index: index ?? undefined,
+        id: id ?? "",
+        name: name ?? "",
+        argumentsJson: argumentsJson ?? "",
+        ofCall,
+        ofFunction,
       });
     }
     const text = choice?.delta?.content ?? choice?.delta?.refusal ?? "";
@@ -225,7 +309,7 @@ class ChatReply {
   }
 
   #say(text: string): void {
-    if (text !== "") this.#onToken(text);
+    if (text !== "") this.#parts.onToken(text);
   }
 }
 

@@ -1,33 +1,70 @@
 import * as v from "valibot";
 import type { JsonObject } from "../../../storage/records.js";
-import type { ChatMessage, CompletionRequest, ToolCall, ToolDefinition } from "../contracts.js";
+import type {
+  ChatMessage,
+  CompletionRequest,
+  OpaqueToolData,
+  ToolCall,
+  ToolDefinition,
+} from "../contracts.js";
 import { tryParse } from "../vendor-json.js";
 
-/** The messages as OpenAI and those who speak its protocol take them; `callIdOf` is for who takes not every id of a tool's call. */
+export interface MessageTerms {
+  /** Whom the messages are for: it gets its own opaque data back, and nobody else's. */
+  readonly origin: string;
+  /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
+  readonly callIdOf?: ((id: string) => string) | undefined;
+  readonly signsToolCalls?: true | undefined;
+}
+
+/** What Google documents for tool calls that another vendor's model has made: a signature that is not looked at. */
+const UNSIGNED: JsonObject = {
+  extra_content: { google: { thought_signature: "skip_thought_signature_validator" } },
+};
+
+/** The messages as OpenAI and those who speak its protocol take them. */
 export function openAiMessages(
   messages: readonly ChatMessage[],
-  callIdOf = (id: string) => id,
+  terms: MessageTerms,
 ): readonly object[] {
+  const { callIdOf = (id: string) => id } = terms;
   return messages.map((message) => {
     if (message.role === "tool") {
       const tool_call_id = callIdOf(message.toolCallId);
       return { role: "tool", tool_call_id, content: message.content };
     }
     if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+    const own = message.toolCalls.map((call) => ownData(call, terms));
+    const isSigned = own.some((data) => data !== undefined);
     return {
+      ...Object.assign({}, ...own.map((data) => data?.ofMessage ?? {})),
       role: "assistant",
       content: message.content === "" ? null : message.content,
-      tool_calls: message.toolCalls.map((call) => ({
+      tool_calls: message.toolCalls.map((call, position) => ({
+        ...own[position]?.ofCall,
+        // Only the first of several calls is signed.
+        ...(terms.signsToolCalls === true && !isSigned && position === 0 ? UNSIGNED : {}),
         id: callIdOf(call.id),
         type: "function",
-        function: { name: call.name, arguments: JSON.stringify(argumentsOf(call)) },
+        function: {
+          ...own[position]?.ofFunction,
+          name: call.name,
+          arguments: JSON.stringify(argumentsOf(call)),
+        },
       })),
     };
   });
 }
 
+function ownData({ opaque }: ToolCall, { origin }: MessageTerms): OpaqueToolData | undefined {
+  return opaque?.origin === origin ? opaque : undefined;
+}
+
 /** The messages as Ollama takes them: arguments are objects, and a result names its tool. */
-export function ollamaMessages(messages: readonly ChatMessage[]): readonly object[] {
+export function ollamaMessages(
+  messages: readonly ChatMessage[],
+  terms: MessageTerms,
+): readonly object[] {
   return messages.map((message, position) => {
     if (message.role === "tool") {
       return {
@@ -41,10 +78,14 @@ export function ollamaMessages(messages: readonly ChatMessage[]): readonly objec
     return {
       role: "assistant",
       content: message.content,
-      tool_calls: message.toolCalls.map((call) => ({
-        id: call.id,
-        function: { name: call.name, arguments: argumentsOf(call) },
-      })),
+      tool_calls: message.toolCalls.map((call) => {
+        const own = ownData(call, terms);
+        return {
+          ...own?.ofCall,
+          id: call.id,
+          function: { ...own?.ofFunction, name: call.name, arguments: argumentsOf(call) },
+        };
+      }),
     };
   });
 }

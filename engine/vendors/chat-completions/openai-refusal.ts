@@ -2,35 +2,77 @@ import * as v from "valibot";
 import { VendorError, type VendorFault } from "../contracts.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
 import { faultOfStatus, type RefusalDetail, refusal, safeText } from "../vendor-fault.js";
+import type { RequestRefusal } from "./parameter-correction.js";
 
 const errorFields = {
   message: v.optional(v.nullable(v.string())),
   type: v.optional(v.nullable(v.string())),
   code: v.optional(v.nullable(v.union([v.string(), v.number()]))),
+  param: v.optional(v.nullable(v.string())),
 };
 
 const errorSchema = v.union([v.string(), v.object(errorFields)]);
 
+/** What does not fit, as Mistral and servers made with FastAPI tell it; each entry also quotes the request, which is left out. */
+const misfitsSchema = v.pipe(
+  v.array(
+    v.object({
+      type: v.optional(v.string()),
+      loc: v.pipe(v.array(v.union([v.string(), v.number()])), v.minLength(1)),
+      msg: v.optional(v.string(), ""),
+    }),
+  ),
+  v.minLength(1),
+  v.transform((misfits) => ({
+    error: {
+      message: misfits.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; "),
+      type: misfits[0]?.type ?? null,
+      code: null,
+      param: misfits[0]?.loc.filter((part) => part !== "body").join(".") ?? null,
+    },
+  })),
+);
+
 /** Mistral and older servers of vLLM have no `error` around it. */
-const bodySchema = v.union([
+const plainBodySchema = v.union([
   v.object({ error: errorSchema }),
   v.pipe(
     v.object({ ...errorFields, message: v.string() }),
     v.transform((error) => ({ error })),
   ),
+  v.pipe(
+    v.object({ detail: misfitsSchema }),
+    v.transform(({ detail }) => detail),
+  ),
+  v.pipe(
+    v.object({ message: v.object({ detail: misfitsSchema }) }),
+    v.transform(({ message }) => message.detail),
+  ),
+]);
+
+/** Google puts the error into a list. */
+const bodySchema = v.union([
+  plainBodySchema,
+  v.pipe(
+    v.tuple([plainBodySchema]),
+    v.transform(([body]) => body),
+  ),
 ]);
 
 interface OpenAiError extends RefusalDetail {
   readonly type: string | undefined;
+  readonly param: string | undefined;
 }
 
 /** Reads the error bodies of OpenAI and of those who speak its protocol. */
 export function refuseOpenAi(
   vendor: string,
   apiKey: string | undefined,
+  onRefused: (refusal: RequestRefusal) => void = () => undefined,
 ): (answer: RefusedAnswer) => VendorError {
   return (answer) => {
     const error = parseBody(answer.body);
+    onRefused(requestRefusal(answer.status, error));
     const fault = faultOfError(error) ?? faultOfStatus(answer.status);
     return refusal(vendor, fault, answer, error, apiKey);
   };
@@ -41,12 +83,20 @@ export function streamedError(
   vendor: string,
   given: unknown,
   apiKey: string | undefined,
+  onRefused: (refusal: RequestRefusal) => void = () => undefined,
 ): VendorError {
   const error = readError(given);
+  // A gateway that has begun its answer tells the refusal of the vendor behind it as its error's code.
+  const isRefused = error.code === "400" || error.type === "invalid_request_error";
+  onRefused(requestRefusal(isRefused ? 400 : 500, error));
   const fault =
     faultOfError(error) ?? (error.type === "invalid_request_error" ? "refused" : "unavailable");
   const words = [error.code, error.message].filter((part) => part !== undefined).join(": ");
   return new VendorError(vendor, fault, safeText(`${vendor} broke off: ${words}`, apiKey));
+}
+
+function requestRefusal(status: number, { param, code, message }: OpenAiError): RequestRefusal {
+  return { status, param, code, message: message ?? "" };
 }
 
 function parseBody(body: string): OpenAiError {
@@ -59,14 +109,22 @@ function parseBody(body: string): OpenAiError {
   }
 }
 
+const NO_ERROR: OpenAiError = {
+  code: undefined,
+  message: undefined,
+  type: undefined,
+  param: undefined,
+};
+
 function readError(given: unknown): OpenAiError {
   const parsed = v.safeParse(errorSchema, given);
-  if (!parsed.success) return { code: undefined, message: undefined, type: undefined };
+  if (!parsed.success) return NO_ERROR;
   if (typeof parsed.output === "string") {
-    return { code: undefined, message: parsed.output, type: undefined };
+    return { ...NO_ERROR, message: parsed.output };
   }
-  const { code, message, type } = parsed.output;
+  const { code, message, type, param } = parsed.output;
   return {
+    param: param ?? undefined,
     code: code === null || code === undefined ? (type ?? undefined) : String(code),
     message: message ?? undefined,
     type: type ?? undefined,

@@ -1,4 +1,6 @@
-import type { ToolCall } from "../contracts.js";
+import * as v from "valibot";
+import type { JsonObject } from "../../../storage/records.js";
+import type { OpaqueToolData, ToolCall } from "../contracts.js";
 import { unreadable } from "../vendor-json.js";
 
 /** More at once than a caller could want; models that loop have been seen to ask hundreds of times. Later ones are ignored. */
@@ -10,16 +12,38 @@ const NAME_MAX_CHARS = 64;
 /** Vendors' ids have some 30 characters, but some hide a signature in them. */
 const ID_MAX_CHARS = 4_096;
 
+/** Signatures have some kilobytes; what is longer is no signature. */
+const OPAQUE_MAX_CHARS = 64 * 1024;
+
+/** A tool call as it comes, with the fields that are its vendor's own. */
+export interface ReceivedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly argumentsJson: string;
+  readonly ofCall?: JsonObject;
+  readonly ofFunction?: JsonObject;
+}
+
 /** A piece of a tool call as it comes in a stream; a text that did not come is empty. */
-export interface ToolCallFragment extends ToolCall {
+export interface ToolCallFragment extends ReceivedCall {
   readonly index: number | undefined;
 }
+
+/** What a message says of its thoughts, which some vendors want back with the tool calls that they led to. */
+export const thoughtFields = {
+  reasoning_content: v.nullish(v.string()),
+  reasoning_details: v.nullish(v.array(v.record(v.string(), v.unknown()))),
+  extra_content: v.nullish(v.record(v.string(), v.unknown())),
+};
+type Thoughts = v.InferOutput<v.ObjectSchema<typeof thoughtFields, undefined>>;
 
 interface OpenCall {
   id: string;
   name: string;
   argumentsJson: string;
   argumentsBytes: number;
+  ofCall: JsonObject;
+  ofFunction: JsonObject;
 }
 
 /** Joins the tool calls of one reply. What goes beyond the limits of one call is thrown as a `badAnswer`. */
@@ -28,10 +52,14 @@ export class ToolCalls {
   readonly #calls: OpenCall[] = [];
   readonly #byIndex = new Map<number, OpenCall>();
   #latest: OpenCall | undefined;
+  readonly #origin: string;
+  readonly #thoughts = new MessageThoughts();
   #chars = 0;
 
-  constructor(vendor: string) {
+  /** `origin` names whoever may get the vendor's own fields back. */
+  constructor(vendor: string, origin: string) {
     this.#vendor = vendor;
+    this.#origin = origin;
   }
 
   /** All that came, for an estimate of what it cost. */
@@ -40,8 +68,12 @@ export class ToolCalls {
   }
 
   /** A call that its vendor sends in one piece. */
-  addWhole(call: ToolCall): void {
+  addWhole(call: ReceivedCall): void {
     this.#extend(this.#begin(undefined), call);
+  }
+
+  addThoughts(thoughts: Thoughts): void {
+    this.#thoughts.add(thoughts);
   }
 
   /** Fragments belong together by their index; servers that number all calls alike tell them apart by their ids. */
@@ -54,21 +86,32 @@ export class ToolCalls {
   /** Each has a name, an id of its own and arguments that are not empty. */
   finished(): readonly ToolCall[] {
     const ids = new Set<string>();
-    return this.#calls.map(({ id, name, argumentsJson }, position) => {
+    return this.#calls.map((call, position) => {
+      const { id, name, argumentsJson } = call;
       if (name === "") throw unreadable(this.#vendor);
+      const opaque = this.#opaqueOf(call, position === 0);
       const ownId = id === "" || ids.has(id) ? `call_${position + 1}` : id;
       ids.add(ownId);
       return {
         id: ownId,
         name,
         argumentsJson: argumentsJson.trim() === "" ? "{}" : argumentsJson,
+        ...(opaque && { opaque }),
       };
     });
   }
 
+  #opaqueOf({ ofCall, ofFunction }: OpenCall, isFirst: boolean): OpaqueToolData | undefined {
+    const ofMessage = isFirst ? this.#thoughts.fields : {};
+    const parts = [ofCall, ofFunction, ofMessage];
+    if (parts.every((part) => Object.keys(part).length === 0)) return undefined;
+    if (JSON.stringify(parts).length > OPAQUE_MAX_CHARS * 2) throw unreadable(this.#vendor);
+    return { origin: this.#origin, ofCall, ofFunction, ofMessage };
+  }
+
   #begin(index: number | undefined): OpenCall | undefined {
     const isRoom = this.#calls.length < TOOL_CALLS_MAX;
-    const call = isRoom ? { id: "", name: "", argumentsJson: "", argumentsBytes: 0 } : undefined;
+    const call = isRoom ? newCall() : undefined;
     this.#latest = call;
     if (call !== undefined) this.#calls.push(call);
     if (index === undefined) return call;
@@ -77,13 +120,18 @@ export class ToolCalls {
     return call;
   }
 
-  #extend(call: OpenCall | undefined, { id, name, argumentsJson }: ToolCall): void {
+  #extend(
+    call: OpenCall | undefined,
+    { id, name, argumentsJson, ofCall, ofFunction }: ReceivedCall,
+  ): void {
     this.#chars += name.length + argumentsJson.length;
     if (call === undefined) return;
     call.id ||= id;
     call.name ||= name;
     call.argumentsJson += argumentsJson;
     call.argumentsBytes += Buffer.byteLength(argumentsJson);
+    call.ofCall = withFields(call.ofCall, ofCall);
+    call.ofFunction = withFields(call.ofFunction, ofFunction);
     if (
       call.id.length > ID_MAX_CHARS ||
       call.name.length > NAME_MAX_CHARS ||
@@ -92,6 +140,42 @@ export class ToolCalls {
       throw unreadable(this.#vendor);
     }
   }
+}
+
+/** The thoughts of one message, put together of what came of them. Too much of them is left out: no vendor insists on a book. */
+class MessageThoughts {
+  #content = "";
+  readonly #details: JsonObject[] = [];
+  #extra: JsonObject = {};
+  #chars = 0;
+
+  add({ reasoning_content, reasoning_details, extra_content }: Thoughts): void {
+    if (reasoning_content == null && reasoning_details == null && extra_content == null) return;
+    if (this.#chars > OPAQUE_MAX_CHARS) return;
+    this.#content += reasoning_content ?? "";
+    this.#details.push(...(reasoning_details ?? []));
+    this.#extra = withFields(this.#extra, extra_content ?? undefined);
+    this.#chars = this.#content.length + JSON.stringify([this.#details, this.#extra]).length;
+  }
+
+  get fields(): JsonObject {
+    if (this.#chars > OPAQUE_MAX_CHARS) return {};
+    return {
+      ...(this.#content !== "" && { reasoning_content: this.#content }),
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
+      ...(Object.keys(this.#extra).length > 0 && { extra_content: this.#extra }),
+    };
+  }
+}
+
+function newCall(): OpenCall {
+  return { id: "", name: "", argumentsJson: "", argumentsBytes: 0, ofCall: {}, ofFunction: {} };
+}
+
+/** A field that comes in one piece of several counts; null is how some say that there is none. */
+function withFields(fields: JsonObject, more: JsonObject | undefined): JsonObject {
+  const given = Object.entries(more ?? {}).filter(([, value]) => value !== null);
+  return given.length === 0 ? fields : { ...fields, ...Object.fromEntries(given) };
 }
 
 function begins({ index, id, name }: ToolCallFragment, known: OpenCall | undefined): boolean {

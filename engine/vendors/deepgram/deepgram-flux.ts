@@ -23,11 +23,11 @@ const EAGER_EOT_THRESHOLD = 0.5;
 
 export const FLUX_FIELDS = {
   /** How sure the vendor must be that a turn is over. */
-  eotThreshold: v.optional(numberFrom(0.5, 0.9)),
+  eotThreshold: v.optional(numberFrom(0.5, 1)),
   /** How sure for an eager end, which may be taken back; unset there are none unless the agent asks for them. Not above `eotThreshold`. */
   eagerEotThreshold: v.optional(numberFrom(0.3, 0.9)),
   /** After so much silence a turn is over in any case. */
-  eotTimeoutMs: v.optional(wholeNumber(500, 10_000)),
+  eotTimeoutMs: v.optional(wholeNumber(500, 60_000)),
 };
 
 export function isFlux(modelId: string): boolean {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { MP3 } from "../../audio/audio-format.js";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
+import { offeredModels } from "../model-catalog.js";
 import { choice, header, name, text, WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
 import { speakTurn, type TurnReader } from "../socket-voice/spoken-turn.js";
 import type { SocketPool } from "../transport/socket-pools.js";
@@ -51,14 +52,7 @@ export const EDGE: Vendor = {
   address: { variable: "EDGE_TTS_URL", publicUrl: PUBLIC_URL, protocols: WEB_SOCKET_PROTOCOLS },
   tts: {
     displayName: "Edge voices",
-    models: [
-      { modelId: "en-US-AriaNeural", label: "Aria (English, US)", plan: "free" },
-      { modelId: "en-US-GuyNeural", label: "Guy (English, US)", plan: "free" },
-      { modelId: "en-GB-SoniaNeural", label: "Sonia (English, UK)", plan: "free" },
-      { modelId: "de-DE-KatjaNeural", label: "Katja (German)", plan: "free" },
-      { modelId: "es-ES-ElviraNeural", label: "Elvira (Spanish)", plan: "free" },
-      { modelId: "fr-FR-DeniseNeural", label: "Denise (French)", plan: "free" },
-    ],
+    models: offeredModels("edge", "tts"),
     fields: EDGE_FIELDS,
     settings: [
       setting("pitch", "Pitch, for example +10Hz", "string"),

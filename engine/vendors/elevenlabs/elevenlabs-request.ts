@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { VendorFault } from "../contracts.js";
+import { speechAbilities } from "../model-catalog.js";
 import { faultOfStatus, type RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 
@@ -8,9 +9,6 @@ export const VENDOR = "elevenlabs";
 /** The documented range; a value outside it would refuse the whole sentence. */
 const SPEED_MIN = 0.7;
 const SPEED_MAX = 1.2;
-
-/** Only these models take a language; others find it out from the text and refuse the field. */
-const TAKES_LANGUAGE = /_v2_5$/;
 
 export const OUTPUT_FORMATS = {
   mp3: "mp3_24000_48",
@@ -36,7 +34,9 @@ export function voiceSettingsOf(settings: VoiceSettings, speed: number): object 
 
 export function languageOf(modelId: string, language: string): { readonly language_code?: string } {
   const [code] = language.split("-", 1);
-  return TAKES_LANGUAGE.test(modelId) && code !== undefined ? { language_code: code } : {};
+  // Others find it out from the text, and refuse the field.
+  const takesLanguage = speechAbilities(VENDOR, modelId).language === true;
+  return takesLanguage && code !== undefined ? { language_code: code } : {};
 }
 
 const detailSchema = v.object({

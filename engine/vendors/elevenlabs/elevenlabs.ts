@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
 import type { Clock } from "../../time/clock.js";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
+import { offeredModels } from "../model-catalog.js";
 import { choice, HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
 import { SocketVoice } from "../socket-voice/socket-voice.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
@@ -48,16 +49,7 @@ export const ELEVENLABS: Vendor = {
   address: { variable: "ELEVENLABS_BASE_URL", publicUrl: PUBLIC_URL, protocols: HTTP_PROTOCOLS },
   tts: {
     displayName: "ElevenLabs",
-    models: [
-      {
-        modelId: "eleven_flash_v2_5",
-        label: "Flash v2.5",
-        description: "Lowest delay",
-        plan: "starter",
-      },
-      { modelId: "eleven_turbo_v2_5", label: "Turbo v2.5", plan: "pro" },
-      { modelId: "eleven_multilingual_v2", label: "Multilingual v2", plan: "pro" },
-    ],
+    models: offeredModels("elevenlabs", "tts"),
     fields: ELEVENLABS_FIELDS,
     settings: [
       setting("voiceId", "Voice id", "string"),

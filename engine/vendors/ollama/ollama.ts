@@ -8,6 +8,7 @@ import {
   type LanguageModel,
   VendorError,
 } from "../contracts.js";
+import { offeredModels } from "../model-catalog.js";
 import { HTTP_PROTOCOLS, text, wholeNumber } from "../setting-fields.js";
 import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
@@ -41,16 +42,7 @@ export const OLLAMA: Vendor = {
   address: { variable: "OLLAMA_BASE_URL", publicUrl: PUBLIC_URL, protocols: HTTP_PROTOCOLS },
   llm: {
     displayName: "Ollama",
-    models: [
-      {
-        modelId: "llama3.2",
-        label: "Llama 3.2 3B",
-        description: "Runs on a laptop",
-        plan: "free",
-      },
-      { modelId: "llama3.1", label: "Llama 3.1 8B", plan: "free" },
-      { modelId: "qwen2.5", label: "Qwen 2.5 7B", plan: "free" },
-    ],
+    models: offeredModels(VENDOR, "llm"),
     fields: OLLAMA_FIELDS,
     settings: [setting("contextTokens", "Size of the context, tokens", "number"), BASE_URL],
     client: (given, context) => new Ollama(given, context),
@@ -74,9 +66,11 @@ const LIMITS: StreamLimits = {
   replyMaxBytes: REPLY_MAX_BYTES,
 };
 
-const toolCallSchema = v.object({
+/** Fields beside these are the model's own, which it may want back. */
+const toolCallSchema = v.looseObject({
   id: v.optional(v.string(), ""),
-  function: v.object({
+  function: v.looseObject({
+    index: v.optional(v.number()),
     name: v.string(),
     arguments: v.optional(v.record(v.string(), v.unknown()), {}),
   }),
@@ -113,20 +107,21 @@ class Ollama implements LanguageModel {
     onToken: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const reply = new OllamaReply(onToken);
+    const origin = `${this.#vendor.address} ${request.modelId}`;
+    const reply = new OllamaReply(onToken, origin);
     await this.#vendor.post(
       {
         path: "/api/chat",
         headers: { "content-type": "application/json", accept: "application/x-ndjson" },
         body: JSON.stringify({
           model: request.modelId,
-          messages: ollamaMessages(request.messages),
+          messages: ollamaMessages(request.messages, { origin }),
           ...toolsOffered(request.tools),
           stream: true,
           think: false,
           keep_alive: this.#settings.keepAlive,
           options: {
-            temperature: request.temperature,
+            temperature: request.temperature ?? undefined,
             num_predict: request.maxTokens,
             num_ctx: this.#settings.contextTokens,
           },
@@ -149,13 +144,14 @@ class Ollama implements LanguageModel {
 class OllamaReply {
   readonly #onToken: (text: string) => void;
   readonly #lines = new LineSplitter(LINE_MAX_CHARS);
-  readonly #toolCalls = new ToolCalls(VENDOR);
+  readonly #toolCalls: ToolCalls;
   readonly #onLine = (line: string): boolean => this.#take(line);
   #last: v.InferOutput<typeof lineSchema> | undefined;
   #chars = 0;
 
-  constructor(onToken: (text: string) => void) {
+  constructor(onToken: (text: string) => void, origin: string) {
     this.#onToken = onToken;
+    this.#toolCalls = new ToolCalls(VENDOR, origin);
   }
 
   write(chunk: Uint8Array): boolean {
@@ -190,9 +186,10 @@ class OllamaReply {
       const words = safeText(`${VENDOR} broke off: ${parsed.error}`, undefined);
       throw new VendorError(VENDOR, "unavailable", words);
     }
-    for (const { id, function: called } of parsed.message?.tool_calls ?? []) {
-      const argumentsJson = JSON.stringify(called.arguments);
-      this.#toolCalls.addWhole({ id, name: called.name, argumentsJson });
+    for (const { id, function: called, ...ofCall } of parsed.message?.tool_calls ?? []) {
+      const { index: _index, name, arguments: given, ...ofFunction } = called;
+      const argumentsJson = JSON.stringify(given);
+      this.#toolCalls.addWhole({ id, name, argumentsJson, ofCall, ofFunction });
     }
     const words = parsed.message?.content ?? "";
     if (words !== "") {

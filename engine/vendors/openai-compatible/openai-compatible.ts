@@ -1,12 +1,20 @@
 import { ChatCompletions, type ChatDialect } from "../chat-completions/chat-completions.js";
-import type { CompletionRequest, LanguageModel, SpeechToText, TextToSpeech } from "../contracts.js";
+import { REASONING_FIELDS } from "../chat-completions/chat-parameters.js";
+import type { LanguageModel, SpeechToText, TextToSpeech } from "../contracts.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
 import {
   AudioTranscriptions,
   TRANSCRIPTION_FIELDS,
 } from "../openai-protocol/audio-transcriptions.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
-import { BASE_URL, type Offer, setting, type Vendor, type VendorModel } from "../vendor.js";
+import {
+  BASE_URL,
+  type Offer,
+  REASONING_EFFORT,
+  setting,
+  type Vendor,
+  type VendorModel,
+} from "../vendor.js";
 
 /** What is known of a server that speaks OpenAI's protocol. */
 export interface CompatibleServer {
@@ -21,8 +29,6 @@ export interface CompatibleServer {
   readonly usualUrl?: string;
   /** It refuses `stream_options`; its usage comes without being asked for. */
   readonly refusesStreamOptions?: true;
-  /** What is asked of its models that think, beside and in place of what is asked of all. */
-  readonly reasoningParameters?: (request: CompletionRequest) => Readonly<Record<string, unknown>>;
   /** It takes no other ids of tools' calls than those that this makes. */
   readonly callIdOf?: (id: string) => string;
   readonly llm?: readonly VendorModel[];
@@ -70,17 +76,17 @@ function languageOffer(
     publicUrl: publicUrl ?? "",
     callIdOf: server.callIdOf,
     ...(keyVariable === undefined ? { isKeyOptional: true } : {}),
-    // The older name of the limit: Mistral refuses max_completion_tokens, and all take this one.
-    parameters: (request) => ({
-      max_tokens: request.maxTokens,
-      temperature: request.temperature,
-      ...(refusesStreamOptions ? {} : { stream_options: { include_usage: true } }),
-      ...server.reasoningParameters?.(request),
-    }),
+    ...(refusesStreamOptions ? {} : { common: { stream_options: { include_usage: true } } }),
   };
   const client: Offer<LanguageModel>["client"] = (given, context) =>
     new ChatCompletions(dialect, given, context);
-  return { displayName, models, fields: {}, settings, client };
+  return {
+    displayName,
+    models,
+    fields: REASONING_FIELDS,
+    settings: [REASONING_EFFORT, ...settings],
+    client,
+  };
 }
 
 function speechOffer(

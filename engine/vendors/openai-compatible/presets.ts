@@ -1,4 +1,4 @@
-import { REASONING_HEADROOM_TOKENS } from "../chat-completions/chat-completions.js";
+import { offeredModels } from "../model-catalog.js";
 import type { Vendor } from "../vendor.js";
 import { mistralCallId } from "./mistral-call-id.js";
 import { type CompatibleServer, compatibleVendor } from "./openai-compatible.js";
@@ -11,16 +11,8 @@ const ANTHROPIC: CompatibleServer = {
   keyVariable: "ANTHROPIC_API_KEY",
   addressVariable: "ANTHROPIC_BASE_URL",
   publicUrl: "https://api.anthropic.com/v1",
-  llm: [
-    { modelId: "claude-haiku-4-5", label: "Claude Haiku 4.5", plan: "starter" },
-    { modelId: "claude-sonnet-4-5", label: "Claude Sonnet 4.5", plan: "enterprise" },
-  ],
+  llm: offeredModels("anthropic", "llm"),
 };
-
-/** Geminis that think unless they are told not to. */
-const THINKS_UNLESS_TOLD = /gemini-2\.5-flash(?!-lite)/;
-/** Geminis that cannot be told not to, and what may be one of them by tomorrow. */
-const THINKS_ALWAYS = /gemini-(?:2\.5-pro|[3-9]|(?:flash|pro)-latest)/;
 
 const GEMINI: CompatibleServer = {
   key: "gemini",
@@ -28,15 +20,7 @@ const GEMINI: CompatibleServer = {
   keyVariable: "GEMINI_API_KEY",
   addressVariable: "GEMINI_BASE_URL",
   publicUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
-  reasoningParameters: ({ modelId, maxTokens }) => {
-    if (THINKS_UNLESS_TOLD.test(modelId)) return { reasoning_effort: "none" };
-    if (!THINKS_ALWAYS.test(modelId)) return {};
-    return { max_tokens: maxTokens + REASONING_HEADROOM_TOKENS, reasoning_effort: "low" };
-  },
-  llm: [
-    { modelId: "gemini-2.5-flash-lite", label: "Gemini 2.5 Flash-Lite", plan: "free" },
-    { modelId: "gemini-2.5-flash", label: "Gemini 2.5 Flash", plan: "starter" },
-  ],
+  llm: offeredModels("gemini", "llm"),
 };
 
 const MISTRAL: CompatibleServer = {
@@ -48,10 +32,7 @@ const MISTRAL: CompatibleServer = {
   // It refuses fields that it does not know; whether it knows this one is not confirmed.
   refusesStreamOptions: true,
   callIdOf: mistralCallId,
-  llm: [
-    { modelId: "mistral-small-latest", label: "Mistral Small", plan: "free" },
-    { modelId: "mistral-medium-latest", label: "Mistral Medium", plan: "pro" },
-  ],
+  llm: offeredModels("mistral", "llm"),
 };
 
 const OPENROUTER: CompatibleServer = {
@@ -60,11 +41,7 @@ const OPENROUTER: CompatibleServer = {
   keyVariable: "OPENROUTER_API_KEY",
   addressVariable: "OPENROUTER_BASE_URL",
   publicUrl: "https://openrouter.ai/api/v1",
-  llm: [
-    { modelId: "openai/gpt-4o-mini", label: "GPT-4o mini", plan: "starter" },
-    { modelId: "google/gemini-2.5-flash", label: "Gemini 2.5 Flash", plan: "starter" },
-    { modelId: "anthropic/claude-haiku-4.5", label: "Claude Haiku 4.5", plan: "pro" },
-  ],
+  llm: offeredModels("openrouter", "llm"),
 };
 
 /** Speaches and other servers of Whisper models. */
@@ -73,10 +50,7 @@ const WHISPER: CompatibleServer = {
   displayName: "Whisper at home",
   addressVariable: "WHISPER_BASE_URL",
   usualUrl: "http://127.0.0.1:8000/v1",
-  stt: [
-    { modelId: "Systran/faster-whisper-small", label: "Whisper small", plan: "free" },
-    { modelId: "Systran/faster-whisper-large-v3", label: "Whisper large v3", plan: "free" },
-  ],
+  stt: offeredModels("whisper", "stt"),
 };
 
 const KOKORO: CompatibleServer = {
@@ -84,7 +58,7 @@ const KOKORO: CompatibleServer = {
   displayName: "Kokoro at home",
   addressVariable: "KOKORO_BASE_URL",
   usualUrl: "http://127.0.0.1:8880/v1",
-  tts: { models: [{ modelId: "kokoro", label: "Kokoro", plan: "free" }], voice: "af_heart" },
+  tts: { models: offeredModels("kokoro", "tts"), voice: "af_heart" },
 };
 
 const VLLM: CompatibleServer = {

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { MP3, PCM_24K } from "../../audio/audio-format.js";
 import { refuseOpenAi } from "../chat-completions/openai-refusal.js";
 import type { SpeechRequest, TextToSpeech } from "../contracts.js";
+import { speechAbilities } from "../model-catalog.js";
 import { name, words } from "../setting-fields.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
@@ -55,7 +56,8 @@ export class AudioSpeech implements TextToSpeech {
     signal: AbortSignal,
   ): Promise<void> {
     const { voice, instructions } = this.#settings;
-    const takesDirections = instructions !== undefined && !request.modelId.startsWith("tts-1");
+    const abilities = speechAbilities("openai", request.modelId);
+    const takesDirections = instructions !== undefined && abilities.instructions !== false;
     return downloadSpeech(
       this.#vendor,
       {

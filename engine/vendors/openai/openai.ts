@@ -1,7 +1,9 @@
+import { REASONING_FIELDS } from "../chat-completions/chat-parameters.js";
+import { offeredModels } from "../model-catalog.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
-import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { OPENAI_FIELDS, OPENAI_URL, openAi } from "./openai-chat.js";
+import { BASE_URL, REASONING_EFFORT, setting, type Vendor } from "../vendor.js";
+import { OPENAI_URL, openAi } from "./openai-chat.js";
 
 const SPEECH_FIELDS = audioSpeechFields("alloy");
 
@@ -11,26 +13,14 @@ export const OPENAI: Vendor = {
   address: { variable: "OPENAI_BASE_URL", publicUrl: OPENAI_URL, protocols: HTTP_PROTOCOLS },
   llm: {
     displayName: "OpenAI",
-    models: [
-      { modelId: "gpt-4o-mini", label: "GPT-4o mini", plan: "free" },
-      { modelId: "gpt-4.1-mini", label: "GPT-4.1 mini", plan: "starter" },
-      { modelId: "gpt-4o", label: "GPT-4o", plan: "pro" },
-      { modelId: "gpt-4.1", label: "GPT-4.1", plan: "enterprise" },
-    ],
-    fields: OPENAI_FIELDS,
-    settings: [
-      setting("reasoningEffort", "Effort of models that reason, none to high", "string"),
-      BASE_URL,
-    ],
+    models: offeredModels("openai", "llm"),
+    fields: REASONING_FIELDS,
+    settings: [REASONING_EFFORT, BASE_URL],
     client: openAi,
   },
   tts: {
     displayName: "OpenAI speech",
-    models: [
-      { modelId: "gpt-4o-mini-tts", label: "GPT-4o mini TTS", plan: "starter" },
-      { modelId: "tts-1", label: "TTS 1", description: "Lower delay", plan: "free" },
-      { modelId: "tts-1-hd", label: "TTS 1 HD", plan: "pro" },
-    ],
+    models: offeredModels("openai", "tts"),
     fields: SPEECH_FIELDS,
     settings: [
       setting("voice", "Voice", "string"),

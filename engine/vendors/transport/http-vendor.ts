@@ -27,6 +27,11 @@ export class HttpVendor {
     this.#orgId = given.orgId;
   }
 
+  /** Where the vendor listens. */
+  get address(): string {
+    return this.#endpoint.origin + this.#endpoint.path;
+  }
+
   /** Posts to the vendor's endpoint, with the limits and errors of `postStream`. */
   post(
     request: VendorRequest,

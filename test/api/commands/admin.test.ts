@@ -97,7 +97,7 @@ describe("on the store of a running server", () => {
     assert.equal(await statusOf({ "x-api-key": apiKey }), 200);
     assert.ok(
       output.includes(
-        `  agent     "First agent": deepgram/nova-3 listens, openai/gpt-4o-mini answers, openai/gpt-4o-mini-tts speaks\n` +
+        `  agent     "First agent": deepgram/nova-3 listens, openai/gpt-6-luna answers, openai/gpt-4o-mini-tts speaks\n` +
           `  call it   npm run call -- --key ${apiKey}\n`,
       ),
       output,

@@ -36,6 +36,8 @@ const PROVIDER = {
   settings: { tokens: 4_096, baseUrl: "https://acme.example.com", unlisted: "stays" },
   active: true,
   breaker: "closed",
+  modelNotices: [] as never[],
+  parameterCorrections: [] as never[],
   recentFailures: 0,
   lastFault: null,
   createdAt: TIME,

@@ -41,6 +41,7 @@ import {
 } from "../../../engine/tenancy/providers/vendor-clients.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
 import { Breakers } from "../../../engine/vendors/chain/breakers.js";
+import { LearnedParameters } from "../../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
@@ -247,6 +248,7 @@ async function buildServices({
     agents,
     auditTrail: new AuditTrail(parts),
     breakers: new Breakers(clock),
+    learned: new LearnedParameters(),
     callReports: new CallReports(parts),
     callSupervision: new CallSupervision({
       calls: database.calls,

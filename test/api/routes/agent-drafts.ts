@@ -25,7 +25,7 @@ export async function agentDraft(platform: LoopbackPlatform, tenancy: Tenancy) {
   return {
     name: "Receptionist",
     llmProviderId: idOf("llm openai"),
-    llmModelId: "gpt-4o-mini",
+    llmModelId: "gpt-6-luna",
     ttsProviderId: idOf("tts edge"),
     ttsModelId: "en-US-AriaNeural",
     sttProviderId: idOf("stt deepgram"),

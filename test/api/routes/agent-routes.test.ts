@@ -52,6 +52,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     active: true,
     status: "active",
     pauseReason: null,
+    modelNotices: [],
     createdAt: at,
     updatedAt: at,
   });
@@ -98,6 +99,36 @@ test("every field of an agent is checked and named", async () => {
     assert.equal(answer.status, 400, path);
     assert.ok(answer.text.startsWith(`{"error":"${path}: expected `), answer.text);
   }
+});
+
+test("a temperature of null is kept, read and taken back; one that is left out is the contract's", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const created = await client.post(
+    AGENTS,
+    { ...draft, llmConfig: { temperature: null } },
+    headers,
+  );
+  assert.equal(created.status, 201, created.text);
+  const path = `${AGENTS}/${idIn(created.body)}`;
+  const llmConfigOf = async () => Object((await client.get(path, headers)).body).llmConfig;
+  assert.deepEqual(await llmConfigOf(), { temperature: null, maxTokens: 200 });
+  for (const [llmConfig, expected] of [
+    [{ maxTokens: 90 }, { temperature: null, maxTokens: 90 }],
+    [{ temperature: 0 }, { temperature: 0, maxTokens: 90 }],
+    [{ temperature: null }, { temperature: null, maxTokens: 90 }],
+  ] as const) {
+    const changed = await client.send("PATCH", path, { headers, body: { llmConfig } });
+    assert.equal(changed.status, 200, changed.text);
+    assert.deepEqual(await llmConfigOf(), expected);
+  }
+  for (const temperature of ["0.4", 2.1, -0.1, false]) {
+    const body = { llmConfig: { temperature } };
+    const refused = await client.send("PATCH", path, { headers, body });
+    assert.equal(refused.status, 400, refused.text);
+    assert.equal(Object(refused.body).details[0].path, "llmConfig.temperature");
+  }
+  await client.send("DELETE", path, { headers });
 });
 
 test("hedging is switched on and off beside the stand-ins, which stay as they are", async () => {
@@ -152,7 +183,7 @@ test("a model above the plan is refused", async () => {
   const free = await platform.newTenancy("free");
   const answer = await platform.client.post(
     AGENTS,
-    { ...draft, llmModelId: "gpt-4o" },
+    { ...draft, llmModelId: "gpt-6-sol" },
     free.byToken,
   );
   assert.equal(answer.status, 403);

@@ -43,7 +43,7 @@ test("the plan says what it includes", async () => {
     "name",
     "slug",
   ]);
-  assert.ok(Object(answer.body).models.llm.includes("openai/gpt-4o-mini"));
+  assert.ok(Object(answer.body).models.llm.includes("openai/gpt-6-luna"));
 });
 
 test("models are searched, those of the plan first, with the plan that has the others", async () => {
@@ -56,12 +56,12 @@ test("models are searched, those of the plan first, with the plan that has the o
     items.slice(firstGated).every((model) => !model.allowed && model.requiredPlan !== null),
   );
   const found = await platform.client.get(
-    `${SEARCH}?category=llm&query=GPT-4o%20MINI&limit=1`,
+    `${SEARCH}?category=llm&query=GPT-6 Sol%20MINI&limit=1`,
     free.byKey,
   );
   assert.deepEqual(
     v.parse(FoundModels, found.body).items.map(({ modelId }) => modelId),
-    ["gpt-4o-mini"],
+    ["gpt-6-luna"],
   );
   const page = await platform.client.get(`${SEARCH}?category=llm&skip=2&limit=3`, free.byKey);
   assert.deepEqual(v.parse(FoundModels, page.body).items, items.slice(2, 5));

@@ -10,7 +10,7 @@ const DRAFT = {
   providerKey: "openai",
   name: "Our own",
   credentials: { apiKey: "sk-very-secret" },
-  models: [{ modelId: "gpt-4.1", label: "GPT-4.1" }],
+  models: [{ modelId: "gpt-5.6-sol", label: "GPT-5.6 Sol" }],
   settings: {},
 };
 let platform: LoopbackPlatform;
@@ -155,7 +155,7 @@ test("a provider in use is kept, and the agents that use it are listed", async (
   const draft = {
     ...(await agentDraft(platform, tenancy)),
     llmProviderId: id,
-    llmModelId: "gpt-4.1",
+    llmModelId: "gpt-5.6-sol",
   };
   const agent = await client.post("/api/dashboard/agents", draft, byKey);
   assert.equal(agent.status, 201, agent.text);
@@ -204,5 +204,54 @@ test("the registry says which vendors there are", async () => {
   assert.deepEqual(
     answer.body.map(({ category, providerKey }) => `${category} ${providerKey}`),
     VENDOR_CATALOG.map(({ category, providerKey }) => `${category} ${providerKey}`),
+  );
+});
+
+test("what was learned of its models is told, and which of them its vendor gives up", async () => {
+  const { client, services, clock } = platform;
+  const models = [
+    { modelId: "gpt-6-luna", label: "Luna" },
+    { modelId: "gpt-4o-2024-08-06", label: "Old" },
+    { modelId: "gpt-5-mini", label: "Older" },
+  ];
+  const body = { ...DRAFT, name: "Learning", models };
+  const made = await client.post(PROVIDERS, body, tenancy.byKey);
+  const id = idIn(made.body);
+  const version = Date.parse(String(Object(made.body).updatedAt));
+  const atMs = clock.epochMs();
+  const of = (modelId: string) => ({ modelId, atMs });
+  services.learned.add({ id, version }, { ...of("gpt-6-luna"), parameter: "temperature" });
+  services.learned.add(
+    { id, version },
+    { ...of("gpt-5-mini"), parameter: "max_tokens", sentAs: "max_completion_tokens" },
+  );
+  const shown = Object((await client.get(`${PROVIDERS}/${id}`, tenancy.byKey)).body);
+  const at = new Date(atMs).toISOString();
+  const common = { value: null, sentAs: null, onlyWithTools: false, at };
+  assert.deepEqual(shown.parameterCorrections, [
+    { modelId: "gpt-6-luna", parameter: "temperature", ...common },
+    {
+      ...common,
+      modelId: "gpt-5-mini",
+      parameter: "max_tokens",
+      sentAs: "max_completion_tokens",
+    },
+  ]);
+  const stages = shown.modelNotices
+    .map(Object)
+    .map(({ modelId, stage, successor }: never) => [modelId, stage, successor]);
+  assert.deepEqual(stages, [
+    ["gpt-4o-2024-08-06", "retired", "gpt-6-luna"],
+    ["gpt-5-mini", "retired", "gpt-6-luna"],
+  ]);
+  const settings = { baseUrl: "https://gateway.example.com/v1" };
+  const headers = tenancy.byKey;
+  const patch = { settings, credentials: { apiKey: "sk-other" } };
+  const moved = await client.send("PATCH", `${PROVIDERS}/${id}`, { headers, body: patch });
+  const { modelNotices, parameterCorrections } = Object(moved.body);
+  assert.deepEqual(
+    [modelNotices, parameterCorrections],
+    [[], []],
+    "at another address all is open",
   );
 });

@@ -11,7 +11,7 @@ const CHECK_MAX_MS = 20_000;
 
 const PROVIDERS = "/api/dashboard/providers";
 const SECRET = `a-key-that-nobody-may-see-${"7".repeat(20)}`;
-const MODELS = { llm: "gpt-4o-mini", tts: "tts-1", stt: "nova-3" };
+const MODELS = { llm: "gpt-6-luna", tts: "tts-1", stt: "nova-3" };
 
 let sandbox: Sandbox;
 let platform: LoopbackPlatform;

@@ -69,7 +69,7 @@ export class SeededPlatform {
       allowPrivateAddresses: false,
     });
     this.agents = new Agents({ database, cipher, clock, newId });
-    this.modelSearch = new ModelSearch({ database });
+    this.modelSearch = new ModelSearch({ database, clock });
   }
 
   readonly newId = (): string => `id-${++this.#idCount}`;

@@ -54,19 +54,23 @@ describe("what a vendor is asked", () => {
   }
 
   it("OpenAI: a limit, a temperature and the usage", async () => {
-    assert.deepEqual(await bodyOfChat("openai", "gpt-4o-mini"), {
-      model: "gpt-4o-mini",
+    assert.deepEqual(await bodyOfChat("openai", "gpt-6-luna"), {
+      model: "gpt-6-luna",
       messages: SAID,
       stream: true,
       stream_options: { include_usage: true },
       max_completion_tokens: 200,
       temperature: 0.4,
+      reasoning_effort: "none",
     });
     assert.equal(server.requests[0]?.url, "/v1/chat/completions");
     assert.equal(server.requests[0]?.headers.authorization, "Bearer secret-key");
   });
 
-  for (const modelId of ["o3-mini", "gpt-5-mini"]) {
+  for (const [modelId, reasoning_effort] of [
+    ["o3-mini", "low"],
+    ["gpt-5-mini", "minimal"],
+  ] as const) {
     it(`OpenAI: ${modelId} gets no temperature, and room to think`, async () => {
       assert.deepEqual(await bodyOfChat("openai", modelId, { reasoningEffort: "minimal" }), {
         model: modelId,
@@ -74,15 +78,15 @@ describe("what a vendor is asked", () => {
         stream: true,
         stream_options: { include_usage: true },
         max_completion_tokens: 1_224,
-        reasoning_effort: "minimal",
+        reasoning_effort,
       });
     });
   }
 
   it("Groq: no stream options, and no thoughts in what is spoken", async () => {
     const plain = { messages: SAID, stream: true, temperature: 0.4 };
-    assert.deepEqual(await bodyOfChat("groq", "llama-x"), {
-      model: "llama-x",
+    assert.deepEqual(await bodyOfChat("groq", "llama-3.1-8b-instant"), {
+      model: "llama-3.1-8b-instant",
       ...plain,
       max_completion_tokens: 200,
     });

@@ -3,9 +3,10 @@ import { after, test } from "node:test";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
+import { PLAN_TIERS } from "../../../engine/vendors/model-catalog.js";
 import { vendorSettingFaults } from "../../../engine/vendors/registry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
-import { CATEGORIES, PLAN_TIERS } from "../../../engine/vendors/vendor.js";
+import { CATEGORIES } from "../../../engine/vendors/vendor.js";
 import { VENDORS, vendorOf } from "../../../engine/vendors/vendors.js";
 import type { Category, JsonObject } from "../../../storage/records.js";
 

@@ -5,22 +5,20 @@ import { VENDORS } from "../../../engine/vendors/vendors.js";
 
 /** What is offered to people first stands first; a model is in its plan and in every larger one. */
 const MODELS = `
-llm openai gpt-4o-mini free: GPT-4o mini
-llm openai gpt-4.1-mini starter: GPT-4.1 mini
-llm openai gpt-4o pro: GPT-4o
-llm openai gpt-4.1 enterprise: GPT-4.1
-llm groq llama-3.1-8b-instant free: Llama 3.1 8B
-llm groq openai/gpt-oss-20b starter: GPT-OSS 20B
-llm groq llama-3.3-70b-versatile starter: Llama 3.3 70B
-llm groq openai/gpt-oss-120b pro: GPT-OSS 120B
+llm openai gpt-6-luna free: GPT-6 Luna
+llm openai gpt-5.6-luna starter: GPT-5.6 Luna
+llm openai gpt-6-sol pro: GPT-6 Sol
+llm openai gpt-5.6-sol enterprise: GPT-5.6 Sol
+llm groq openai/gpt-oss-20b free: GPT-OSS 20B
+llm groq openai/gpt-oss-120b starter: GPT-OSS 120B
 llm anthropic claude-haiku-4-5 starter: Claude Haiku 4.5
-llm anthropic claude-sonnet-4-5 enterprise: Claude Sonnet 4.5
-llm gemini gemini-2.5-flash-lite free: Gemini 2.5 Flash-Lite
-llm gemini gemini-2.5-flash starter: Gemini 2.5 Flash
+llm anthropic claude-sonnet-5 enterprise: Claude Sonnet 5
+llm gemini gemini-3.5-flash-lite free: Gemini 3.5 Flash-Lite
+llm gemini gemini-3.6-flash starter: Gemini 3.6 Flash
 llm mistral mistral-small-latest free: Mistral Small
 llm mistral mistral-medium-latest pro: Mistral Medium
-llm openrouter openai/gpt-4o-mini starter: GPT-4o mini
-llm openrouter google/gemini-2.5-flash starter: Gemini 2.5 Flash
+llm openrouter openai/gpt-6-luna starter: GPT-6 Luna
+llm openrouter google/gemini-3.6-flash starter: Gemini 3.6 Flash
 llm openrouter anthropic/claude-haiku-4.5 pro: Claude Haiku 4.5
 llm ollama llama3.2 free: Llama 3.2 3B
 llm ollama llama3.1 free: Llama 3.1 8B
@@ -29,8 +27,8 @@ tts openai gpt-4o-mini-tts starter: GPT-4o mini TTS
 tts openai tts-1 free: TTS 1
 tts openai tts-1-hd pro: TTS 1 HD
 tts elevenlabs eleven_flash_v2_5 starter: Flash v2.5
-tts elevenlabs eleven_turbo_v2_5 pro: Turbo v2.5
 tts elevenlabs eleven_multilingual_v2 pro: Multilingual v2
+tts cartesia sonic-3.6 starter: Sonic 3.6
 tts cartesia sonic-3.5 starter: Sonic 3.5
 tts cartesia sonic-3 starter: Sonic 3
 tts deepgram aura-2-thalia-en starter: Thalia (English)
@@ -47,6 +45,7 @@ stt deepgram nova-3 free: Nova 3
 stt deepgram nova-2 free: Nova 2
 stt deepgram flux-general-en free, decides turns: Flux (English)
 stt deepgram flux-general-multi free, decides turns: Flux (multilingual)
+stt assemblyai universal-3-6-pro free, decides turns: Universal 3.6 Pro
 stt assemblyai universal-streaming-english free, decides turns: Universal Streaming (English)
 stt assemblyai universal-streaming-multilingual free, decides turns: Universal Streaming (multilingual)
 stt assemblyai universal-3-5-pro free, decides turns: Universal 3.5 Pro
@@ -69,7 +68,15 @@ test("every model is offered by its name, in its plan, with whether it decides t
 /** Beside the address, which every one of them lets people set. */
 const SETTINGS = `
 llm openai reasoningEffort
+llm groq reasoningEffort
+llm anthropic reasoningEffort
+llm gemini reasoningEffort
+llm mistral reasoningEffort
+llm openrouter reasoningEffort
 llm ollama contextTokens
+llm vllm reasoningEffort
+llm llama-cpp reasoningEffort
+llm openai-compatible reasoningEffort
 tts openai voice instructions
 tts elevenlabs voiceId stability similarityBoost style transport
 tts cartesia voiceId volume

@@ -57,6 +57,25 @@ test("an agent's tools are read back as they were written, its headers sealed be
   assert.deepEqual(await database.agents.update("org", "agent", others), kept);
 });
 
+test("an agent without a temperature is read back so, and uses of models are counted over all organizations", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertProviders(database);
+  const agent = agentRecord({ llmConfig: { temperature: null, maxTokens: 90 } });
+  await database.agents.insert(agent, ROOM);
+  assert.deepEqual(await database.agents.findById("org", "agent"), agent);
+  await database.agents.insert(agentRecord({ id: "second" }), ROOM);
+  await database.agents.insert(agentRecord({ id: "off", active: false }), ROOM);
+  const { llmProviderId, llmModelId, ttsProviderId, ttsModelId } = agent;
+  const uses = await database.agents.listModelUses();
+  assert.deepEqual(
+    uses.filter(({ modelId }) => [llmModelId, ttsModelId].includes(modelId)),
+    [
+      { providerId: llmProviderId, modelId: llmModelId, agents: 2 },
+      { providerId: ttsProviderId, modelId: ttsModelId, agents: 2 },
+    ],
+  );
+});
+
 test("of two agents that are inserted at once where one has room, one is kept", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);

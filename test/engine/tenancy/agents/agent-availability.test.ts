@@ -99,7 +99,7 @@ test("after a change to a smaller plan, agents above it pause: by model, and by 
   const tenant = await platform.tenantOn("pro");
   const costly = await platform.agentInput({
     llmProviderId: await platform.globalId("llm", "openai"),
-    llmModelId: "gpt-4o",
+    llmModelId: "gpt-6-sol",
   });
   await platform.agents.create(tenant, costly);
   await platform.agents.create(tenant, await platform.agentInput());
@@ -110,7 +110,7 @@ test("after a change to a smaller plan, agents above it pause: by model, and by 
   assert.deepEqual(
     listed.map(({ status, pauseReason }) => [status, pauseReason]),
     [
-      ["paused_plan", 'the model openai/gpt-4o is not in the plan "free"'],
+      ["paused_plan", 'the model openai/gpt-6-sol is not in the plan "free"'],
       ["paused_plan", 'the plan "free" allows 1 agent'],
     ],
   );

@@ -40,6 +40,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     updatedAtMs: platform.clock.epochMs(),
     status: "active",
     pauseReason: null,
+    modelNotices: [],
   });
   assert.equal(persona.greeting, "Hello! How can I help you today?");
   assert.equal(persona.personality, "friendly and professional");
@@ -111,7 +112,7 @@ test("models above the plan are refused by name", async () => {
   const platform = await sharedPlatform();
   const input = await platform.agentInput({
     llmProviderId: await platform.globalId("llm", "openai"),
-    llmModelId: "gpt-4o",
+    llmModelId: "gpt-6-sol",
     ttsProviderId: await platform.globalId("tts", "elevenlabs"),
     ttsModelId: "eleven_flash_v2_5",
   });
@@ -196,14 +197,14 @@ test("a change checks providers and models again", async () => {
     refusal("invalid", "llmModelId"),
   );
   await assert.rejects(
-    agents.update(tenant, id, { llmProviderId: openAiId, llmModelId: "gpt-4o" }),
+    agents.update(tenant, id, { llmProviderId: openAiId, llmModelId: "gpt-6-sol" }),
     refusal("forbidden", "llmModelId"),
   );
   const changed = await agents.update(tenant, id, {
     llmProviderId: openAiId,
-    llmModelId: "gpt-4o-mini",
+    llmModelId: "gpt-6-luna",
   });
-  assert.equal(changed.llmModelId, "gpt-4o-mini");
+  assert.equal(changed.llmModelId, "gpt-6-luna");
 });
 
 test("an agent above a smaller plan can be switched off, but not changed while on nor switched on", async () => {
@@ -213,7 +214,7 @@ test("an agent above a smaller plan can be switched off, but not changed while o
     tenant,
     await platform.agentInput({
       llmProviderId: await platform.globalId("llm", "openai"),
-      llmModelId: "gpt-4o",
+      llmModelId: "gpt-6-sol",
     }),
   );
   await platform.organizations.changePlan(tenant.organization.ownerEmail, "free");

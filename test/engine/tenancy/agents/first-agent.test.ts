@@ -36,7 +36,7 @@ test("the first agent is made of what a picker shows first", async () => {
   const { llm, tts, stt } = made.models;
   assert.deepEqual(
     [llm.modelId, tts.providerKey, stt.providerKey],
-    ["gpt-4o-mini", "openai", "deepgram"],
+    ["gpt-6-luna", "kokoro", "deepgram"],
   );
   const stored = await platform.agents.get(tenant, made.agent.id);
   assert.equal(stored.name, "Reception");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ModelQuery, ModelSearch } from "../../../../engine/tenancy/providers/model-search.js";
 import type { Database } from "../../../../storage/database.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { planRecord, providerRecord } from "../../../storage/sample-records.js";
 import { TENANT } from "../sample-tenant.js";
 import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
@@ -21,17 +22,15 @@ test("models that the plan has come first, then the others with the smallest pla
   assert.deepEqual(
     known.map((item) => [`${item.providerKey}/${item.modelId}`, item.allowed, item.requiredPlan]),
     [
-      ["openai/gpt-4o-mini", true, null],
-      ["groq/llama-3.1-8b-instant", true, null],
+      ["openai/gpt-6-luna", true, null],
+      ["groq/openai/gpt-oss-20b", true, null],
       ["ollama/llama3.2", true, null],
       ["ollama/llama3.1", true, null],
       ["ollama/qwen2.5", true, null],
-      ["openai/gpt-4.1-mini", false, "starter"],
-      ["openai/gpt-4o", false, "pro"],
-      ["openai/gpt-4.1", false, "enterprise"],
-      ["groq/openai/gpt-oss-20b", false, "starter"],
-      ["groq/llama-3.3-70b-versatile", false, "starter"],
-      ["groq/openai/gpt-oss-120b", false, "pro"],
+      ["openai/gpt-5.6-luna", false, "starter"],
+      ["openai/gpt-6-sol", false, "pro"],
+      ["openai/gpt-5.6-sol", false, "enterprise"],
+      ["groq/openai/gpt-oss-120b", false, "starter"],
     ],
   );
 });
@@ -44,9 +43,23 @@ test("the first model that a new organization is shown is one that is configured
     const { items } = await platform.modelSearch.search(tenant, { ...LLM, category, limit: 1 });
     return items.map(({ providerKey, modelId, allowed }) => [providerKey, modelId, allowed]);
   };
-  assert.deepEqual(await first("llm"), [["openai", "gpt-4o-mini", true]]);
-  assert.deepEqual(await first("tts"), [["openai", "tts-1", true]]);
+  assert.deepEqual(await first("llm"), [["openai", "gpt-6-luna", true]]);
+  // The platform's clock stands at 15 January 2027: OpenAI serves no voices any more.
+  assert.deepEqual(await first("tts"), [["edge", "en-US-AriaNeural", true]]);
   assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
+});
+
+test("of one provider what goes soon comes last, and what is gone stands behind everything", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: { groq: "gsk-real" }, sandbox: false });
+  const groqId = await platform.globalId("llm", "groq");
+  const models = ["llama-3.1-8b-instant", "openai/gpt-oss-20b"].map((modelId) => ({
+    modelId,
+    label: modelId,
+  }));
+  await platform.database.providers.update(groqId, null, { models }, platform.clock.epochMs());
+  const { items } = await platform.modelSearch.search(await platform.tenantOn("free"), LLM);
+  const ids = items.map(({ modelId }) => modelId);
+  assert.deepEqual([ids[0], ids.at(-1)], ["openai/gpt-oss-20b", "llama-3.1-8b-instant"]);
 });
 
 test("an organization's own models come before the platform's", async () => {
@@ -109,8 +122,8 @@ test("the words are looked for in id and label, whatever the case", async () => 
     (await platform.modelSearch.search(tenant, { ...LLM, query })).items.map(
       (item) => item.modelId,
     );
-  assert.deepEqual(await idsFor("GPT-4O-mini"), ["gpt-4o-mini", "openai/gpt-4o-mini"]);
-  assert.deepEqual(await idsFor("llama 3.3"), ["llama-3.3-70b-versatile"]);
+  assert.deepEqual(await idsFor("GPT-6-LUNA"), ["gpt-6-luna", "openai/gpt-6-luna"]);
+  assert.deepEqual(await idsFor("oss 120"), ["openai/gpt-oss-120b"]);
   assert.deepEqual(await idsFor("no such model"), []);
   assert.deepEqual(await idsFor("%"), []);
 });
@@ -148,6 +161,7 @@ test("the smallest plan that anybody may choose is named, in whatever order plan
   const models = { llm: ["openai/small"], tts: [], stt: [] };
   const planOf = (slug: string, changes = {}) => planRecord({ id: slug, slug, models, ...changes });
   const search = new ModelSearch({
+    clock: new VirtualClock(),
     // Only what is called.
     database: {
       plans: {

@@ -69,7 +69,7 @@ test("a language model is asked for one token, and the answer's time is told in 
       modelId: "small",
       messages: [{ role: "user", content: "Hello" }],
       maxTokens: 1,
-      temperature: 0,
+      temperature: null,
     },
   );
   clock.advance(120.4);

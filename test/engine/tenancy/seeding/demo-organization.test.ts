@@ -18,9 +18,10 @@ async function dataFolder(context: TestContext): Promise<string> {
 }
 
 function demoOn(platform: SeededPlatform, dataDir: string): Promise<Demo | undefined> {
-  const { database, organizations, agents, apiKeys, modelSearch } = platform;
+  const { database, organizations, agents, apiKeys, modelSearch, clock } = platform;
   const log = new SilentLogger();
-  return ensureDemo({ database, organizations, agents, apiKeys, modelSearch, dataDir, log });
+  const services = { organizations, agents, apiKeys, modelSearch };
+  return ensureDemo({ database, ...services, dataDir, clock, log });
 }
 
 test("an empty platform gets a demo organization whose key can call its agent at once", async (t) => {
@@ -76,9 +77,10 @@ test("with keys the agent is made of what has one", async (t) => {
   const demo = await demoOn(platform, await dataFolder(t));
   assert.deepEqual(await vendorsOf(platform, demo), [
     "openai",
-    "gpt-4o-mini",
-    "openai",
-    "gpt-4o-mini-tts",
+    "gpt-6-luna",
+    // The clock stands behind the end of OpenAI's voices.
+    "deepgram",
+    "aura-2-thalia-en",
     "deepgram",
   ]);
 });
@@ -91,7 +93,7 @@ test("an agent of the sandbox goes on with the vendors whose keys came later", a
   await platform.seed({ vendorKeys, sandbox: false });
   platform.clock.advance(1_000);
   const demo = await demoOn(platform, dataDir);
-  const moved = ["groq", "llama-3.1-8b-instant", "elevenlabs", "eleven_flash_v2_5", "deepgram"];
+  const moved = ["groq", "openai/gpt-oss-20b", "elevenlabs", "eleven_flash_v2_5", "deepgram"];
   assert.deepEqual(await vendorsOf(platform, demo), moved);
   await platform.seed({ vendorKeys: {}, sandbox: true });
   assert.deepEqual(await vendorsOf(platform, await demoOn(platform, dataDir)), moved);
@@ -108,7 +110,7 @@ test("an agent that nobody has changed leaves what needs no key for what has one
   // Deepgram's key had given it a voice already.
   assert.deepEqual((await vendorsOf(platform, demo)).slice(0, 3), [
     "openai",
-    "gpt-4o-mini",
+    "gpt-6-luna",
     "deepgram",
   ]);
 });

@@ -22,6 +22,6 @@ export async function startOn(dataDir: string) {
     database,
     tenancy,
     seed: () => seedPlatform({ ...parts, vendorKeys: {}, sandbox: true }),
-    demo: () => ensureDemo({ database, ...tenancy, dataDir, log }),
+    demo: () => ensureDemo({ database, ...tenancy, dataDir, clock, log }),
   };
 }

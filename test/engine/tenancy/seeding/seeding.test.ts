@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createFirstAgent } from "../../../../engine/tenancy/agents/first-agent.js";
 import { VENDOR_CATALOG } from "../../../../engine/tenancy/providers/vendor-catalog.js";
+import { warnOfRetiringModels } from "../../../../engine/tenancy/seeding/seeding.js";
 import { STANDARD_PLANS } from "../../../../engine/tenancy/seeding/standard-plans.js";
 import { vendorOf } from "../../../../engine/vendors/vendors.js";
 import type { ProviderRecord } from "../../../../storage/records.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { openPlatform, type SeededPlatform } from "../seeded-platform.js";
 
 const SANDBOX = { vendorKeys: {}, sandbox: true };
@@ -133,6 +136,46 @@ test("what the operator has taken from a provider or a plan does not come back w
   await platform.seed(DEEPGRAM_KEY);
   assert.deepEqual((await deepgramOf(platform)).models, models);
   assert.deepEqual((await database.plans.findBySlug("free"))?.models.stt, []);
+});
+
+test("a start tells once of each model that goes, with how many agents speak by it", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: { openai: "sk-real" }, sandbox: true });
+  const { database, clock } = platform;
+  const openai = (await globals(platform)).find(
+    ({ category, providerKey }) => category === "llm" && providerKey === "openai",
+  );
+  assert.ok(openai);
+  const models = [...openai.models, { modelId: "gpt-4o-mini", label: "GPT-4o mini" }];
+  await database.providers.update(openai.id, null, { models }, 1);
+  for (const plan of await database.plans.list()) {
+    const llm = [...plan.models.llm, "openai/gpt-4o-mini"];
+    await database.plans.setModels(plan.id, { ...plan.models, llm }, 1);
+  }
+  const tenant = await platform.tenantOn("enterprise");
+  for (const name of ["One", "Two"]) {
+    const { agent } = await createFirstAgent(platform, tenant, name);
+    assert.ok(agent);
+    await platform.agents.update(tenant, agent.id, {
+      llmProviderId: openai.id,
+      llmModelId: "gpt-4o-mini",
+    });
+  }
+  const log = new RecordingLogger();
+  await warnOfRetiringModels({ database, clock, log });
+  const told = log.lines.filter(({ message }) => message.includes("retires"));
+  assert.deepEqual(
+    told.map(({ fields }) => fields),
+    [
+      {
+        category: "llm",
+        model: "openai/gpt-4o-mini",
+        stage: "retired",
+        retiresOn: "2027-01-14",
+        successor: "gpt-6-luna",
+        agents: 2,
+      },
+    ],
+  );
 });
 
 /** As a release without `without` has left it, with the models that the operator gives its Deepgram. */

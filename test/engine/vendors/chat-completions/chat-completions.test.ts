@@ -24,7 +24,6 @@ after(async () => {
 const DIALECT: ChatDialect = {
   vendor: "acme",
   publicUrl: "",
-  parameters: ({ maxTokens }) => ({ limit: maxTokens }),
 };
 const REQUEST: CompletionRequest = {
   modelId: "m",
@@ -79,7 +78,8 @@ test("a model is asked below its address, with its key, for a stream", async () 
     model: "m",
     messages: REQUEST.messages,
     stream: true,
-    limit: 9,
+    max_tokens: 9,
+    temperature: 0,
   });
 });
 

@@ -8,6 +8,7 @@ import {
 } from "../../../../engine/vendors/chat-completions/chat-messages.js";
 import type { ChatMessage, ToolCall } from "../../../../engine/vendors/contracts.js";
 
+const TERMS = { origin: "https://vendor.test/v1 m" };
 const CALL: ToolCall = { id: "one", name: "find", argumentsJson: '{"x":1}' };
 const ASKED: ChatMessage = { role: "user", content: "Find it." };
 const RESULT: ChatMessage = { role: "tool", toolCallId: "one", content: "found" };
@@ -22,8 +23,8 @@ test("what is said goes out as it is", () => {
     ASKED,
     { role: "assistant", content: "Yes." },
   ];
-  assert.deepEqual(openAiMessages(said), said);
-  assert.deepEqual(ollamaMessages(said), said);
+  assert.deepEqual(openAiMessages(said, TERMS), said);
+  assert.deepEqual(ollamaMessages(said, TERMS), said);
 });
 
 test("OpenAI: arguments are text, and what was said beside the call is null where it was nothing", () => {
@@ -33,7 +34,7 @@ test("OpenAI: arguments are text, and what was said beside the call is null wher
     tool_calls: [{ id: "one", type: "function", function: { name: "find", arguments: '{"x":1}' } }],
   });
   const spoken = { role: "assistant", content: "One moment.", toolCalls: [CALL] } as const;
-  assert.deepEqual(openAiMessages([using(CALL), spoken, RESULT]), [
+  assert.deepEqual(openAiMessages([using(CALL), spoken, RESULT], TERMS), [
     wire(null),
     wire("One moment."),
     { role: "tool", tool_call_id: "one", content: "found" },
@@ -43,7 +44,7 @@ test("OpenAI: arguments are text, and what was said beside the call is null wher
 test("Ollama: arguments are an object, and a result names the nearest call of its id", () => {
   const result = { role: "tool", tool_call_id: "one", content: "found" };
   const later = { ...CALL, name: "seek" };
-  assert.deepEqual(ollamaMessages([using(CALL), ASKED, RESULT]), [
+  assert.deepEqual(ollamaMessages([using(CALL), ASKED, RESULT], TERMS), [
     {
       role: "assistant",
       content: "",
@@ -52,7 +53,7 @@ test("Ollama: arguments are an object, and a result names the nearest call of it
     ASKED,
     { ...result, tool_name: "find" },
   ]);
-  const named = (...messages: readonly ChatMessage[]) => ollamaMessages(messages).at(-1);
+  const named = (...messages: readonly ChatMessage[]) => ollamaMessages(messages, TERMS).at(-1);
   const other = { ...CALL, id: "two", name: "other" };
   assert.deepEqual(named(using(CALL), using(later), RESULT), { ...result, tool_name: "seek" });
   assert.deepEqual(named(using(CALL), using(other), RESULT), { ...result, tool_name: "find" });
@@ -62,7 +63,7 @@ test("Ollama: arguments are an object, and a result names the nearest call of it
 
 test("arguments that are no JSON object go out as an empty one", () => {
   for (const argumentsJson of ["{half", "[1]", "null", "5", ""]) {
-    const [message] = ollamaMessages([using({ ...CALL, argumentsJson })]);
+    const [message] = ollamaMessages([using({ ...CALL, argumentsJson })], TERMS);
     assert.deepEqual(message, {
       role: "assistant",
       content: "",

@@ -6,7 +6,7 @@ import { AskedServer, offersOf, SAID } from "../asked-server.js";
 const asked = new AskedServer();
 
 const OFFERS = `
-groq llm Groq; llama-3.1-8b-instant "Llama 3.1 8B" free (Fastest answers); openai/gpt-oss-20b "GPT-OSS 20B" starter; llama-3.3-70b-versatile "Llama 3.3 70B" starter; openai/gpt-oss-120b "GPT-OSS 120B" pro; baseUrl url
+groq llm Groq; openai/gpt-oss-20b "GPT-OSS 20B" free (Fastest answers); openai/gpt-oss-120b "GPT-OSS 120B" starter; reasoningEffort string baseUrl url
 `;
 
 test("Groq offers models to reply, and wants a key", () => {

@@ -19,7 +19,7 @@ const TOOLS = ["find", "hold"].map((name) => ({
 const ASKED: ChatMessage = { role: "user", content: "use find and use hold" };
 
 async function reply(vendor: "openai" | "mistral", messages: readonly ChatMessage[]) {
-  const modelId = vendor === "mistral" ? "mistral-small-latest" : "gpt-4o-mini";
+  const modelId = vendor === "mistral" ? "mistral-small-latest" : "gpt-6-luna";
   const request = { modelId, messages, temperature: 0.4, maxTokens: 200, tools: TOOLS };
   let said = "";
   const client = languageModel(vendor, vendors.settingsFor(vendor), vendors.context);

@@ -48,15 +48,15 @@ test("servers of OpenAI's protocol go by the names that are stored and set", () 
 });
 
 const OFFERS = `
-anthropic llm Anthropic; claude-haiku-4-5 "Claude Haiku 4.5" starter; claude-sonnet-4-5 "Claude Sonnet 4.5" enterprise; baseUrl url
-gemini llm Google Gemini; gemini-2.5-flash-lite "Gemini 2.5 Flash-Lite" free; gemini-2.5-flash "Gemini 2.5 Flash" starter; baseUrl url
-mistral llm Mistral; mistral-small-latest "Mistral Small" free; mistral-medium-latest "Mistral Medium" pro; baseUrl url
-openrouter llm OpenRouter; openai/gpt-4o-mini "GPT-4o mini" starter; google/gemini-2.5-flash "Gemini 2.5 Flash" starter; anthropic/claude-haiku-4.5 "Claude Haiku 4.5" pro; baseUrl url
+anthropic llm Anthropic; claude-haiku-4-5 "Claude Haiku 4.5" starter; claude-sonnet-5 "Claude Sonnet 5" enterprise; reasoningEffort string baseUrl url
+gemini llm Google Gemini; gemini-3.5-flash-lite "Gemini 3.5 Flash-Lite" free; gemini-3.6-flash "Gemini 3.6 Flash" starter; reasoningEffort string baseUrl url
+mistral llm Mistral; mistral-small-latest "Mistral Small" free; mistral-medium-latest "Mistral Medium" pro; reasoningEffort string baseUrl url
+openrouter llm OpenRouter; openai/gpt-6-luna "GPT-6 Luna" starter; google/gemini-3.6-flash "Gemini 3.6 Flash" starter; anthropic/claude-haiku-4.5 "Claude Haiku 4.5" pro; reasoningEffort string baseUrl url
 whisper stt Whisper at home; Systran/faster-whisper-small "Whisper small" free; Systran/faster-whisper-large-v3 "Whisper large v3" free; silenceMs number baseUrl url
 kokoro tts Kokoro at home; kokoro "Kokoro" free; voice string instructions string baseUrl url
-vllm llm vLLM; baseUrl url
-llama-cpp llm llama.cpp; baseUrl url
-openai-compatible llm OpenAI-compatible server; baseUrl url
+vllm llm vLLM; reasoningEffort string baseUrl url
+llama-cpp llm llama.cpp; reasoningEffort string baseUrl url
+openai-compatible llm OpenAI-compatible server; reasoningEffort string baseUrl url
 openai-compatible tts OpenAI-compatible server; voice string instructions string baseUrl url
 openai-compatible stt OpenAI-compatible server; silenceMs number baseUrl url
 `;
@@ -78,7 +78,7 @@ test("servers of voices speak by their usual one unless another is set", async (
   assert.deepEqual(voices, ["af_heart", "alloy"]);
 });
 
-test("usage is asked for where the server allows the question, and every other field is one that all take", async () => {
+test("usage is asked for where the server allows the question, and every other field is one that its models take", async () => {
   server.answer = (response) => {
     response.setHeader("content-type", "text/event-stream");
     const choice = { delta: { content: "Hi" }, finish_reason: "stop" };
@@ -101,8 +101,10 @@ test("usage is asked for where the server allows the question, and every other f
       "max_tokens",
       "messages",
       "model",
+      // What the newest of Google's and Anthropic's models have in common, this one is thought to have, too.
+      ...(key === "gemini" ? ["reasoning_effort"] : []),
       "stream",
-      "temperature",
+      ...(["gemini", "anthropic"].includes(key) ? [] : ["temperature"]),
     ]);
   }
   assert.deepEqual(asking, [
@@ -124,6 +126,9 @@ const GEMINIS = [
   ["gemini-flash-latest", { max_tokens: 1_224, reasoning_effort: "low" }],
   ["gemini-2.5-flash-lite", { max_tokens: 200 }],
   ["gemini-2.0-flash", { max_tokens: 200 }],
+  ["gemini-3.6-flash", { max_tokens: 1_224, reasoning_effort: "minimal" }],
+  ["gemini-3.5-flash-lite", { max_tokens: 1_224, reasoning_effort: "minimal" }],
+  ["gemini-9-pro", { max_tokens: 1_224, reasoning_effort: "low" }],
 ] as const;
 
 test("Geminis that think are told not to, or where they cannot help it briefly, with room for it", async (t) => {

@@ -29,7 +29,12 @@ test("without a key OpenAI is not asked", () => {
 });
 
 test("a model that only speaks gets the limit and the temperature as they are", async () => {
-  for (const model of ["gpt-4o-mini", "gpt-5-chat-latest", "omni", "o-1", "my-o3"]) {
+  for (const model of [
+    "gpt-4o-mini",
+    "gpt-5-chat-latest",
+    "gpt-4o-2024-08-06",
+    "ft:gpt-4.1:acme::x1",
+  ]) {
     assert.deepEqual(await bodyFor(model, { reasoningEffort: "high" }), {
       ...COMMON,
       model,
@@ -42,7 +47,12 @@ test("a model that only speaks gets the limit and the temperature as they are", 
 test("a model that thinks first gets room for that, an effort, and no temperature", async () => {
   for (const [model, settings, reasoning_effort] of [
     ["o3", {}, "low"],
-    ["o1-mini", { reasoningEffort: "none" }, "none"],
+    ["o1", { reasoningEffort: "none" }, "low"],
+    ["gpt-5-nano", { reasoningEffort: "none" }, "minimal"],
+    ["gpt-6-luna", { reasoningEffort: "max" }, "max"],
+    ["gpt-6-luna-2026-09-22", { reasoningEffort: "low" }, "low"],
+    ["gpt-6.2", { reasoningEffort: "none" }, "low"],
+    ["gpt-5.1", { reasoningEffort: "max" }, "high"],
     ["gpt-5", { reasoningEffort: "minimal" }, "minimal"],
     ["gpt-5-mini", { reasoningEffort: "low" }, "low"],
     ["o4-mini", { reasoningEffort: "medium" }, "medium"],
@@ -57,18 +67,48 @@ test("a model that thinks first gets room for that, an effort, and no temperatur
   }
 });
 
+test("a model that may not think is told so, and gets the temperature then", async () => {
+  for (const [model, settings] of [
+    ["gpt-6-luna", {}],
+    ["gpt-6-luna", { reasoningEffort: "none" }],
+    ["gpt-6-luna-2026-09-22", { reasoningEffort: "minimal" }],
+    ["gpt-5.6-luna", {}],
+    ["gpt-5.1", {}],
+  ] as const) {
+    assert.deepEqual(await bodyFor(model, settings), {
+      ...COMMON,
+      model,
+      max_completion_tokens: 200,
+      temperature: 0.4,
+      reasoning_effort: "none",
+    });
+  }
+});
+
+test("a model that nobody knows is taken for one of the newest, without a temperature", async () => {
+  for (const model of ["gpt-7-nova", "omni", "my-o3"]) {
+    assert.deepEqual(await bodyFor(model), {
+      ...COMMON,
+      model,
+      max_completion_tokens: 200,
+      reasoning_effort: "none",
+    });
+  }
+});
+
 test("an effort that there is not is refused with those that there are", () => {
   assert.throws(() => openAi(asked.given({ reasoningEffort: "higher" }), asked.context), {
     vendor: "openai",
     fault: "refused",
-    message: "openai: setting reasoningEffort: expected one of none, minimal, low, medium, high",
+    message:
+      "openai: setting reasoningEffort: expected one of none, minimal, low, medium, high, xhigh, max",
   });
 });
 
 const TOOLS = [{ name: "hold", description: "Holds.", parameters: { type: "object" } }];
 
 test("a model that uses no functions while it thinks does not think where tools are offered", async () => {
-  const models = ["gpt-5.2", "gpt-5.4-mini", "gpt-5.6", "gpt-5.10"];
+  const models = ["gpt-5.2", "gpt-5.4-mini", "gpt-5.6", "gpt-6-luna", "gpt-7-nova"];
   for (const modelId of [...models, "gpt-5.1", "gpt-5-mini", "o3"]) {
     for (const settings of [{}, { reasoningEffort: "high" }]) {
       for (const offered of [{}, { tools: TOOLS }, { tools: [] }]) {
@@ -93,7 +133,9 @@ test("an effort that is set counts wherever it is taken", async () => {
     ["gpt-5-mini", "high", "high"],
     ["o3", "high", "high"],
     ["gpt-5.2", "none", "high"],
-    ["gpt-5.12-mini", "none", "high"],
+    ["gpt-5.4-mini", "none", "high"],
+    ["gpt-6-luna", "none", "high"],
+    ["gpt-7-nova", "none", "high"],
   ] as const) {
     assert.equal(await effortFor(modelId, TOOLS), withTools, modelId);
     assert.equal(await effortFor(modelId, []), withoutTools, modelId);

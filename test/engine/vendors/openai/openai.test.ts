@@ -6,7 +6,7 @@ import { AskedServer, offersOf } from "../asked-server.js";
 const asked = new AskedServer();
 
 const OFFERS = `
-openai llm OpenAI; gpt-4o-mini "GPT-4o mini" free; gpt-4.1-mini "GPT-4.1 mini" starter; gpt-4o "GPT-4o" pro; gpt-4.1 "GPT-4.1" enterprise; reasoningEffort string baseUrl url
+openai llm OpenAI; gpt-6-luna "GPT-6 Luna" free; gpt-5.6-luna "GPT-5.6 Luna" starter; gpt-6-sol "GPT-6 Sol" pro; gpt-5.6-sol "GPT-5.6 Sol" enterprise; reasoningEffort string baseUrl url
 openai tts OpenAI speech; gpt-4o-mini-tts "GPT-4o mini TTS" starter; tts-1 "TTS 1" free (Lower delay); tts-1-hd "TTS 1 HD" pro; voice string instructions string baseUrl url
 `;
 

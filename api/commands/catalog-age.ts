@@ -1,0 +1,13 @@
+import { SystemClock } from "../../engine/time/clock.js";
+import { catalogAgeDays } from "../../engine/vendors/model-catalog.js";
+
+/** Vendors retire models with some months' notice: a catalog that is older than this misses some. */
+const AGE_MAX_DAYS = 90;
+
+const days = catalogAgeDays(new SystemClock().epochMs());
+if (days > AGE_MAX_DAYS) {
+  process.stderr.write(
+    `Warning: the newest row of engine/vendors/model-catalog.ts was checked ${days} days ago. ` +
+      "Compare the catalog with the pages that its rows name, and date those that you have read.\n",
+  );
+}

@@ -1,0 +1,71 @@
+import { sparseCache } from "../sparse-cache.js";
+import type { ParameterCorrection } from "./chat-completions/chat-parameters.js";
+
+/** Models of providers of which something was learned; the one unused for longest is learned anew. */
+const MODELS_MAX = 1_000;
+/** Corrections of one model: more parameters than this do not differ between models. */
+const CORRECTIONS_OF_MODEL_MAX = 8;
+
+/** Whose model it is: a provider as it was last changed, since what it is set to then may suit the model. */
+export interface ProviderVersion {
+  readonly id: string;
+  readonly version: number;
+}
+
+export interface LearnedCorrection extends ParameterCorrection {
+  readonly modelId: string;
+  /** Epoch milliseconds at which the model answered without it. */
+  readonly atMs: number;
+}
+
+/** Is told once of each correction. */
+export type OnLearned = (provider: ProviderVersion, learned: LearnedCorrection) => void;
+
+/**
+ * What models have refused of the parameters that they were sent, by provider and model. Kept by the process that met it; another
+ * one, and a restarted one, pays one more refusal for it.
+ */
+export class LearnedParameters {
+  readonly #models = sparseCache<string, readonly LearnedCorrection[]>(MODELS_MAX);
+  readonly #onLearned: OnLearned;
+
+  constructor(onLearned: OnLearned = () => undefined) {
+    this.#onLearned = onLearned;
+  }
+
+  of(provider: ProviderVersion, modelId: string): readonly LearnedCorrection[] {
+    return this.#models.get(keyOf(provider, modelId)) ?? [];
+  }
+
+  /** Those of all models of the provider, in the order in which they were learned. */
+  ofProvider(provider: ProviderVersion): readonly LearnedCorrection[] {
+    const prefix = keyOf(provider, "");
+    const found: LearnedCorrection[] = [];
+    for (const [key, learned] of this.#models.rentries()) {
+      if (key.startsWith(prefix)) found.push(...learned);
+    }
+    return found.toSorted((a, b) => a.atMs - b.atMs);
+  }
+
+  add(provider: ProviderVersion, learned: LearnedCorrection): void {
+    const known = this.of(provider, learned.modelId);
+    if (known.some((each) => isSame(each, learned))) return;
+    const others = known.filter(({ parameter }) => parameter !== learned.parameter);
+    const kept = [...others, learned].slice(-CORRECTIONS_OF_MODEL_MAX);
+    this.#models.set(keyOf(provider, learned.modelId), kept);
+    this.#onLearned(provider, learned);
+  }
+}
+
+function keyOf({ id, version }: ProviderVersion, modelId: string): string {
+  return `${id} ${version} ${modelId}`;
+}
+
+function isSame(one: ParameterCorrection, other: ParameterCorrection): boolean {
+  return (
+    one.parameter === other.parameter &&
+    one.value === other.value &&
+    one.sentAs === other.sentAs &&
+    one.onlyWithTools === other.onlyWithTools
+  );
+}

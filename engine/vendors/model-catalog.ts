@@ -1,0 +1,630 @@
+import type { Category } from "../../storage/records.js";
+
+/** The standard plans, smallest first; a model is in the one that it names and in every larger one. */
+export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
+export type PlanTier = (typeof PLAN_TIERS)[number];
+
+/** How long a model thinks before it answers, least first. */
+export const REASONING_EFFORTS = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** What a language model takes of the parameters in which models differ. */
+export interface LanguageAbilities {
+  /** The name of the limit on a reply's tokens. */
+  readonly limit: "max_tokens" | "max_completion_tokens";
+  readonly temperature: "always" | "never" | "withoutReasoning";
+  /** Undefined: the model takes no effort. */
+  readonly reasoning?: {
+    readonly efforts: readonly ReasoningEffort[];
+    /** What a voice agent asks for, unless its provider says otherwise. */
+    readonly usual: ReasoningEffort;
+    /** The only effort with which the model takes tools. */
+    readonly withTools?: ReasoningEffort;
+  };
+  /** The model thinks although it takes no effort: its thoughts count against the limit. */
+  readonly thinks?: true;
+  /** Parameters that only some models take, as they are sent. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
+  /** The model refuses its own tool calls when they come back without the signature that it gave with them. */
+  readonly signsToolCalls?: true;
+}
+
+/** What a voice model takes of the parameters in which models differ. */
+export interface SpeechAbilities {
+  readonly language?: boolean;
+  readonly instructions?: boolean;
+  readonly speed?: boolean;
+  readonly volume?: boolean;
+}
+
+/** One model as its vendor described it on the day of `checkedOn`, in `source`. */
+export interface CatalogRow {
+  readonly vendor: string;
+  readonly category: Category;
+  readonly modelId: string;
+  readonly label: string;
+  readonly description?: string;
+  /** Undefined: known to the server, but not offered to new agents. */
+  readonly plan?: PlanTier;
+  /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
+  readonly decidesTurns?: true;
+  /** The first day on which the vendor no longer serves the model, UTC. */
+  readonly retiresOn?: string;
+  /** The vendor advises against it without having named a day. */
+  readonly isDeprecated?: true;
+  /** What to use instead, of the same vendor. */
+  readonly successor?: string;
+  readonly language?: LanguageAbilities;
+  readonly speech?: SpeechAbilities;
+  readonly checkedOn: string;
+  readonly source: string;
+}
+
+type Details = Omit<
+  CatalogRow,
+  "vendor" | "category" | "modelId" | "label" | "checkedOn" | "source"
+>;
+type Row = readonly [
+  modelId: string,
+  label: string,
+  details?: Details & { readonly source?: string },
+];
+
+function rowsOf(
+  vendor: string,
+  category: Category,
+  checked: { readonly checkedOn: string; readonly source: string },
+  rows: readonly Row[],
+  language?: LanguageAbilities,
+): readonly CatalogRow[] {
+  return rows.map(([modelId, label, details = {}]) => ({
+    vendor,
+    category,
+    modelId,
+    label,
+    ...(language && { language }),
+    ...checked,
+    ...details,
+  }));
+}
+
+const CHECKED_ON = "2026-11-26";
+const checkedAt = (source: string) => ({ checkedOn: CHECKED_ON, source });
+
+const SPEAKS_ONLY: LanguageAbilities = { limit: "max_completion_tokens", temperature: "always" };
+/** gpt-5 and the o series: they think always, and take no temperature. */
+const THINKS_ALWAYS: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "never",
+  reasoning: { efforts: ["minimal", "low", "medium", "high"], usual: "low" },
+};
+const O_SERIES: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "never",
+  reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
+};
+/** From gpt-5.1 on thinking can be switched off, and only then is a temperature taken. */
+const MAY_NOT_THINK: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "withoutReasoning",
+  reasoning: { efforts: ["none", "low", "medium", "high"], usual: "none" },
+};
+/** From gpt-5.2 on tools are taken in Chat Completions only by a model that does not think. */
+const NO_TOOLS_WHILE_THINKING: LanguageAbilities = {
+  ...MAY_NOT_THINK,
+  reasoning: {
+    efforts: ["none", "low", "medium", "high", "xhigh"],
+    usual: "none",
+    withTools: "none",
+  },
+};
+const GPT_6: LanguageAbilities = {
+  ...MAY_NOT_THINK,
+  reasoning: {
+    efforts: ["none", "low", "medium", "high", "xhigh", "max"],
+    usual: "none",
+    withTools: "none",
+  },
+};
+const GPT_6_2: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "never",
+  reasoning: { efforts: ["low", "medium", "high", "xhigh", "max"], usual: "low" },
+};
+
+const GPT_4_END = { retiresOn: "2027-01-14", successor: "gpt-6-luna", language: SPEAKS_ONLY };
+const GPT_5_END = { retiresOn: "2026-12-11", successor: "gpt-6-luna" };
+
+const OPENAI_CHAT = rowsOf(
+  "openai",
+  "llm",
+  checkedAt("https://developers.openai.com/api/docs/guides/deployment-checklist"),
+  [
+    ["gpt-6-luna", "GPT-6 Luna", { plan: "free" }],
+    ["gpt-5.6-luna", "GPT-5.6 Luna", { plan: "starter" }],
+    ["gpt-6-sol", "GPT-6 Sol", { plan: "pro" }],
+    ["gpt-5.6-sol", "GPT-5.6 Sol", { plan: "enterprise" }],
+    ["gpt-6", "GPT-6"],
+    ["gpt-6-astra", "GPT-6 Astra"],
+    ["gpt-6.2", "GPT-6.2", { language: GPT_6_2 }],
+    ["gpt-5.6", "GPT-5.6"],
+    ["gpt-5.6-terra", "GPT-5.6 Terra"],
+    ["gpt-5.5", "GPT-5.5", { language: NO_TOOLS_WHILE_THINKING }],
+    ["gpt-5.4", "GPT-5.4", { language: NO_TOOLS_WHILE_THINKING }],
+    ["gpt-5.4-mini", "GPT-5.4 mini", { language: NO_TOOLS_WHILE_THINKING }],
+    ["gpt-5.4-nano", "GPT-5.4 nano", { language: NO_TOOLS_WHILE_THINKING }],
+    ["gpt-5.2", "GPT-5.2", { language: NO_TOOLS_WHILE_THINKING }],
+    ["gpt-5.1", "GPT-5.1", { language: MAY_NOT_THINK }],
+    ["gpt-5-chat-latest", "GPT-5 Chat", { language: SPEAKS_ONLY }],
+    ["gpt-5", "GPT-5", { ...GPT_5_END, language: THINKS_ALWAYS }],
+    ["gpt-5-mini", "GPT-5 mini", { ...GPT_5_END, language: THINKS_ALWAYS }],
+    ["gpt-5-nano", "GPT-5 nano", { ...GPT_5_END, language: THINKS_ALWAYS }],
+    ["o3", "o3", { ...GPT_5_END, language: O_SERIES }],
+    ["o3-mini", "o3-mini", { language: O_SERIES }],
+    ["o4-mini", "o4-mini", { language: O_SERIES }],
+    ["o1", "o1", { language: O_SERIES }],
+    ["gpt-4o", "GPT-4o", GPT_4_END],
+    ["gpt-4o-mini", "GPT-4o mini", GPT_4_END],
+    ["gpt-4.1", "GPT-4.1", GPT_4_END],
+    ["gpt-4.1-mini", "GPT-4.1 mini", GPT_4_END],
+    ["gpt-4.1-nano", "GPT-4.1 nano", GPT_4_END],
+  ],
+  GPT_6,
+);
+
+const GPT_OSS: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "always",
+  reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
+};
+/** Their thoughts would otherwise stand in the reply and be spoken. */
+const THINKS_ALOUD: LanguageAbilities = {
+  limit: "max_completion_tokens",
+  temperature: "always",
+  thinks: true,
+  fixed: { reasoning_format: "hidden" },
+};
+const LLAMA_END = {
+  retiresOn: "2026-08-16",
+  successor: "openai/gpt-oss-20b",
+  language: SPEAKS_ONLY,
+};
+
+const GROQ_CHAT = rowsOf(
+  "groq",
+  "llm",
+  checkedAt("https://console.groq.com/docs/deprecations"),
+  [
+    ["openai/gpt-oss-20b", "GPT-OSS 20B", { description: "Fastest answers", plan: "free" }],
+    ["openai/gpt-oss-120b", "GPT-OSS 120B", { plan: "starter" }],
+    ["qwen/qwen3-32b", "Qwen3 32B", { language: THINKS_ALOUD }],
+    ["qwen-qwq-32b", "QwQ 32B", { language: THINKS_ALOUD }],
+    ["deepseek-r1-distill-llama-70b", "DeepSeek R1 70B", { language: THINKS_ALOUD }],
+    ["llama-3.1-8b-instant", "Llama 3.1 8B", LLAMA_END],
+    ["llama-3.3-70b-versatile", "Llama 3.3 70B", LLAMA_END],
+  ],
+  GPT_OSS,
+);
+
+const GEMINI_LITE: LanguageAbilities = { limit: "max_tokens", temperature: "always" };
+const GEMINI_2_5_FLASH: LanguageAbilities = {
+  limit: "max_tokens",
+  temperature: "always",
+  reasoning: { efforts: ["none", "low", "medium", "high"], usual: "none" },
+};
+const GEMINI_2_5_PRO: LanguageAbilities = {
+  limit: "max_tokens",
+  temperature: "always",
+  reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
+};
+/** They think always, sign their tool calls, and were made for a temperature of 1; from 3.6 on it is ignored, later refused. */
+const GEMINI_3: LanguageAbilities = {
+  limit: "max_tokens",
+  temperature: "never",
+  reasoning: { efforts: ["minimal", "low", "medium", "high"], usual: "low" },
+  signsToolCalls: true,
+};
+const GEMINI_3_QUICK: LanguageAbilities = {
+  ...GEMINI_3,
+  reasoning: { efforts: ["minimal", "low", "medium", "high"], usual: "minimal" },
+};
+
+const GEMINI_CHAT = rowsOf(
+  "gemini",
+  "llm",
+  checkedAt("https://ai.google.dev/gemini-api/docs/changelog"),
+  [
+    ["gemini-3.5-flash-lite", "Gemini 3.5 Flash-Lite", { plan: "free", language: GEMINI_3_QUICK }],
+    ["gemini-3.6-flash", "Gemini 3.6 Flash", { plan: "starter", language: GEMINI_3_QUICK }],
+    ["gemini-3.7-flash", "Gemini 3.7 Flash"],
+    ["gemini-3.5-flash", "Gemini 3.5 Flash"],
+    ["gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite"],
+    ["gemini-3.1-pro-preview", "Gemini 3.1 Pro"],
+    ["gemini-3-flash-preview", "Gemini 3 Flash"],
+    ["gemini-flash-latest", "Gemini Flash, latest"],
+    ["gemini-pro-latest", "Gemini Pro, latest"],
+    ["gemini-2.5-pro", "Gemini 2.5 Pro", { language: GEMINI_2_5_PRO }],
+    [
+      "gemini-2.5-flash",
+      "Gemini 2.5 Flash",
+      { retiresOn: "2026-12-01", successor: "gemini-3.6-flash", language: GEMINI_2_5_FLASH },
+    ],
+    [
+      "gemini-2.0-flash",
+      "Gemini 2.0 Flash",
+      { retiresOn: "2026-06-01", successor: "gemini-3.6-flash", language: GEMINI_LITE },
+    ],
+    [
+      "gemini-2.5-flash-lite",
+      "Gemini 2.5 Flash-Lite",
+      { isDeprecated: true, successor: "gemini-3.5-flash-lite", language: GEMINI_LITE },
+    ],
+  ],
+  GEMINI_3,
+);
+
+const CLAUDE_4: LanguageAbilities = { limit: "max_tokens", temperature: "always" };
+const CLAUDE_5: LanguageAbilities = { limit: "max_tokens", temperature: "never", thinks: true };
+
+const ANTHROPIC_CHAT = rowsOf(
+  "anthropic",
+  "llm",
+  checkedAt("https://docs.claude.com/en/docs/about-claude/model-deprecations"),
+  [
+    ["claude-haiku-4-5", "Claude Haiku 4.5", { plan: "starter" }],
+    ["claude-sonnet-5", "Claude Sonnet 5", { plan: "enterprise", language: CLAUDE_5 }],
+    [
+      "claude-sonnet-4-5",
+      "Claude Sonnet 4.5",
+      { isDeprecated: true, successor: "claude-sonnet-5" },
+    ],
+  ],
+  CLAUDE_4,
+);
+
+const TOLERANT: LanguageAbilities = { limit: "max_tokens", temperature: "always" };
+
+const MISTRAL_CHAT = rowsOf(
+  "mistral",
+  "llm",
+  checkedAt("https://docs.mistral.ai/getting-started/models"),
+  [
+    ["mistral-small-latest", "Mistral Small", { plan: "free" }],
+    ["mistral-medium-latest", "Mistral Medium", { plan: "pro" }],
+  ],
+  TOLERANT,
+);
+
+const OPENROUTER_CHAT = rowsOf(
+  "openrouter",
+  "llm",
+  checkedAt("https://openrouter.ai/docs/features/tool-calling"),
+  [
+    [
+      "openai/gpt-6-luna",
+      "GPT-6 Luna",
+      { plan: "starter", language: { ...GPT_6, limit: "max_tokens" } },
+    ],
+    [
+      "google/gemini-3.6-flash",
+      "Gemini 3.6 Flash",
+      // OpenRouter signs in a field of its own, which goes back as it came.
+      { plan: "starter", language: withoutSignatures(GEMINI_3_QUICK) },
+    ],
+    ["anthropic/claude-haiku-4.5", "Claude Haiku 4.5", { plan: "pro" }],
+    [
+      "openai/gpt-4o-mini",
+      "GPT-4o mini",
+      { retiresOn: "2027-01-14", successor: "openai/gpt-6-luna" },
+    ],
+    [
+      "google/gemini-2.5-flash",
+      "Gemini 2.5 Flash",
+      { retiresOn: "2026-12-01", successor: "google/gemini-3.6-flash" },
+    ],
+  ],
+  TOLERANT,
+);
+
+const OLLAMA_CHAT = rowsOf("ollama", "llm", checkedAt("https://ollama.com/search?c=tools"), [
+  ["llama3.2", "Llama 3.2 3B", { description: "Runs on a laptop", plan: "free" }],
+  ["llama3.1", "Llama 3.1 8B", { plan: "free" }],
+  ["qwen2.5", "Qwen 2.5 7B", { plan: "free" }],
+]);
+
+/** No model of `/v1/audio/speech` follows them: whoever speaks with one needs another voice by then. */
+const OPENAI_SPEECH_END = { retiresOn: "2027-01-06" };
+const NO_DIRECTIONS: SpeechAbilities = { instructions: false };
+
+const OPENAI_SPEECH = rowsOf(
+  "openai",
+  "tts",
+  checkedAt("https://developers.openai.com/api/docs/guides/text-to-speech"),
+  [
+    ["gpt-4o-mini-tts", "GPT-4o mini TTS", { ...OPENAI_SPEECH_END, plan: "starter" }],
+    [
+      "tts-1",
+      "TTS 1",
+      {
+        ...OPENAI_SPEECH_END,
+        description: "Lower delay",
+        plan: "free",
+        speech: NO_DIRECTIONS,
+      },
+    ],
+    ["tts-1-hd", "TTS 1 HD", { ...OPENAI_SPEECH_END, plan: "pro", speech: NO_DIRECTIONS }],
+  ],
+);
+
+const ELEVENLABS_SPEECH = rowsOf(
+  "elevenlabs",
+  "tts",
+  checkedAt("https://elevenlabs.io/docs/overview/models"),
+  [
+    [
+      "eleven_flash_v2_5",
+      "Flash v2.5",
+      { description: "Lowest delay", plan: "starter", speech: { language: true } },
+    ],
+    ["eleven_multilingual_v2", "Multilingual v2", { plan: "pro", speech: { language: false } }],
+    ["eleven_v3", "Eleven v3", { speech: { language: true } }],
+    [
+      "eleven_turbo_v2_5",
+      "Turbo v2.5",
+      { isDeprecated: true, successor: "eleven_flash_v2_5", speech: { language: true } },
+    ],
+  ],
+);
+
+const CARTESIA_SPEECH = rowsOf(
+  "cartesia",
+  "tts",
+  checkedAt("https://docs.cartesia.ai/build-with-cartesia/tts-models/latest"),
+  [
+    ["sonic-3.6", "Sonic 3.6", { description: "Lowest delay", plan: "starter" }],
+    // Speed and volume are switched off by the vendor for now.
+    ["sonic-3.5", "Sonic 3.5", { plan: "starter", speech: { speed: false, volume: false } }],
+    ["sonic-3", "Sonic 3", { plan: "starter" }],
+  ],
+);
+
+const DEEPGRAM_SPEECH = rowsOf(
+  "deepgram",
+  "tts",
+  checkedAt("https://developers.deepgram.com/docs/tts-models"),
+  [
+    ["aura-2-thalia-en", "Thalia (English)", { plan: "starter" }],
+    ["aura-2-apollo-en", "Apollo (English)", { plan: "starter" }],
+    ["aura-2-celeste-es", "Celeste (Spanish)", { plan: "starter" }],
+  ],
+);
+
+const DECIDES_TURNS = {
+  description: "Decides by itself when the caller's turn ends",
+  plan: "free",
+  decidesTurns: true,
+} as const;
+
+const DEEPGRAM_STT = rowsOf(
+  "deepgram",
+  "stt",
+  checkedAt("https://developers.deepgram.com/changelog"),
+  [
+    ["nova-3", "Nova 3", { plan: "free" }],
+    ["nova-2", "Nova 2", { plan: "free" }],
+    ["flux-general-en", "Flux (English)", DECIDES_TURNS],
+    ["flux-general-multi", "Flux (multilingual)", DECIDES_TURNS],
+  ],
+);
+
+const ASSEMBLYAI_STT = rowsOf(
+  "assemblyai",
+  "stt",
+  checkedAt("https://www.assemblyai.com/docs/streaming/select-the-speech-model"),
+  [
+    ["universal-3-6-pro", "Universal 3.6 Pro", DECIDES_TURNS],
+    ["universal-streaming-english", "Universal Streaming (English)", DECIDES_TURNS],
+    ["universal-streaming-multilingual", "Universal Streaming (multilingual)", DECIDES_TURNS],
+    ["universal-3-5-pro", "Universal 3.5 Pro", DECIDES_TURNS],
+  ],
+);
+
+const WHISPER_STT = rowsOf("whisper", "stt", checkedAt("https://huggingface.co/Systran"), [
+  ["Systran/faster-whisper-small", "Whisper small", { plan: "free" }],
+  ["Systran/faster-whisper-large-v3", "Whisper large v3", { plan: "free" }],
+]);
+
+const KOKORO_SPEECH = rowsOf(
+  "kokoro",
+  "tts",
+  checkedAt("https://huggingface.co/hexgrad/Kokoro-82M"),
+  [["kokoro", "Kokoro", { plan: "free" }]],
+);
+
+const EDGE_SPEECH = rowsOf(
+  "edge",
+  "tts",
+  checkedAt("https://learn.microsoft.com/azure/ai-services/speech-service/language-support"),
+  [
+    ["en-US-AriaNeural", "Aria (English, US)", { plan: "free" }],
+    ["en-US-GuyNeural", "Guy (English, US)", { plan: "free" }],
+    ["en-GB-SoniaNeural", "Sonia (English, UK)", { plan: "free" }],
+    ["de-DE-KatjaNeural", "Katja (German)", { plan: "free" }],
+    ["es-ES-ElviraNeural", "Elvira (Spanish)", { plan: "free" }],
+    ["fr-FR-DeniseNeural", "Denise (French)", { plan: "free" }],
+  ],
+);
+
+/**
+ * Every model that the server knows, in the order in which it is offered. What a model takes, when it ends and what follows it is
+ * said here and nowhere else; a model that is not here gets its vendor's `UNKNOWN`, and what its vendor refuses is learned.
+ */
+export const MODEL_CATALOG: readonly CatalogRow[] = [
+  ...OPENAI_CHAT,
+  ...GROQ_CHAT,
+  ...ANTHROPIC_CHAT,
+  ...GEMINI_CHAT,
+  ...MISTRAL_CHAT,
+  ...OPENROUTER_CHAT,
+  ...OLLAMA_CHAT,
+  ...OPENAI_SPEECH,
+  ...ELEVENLABS_SPEECH,
+  ...CARTESIA_SPEECH,
+  ...DEEPGRAM_SPEECH,
+  ...KOKORO_SPEECH,
+  ...EDGE_SPEECH,
+  ...DEEPGRAM_STT,
+  ...ASSEMBLYAI_STT,
+  ...WHISPER_STT,
+];
+
+/** What a vendor's newest models have in common, for one that the catalog does not have. */
+const UNKNOWN: Readonly<Record<string, LanguageAbilities>> = {
+  // No temperature, and no thinking: of these two each model of today takes the second or names it when it refuses.
+  openai: { ...GPT_6, temperature: "never" },
+  // Whoever thinks there and is not told to hide it thinks aloud.
+  groq: THINKS_ALOUD,
+  gemini: GEMINI_3,
+  anthropic: CLAUDE_5,
+};
+
+/** Vendors behind which any other vendor's models may stand, under the names that those gave them. */
+const GATEWAYS: ReadonlySet<string> = new Set(["openai-compatible"]);
+
+const rowsByName: ReadonlyMap<string, CatalogRow> = new Map(
+  MODEL_CATALOG.map((row) => [nameOf(row.vendor, row.category, row.modelId), row]),
+);
+const languageRowsById: ReadonlyMap<string, CatalogRow> = new Map(
+  [...OPENAI_CHAT, ...ANTHROPIC_CHAT, ...GEMINI_CHAT].map((row) => [row.modelId, row]),
+);
+
+/** The model's row; a dated snapshot of a model and a model that is tuned from it have the model's. */
+export function catalogRow(
+  vendor: string,
+  category: Category,
+  modelId: string,
+): CatalogRow | undefined {
+  for (const id of idsOf(modelId)) {
+    const row = rowsByName.get(nameOf(vendor, category, id));
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+export interface KnownAbilities extends LanguageAbilities {
+  /** False: the vendor's usual ones, which may be wrong. */
+  readonly isKnown: boolean;
+}
+
+export function languageAbilities(vendor: string, modelId: string): KnownAbilities {
+  const own = catalogRow(vendor, "llm", modelId)?.language;
+  if (own !== undefined) return { ...own, isKnown: true };
+  const behind = gatewayRow(vendor, modelId)?.language;
+  if (behind !== undefined) return { ...withoutSignatures(behind), isKnown: true };
+  return { ...(UNKNOWN[vendor] ?? TOLERANT), isKnown: false };
+}
+
+export function speechAbilities(vendor: string, modelId: string): SpeechAbilities {
+  return catalogRow(vendor, "tts", modelId)?.speech ?? {};
+}
+
+/** The models that people are offered, in the order of the catalog. */
+export function offeredModels(vendor: string, category: Category) {
+  return MODEL_CATALOG.flatMap((row) => {
+    const { modelId, label, description, plan, decidesTurns } = row;
+    if (row.vendor !== vendor || row.category !== category || plan === undefined) return [];
+    return [
+      {
+        modelId,
+        label,
+        ...(description && { description }),
+        plan,
+        ...(decidesTurns && { decidesTurns }),
+      },
+    ];
+  });
+}
+
+/** Warned of so long before: time for a pilot with the successor. */
+const NOTICE_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+export type ModelStage = "current" | "deprecated" | "retiresSoon" | "retired";
+
+export interface ModelNotice {
+  readonly stage: Exclude<ModelStage, "current">;
+  /** `YYYY-MM-DD`; null when the vendor has named no day. */
+  readonly retiresOn: string | null;
+  readonly successor: string | null;
+}
+
+/** What people should know before they rely on the model; undefined when there is nothing. */
+export function modelNotice(
+  vendor: string,
+  category: Category,
+  modelId: string,
+  nowMs: number,
+): ModelNotice | undefined {
+  const row = catalogRow(vendor, category, modelId);
+  if (row === undefined) return undefined;
+  const stage = stageOf(row, nowMs);
+  if (stage === "current") return undefined;
+  return { stage, retiresOn: row.retiresOn ?? null, successor: row.successor ?? null };
+}
+
+function stageOf({ retiresOn, isDeprecated }: CatalogRow, nowMs: number): ModelStage {
+  const leftMs = retiresOn === undefined ? undefined : Date.parse(`${retiresOn}T00:00:00Z`) - nowMs;
+  if (leftMs !== undefined && leftMs <= 0) return "retired";
+  if (leftMs !== undefined && leftMs <= NOTICE_DAYS * DAY_MS) return "retiresSoon";
+  return isDeprecated === true ? "deprecated" : "current";
+}
+
+/** How long ago somebody compared a row with its vendor's documents: the newest counts. */
+export function catalogAgeDays(nowMs: number): number {
+  const newestMs = Math.max(...MODEL_CATALOG.map(({ checkedOn }) => Date.parse(checkedOn)));
+  return Math.floor((nowMs - newestMs) / DAY_MS);
+}
+
+/** Better first: what is current, then what is on its way out, then what is gone. */
+export function byModelStage(one: ModelNotice | undefined, other: ModelNotice | undefined): number {
+  return STAGES.indexOf(one?.stage ?? "current") - STAGES.indexOf(other?.stage ?? "current");
+}
+
+const STAGES: readonly ModelStage[] = ["current", "deprecated", "retiresSoon", "retired"];
+
+/** How a vendor marks one day's state of a model: `-2026-03-05`, `-20260305`, `-preview-09-2025`, `-001`. */
+const SNAPSHOT = /-(?:\d{4}-\d\d-\d\d|\d{8}|preview-\d\d-\d{4}|\d{3})$/;
+/** Google's long form of a name. */
+const LONG_FORM = /^models\//;
+
+function idsOf(modelId: string): readonly string[] {
+  const [prefix, base] = modelId.split(":");
+  const id = (prefix === "ft" && base !== undefined ? base : modelId).replace(LONG_FORM, "");
+  return [modelId, id, id.replace(SNAPSHOT, "")];
+}
+
+function gatewayRow(vendor: string, modelId: string): CatalogRow | undefined {
+  if (!GATEWAYS.has(vendor)) return undefined;
+  const bare = modelId.slice(modelId.lastIndexOf("/") + 1);
+  for (const id of idsOf(bare)) {
+    const row = languageRowsById.get(id);
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+function nameOf(vendor: string, category: Category, modelId: string): string {
+  return `${category} ${vendor}/${modelId}`;
+}
+
+function withoutSignatures({ signsToolCalls: _signs, ...others }: LanguageAbilities) {
+  return others;
+}
