@@ -41,7 +41,7 @@ export class LearnedParameters {
   ofProvider(provider: ProviderVersion): readonly LearnedCorrection[] {
     const prefix = keyOf(provider, "");
     const found: LearnedCorrection[] = [];
-    for (const [key, learned] of this.#models.rentries()) {
+    for (const [key, learned] of [...this.#models.entries()].toReversed()) {
       if (key.startsWith(prefix)) found.push(...learned);
     }
     return found.toSorted((a, b) => a.atMs - b.atMs);
