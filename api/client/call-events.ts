@@ -62,7 +62,8 @@ export interface Levels {
 }
 
 export interface MicrophoneChange {
-  readonly state: "open" | "lost";
+  /** `muted`: by the system, or by a key of the machine. */
+  readonly state: "open" | "muted" | "lost";
   readonly label: string;
   readonly deviceId: string;
 }

@@ -3,6 +3,10 @@ export type FaultCode =
   | "microphoneMissing"
   | "microphoneBusy"
   | "microphoneLost"
+  /** By the system or by a key of the machine; `mended` tells when it is not any more. */
+  | "microphoneMuted"
+  /** The page's site has to permit it. */
+  | "microphoneNotPermitted"
   | "pageNotSecure"
   | "soundSuspended"
   | "soundFailed"
@@ -37,4 +41,6 @@ export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "microphoneMissing",
   "microphoneBusy",
   "microphoneLost",
+  "microphoneMuted",
+  "microphoneNotPermitted",
 ]);

@@ -28,6 +28,14 @@ interface SelectableOutput {
   setSinkId?(deviceId: string): Promise<void>;
 }
 
+const MUTED =
+  "The system has muted the microphone. Switch it on again with its key or in the system's settings; the call goes on then.";
+const FAULT_OF_STATE: Readonly<Record<MicrophoneChange["state"], FaultCode | undefined>> = {
+  open: undefined,
+  muted: "microphoneMuted",
+  lost: "microphoneLost",
+};
+
 /** The microphone and the loudspeaker of a page. */
 export class BrowserSound implements Sound {
   readonly #options: BrowserSoundOptions;
@@ -206,9 +214,12 @@ export class BrowserSound implements Sound {
   #microphoneChanged(change: MicrophoneChange): void {
     this.#listener?.microphone(change);
     const fault = this.#microphoneFault;
-    this.#microphoneFault = change.state === "lost" ? "microphoneLost" : undefined;
-    if (change.state === "open") {
-      if (fault !== undefined) this.#listener?.mended(fault);
+    this.#microphoneFault = FAULT_OF_STATE[change.state];
+    if (fault !== undefined && fault !== this.#microphoneFault) this.#listener?.mended(fault);
+    if (change.state === "open") return;
+    if (change.state === "muted") {
+      // It comes back by itself; another one is not tried.
+      this.#listener?.fault(new CallFault("microphoneMuted", MUTED));
       return;
     }
     const message = "The microphone is gone. Plug it in again, or choose another one.";
@@ -218,7 +229,7 @@ export class BrowserSound implements Sound {
 
   /** A microphone that there is none of is looked for whenever a device comes or goes. */
   readonly #devicesChanged = () => {
-    if (this.#microphoneFault === undefined) return;
+    if (this.#microphoneFault === undefined || this.#microphoneFault === "microphoneMuted") return;
     void this.#microphone?.open().catch(() => {});
   };
 

@@ -4,6 +4,11 @@ import { CallFault, type FaultCode } from "../call-fault.js";
 export const PAGE_NOT_SECURE =
   "Browsers give the microphone to pages on https: only. Open this page with https.";
 
+/** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
+const NOT_PERMITTED =
+  "This page may not use the microphone: its site has to permit it. For the site's owner: where the page is in a frame, add " +
+  'allow="microphone" to the iframe, and let the header Permissions-Policy say microphone=(self), with the origin of the frame.';
+
 const WORDS: Readonly<Record<string, readonly [code: FaultCode, message: string]>> = {
   NotAllowedError: [
     "microphoneDenied",
@@ -42,8 +47,11 @@ export class Microphone {
     this.setMuted(this.#isMuted);
     for (const track of stream.getAudioTracks()) {
       track.addEventListener("ended", () => this.#lost(stream, track));
+      track.addEventListener("mute", () => this.#changed(stream, track, "muted"));
+      track.addEventListener("unmute", () => this.#changed(stream, track, "open"));
       const { deviceId: id = "" } = track.getSettings();
       this.#onChange({ state: "open", label: track.label, deviceId: id });
+      if (track.muted) this.#changed(stream, track, "muted");
     }
   }
 
@@ -61,6 +69,13 @@ export class Microphone {
     this.#source?.disconnect();
     if (this.#stream !== undefined) stopTracks(this.#stream);
     this.#stream = undefined;
+  }
+
+  /** The system, or a key of the machine, has taken the sound away, or has given it back. */
+  #changed(stream: MediaStream, track: MediaStreamTrack, state: "muted" | "open"): void {
+    if (stream !== this.#stream) return;
+    const { deviceId = "" } = track.getSettings();
+    this.#onChange({ state, label: track.label, deviceId });
   }
 
   #lost(stream: MediaStream, { label }: MediaStreamTrack): void {
@@ -88,12 +103,36 @@ async function opened(deviceId: string | undefined): Promise<MediaStream> {
     // The device that was chosen is gone: any other is better than none.
     if (deviceId !== undefined && nameOf(error) === "OverconstrainedError")
       return opened(undefined);
+    if (nameOf(error) === "NotAllowedError" && !isPermitted())
+      throw new CallFault("microphoneNotPermitted", NOT_PERMITTED, { cause: error });
     const [code, message] = WORDS[nameOf(error)] ?? [
       "microphoneMissing",
       "The microphone cannot be used.",
     ];
     throw new CallFault(code, message, { cause: error });
   }
+}
+
+interface FeaturePolicy {
+  allowsFeature(name: string): boolean;
+}
+
+/** True where the browser does not tell what the page may ask for. */
+function isPermitted(): boolean {
+  const policies: object = document;
+  const [policy] = ["permissionsPolicy", "featurePolicy"]
+    .map((name): unknown => Reflect.get(policies, name))
+    .filter(isFeaturePolicy);
+  return policy?.allowsFeature("microphone") ?? true;
+}
+
+function isFeaturePolicy(value: unknown): value is FeaturePolicy {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "allowsFeature" in value &&
+    typeof value.allowsFeature === "function"
+  );
 }
 
 function nameOf(error: unknown): string {
