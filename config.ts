@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import * as v from "valibot";
 import { isAddressBlock } from "./api/http/request/address-blocks.js";
+import { isOriginPattern } from "./engine/security/origins.js";
 import {
   certificateFile,
   type Defaults,
@@ -227,7 +228,7 @@ export function variableDefaults(): Defaults {
 
 /** As browsers send it, since it is compared as text; `*` stands for all. */
 function isOrigin(text: string): boolean {
-  return text === "*" || (URL.canParse(text) && new URL(text).origin === text);
+  return text === "*" || isOriginPattern(text);
 }
 
 export function parseConfig(

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { isOriginPattern } from "../../engine/security/origins.js";
 import { idField, requestObject, Timestamp, wholeNumberField, worded } from "./fields.js";
 
 const TTL_SEC_MAX = 3_600;
@@ -7,19 +8,16 @@ const VARIABLES_MAX = 20;
 const VALUE_CHARACTERS_MAX = 500;
 const ORIGIN_CHARACTERS_MAX = 200;
 
-/** As browsers write it: no path, no default port. */
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
-}
-
 export function originField(subject: string) {
   return worded(
     v.pipe(
       v.string(),
       v.maxLength(ORIGIN_CHARACTERS_MAX),
-      v.check(isOrigin),
+      v.check(isOriginPattern),
       v.examples(["https://shop.example.com"]),
-      v.description(`${subject}, an origin such as https://shop.example.com`),
+      v.description(
+        `${subject}, an origin such as https://shop.example.com, https://*.example.com or capacitor://localhost`,
+      ),
     ),
   );
 }

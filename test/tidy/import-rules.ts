@@ -17,6 +17,7 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
   [
     "config.ts",
     [
+      "engine/security/origins.ts",
       "engine/settings.ts",
       "engine/bucket/bucket-settings.ts",
       "engine/telephony/telephony-settings.ts",

@@ -1,4 +1,5 @@
 // By hand, since the packages for it are handlers of Express or of Node's own server, and this server is neither.
+import { matchesOrigin } from "../../../engine/security/origins.js";
 import type { HeaderLine } from "../answer/answer.js";
 
 /** How long browsers may remember a preflight: short enough that a changed allow-list is felt. */
@@ -18,14 +19,14 @@ const PREFLIGHT_HEADERS: readonly HeaderLine[] = [
 
 /** Which web pages of other origins may read answers. An empty list means none, which is the default. */
 export class CorsPolicy {
-  readonly #origins: ReadonlySet<string>;
+  readonly #origins: readonly string[];
 
   constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
+    this.#origins = origins;
   }
 
   get isOn(): boolean {
-    return this.#origins.size > 0;
+    return this.#origins.length > 0;
   }
 
   /** The header lines of an answer to `method` (lower case); every OPTIONS request counts as a preflight. */
@@ -37,7 +38,7 @@ export class CorsPolicy {
   }
 
   #allowedOrigin(origin: string): string | undefined {
-    if (this.#origins.has(ANY_ORIGIN)) return ANY_ORIGIN;
-    return this.#origins.has(origin) ? origin : undefined;
+    if (this.#origins.includes(ANY_ORIGIN)) return ANY_ORIGIN;
+    return this.#origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : undefined;
   }
 }

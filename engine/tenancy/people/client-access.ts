@@ -7,6 +7,7 @@ import {
   type ClientTokens,
   type IssuedToken,
 } from "../../security/client-token.js";
+import { matchesOrigin } from "../../security/origins.js";
 import type { Clock } from "../../time/clock.js";
 import type { Organizations } from "../organizations.js";
 import { ReadCache } from "../read-cache.js";
@@ -71,7 +72,7 @@ export class ClientAccess {
     const token = this.#tokens.read(text);
     if (token === "wrong") return "the token is wrong";
     if (token === "expired") return "the token has expired";
-    if (token.origin !== undefined && token.origin !== origin) {
+    if (token.origin !== undefined && !matchesOrigin(token.origin, origin)) {
       return "the token is for pages of another origin";
     }
     const tenant = await this.#tenant(token.orgId);
@@ -81,7 +82,11 @@ export class ClientAccess {
   /** Undefined unless the agent is public for pages of that origin. */
   async byOrigin(agentId: string, origin: string): Promise<ClientVisit | undefined> {
     const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
-    if (agent === undefined || !agent.publicOrigins.includes(origin)) return undefined;
+    if (
+      agent === undefined ||
+      !agent.publicOrigins.some((allowed) => matchesOrigin(allowed, origin))
+    )
+      return undefined;
     const tenant = await this.#tenant(agent.orgId);
     return tenant && { tenant, agentId, token: undefined };
   }

@@ -1,0 +1,37 @@
+const ANY_LABEL = "*.";
+const LABEL = /^[a-z0-9_-]+$/i;
+const WEB_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
+const APP_SCHEME = /^[a-z][a-z0-9+.-]*:$/;
+/** Pages of these have no origin of their own, or none that a page can have. */
+const OTHER_SCHEMES: ReadonlySet<string> = new Set([
+  ...["about:", "blob:", "data:", "file:", "filesystem:", "ftp:", "javascript:", "mailto:"],
+  ...["ws:", "wss:"],
+]);
+
+/**
+ * Whether it can stand in an allow-list: an origin as browsers write it, without path and default port, of a site or of an app
+ * (`capacitor://localhost`, `ionic://localhost`, `tauri://localhost`). `*` in the place of the first label stands for exactly one;
+ * two labels or more have to follow it.
+ */
+export function isOriginPattern(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, host, hostname } = new URL(text);
+  const isWeb = WEB_SCHEMES.has(protocol);
+  const isWritten = isWeb ? origin === text : `${protocol}//${host}` === text && host !== "";
+  if (!isWritten || (!isWeb && (OTHER_SCHEMES.has(protocol) || !APP_SCHEME.test(protocol))))
+    return false;
+  if (!text.includes("*")) return true;
+  const rest = hostname.slice(ANY_LABEL.length);
+  return isWeb && hostname.startsWith(ANY_LABEL) && !rest.includes("*") && rest.includes(".");
+}
+
+/** `origin` is what a browser sends of a page. */
+export function matchesOrigin(pattern: string, origin: string): boolean {
+  if (pattern === origin) return true;
+  const star = pattern.indexOf(`//${ANY_LABEL}`);
+  if (star === -1) return false;
+  const head = pattern.slice(0, star + 2);
+  const tail = pattern.slice(star + 3);
+  if (!origin.startsWith(head) || !origin.endsWith(tail)) return false;
+  return LABEL.test(origin.slice(head.length, origin.length - tail.length));
+}
