@@ -12,6 +12,7 @@ import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
+import { CREDENTIAL_HEADERS, shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
 import { heldAnswer } from "./held-caller.js";
@@ -50,7 +51,7 @@ export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
     method: "post",
     path: WEBHOOK_PATH,
-    headerNames: ["x-api-key", ...SIGNED_HEADERS],
+    headerNames: [...CREDENTIAL_HEADERS, ...SIGNED_HEADERS],
     readsBody: true,
     isQuiet: false,
     answer: (request) => answer(request, options),
@@ -126,7 +127,7 @@ async function authenticate(
   query: URLSearchParams,
   { apiKeys, requestLimiter }: PhoneWebhookOptions,
 ): Promise<Tenant> {
-  const apiKey = request.header("x-api-key") || (query.get("api_key") ?? "");
+  const apiKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "");
   const tenant = apiKey === "" ? undefined : await apiKeys.authenticate(apiKey);
   if (tenant === undefined) {
     const retryAfterSec = await requestLimiter.take(

@@ -10,6 +10,7 @@ import type { ClientAccess } from "../../engine/tenancy/people/client-access.js"
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Edge } from "../http/edge.js";
 import type { SocketDoor } from "../http/front/front.js";
+import { shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
@@ -101,7 +102,7 @@ export class VoiceSocket {
       isClosed: this.#options.isClosed,
       admit: (request, response) => ({
         addressGroup: addressGroup(this.#options.edge.clientAddress(response, request)),
-        apiKey: request.getHeader("x-api-key") || (request.getQuery("api_key") ?? ""),
+        apiKey: shownApiKey((name) => request.getHeader(name), request.getQuery("api_key") ?? ""),
         token: request.getQuery("token") ?? "",
         origin: request.getHeader("origin"),
         agentId: parameter(request.getQuery("agent_id")),

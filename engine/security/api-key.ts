@@ -26,6 +26,11 @@ export function hashApiKey(rawKey: string): string {
   return createHash("sha256").update(rawKey).digest("hex");
 }
 
+/** Other bearer tokens do not begin so. */
+export function looksLikeApiKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX);
+}
+
 /** Spares the database the look-up of what cannot be a key. */
 export function isApiKey(text: string): boolean {
   return KEY_FORMAT.test(text);

@@ -1,4 +1,5 @@
 import { Failure } from "../../../engine/failure.js";
+import { looksLikeApiKey } from "../../../engine/security/api-key.js";
 import type { Accounts } from "../../../engine/tenancy/people/accounts.js";
 import type { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
 import { accessRefusal, type Tenant } from "../../../engine/tenancy/tenant.js";
@@ -17,7 +18,16 @@ export const CREDENTIAL_HEADERS: readonly string[] = ["authorization", "x-api-ke
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 
-/** Who makes a request, by token (`Authorization: Bearer`) or API key (`x-api-key` or the `api_key` of the query). */
+/**
+ * The API key that a request shows: `x-api-key`, the `api_key` of the query, or `Authorization: Bearer vk_…`; empty where there is
+ * none. Another scheme in `Authorization` is for a proxy on the way.
+ */
+export function shownApiKey(header: (name: string) => string, queryKey: string): string {
+  const [, bearer = ""] = BEARER.exec(header("authorization")) ?? [];
+  return header("x-api-key") || queryKey || (looksLikeApiKey(bearer) ? bearer : "");
+}
+
+/** Who makes a request, by token (`Authorization: Bearer`) or API key. */
 export class Authentication {
   readonly #accounts: Pick<Accounts, "authenticateUser">;
   readonly #apiKeys: Pick<ApiKeys, "authenticate">;
@@ -33,17 +43,18 @@ export class Authentication {
   /** Failure `unauthenticated`. Whether the identity may go on is for `demandAccess` to say. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     const authorization = request.header("authorization");
-    if (authorization !== "") return this.#byToken(authorization);
-    const rawKey = request.header("x-api-key") || (query.get("api_key") ?? "");
+    const token = BEARER.exec(authorization)?.[1];
+    if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
+    const rawKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "");
     if (rawKey !== "") return this.#byApiKey(rawKey);
+    if (authorization !== "") return this.#byToken(undefined);
     throw new Failure(
       "unauthenticated",
       "authentication is missing: expected a bearer token or an API key",
     );
   }
 
-  async #byToken(authorization: string): Promise<Identity> {
-    const token = BEARER.exec(authorization)?.[1];
+  async #byToken(token: string | undefined): Promise<Identity> {
     const identity = token === undefined ? undefined : await this.#accounts.authenticateUser(token);
     if (identity !== undefined) return identity;
     throw new Failure("unauthenticated", "the token is wrong or has expired");

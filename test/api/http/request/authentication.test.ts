@@ -76,6 +76,19 @@ test("a key is taken from the header or the query", async () => {
   assert.equal((await platform.client.get(`${path}?api_key=${rawKey}0`)).status, 401);
 });
 
+test("a key is taken as a bearer token, and beside what a proxy on the way wants", async () => {
+  const rawKey = tenancy.byKey["x-api-key"] ?? "";
+  const path = "/api/dashboard/agents";
+  const statusOf = async (headers: Readonly<Record<string, string>>) =>
+    (await platform.client.get(path, headers)).status;
+  assert.equal(await statusOf({ authorization: `Bearer ${rawKey}` }), 200);
+  assert.equal(await statusOf({ authorization: `Bearer ${rawKey}0` }), 401);
+  for (const authorization of ["Basic YTpi", "Digest username=a", "Negotiate YTpi", "ApiKey x"]) {
+    assert.equal(await statusOf({ "x-api-key": rawKey, authorization }), 200, authorization);
+    assert.equal(await statusOf({ authorization }), 401, authorization);
+  }
+});
+
 test("a key says nothing about who its user is", async () => {
   const answer = await platform.client.get("/api/auth/me", tenancy.byKey);
   assert.equal(answer.status, 401);
