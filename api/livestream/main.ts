@@ -5,6 +5,7 @@ import { newLogger } from "../../engine/log.js";
 import { textOfFile } from "../../engine/settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { FrontUnavailable } from "../http/front/open-front.js";
+import { localUrl } from "../start-up/local-url.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
 import { PublishKeyFault, publishKeyLines } from "./publish-keys.js";
@@ -22,8 +23,8 @@ async function main(): Promise<void> {
     clock: new SystemClock(),
     newId: randomUUID,
   });
-  const host = config.host === "0.0.0.0" ? "127.0.0.1" : config.host;
-  process.stdout.write(`Live streams are listed on http://${host}:${server.port}/streams\n`);
+  const url = localUrl(config.host, server.port);
+  process.stdout.write(`Live streams are listed on ${url}/streams\n`);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       void server.stop().then(() => process.exit());

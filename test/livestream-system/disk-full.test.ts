@@ -56,10 +56,11 @@ test("where the streams themselves fill the disk one of them gives way, and goes
   const log = new RecordingLogger();
   const freeBytes = () => freeBytesOf(hlsRoot);
   const path = `${programs}:${process.env["PATH"] ?? ""}`;
+  const segmentEpochMs = () => clock.epochMs();
   const begin = (streamKey: string) => {
     const folder = folderOf(config, streamKey);
-    const parts = { streamKey, tracks: TRACKS, folder, config, path, clock, log, freeBytes };
-    const run = new LadderRun(parts, plan);
+    const parts = { streamKey, folder, config, path, clock, log, freeBytes, segmentEpochMs };
+    const run = new LadderRun(parts, { plan, tracks: TRACKS, watched: [] });
     t.after(() => run.finish(false));
     run.start(false);
     writeFileSync(join(folder.path, SEGMENT), Buffer.alloc(STREAM_BYTES));

@@ -59,10 +59,31 @@ test("WHEP of a private stream begins with a token only, and WHIP needs none", a
   assert.deepEqual([play.status, play.headers.get("location")], [201, "/whep/alpha/9b1deb4d"]);
   assert.equal((await front.ask("PATCH", "/whep/alpha/9b1deb4d", {}, "a=x")).status, 201);
   assert.equal((await front.ask("POST", "/whip/alpha", {}, "v=0")).status, 201);
+  const bearer = await front.ask(
+    "POST",
+    "/whep/alpha",
+    { Authorization: `Bearer ${token}` },
+    "v=0",
+  );
+  assert.equal(bearer.status, 201);
+  const other = { Authorization: "Basic YTpi" };
+  assert.equal((await front.ask("POST", "/whep/alpha", other, "v=0")).status, 403);
+  for (const path of ["/whep/alpha", "/whep/alpha/9b1deb4d", "/whip/alpha"]) {
+    const preflight = await front.ask("OPTIONS", path, {
+      Origin: "https://elsewhere.example",
+      "Access-Control-Request-Method": "POST",
+      "Access-Control-Request-Headers": "authorization,content-type",
+    });
+    assert.equal(preflight.status, 204, path);
+    assert.equal(preflight.headers.get("access-control-allow-origin"), "*");
+    assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Authorization/);
+    assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
+  }
   assert.deepEqual(ingest.requests, [
     `POST /live/alpha/whep?token=${token}`,
     "PATCH /live/alpha/whep/9b1deb4d",
     "POST /live/alpha/whip",
+    "POST /live/alpha/whep",
   ]);
 });
 

@@ -3,11 +3,16 @@ import { connect, type Socket } from "node:net";
 import { inTime } from "./in-time.js";
 
 const HANDSHAKE_BYTES = 1_536;
-const CHUNK_BYTES = 4_096;
+/** Larger than any message here. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
 const SET_CHUNK_SIZE = 1;
 const AUDIO = 8;
 const VIDEO = 9;
 const DATA_AMF0 = 18;
+const USER_CONTROL = 4;
+const PONG = Buffer.from([0, 7, 0, 0, 0, 0]);
+/** The ingest asks every 15 s whether it is still there. */
+const TAGS_A_PONG = 100;
 const COMMAND_AMF0 = 20;
 
 type Value = string | number | null | Readonly<Record<string, string | number>>;
@@ -18,6 +23,7 @@ export class RtmpClient {
   readonly #closed: Promise<unknown>;
   #received = Buffer.alloc(0);
   #awaited: (() => void) | undefined;
+  #tags = 0;
 
   /** Resolves when it has been told that it may publish. */
   static async publish(port: number, streamKey: string): Promise<RtmpClient> {
@@ -43,7 +49,7 @@ export class RtmpClient {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("error", () => undefined);
-    this.#closed = once(socket, "close");
+    this.#closed = new Promise((resolve) => socket.once("close", resolve));
     socket.on("data", (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]).subarray(-64_000);
       this.#awaited?.();
@@ -63,6 +69,13 @@ export class RtmpClient {
 
   audio(...bytes: readonly number[]): void {
     this.#send(AUDIO, 1, Buffer.from(bytes));
+  }
+
+  /** One tag of an FLV file: its type is the message's. */
+  tag(type: number, timestampMs: number, body: Buffer): void {
+    this.#send(type, 1, body, timestampMs);
+    this.#tags += 1;
+    if (this.#tags % TAGS_A_PONG === 0) this.#send(USER_CONTROL, 0, PONG);
   }
 
   /** Without a word. */
@@ -89,9 +102,11 @@ export class RtmpClient {
   }
 
   /** Each message whole in one chunk: none here is longer. */
-  #send(type: number, streamId: number, body: Buffer): void {
+  #send(type: number, streamId: number, body: Buffer, timestampMs = 0): void {
     const header = Buffer.alloc(12);
-    header[0] = type === SET_CHUNK_SIZE ? 2 : 3;
+    header[0] = type === SET_CHUNK_SIZE || type === USER_CONTROL ? 2 : 3;
+    if (timestampMs >= 0xff_ff_ff) throw new Error("longer than any test");
+    header.writeUIntBE(timestampMs, 1, 3);
     header.writeUIntBE(body.length, 4, 3);
     header[7] = type;
     header.writeUInt32LE(streamId, 8);

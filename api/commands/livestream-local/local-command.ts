@@ -7,7 +7,12 @@ import { printable } from "../terminal.js";
 import { type DebianParts, findDebianParts } from "./debian-packages.js";
 import { frontProxy } from "./front-proxy.js";
 import { type LocalFolders, makeLocalFolders, removeLocalFolders } from "./local-folders.js";
-import { type LocalSettings, parseLocalSettings } from "./local-settings.js";
+import {
+  type LocalSettings,
+  listenAddress,
+  ownAddress,
+  parseLocalSettings,
+} from "./local-settings.js";
 import { demandFreePort, untilReady } from "./readiness.js";
 import { rtmpIngest } from "./rtmp-ingest.js";
 import { demandNoOther, noteRunning } from "./running-copies.js";
@@ -73,7 +78,8 @@ export function localCommand(surroundings: LocalSurroundings): Command {
 }
 
 function shownHostOf({ host }: LocalSettings): string {
-  return host === "0.0.0.0" ? "localhost" : host;
+  const isEvery = host === "0.0.0.0" || host === "::";
+  return isEvery ? "localhost" : ownAddress(host);
 }
 
 function watchUrl(settings: LocalSettings): string {
@@ -184,7 +190,7 @@ function partsOf(
     environment: picked(environment, STATE_API_SETTINGS),
   });
   const front = frontProxy(debian.nginx, {
-    listen: `${host}:${frontPort}`,
+    listen: listenAddress(host, frontPort),
     stateApi: `127.0.0.1:${stateApiPort}`,
     // The stand-in has no WebRTC: port 9 is closed, and /whip answers 503.
     webrtc: "127.0.0.1:9",
@@ -195,7 +201,7 @@ function partsOf(
   });
   const ingest = rtmpIngest(debian, {
     user: folders.user,
-    rtmpListen: `${host}:${rtmpPort}`,
+    rtmpListen: listenAddress(host, rtmpPort),
     statusPort: ingestStatusPort,
     stateApiPort,
     transcoderPort,
@@ -204,6 +210,7 @@ function partsOf(
   });
   const ladders = transcoder({
     stateApiPort,
+    rtmpHost: ownAddress(host),
     rtmpPort,
     statusPort: ingestStatusPort,
     port: transcoderPort,
@@ -214,7 +221,7 @@ function partsOf(
   });
   return [
     [api, `http://127.0.0.1:${stateApiPort}/health`],
-    [front, `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${frontPort}/front-health`],
+    [front, `http://${ownAddress(host)}:${frontPort}/front-health`],
     [ladders, `http://127.0.0.1:${transcoderPort}/`],
     [ingest, `http://127.0.0.1:${ingestStatusPort}/stat`],
   ];

@@ -25,7 +25,7 @@ export interface LocalSettings {
 const port = (fallback: number) => wholeNumber(fallback, 1, 65_535);
 
 const Settings = v.object({
-  HOST: v.optional(v.pipe(v.string(), v.ipv4("expected an IPv4 address")), "0.0.0.0"),
+  HOST: v.optional(v.pipe(v.string(), v.ip("expected an IPv4 or IPv6 address")), "0.0.0.0"),
   FRONT_PORT: port(8_080),
   RTMP_PORT: port(1_935),
   LIVESTREAM_PORT: port(4_000),
@@ -53,4 +53,19 @@ export function parseLocalSettings(environment: Environment): LocalSettings {
     arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
     areViewersChecked: env.PRIVATE_STREAMS !== undefined,
   };
+}
+
+/** The address as nginx takes it behind `listen`; `::` takes IPv4, too. */
+export function listenAddress(host: string, port: number): string {
+  if (host === "::") return `[::]:${port} ipv6only=off`;
+  return `${bracketed(host)}:${port}`;
+}
+
+/** The address at which this machine reaches what listens there. */
+export function ownAddress(host: string): string {
+  return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : bracketed(host);
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }

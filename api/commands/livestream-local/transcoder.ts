@@ -3,6 +3,8 @@ import type { PartCommand } from "./running-part.js";
 
 export interface TranscoderOptions {
   readonly stateApiPort: number;
+  /** Left out: loopback. */
+  readonly rtmpHost?: string;
   readonly rtmpPort: number;
   readonly statusPort: number;
   /** Where it is rung when a broadcaster has gone. */
@@ -18,7 +20,16 @@ export interface TranscoderOptions {
 const MAIN = fileURLToPath(new URL("../livestream-transcoder.js", import.meta.url));
 
 export function transcoder(options: TranscoderOptions): PartCommand {
-  const { stateApiPort, rtmpPort, statusPort, port, hlsRoot, runFolder, ids } = options;
+  const {
+    rtmpHost = "127.0.0.1",
+    stateApiPort,
+    rtmpPort,
+    statusPort,
+    port,
+    hlsRoot,
+    runFolder,
+    ids,
+  } = options;
   return {
     name: "transcoder",
     file: process.execPath,
@@ -26,7 +37,7 @@ export function transcoder(options: TranscoderOptions): PartCommand {
     env: {
       ...options.environment,
       STATE_API_URL: `http://127.0.0.1:${stateApiPort}`,
-      SOURCE_URL: `rtmp://127.0.0.1:${rtmpPort}/live/KEY`,
+      SOURCE_URL: `rtmp://${rtmpHost}:${rtmpPort}/live/KEY`,
       NGINX_STAT_URL: `http://127.0.0.1:${statusPort}/stat`,
       TRANSCODER_PORT: String(port),
       HLS_ROOT: hlsRoot,

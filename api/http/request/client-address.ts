@@ -39,6 +39,11 @@ function parsedAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(bare) === 0 ? undefined : ipaddr.process(bare);
 }
 
+/** One spelling of each address, and of an IPv4 address inside IPv6 that of IPv4; other text as it is. */
+export function plainAddress(address: string): string {
+  return parsedAddress(address)?.toString() ?? address;
+}
+
 /** Text of the 4 or 16 bytes of a socket's address, each address in one spelling; one of IPv4 inside IPv6 as IPv4. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");

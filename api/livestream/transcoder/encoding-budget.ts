@@ -33,16 +33,27 @@ export class EncodingBudget {
   }
 
   /**
-   * The first of the plans that there is room for beside the others; the last one needs none worth speaking of. A machine that
-   * other work keeps busy has no room, whatever was measured: a ladder would only be late, and reduced then.
+   * The first of the plans that there is room for beside the others; where there is none, the least that shows a picture. A
+   * machine that other work keeps busy has no room, whatever was measured: a ladder would only be late, and reduced then. `heldMegapixels`
+   * is what the ladder itself encodes already: it may keep that.
    */
-  admit(plans: readonly LadderPlan[], others: Iterable<Encoding>, nowMs: number): number {
+  admit(
+    plans: readonly LadderPlan[],
+    others: Iterable<Encoding>,
+    nowMs: number,
+    heldMegapixels = 0,
+  ): number {
+    const leastPicture = plans.findLastIndex(({ isAudioAlone }) => !isAudioAlone);
+    const least = leastPicture === -1 ? plans.length - 1 : leastPicture;
     const isBusy = this.#load.busy(nowMs) >= BUSY_ABOVE;
-    if (this.#isMeasured && isBusy) return plans.length - 1;
+    if (this.#isMeasured && isBusy) {
+      const held = plans.findIndex(({ megapixels }) => megapixels <= heldMegapixels);
+      return held === -1 ? least : Math.min(held, least);
+    }
     let used = 0;
     for (const { megapixels } of others) used += megapixels;
     const fitting = plans.findIndex((plan) => used + plan.megapixels <= this.#megapixelsMax);
-    return fitting === -1 ? plans.length - 1 : fitting;
+    return fitting === -1 ? least : Math.min(fitting, least);
   }
 
   /** To be asked every now and then; true when one ladder may be reduced now. */

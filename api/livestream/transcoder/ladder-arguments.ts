@@ -1,10 +1,14 @@
 import { THUMBNAIL_FILE } from "../playlist-reader.js";
 import type { LadderPlan, Rung } from "./ladder-plan.js";
+import { PACKET_LISTS } from "./ladder-process.js";
 import type { Tracks } from "./published-stream.js";
+import type { TrackKind } from "./track-flow.js";
 
 export interface LadderOrder {
   readonly plan: LadderPlan;
   readonly tracks: Tracks;
+  /** The tracks whose packets are listed: those of the ladder, and those that may come back. */
+  readonly watched?: readonly TrackKind[];
   readonly sourceUrl: string;
   /** The stream's folder. */
   readonly folder: string;
@@ -24,7 +28,8 @@ const THUMBNAIL_SHORT_SIDE = 360;
 const THUMBNAIL_QUANTIZER = "6";
 
 /** ffmpeg measures a cut by its number: without these the segments after the short ones would be two groups long. */
-const FIRST_SEGMENTS_SHARE = 0.5;
+/** More than half a second: ffmpeg rounds it, and a playlist whose TARGETDURATION is 0 is none. */
+const FIRST_SEGMENTS_SHARE = 0.6;
 const LATER_CUTS_SHARE = 0.75;
 
 /** Where a machine has no room to encode, requests and pages have little, too: half as many segments are half of their work. */
@@ -32,6 +37,9 @@ const PASSED_ON_SEGMENT_SEC = 2;
 
 const LOOKAHEAD_FRAMES = "4";
 const WITHOUT_LOOKAHEAD = new Set(["ultrafast", "superfast"]);
+
+/** A track that is silent for so long holds the others up no more. ffmpeg would wait for 10 s. */
+const INTERLEAVING_MAX_US = "1000000";
 
 const KNOWN_TRACKS_MAX_US = "10000000";
 const ONE_TRACK_MAX_US = "500000";
@@ -54,6 +62,7 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
     ["-progress", "pipe:1", "-stats_period", "0.5"],
     sourceArguments(order),
     graph === undefined ? [] : ["-filter_complex", graph],
+    (order.watched ?? []).flatMap(packetList),
     hasThumbnail(order) ? thumbnailArguments(folder) : [],
     rungs,
     plan.names.includes("audio") ? audioRung(order, pictures.length) : [],
@@ -63,11 +72,13 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
   ].flat();
 }
 
-/** A silent source ends within ten seconds. RTMP tells the frame rate; counting frames for it would take another 20 of them. */
+/** A silent source ends within ten seconds. The frame rate is limited by a filter; counting frames for it would take another 20 of them. */
 export function readingArguments(sourceUrl: string): readonly string[] {
-  if (sourceUrl.startsWith("rtsp:")) return ["-rtsp_transport", "tcp", "-timeout", "10000000"];
+  const uncounted = ["-fpsprobesize", "0"];
+  if (sourceUrl.startsWith("rtsp:"))
+    return ["-rtsp_transport", "tcp", "-timeout", "10000000", ...uncounted];
   if (!sourceUrl.startsWith("rtmp:")) return [];
-  return ["-rtmp_live", "live", "-rw_timeout", "10000000", "-fpsprobesize", "0"];
+  return ["-rtmp_live", "live", "-rw_timeout", "10000000", ...uncounted];
 }
 
 function sourceArguments(order: LadderOrder): readonly string[] {
@@ -85,6 +96,26 @@ function sourceArguments(order: LadderOrder): readonly string[] {
   ].flat();
 }
 
+/**
+ * The encoders cannot change their size: a picture that is turned in the middle is shown whole within the first one's frame,
+ * until the ladder is started anew. Both sides are even because x264 demands it.
+ */
+function rungSize({ video }: Tracks, shortSide: number): { width: number; height: number } {
+  const { width, height } = video ?? { width: shortSide, height: shortSide };
+  const longSide = (shortSide * Math.max(width, height)) / Math.min(width, height);
+  const evenLongSide = Math.round(longSide / 2) * 2;
+  return width > height
+    ? { width: evenLongSide, height: shortSide }
+    : { width: shortSide, height: evenLongSide };
+}
+
+/**
+ * Timestamps that jump are no content: without it `fps` would fill a jump ahead with frames. The ladder is started anew then, which
+ * takes some milliseconds.
+ */
+const JUMP_SEC = 5;
+const JOINED = `setpts='PTS-st(0,ld(0)+if(gt(abs(PTS-PREV_INPTS)*TB,${JUMP_SEC}),PTS-PREV_INPTS-0.03/TB,0))'`;
+
 /** One decoder, one scaler a rung. The short side is limited, so that a portrait stays one. */
 function filterGraph(order: LadderOrder): string | undefined {
   const { plan, framesPerSecondMax } = order;
@@ -94,16 +125,27 @@ function filterGraph(order: LadderOrder): string | undefined {
   const fps = `fps=fps='if(gt(source_fps,1),min(source_fps,${framesPerSecondMax}),${framesPerSecondMax})'`;
   const pads = encoded.map((_, index) => `[s${index}]`).join("");
   const scalers = encoded.map(({ shortSide }, index) => {
-    const width = `w='if(gt(iw,ih),-2,${shortSide})'`;
-    const height = `h='if(gt(iw,ih),${shortSide},-2)'`;
-    return `[s${index}]scale=${width}:${height}:flags=fast_bilinear,format=yuv420p[v${index}]`;
+    const { width, height } = rungSize(order.tracks, shortSide);
+    const isOfShape = `lt(abs(iw/ih-${width}/${height}),0.02)`;
+    const fitted = [
+      `w='if(${isOfShape},${width},trunc(min(${width},${height}*iw/ih)/2)*2)'`,
+      `h='if(${isOfShape},${height},trunc(min(${height},${width}*ih/iw)/2)*2)'`,
+    ].join(":");
+    const frame = `pad=w=${width}:h=${height}:x=-1:y=-1`;
+    return `[s${index}]scale=${fitted}:flags=fast_bilinear,format=yuv420p,${frame}[v${index}]`;
   });
   const outputs =
     thumbnail === undefined
       ? `split=${encoded.length}${pads}`
       : `split=${encoded.length + 1}${pads}[whole]`;
   const others = thumbnail === undefined ? [] : [`[whole]${thumbnail}`];
-  return [`[0:v:0]${fps},${outputs}`, ...scalers, ...others].join(";");
+  return [`[0:v:0]${JOINED},${fps},${outputs}`, ...scalers, ...others].join(";");
+}
+
+/** Each is an output of its own: beside another track, a silent one would hold it up. */
+function packetList(kind: TrackKind): readonly string[] {
+  const list = `pipe:${PACKET_LISTS[kind]}`;
+  return ["-map", `0:${kind === "video" ? "v" : "a"}:0`, "-c", "copy", "-f", "framecrc", list];
 }
 
 function hasThumbnail({ plan, thumbnailSec }: LadderOrder): boolean {
@@ -208,6 +250,7 @@ function muxerArguments(order: LadderOrder): readonly string[] {
     ["-hls_delete_threshold", "3", "-start_number", String(firstNumber)],
     ["-hls_flags", isResumed ? `${flags}+append_list` : flags],
     ["-hls_segment_filename", `${folder}/%v/%d.ts`],
+    ["-max_interleave_delta", INTERLEAVING_MAX_US],
   ].flat();
 }
 

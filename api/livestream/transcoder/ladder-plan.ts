@@ -37,7 +37,8 @@ const AUDIO_KBPS = 128;
 
 /**
  * All ladders for a broadcast, from the whole one down to the cheapest: each has one rung less from the top, then comes
- * the broadcaster's own picture where it is H.264, or sound alone. Empty when there is neither picture nor sound.
+ * the broadcaster's own picture where it is H.264. Another picture is encoded in the ladder's smallest rung, and only a
+ * machine that is too slow for that makes sound alone. Empty when there is neither picture nor sound.
  */
 export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly LadderPlan[] {
   const hasSound = tracks.audioCodec !== undefined;
@@ -58,7 +59,12 @@ export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly 
     plans.push(planOf(copied, rungs.slice(dropped)));
   }
   if (own !== undefined) plans.push(planOf(own, []));
-  else if (hasSound) plans.push(soundAlone());
+  else {
+    const smallest = smallestRung(shortSide, settings);
+    const isThere = rungs.at(-1)?.shortSide === smallest?.shortSide;
+    if (smallest !== undefined && !isThere) plans.push(planOf(copied, [smallest]));
+    if (hasSound) plans.push(soundAlone());
+  }
   return plans;
 }
 
@@ -86,9 +92,19 @@ function rungsOf(
     return fitting.filter((rung) => rung.shortSide < shortSide).slice(0, rungsMax - 1);
   }
   if (fitting.length > 0) return fitting.slice(0, rungsMax);
+  const smallest = smallestRung(shortSide, { ladder });
+  return smallest === undefined ? [] : [smallest];
+}
+
+/** The ladder's last rung, or one of the source's size where that is smaller still. */
+function smallestRung(
+  shortSide: number,
+  { ladder }: Pick<LadderSettings, "ladder">,
+): Rung | undefined {
+  const last = ladder.at(-1);
+  if (last === undefined || last.shortSide <= shortSide) return last;
   const even = Math.floor(shortSide / 2) * 2;
-  const least = ladder.at(-1);
-  return least === undefined ? [] : [{ ...least, name: `${even}p`, shortSide: even }];
+  return { ...last, name: `${even}p`, shortSide: even };
 }
 
 interface PlanParts {

@@ -1,15 +1,22 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import type { FolderOwner } from "./stream-folder.js";
+import type { TrackKind } from "./track-flow.js";
 
 export interface LadderProcessEvents {
   /** How much video it has made, in milliseconds since it was started. */
   readonly onProgress: (madeMs: number) => void;
   /** A line of what it complains of. */
   readonly onLine: (line: string) => void;
+  /** What its list of a track's packets goes on with. */
+  readonly onPackets: (kind: TrackKind, chunk: string) => void;
   /** It has ended; `how` says with what. */
   readonly onEnded: (how: string) => void;
 }
+
+/** The descriptors on which ffmpeg lists the packets that it reads of each track. */
+export const PACKET_LISTS = { video: 3, audio: 4 } as const;
 
 const PROGRESS = /^out_time_us=(\d+)$/;
 
@@ -28,7 +35,7 @@ export class LadderProcess {
   ) {
     const { userId, groupId } = owner;
     this.#child = spawn("setpriv", ["--pdeathsig", "KILL", "ffmpeg", ...args], {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
       // A signal to this process's group would be its first, and ours the second.
       detached: true,
       env: { PATH: path },
@@ -53,6 +60,12 @@ export class LadderProcess {
       }
     });
     this.#readLines("stderr", events.onLine);
+    for (const kind of ["video", "audio"] as const) {
+      const list = this.#child.stdio[PACKET_LISTS[kind]];
+      if (!(list instanceof Readable)) continue;
+      list.setEncoding("utf8");
+      list.on("data", (chunk: string) => events.onPackets(kind, chunk));
+    }
   }
 
   get hasEnded(): boolean {

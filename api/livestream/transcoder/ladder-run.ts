@@ -8,6 +8,7 @@ import { LineQuota } from "./line-quota.js";
 import type { Tracks } from "./published-stream.js";
 import { SpeedWatch } from "./speed-watch.js";
 import { freeBytes, StreamFolder } from "./stream-folder.js";
+import { TrackFlow, type TrackKind } from "./track-flow.js";
 import type { TranscoderConfig } from "./transcoder-config.js";
 
 /** How long ffmpeg may take to finish by itself, then after our signal. */
@@ -20,13 +21,22 @@ const FIRST_SEGMENT_MAX_MS = 8_000;
 /** One that ran for so long is started again at once. */
 const RUN_IS_GOOD_MS = 30_000;
 
+/** What one ffmpeg makes, and of what. */
+export interface LadderContent {
+  readonly plan: LadderPlan;
+  readonly tracks: Tracks;
+  /** Tracks whose packets are watched: those that are played, and those that may come back. */
+  readonly watched: readonly TrackKind[];
+}
+
 export interface LadderRunParts {
   readonly streamKey: string;
-  readonly tracks: Tracks;
   readonly folder: StreamFolder;
   readonly config: TranscoderConfig;
   readonly path: string;
   readonly clock: Clock;
+  /** For the names of segments: the time since 1970, without the steps of the machine's clock. */
+  readonly segmentEpochMs: () => number;
   readonly log: Logger;
   /** Left out: what the file system says of the folder. */
   readonly freeBytes?: (folder: string) => number;
@@ -36,7 +46,10 @@ export interface LadderRunParts {
 export class LadderRun {
   readonly #parts: LadderRunParts;
   readonly #lines: LineQuota;
-  #plan: LadderPlan;
+  #content: LadderContent;
+  #flow: TrackFlow;
+  /** ffmpeg was killed to be started anew at once. */
+  #isReplaced = false;
   #process: LadderProcess | undefined;
   #speed: SpeedWatch;
   #startedMs = 0;
@@ -50,15 +63,25 @@ export class LadderRun {
   #roomNeededBytes: number | undefined;
   #isFinishing = false;
 
-  constructor(parts: LadderRunParts, plan: LadderPlan) {
+  constructor(parts: LadderRunParts, content: LadderContent) {
     this.#parts = parts;
-    this.#plan = plan;
+    this.#content = content;
+    this.#flow = new TrackFlow([], () => undefined);
     this.#lines = new LineQuota(parts.clock);
     this.#speed = new SpeedWatch(parts.config.speedMin);
   }
 
   get plan(): LadderPlan {
-    return this.#plan;
+    return this.#content.plan;
+  }
+
+  get content(): LadderContent {
+    return this.#content;
+  }
+
+  /** What the present ffmpeg reads. */
+  get flow(): TrackFlow {
+    return this.#flow;
   }
 
   get restarts(): number {
@@ -87,24 +110,24 @@ export class LadderRun {
 
   /** `isResumed`: goes on in the playlists of a transcoder that was killed. */
   start(isResumed: boolean): void {
-    const newest = isResumed ? this.#parts.folder.newest(this.#plan.names) : undefined;
+    const newest = isResumed ? this.#parts.folder.newest(this.plan.names) : undefined;
     // What the killed one left is no progress of ours.
     if (newest !== undefined) this.#seen = newest;
     this.#start(newest !== undefined);
   }
 
-  /** From now on makes other rungs; those that both have go on in their playlists. */
-  change(plan: LadderPlan): void {
-    this.#plan = plan;
+  /** From now on makes something else; the rungs that both have go on in their playlists. */
+  change(content: LadderContent): void {
+    this.#content = content;
     this.#restarts += 1;
     this.#restartPauseMs = 0;
-    this.#process?.signal("SIGKILL");
     this.#restartAtMs = this.#parts.clock.monotonicMs();
+    this.#replace();
   }
 
   /** Looks at what has been made; true when every rung has a newer segment than before. */
   advance(nowMs: number): boolean {
-    const newest = this.#parts.folder.newest(this.#plan.names);
+    const newest = this.#parts.folder.newest(this.plan.names);
     if (newest === undefined || this.#process === undefined) return false;
     for (const [rung, segment] of newest) if (this.#seen.get(rung) === segment) return false;
     this.#seen = newest;
@@ -149,18 +172,17 @@ export class LadderRun {
   }
 
   #start(isResumed: boolean): void {
-    const { tracks, folder, config, path, clock, streamKey } = this.#parts;
-    const { names } = this.#plan;
+    const { folder, config, path, clock, streamKey, segmentEpochMs } = this.#parts;
+    const { names } = this.plan;
     const sequences = isResumed ? names.flatMap((name) => folder.mediaSequence(name) ?? []) : [];
     if (sequences.length > 0) folder.keepOnly(names);
     else folder.clear();
     // Playlists that are there keep their numbers where the given one is not above them.
     const firstNumber =
-      sequences.length > 0 ? Math.min(...sequences) : StreamFolder.freshNumber(clock.epochMs());
+      sequences.length > 0 ? Math.min(...sequences) : StreamFolder.freshNumber(segmentEpochMs());
     const args = ladderArguments({
       ...config,
-      plan: this.#plan,
-      tracks,
+      ...this.#content,
       sourceUrl: config.sourceUrl.replace("KEY", streamKey),
       folder: folder.path,
       firstNumber,
@@ -170,9 +192,18 @@ export class LadderRun {
     this.#restartAtMs = undefined;
     const speed = new SpeedWatch(config.speedMin);
     this.#speed = speed;
-    const started = new LadderProcess(args, config, path, {
+    const flow = new TrackFlow(this.#content.watched, () => {
+      if (this.#process === started) this.#jumped();
+    });
+    this.#flow = flow;
+    this.#isReplaced = false;
+    const started: LadderProcess = new LadderProcess(args, config, path, {
       onProgress: (madeMs) => speed.note(madeMs, clock.monotonicMs()),
-      onLine: (line) => this.#relay(line),
+      onLine: (line) => {
+        flow.noteLine(line);
+        this.#relay(line);
+      },
+      onPackets: (kind, chunk) => flow.note(kind, chunk, clock.monotonicMs()),
       onEnded: (how) => {
         if (this.#process === started) this.#ended(how);
       },
@@ -180,12 +211,37 @@ export class LadderRun {
     this.#process = started;
   }
 
+  /** What comes after a jump of the timestamps is a new beginning for the players. */
+  #jumped(): void {
+    if (this.#isFinishing || this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
+    this.#restartLater("its timestamps have jumped");
+    this.#replace();
+  }
+
+  #replace(): void {
+    this.#isReplaced = true;
+    this.#process?.signal("SIGKILL");
+  }
+
   #ended(how: string): void {
     if (this.#isFinishing) return;
+    const isDue =
+      (this.#restartAtMs ?? Number.POSITIVE_INFINITY) <= this.#parts.clock.monotonicMs();
+    if (this.#isReplaced && isDue && !this.#isWaitingForRoom && !this.#hasNoRoom())
+      return this.#startAgain();
     // At once: the other ladders need not stop then.
     if (this.#isWaitingForRoom) this.#roomNeededBytes ??= this.#giveRoom();
     if (this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
     this.#restartLater(`ffmpeg ${how}`);
+  }
+
+  #startAgain(): void {
+    try {
+      this.#start(true);
+    } catch (error) {
+      const { log, streamKey } = this.#parts;
+      log.error({ streamKey, error }, "ffmpeg cannot be started: trying again in a second");
+    }
   }
 
   /** At once after a good while, else with growing pauses. */

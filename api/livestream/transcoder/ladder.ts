@@ -2,19 +2,28 @@ import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { within } from "../../../engine/time/deadline.js";
 import { type LadderPlan, ladderPlans, levelBelow } from "./ladder-plan.js";
-import { folderOf, LadderRun } from "./ladder-run.js";
+import { folderOf, type LadderContent, LadderRun } from "./ladder-run.js";
 import { ListingKeeper } from "./listing-keeper.js";
-import type { PublishedStream, Tracks } from "./published-stream.js";
+import { areSameTracks, type PublishedStream, type Tracks } from "./published-stream.js";
 import type { RecordedRung, Recording } from "./recording/recording.js";
 import type { SessionRecords } from "./session-records.js";
 import type { SourceDescriber } from "./source-describer.js";
 import type { LadderReport, StateApiClient } from "./state-api-client.js";
+import { TRACK_KINDS, type TrackKind } from "./track-flow.js";
 import type { TranscoderConfig } from "./transcoder-config.js";
 
 /** How often the playlists are looked at, until the stream is listed and then. */
 const LOOK_PERIOD_MS = 100;
 const MEND_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
+/**
+ * A broadcast whose tracks change again and again has its ladder started anew so rarely: the pause doubles with each change, and is
+ * over when there was none for a minute.
+ */
+const CHANGE_PAUSE_MIN_MS = 2_000;
+const CHANGE_PAUSE_MAX_MS = 60_000;
+const CHANGES_FORGOTTEN_MS = 60_000;
+
 /** A disk that hangs may not keep the key from its next broadcast. */
 const LAST_SEGMENTS_MAX_MS = 5_000;
 
@@ -27,9 +36,11 @@ export interface LadderParts {
   /** Where PATH is looked up for ffmpeg. */
   readonly path: string;
   readonly clock: Clock;
+  /** For the names of segments: the time since 1970, without the steps of the machine's clock. */
+  readonly segmentEpochMs: () => number;
   readonly log: Logger;
-  /** Which of the plans, the whole one first, this machine has room for. */
-  readonly admit: (plans: readonly LadderPlan[]) => number;
+  /** Which of the plans, the whole one first, this machine has room for beside the other ladders. */
+  readonly admit: (plans: readonly LadderPlan[], ladder: Ladder) => number;
 }
 
 /** One broadcast, from its beginning to its end: what it holds, its ffmpeg, and that it is listed. */
@@ -47,6 +58,12 @@ export class Ladder {
   #level = 0;
   #run: LadderRun | undefined;
   #recording: Recording | undefined;
+  /** What the broadcast holds, whether it flows at the moment or not. */
+  #tracks: Tracks | undefined;
+  /** Tracks that are there and silent. */
+  readonly #ended = new Set<TrackKind>();
+  #changedMs = Number.NEGATIVE_INFINITY;
+  #changePauseMs = 0;
   #mendedMs = 0;
   /** Not begun before, since it could not be. */
   #beginAtMs = 0;
@@ -113,7 +130,7 @@ export class Ladder {
       { streamKey: this.streamKey, speed, rungs: plan.names.join(" ") },
       "overload: rungs are dropped",
     );
-    run.change(plan);
+    run.change({ ...run.content, plan });
     this.#remember(plan);
   }
 
@@ -168,12 +185,12 @@ export class Ladder {
 
   #begin(nowMs: number): void {
     const tracks = this.#source.describe(nowMs);
-    const { config, admit, log, path, clock } = this.#parts;
+    const { config, admit, log } = this.#parts;
     const { streamKey } = this;
     if (this.#source.unreadable !== undefined) this.#reason = this.#source.unreadable;
     if (tracks === undefined) return;
     this.#plans = ladderPlans(tracks, config);
-    this.#level = admit(this.#plans);
+    this.#level = admit(this.#plans, this);
     const plan = this.#plans[this.#level];
     if (plan === undefined) return;
     if (this.#level > 0) {
@@ -188,13 +205,16 @@ export class Ladder {
       "broadcast begins",
     );
     this.#remember(plan);
+    this.#tracks = tracks;
     const folder = folderOf(config, streamKey);
-    this.#run = new LadderRun({ streamKey, tracks, folder, config, path, clock, log }, plan);
+    const content = this.#contentOf(plan, tracks);
+    this.#run = new LadderRun({ ...this.#parts, streamKey, folder }, content);
     this.#run.start(this.#oldRungs === plan.names.join(" "));
     this.#recording = this.#parts.record(streamKey, this.#startedAtMs);
   }
 
   #watch(run: LadderRun, nowMs: number): void {
+    this.#followTracks(run, nowMs);
     const isDue = nowMs - this.#mendedMs >= MEND_PERIOD_MS;
     if (!isDue && this.#listing.isListed) return;
     const { config, log } = this.#parts;
@@ -209,6 +229,63 @@ export class Ladder {
     if (!this.#listing.isListed) return;
     log.error({ streamKey: this.streamKey }, "un-listed: no new segment");
     void this.#listing.withdraw();
+  }
+
+  /** Plays the tracks that flow now. */
+  #followTracks(run: LadderRun, nowMs: number): void {
+    if (this.#tracks === undefined) return;
+    const { tracks } = run.content;
+    const whole = this.#source.now(this.#tracks, nowMs);
+    const ended = new Set(this.#ended);
+    for (const kind of TRACK_KINDS) {
+      if (run.flow.hasEnded(kind, nowMs)) ended.add(kind);
+      else if (run.flow.isBack(kind, nowMs)) ended.delete(kind);
+    }
+    const playing = withoutTracks(whole, ended);
+    if (areSameTracks(playing, tracks) || nowMs - this.#changedMs < this.#changePauseMs) return;
+    this.#tracks = whole;
+    this.#ended.clear();
+    for (const kind of ended) this.#ended.add(kind);
+    this.#change(run, playing, nowMs);
+  }
+
+  #change(run: LadderRun, playing: Tracks, nowMs: number): void {
+    const { config, admit, log } = this.#parts;
+    const held = run.plan.megapixels;
+    const isReduced = this.#level > 0;
+    const plans = ladderPlans(playing, config);
+    const admitted = admit(plans, this);
+    // What was reduced stays so.
+    const within = plans.findIndex(({ megapixels }) => megapixels <= held);
+    const level = isReduced && within !== -1 ? Math.max(within, admitted) : admitted;
+    const plan = plans[level];
+    if (plan === undefined) return;
+    const isCalm = nowMs - this.#changedMs > CHANGES_FORGOTTEN_MS;
+    this.#changePauseMs = isCalm
+      ? CHANGE_PAUSE_MIN_MS
+      : Math.min(this.#changePauseMs * 2, CHANGE_PAUSE_MAX_MS);
+    this.#changedMs = nowMs;
+    this.#plans = plans;
+    this.#level = level;
+    const { video, audioCodec } = playing;
+    const size = video === undefined ? undefined : `${video.width}x${video.height}`;
+    const rungs = plan.names.join(" ");
+    log.info(
+      { streamKey: this.streamKey, size, video: video?.codec, audio: audioCodec, rungs },
+      "the tracks of a broadcast have changed",
+    );
+    run.change(this.#contentOf(plan, playing));
+    this.#remember(plan);
+  }
+
+  /** RTMP has no track that is silent: one that comes back is told as a new one. Elsewhere it is watched. */
+  #contentOf(plan: LadderPlan, playing: Tracks): LadderContent {
+    const isRtmp = this.#parts.config.sourceUrl.startsWith("rtmp:");
+    const { video, audioCodec } = isRtmp ? playing : (this.#tracks ?? playing);
+    const watched = TRACK_KINDS.filter(
+      (kind) => (kind === "video" ? video?.codec : audioCodec) !== undefined,
+    );
+    return { plan, tracks: playing, watched };
   }
 
   /** At each change of how it does, and from time to time. */
@@ -250,4 +327,13 @@ export class Ladder {
     records.forget(this.streamKey);
     log.info({ streamKey: this.streamKey }, "broadcast ended");
   }
+}
+
+function withoutTracks(tracks: Tracks, kinds: ReadonlySet<TrackKind>): Tracks {
+  const hasAudio = !kinds.has("audio");
+  return {
+    video: kinds.has("video") ? undefined : tracks.video,
+    audioCodec: hasAudio ? tracks.audioCodec : undefined,
+    audioFormat: hasAudio ? tracks.audioFormat : undefined,
+  };
 }

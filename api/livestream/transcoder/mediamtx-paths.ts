@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { withoutPort } from "../../http/request/client-address.js";
+import { plainAddress, withoutPort } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
   askMediaServer,
@@ -19,8 +19,13 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 const PATHS_MAX = 1_000;
 
-const Size = v.looseObject({ width: v.optional(v.number(), 0), height: v.optional(v.number(), 0) });
-const Track = v.object({ codec: v.string(), codecProps: v.nullish(Size) });
+const Properties = v.looseObject({
+  width: v.optional(v.number(), 0),
+  height: v.optional(v.number(), 0),
+  sampleRate: v.optional(v.number()),
+  channelCount: v.optional(v.number()),
+});
+const Track = v.object({ codec: v.string(), codecProps: v.nullish(Properties) });
 const Path = v.object({
   name: v.string(),
   /** Called `available` beside it since v1.17. */
@@ -70,7 +75,7 @@ export class MediaMtxPaths implements MediaServer {
     if (list === undefined) return undefined;
     try {
       const answer = await askMediaServer(`${this.#url}/v3/${list}/get/${encodeURIComponent(id)}`);
-      return withoutPort(v.parse(Connection, JSON.parse(answer)).remoteAddr);
+      return plainAddress(withoutPort(v.parse(Connection, JSON.parse(answer)).remoteAddr));
     } catch {
       return undefined;
     }
@@ -98,6 +103,13 @@ function tracksOf(tracks: readonly v.InferOutput<typeof Track>[]): Tracks {
       width: video.codecProps?.width ?? 0,
       height: video.codecProps?.height ?? 0,
     },
+    audioFormat: audioFormatOf(audio?.codecProps),
     audioCodec: audio && (audio.codec === "MPEG-4 Audio" ? "aac" : audio.codec.toLowerCase()),
   };
+}
+
+function audioFormatOf(properties: v.InferOutput<typeof Properties> | null | undefined) {
+  return properties?.sampleRate === undefined
+    ? undefined
+    : `${properties.sampleRate} Hz, ${properties.channelCount ?? "?"} channels`;
 }

@@ -1,4 +1,5 @@
 // By hand, since nginx-rtmp writes each element of interest without attributes, and the same ones for all streams.
+import { plainAddress } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
   askMediaServer,
@@ -28,7 +29,7 @@ export function parseNginxStatistics(text: string): readonly PublishedStream[] {
     const client = blocks(stream, "client").find((one) => one.includes("<publishing/>"));
     if (client === undefined || !STREAM_KEY.test(streamKey)) return [];
     const session = `nginx-${pid}-${inside(client, "id")}`;
-    const clientIp = inside(client, "address");
+    const clientIp = plainAddress(inside(client, "address"));
     const tracks = tracksOf(blocks(stream, "meta")[0] ?? "");
     return [{ streamKey, session, clientIp: clientIp === "" ? undefined : clientIp, tracks }];
   });
@@ -42,9 +43,13 @@ function tracksOf(meta: string): Tracks {
   const videoCodec = inside(video, "codec").toLowerCase();
   const isKnown = videoCodec !== "" || size.height > 0;
   const audioCodec = inside(audio, "codec").toLowerCase();
+  const sampleRate = inside(audio, "sample_rate");
+  const audioFormat =
+    sampleRate === "" ? undefined : `${sampleRate} Hz, ${inside(audio, "channels")} channels`;
   return {
     video: isKnown ? { codec: videoCodec === "" ? "unknown" : videoCodec, ...size } : undefined,
     audioCodec: audioCodec === "" ? undefined : audioCodec,
+    audioFormat,
   };
 }
 

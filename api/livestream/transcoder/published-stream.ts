@@ -11,6 +11,28 @@ export interface Tracks {
   readonly video: VideoTrack | undefined;
   /** The sound's codec; `aac` goes into HLS as it is. */
   readonly audioCodec: string | undefined;
+  /** Sample rate and channels, as the media server writes them; undefined where it does not tell. */
+  readonly audioFormat?: string | undefined;
+}
+
+/** Whether one ladder fits both. Codecs that have to be encoded anew are all the same to it. */
+export function areSameTracks(one: Tracks, other: Tracks): boolean {
+  const isSameAudio =
+    treatmentOf(one.audioCodec, "aac") === treatmentOf(other.audioCodec, "aac") &&
+    (one.audioFormat === undefined ||
+      other.audioFormat === undefined ||
+      one.audioFormat === other.audioFormat);
+  return (
+    isSameAudio &&
+    treatmentOf(one.video?.codec, "h264") === treatmentOf(other.video?.codec, "h264") &&
+    one.video?.width === other.video?.width &&
+    one.video?.height === other.video?.height
+  );
+}
+
+function treatmentOf(codec: string | undefined, copied: string): "none" | "copied" | "encoded" {
+  if (codec === undefined) return "none";
+  return codec === copied ? "copied" : "encoded";
 }
 
 /** One broadcaster, as the media server sees it now. */

@@ -1,5 +1,5 @@
 import type { Logger } from "../../../engine/log.js";
-import { NO_TRACKS, type Tracks } from "./published-stream.js";
+import { NO_TRACKS, type Tracks, type VideoTrack } from "./published-stream.js";
 
 /** A stream with one kind of track may only not have told of the other yet. */
 const ONE_KIND_AFTER_MS = 700;
@@ -8,6 +8,8 @@ const PROBE_AFTER_MS = 3_000;
 const PROBE_AGAIN_MS = 2_000;
 /** What Debian's ffmpeg decodes out of RTMP and RTSP. */
 const READABLE = new Set(["h264", "hevc", "vp8", "vp9", "mpeg4", "mpeg2video", "mjpeg", "flv1"]);
+
+const SIZE_NEVER_TOLD = new Set(["vp8", "vp9"]);
 
 export interface Probed {
   readonly tracks: Tracks;
@@ -47,14 +49,31 @@ export class SourceDescriber {
     this.#tracks = tracks;
   }
 
+  /**
+   * What the broadcast holds now, where it held `begun` before: by what the media server says, and of a picture whose size that
+   * does not tell, by a look inside.
+   */
+  now(begun: Tracks, nowMs: number): Tracks {
+    const { video, audioCodec, audioFormat } = this.#tracks;
+    const sound = { audioCodec: audioCodec ?? begun.audioCodec, audioFormat };
+    if (video === undefined || isSized(video)) return { video: video ?? begun.video, ...sound };
+    if (begun.video !== undefined || !READABLE.has(video.codec)) {
+      return { video: begun.video, ...sound };
+    }
+    return { video: this.#described(nowMs)?.video, ...sound };
+  }
+
   /** What there is to make a ladder of; undefined while that is not known. To be asked a few times a second. */
   describe(nowMs: number): Tracks | undefined {
     this.#firstMs ??= nowMs;
     const ageMs = nowMs - this.#firstMs;
     const { video, audioCodec } = this.#tracks;
-    const isVideoKnown = video !== undefined && video.height > 0 && READABLE.has(video.codec);
-    if (isVideoKnown && (audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS))
-      return this.#tracks;
+    const isVideoKnown = video !== undefined && isSized(video);
+    const isWhole = audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS;
+    if (isVideoKnown && isWhole) return this.#tracks;
+    // MediaMTX never tells the size of VP8 and VP9: nothing is waited for.
+    if (video !== undefined && SIZE_NEVER_TOLD.has(video.codec) && isWhole)
+      return this.#described(nowMs);
     const isSoundAlone = video === undefined && audioCodec !== undefined;
     if (isSoundAlone && ageMs >= ONE_KIND_AFTER_MS) return this.#tracks;
     if (ageMs < PROBE_AFTER_MS) return undefined;
@@ -64,7 +83,7 @@ export class SourceDescriber {
   /** By what a look into the stream has found. */
   #described(nowMs: number): Tracks | undefined {
     const { video, audioCodec } = this.#probed;
-    if (video !== undefined && video.height > 0 && READABLE.has(video.codec)) return this.#probed;
+    if (video !== undefined && isSized(video)) return this.#probed;
     const codec = this.#foundCodec ?? video?.codec ?? this.#tracks.video?.codec;
     if (this.#hasProbed && codec !== undefined) this.#say(codec);
     if (audioCodec !== undefined) return { video: undefined, audioCodec };
@@ -96,4 +115,8 @@ export class SourceDescriber {
       this.#log.warn({ streamKey: this.#streamKey }, "cannot be read yet");
     }
   }
+}
+
+function isSized({ codec, height }: VideoTrack): boolean {
+  return height > 0 && READABLE.has(codec);
 }

@@ -96,7 +96,9 @@ export class StreamFolder {
       const text = this.#lines(rung).join("\n");
       if (text === "" || text.includes("#EXT-X-ENDLIST")) continue;
       const path = join(this.path, rung, "index.m3u8");
-      writeFileSync(`${path}.tmp`, `${text}#EXT-X-ENDLIST\n`, { mode: 0o644 });
+      // ffmpeg rounds the length of the longest segment, which may be the only one.
+      const valid = text.replace("#EXT-X-TARGETDURATION:0\n", "#EXT-X-TARGETDURATION:1\n");
+      writeFileSync(`${path}.tmp`, `${valid}#EXT-X-ENDLIST\n`, { mode: 0o644 });
       renameSync(`${path}.tmp`, path);
     }
   }

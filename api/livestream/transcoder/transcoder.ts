@@ -14,7 +14,7 @@ const ASK_PERIOD_MS = 200;
 /** For so long a media server that hangs is taken to have the broadcasters that it had. */
 const SILENCE_MAX_MS = 5_000;
 
-export interface TranscoderParts extends Omit<LadderParts, "admit"> {
+export interface TranscoderParts extends Omit<LadderParts, "admit" | "segmentEpochMs"> {
   readonly mediaServer: MediaServer;
   readonly budget: EncodingBudget;
   /** Broadcasts that are taken at once; the next one waits until another ends. */
@@ -32,6 +32,8 @@ export class Transcoder {
   readonly #turnedAway: TurnedAway;
   readonly #log: Logger;
   readonly #clock: Clock;
+  /** On the machine's clock, as it was at the start. */
+  readonly #monotonicZeroMs: number;
   readonly #stopAsking: CancelTimer;
   #asking: Promise<void> | undefined;
   #isAskedAgain = false;
@@ -46,6 +48,7 @@ export class Transcoder {
     this.#clock = parts.clock;
     this.#turnedAway = new TurnedAway({ ...parts, leaseSec: parts.config.leaseSec });
     this.#answeredMs = parts.clock.monotonicMs();
+    this.#monotonicZeroMs = parts.clock.epochMs() - parts.clock.monotonicMs();
     this.#stopAsking = parts.clock.every(ASK_PERIOD_MS, () => {
       this.#relieve();
       if (this.#asking === undefined) void this.look();
@@ -129,7 +132,11 @@ export class Transcoder {
     describer.see(tracks);
     const ladder = new Ladder(stream, describer, {
       ...this.#parts,
-      admit: (plans) => budget.admit(plans, this.#ladders.values(), this.#clock.monotonicMs()),
+      segmentEpochMs: () => this.#monotonicZeroMs + this.#clock.monotonicMs(),
+      admit: (plans, one) => {
+        const others = [...this.#ladders.values()].filter((other) => other !== one);
+        return budget.admit(plans, others, this.#clock.monotonicMs(), one.megapixels);
+      },
     });
     this.#ladders.set(streamKey, ladder);
   }

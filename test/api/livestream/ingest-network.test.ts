@@ -17,6 +17,11 @@ test("the network of the ingest can be narrowed to one address", async (t) => {
   assert.equal((await api.publish("alice")).status, 200);
 });
 
+test("a state API that listens on IPv6 takes the webhooks of an ingest with an IPv4 address", async (t) => {
+  const api = await StateApi.start(t, { host: "::", webhookNetworks: ["127.0.0.1"] });
+  assert.equal((await api.publish("alice")).status, 200);
+});
+
 const TELLTALES: readonly (readonly [name: string, value: string])[] = [
   ["x-forwarded-for", "127.0.0.1"],
   ["x-real-ip", "127.0.0.1"],

@@ -140,8 +140,13 @@ export class HlsPlayer {
       this.#start();
     });
     this.#hasSound = true;
-    hls.on(Events.BUFFER_CODECS, (_, { audio, audiovideo }) => {
+    let kinds: string | undefined;
+    hls.on(Events.BUFFER_CODECS, (_, { audio, video, audiovideo }) => {
       this.#hasSound = audio !== undefined || audiovideo !== undefined;
+      const found = [audio, video, audiovideo].map((track) => track !== undefined).join();
+      // A browser adds no track to what it plays, and waits for one that has ended.
+      if (kinds !== undefined && kinds !== found && this.#hls === hls) this.#reload();
+      kinds = found;
     });
     hls.on(Events.LEVEL_SWITCHED, (_, { level }) => {
       const played = hls.levels[level];
@@ -179,6 +184,18 @@ export class HlsPlayer {
       return;
     }
     this.#retry();
+  }
+
+  /** Sound or picture has come or ended. */
+  #reload(): void {
+    const path = this.#path;
+    if (path === undefined) return;
+    // Not from within the player that is ended.
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#clock.after(0, () => {
+      this.#unload();
+      this.#load(path);
+    });
   }
 
   #refused(): void {

@@ -40,7 +40,7 @@ export class PlayerControls {
       this.#video.muted = this.#video.volume === 0;
     });
     this.#toLive.addEventListener("click", () => this.#goLive());
-    this.#fullScreen.hidden = !document.fullscreenEnabled;
+    this.#fullScreen.hidden = !document.fullscreenEnabled && !canFillPhone(this.#video);
     this.#fullScreen.addEventListener("click", () => this.#toggleFullScreen());
     this.#stage.addEventListener("keydown", (event) => this.#pressed(event));
     this.#video.addEventListener("click", () => this.#togglePause());
@@ -86,6 +86,11 @@ export class PlayerControls {
   }
 
   #toggleFullScreen(): void {
+    // An iPhone shows the video alone on its whole screen, with its own buttons.
+    if (!document.fullscreenEnabled) {
+      if (canFillPhone(this.#video)) this.#video.webkitEnterFullscreen();
+      return;
+    }
     const done = isFullScreen() ? document.exitFullscreen() : this.#stage.requestFullscreen();
     done.catch(() => undefined);
   }
@@ -102,6 +107,15 @@ export class PlayerControls {
     else return;
     event.preventDefault();
   }
+}
+
+/** Safari on iPhones before iOS 26: no element but a video can fill the screen. */
+interface VideoOfPhone {
+  webkitEnterFullscreen(): void;
+}
+
+function canFillPhone(video: object): video is VideoOfPhone {
+  return "webkitEnterFullscreen" in video && typeof video.webkitEnterFullscreen === "function";
 }
 
 function isFullScreen(): boolean {

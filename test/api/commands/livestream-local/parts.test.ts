@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { findDebianParts } from "../../../../api/commands/livestream-local/debian-packages.js";
 import { filledTemplate } from "../../../../api/commands/livestream-local/filled-template.js";
-import { parseLocalSettings } from "../../../../api/commands/livestream-local/local-settings.js";
+import {
+  listenAddress,
+  ownAddress,
+  parseLocalSettings,
+} from "../../../../api/commands/livestream-local/local-settings.js";
 
 test("a template is filled in wholly or not at all", () => {
   assert.equal(filledTemplate("listen ${PORT}; $host ${PORT}", { PORT: "1" }), "listen 1; $host 1");
@@ -49,6 +53,16 @@ test("the settings have the ports of the specification, and every wrong one is n
     areViewersChecked: false,
   });
   assert.equal(parseLocalSettings({ PUBLISH_KEYS: "a=b" }).arePublishKeysChecked, true);
+  for (const host of ["::", "::1", "127.0.0.1"])
+    assert.equal(parseLocalSettings({ HOST: host }).host, host);
+  assert.deepEqual(
+    ["::", "::1", "0.0.0.0"].map((host) => [listenAddress(host, 80), ownAddress(host)]),
+    [
+      ["[::]:80 ipv6only=off", "127.0.0.1"],
+      ["[::1]:80", "[::1]"],
+      ["0.0.0.0:80", "127.0.0.1"],
+    ],
+  );
   assert.throws(
     () => parseLocalSettings({ FRONT_PORT: "80a", RTMP_PORT: "0", HOST: "a; evil" }),
     /FRONT_PORT.*RTMP_PORT|RTMP_PORT.*FRONT_PORT/s,

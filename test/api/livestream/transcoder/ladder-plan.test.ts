@@ -28,7 +28,14 @@ test("one rung less from the top each time, down to what came", () => {
   assert.deepEqual(names(broadcast(1280, 720), { rungsMax: 2 }), ["720p 480p", "480p", "720p"]);
 });
 
-test("what is not H.264 cannot be passed on: its sound is left", () => {
+test("what is not H.264 cannot be passed on: the smallest rung is kept, and sound alone is the last resort", () => {
+  assert.deepEqual(names(broadcast(1920, 1080, "vp8", "opus")), [
+    "1080p 720p 480p audio",
+    "720p 480p audio",
+    "480p audio",
+    "240p audio",
+    "audio",
+  ]);
   assert.deepEqual(names(broadcast(640, 360, "vp8", "opus")), [
     "360p 240p audio",
     "240p audio",

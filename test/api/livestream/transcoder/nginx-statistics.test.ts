@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { parseNginxStatistics } from "../../../../api/livestream/transcoder/nginx-statistics.js";
 
 const META =
-  "<meta><video><width>320</width><height>240</height><frame_rate>15</frame_rate><codec>H264</codec></video><audio><codec>AAC</codec></audio></meta>";
+  "<meta><video><width>320</width><height>240</height><frame_rate>15</frame_rate><codec>H264</codec></video><audio><codec>AAC</codec><profile>LC</profile><channels>2</channels><sample_rate>48000</sample_rate></audio></meta>";
 
 function client(id: number, more = ""): string {
   return `<client><id>${id}</id><address>192.0.2.${id}</address><time>9</time>${more}<active/></client>\n`;
@@ -25,13 +25,17 @@ test("who publishes, from where, and what", () => {
       streamKey: "demo",
       session: "nginx-77-3",
       clientIp: "192.0.2.3",
-      tracks: { video: { codec: "h264", width: 320, height: 240 }, audioCodec: "aac" },
+      tracks: {
+        video: { codec: "h264", width: 320, height: 240 },
+        audioCodec: "aac",
+        audioFormat: "48000 Hz, 2 channels",
+      },
     },
     {
       streamKey: "sound",
       session: "nginx-77-9",
       clientIp: "192.0.2.9",
-      tracks: { video: undefined, audioCodec: "aac" },
+      tracks: { video: undefined, audioCodec: "aac", audioFormat: undefined },
     },
   ]);
 });
