@@ -41,7 +41,8 @@ export class ConvertedVoice implements TextToSpeech {
     try {
       const until = AbortSignal.any([signal, broken.signal]);
       const write = (chunk: Uint8Array) => converter.write(chunk);
-      await this.#client.synthesize({ ...request, format: format.request }, write, until);
+      const onFormat = (given: SpeechFormat): boolean => converter.takeAs(given);
+      await this.#client.synthesize({ ...request, format: format.request, onFormat }, write, until);
       await converter.end();
     } catch (error) {
       over.abort();

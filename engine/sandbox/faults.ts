@@ -82,6 +82,9 @@ export const SPEECH_FAULTS = [
   "slow",
   "garbage",
   "emptyAudio",
+  // Only over sockets: all audio comes, and its end is never told, or told with its first piece and again at the end.
+  "neverDone",
+  "doneEarly",
 ] as const;
 
 export const EDGE_FAULTS = [

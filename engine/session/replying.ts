@@ -42,7 +42,9 @@ export const FAILED_TURNS_MAX = 3;
 /** Answers what the caller has said and nobody has answered yet. */
 export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   if (isBeingTransferred(state)) return state;
-  const callerEndedAtMs = Math.min(state.callerEndedAtMs, atMs);
+  // Who interrupts often goes on without words: the wait for the answer begins with the silence.
+  const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state;
+  const callerEndedAtMs = Math.min(Math.max(state.callerEndedAtMs, bargeInVoiceAtMs), atMs);
   const { early, unanswered: userText } = state;
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
   const free = ready === undefined ? dropEarly(state, out) : state;
@@ -51,6 +53,7 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
   const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens };
   const answered = {
     unanswered: "",
+    bargeInVoiceAtMs: undefined,
     vainWait: undefined,
     early: undefined,
     earlyTries: 0,
@@ -196,7 +199,8 @@ export function onStall(state: SessionState, atMs: number, out: SessionEffect[])
   }
   const cut = cutSentence(turn, atMs, out);
   out.push({ type: "abortTurn", turnId: turn.id });
-  return giveUpRest(state, cut, cut.sentCount, atMs, out);
+  const restLost = cut.sentences.length > cut.sentCount;
+  return giveUpRest(state, { ...cut, restLost }, cut.sentCount, atMs, out);
 }
 
 /** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */

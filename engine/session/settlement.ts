@@ -68,6 +68,7 @@ export function settleTurn(
     cutQuestion: carried ? turn.userText : "",
     toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
     vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
+    bargeInVoiceAtMs: outcome === "interrupted" ? Number.NEGATIVE_INFINITY : state.bargeInVoiceAtMs,
     history: withMessages(state.history, added),
     unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],
     ...measured(state, turn, outcome),

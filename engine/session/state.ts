@@ -99,6 +99,8 @@ export interface SessionState {
   readonly voicedAtMs: number;
   /** When the caller stopped saying the newest words. */
   readonly callerEndedAtMs: number;
+  /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
+  readonly bargeInVoiceAtMs: number | undefined;
   readonly turn: Turn | undefined;
   /** The turn that was heard last, whose echo may still be on its way. */
   readonly spokenBefore: SpokenBefore;
@@ -163,6 +165,7 @@ export function newSession(
     utteranceBeganAtMs: undefined,
     voicedAtMs: Number.NEGATIVE_INFINITY,
     callerEndedAtMs: 0,
+    bargeInVoiceAtMs: undefined,
     turn: undefined,
     spokenBefore: NOTHING_SPOKEN,
     doubtful: undefined,
@@ -206,6 +209,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     utteranceBeganAtMs: state.utteranceBeganAtMs,
     voicedAtMs: state.voicedAtMs,
     callerEndedAtMs: state.callerEndedAtMs,
+    bargeInVoiceAtMs: state.bargeInVoiceAtMs,
     turn,
     spokenBefore: state.spokenBefore,
     doubtful: state.doubtful,

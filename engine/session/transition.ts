@@ -63,10 +63,19 @@ export interface Transition {
 export function transition(state: SessionState, event: SessionEvent): Transition {
   const effects: SessionEffect[] = [];
   if (state.phase === "ended") return { state, effects };
-  const after = withoutStaleEarly(next(state, event, effects), effects);
+  const after = withoutStaleEarly(next(withVoice(state, event), event, effects), effects);
   // Tokens are most of what happens to a call, and keep the shape.
   const isShaped = after === state || event.type === "replyToken";
   return { state: isShaped ? after : inOneShape(after, state), effects };
+}
+
+/** After an interruption it counts when the caller's voice ended, whatever words were made of it. */
+function withVoice(state: SessionState, event: SessionEvent): SessionState {
+  if (state.bargeInVoiceAtMs === undefined) return state;
+  if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return state;
+  const voiceAtMs = event.atMs - event.voiceAgoMs;
+  if (voiceAtMs <= state.bargeInVoiceAtMs) return state;
+  return { ...state, bargeInVoiceAtMs: voiceAtMs };
 }
 
 function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): SessionState {

@@ -67,6 +67,8 @@ export interface Turn {
   readonly firstAudioAtMs: number | undefined;
   /** Something of it could not be generated or spoken. */
   readonly faulty: boolean;
+  /** TTS could not say sentences that the caller has not heard. */
+  readonly restLost: boolean;
   /** None of it could be spoken, and trying again would not help. */
   readonly hopeless: boolean;
   /** What the model asked for and what came of it, in the order of the conversation. */
@@ -138,6 +140,7 @@ export function newTurn({
     firstByteAtMs: undefined,
     firstAudioAtMs: undefined,
     faulty: false,
+    restLost: false,
     hopeless: false,
     toolMessages: [],
     toolsWaiting: [],
@@ -202,6 +205,7 @@ export function inTurnShape(
     firstByteAtMs: turn.firstByteAtMs,
     firstAudioAtMs: turn.firstAudioAtMs,
     faulty: turn.faulty,
+    restLost: turn.restLost,
     hopeless: turn.hopeless,
     toolMessages: turn.toolMessages,
     toolsWaiting: turn.toolsWaiting,
@@ -229,7 +233,7 @@ export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
     turn.firstSentenceAtMs,
     turn.firstByteAtMs,
     turn.firstAudioAtMs,
-  ];
+  ].map((mark) => (mark === undefined ? undefined : Math.max(mark, turn.callerEndedAtMs)));
   return { ...report, ...stagesBetween(marks) };
 }
 

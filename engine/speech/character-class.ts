@@ -34,17 +34,23 @@ export function isTerminator(code: number): boolean {
   );
 }
 
-/** The ends of a sentence in Arabic, Urdu, Hindi, Burmese, Khmer, Armenian and Amharic, which are used for nothing else. */
+/** Terminals of Unicode that are something else as often: stops in numbers and abbreviations, and the marks that are told apart above. */
+const NOT_PLAIN = ".!?\u2024\ufe52\uff0e\u203c\u2047\u2048\u2049\u3002\uff01\uff1f\uff61";
+const TERMINAL = /\p{Sentence_Terminal}/u;
+/** From here on a code unit may be one; before it there is only ASCII's punctuation. */
+const PLAIN_FROM = 0x0589;
+const plainTerminators = new Set<number>();
+for (let code = PLAIN_FROM; code <= 0xffff; code += 1) {
+  const mark = String.fromCharCode(code);
+  if (TERMINAL.test(mark) && !NOT_PLAIN.includes(mark)) plainTerminators.add(code);
+}
+
+/**
+ * The ends of a sentence in Arabic, Urdu, Hindi, Burmese, Khmer, Armenian, Amharic and all other scripts of the basic plane, which are
+ * used for nothing else: with or without a space after them.
+ */
 export function isPlainTerminator(code: number): boolean {
-  return (
-    code === 0x061f ||
-    code === 0x06d4 ||
-    code === 0x0964 ||
-    code === 0x104b ||
-    code === 0x17d4 ||
-    code === 0x0589 ||
-    code === 0x1362
-  );
+  return code >= PLAIN_FROM && plainTerminators.has(code);
 }
 
 /** 。 ！ ？ ｡ end a sentence without a space after them. */

@@ -9,6 +9,7 @@ import {
   beginsUnspaced,
   isCloser,
   isOpener,
+  isPlainTerminator,
   isSpace,
   isTerminator,
   isWideTerminator,
@@ -27,7 +28,8 @@ const NEWLINE = 10;
 const FULL_STOP = 46;
 const ELLIPSIS = 0x2026;
 
-const LIST_NUMBER = /^[\s*_#>•(-]*\d{1,3}$/;
+const DIGIT = /^\p{Nd}/u;
+const LIST_NUMBER = /^[\s*_#>•(-]*\p{Nd}{1,3}$/u;
 const SINGLE_LETTERS = /^(?:\p{L}\.)*\p{L}$/u;
 const NUMBER = /^\d+$/;
 const UPPER_CASE = /^\p{Lu}/u;
@@ -46,6 +48,8 @@ export function boundaryAt(text: string, start: number, at: number): number {
 
   const next = text.charCodeAt(end);
   if (hasMark(text, at, end, isWideTerminator)) return end;
+  if (hasMark(text, at, end, isPlainTerminator))
+    return isInNumber(text, start, at, end) ? NOT_A_BOUNDARY : end;
   if (!isSpace(next) && !beginsUnspaced(next)) return NOT_A_BOUNDARY;
   if (hasMark(text, at, end, isFinalMark)) return end;
   if (isEllipsis(text, at)) return afterEllipsis(text, end);
@@ -64,6 +68,14 @@ function endOfMarks(text: string, at: number): number {
     if (end - at > LOOKAHEAD_MAX) return NOT_A_BOUNDARY;
   }
   return UNDECIDED;
+}
+
+/** "۳۔۵" is a number, and "۱۔" before the first word of a line is one of a list. */
+function isInNumber(text: string, start: number, at: number, end: number): boolean {
+  if (!DIGIT.test(text.charAt(at - 1))) return false;
+  return (
+    DIGIT.test(text.charAt(end)) || LIST_NUMBER.test(text.slice(start, at).split("\n").at(-1) ?? "")
+  );
 }
 
 function hasMark(text: string, from: number, to: number, test: (code: number) => boolean): boolean {

@@ -143,6 +143,11 @@ export interface SpeechRequest {
   /** BCP-47, for example `en-US`. */
   readonly language: string;
   readonly format: SpeechFormat;
+  /**
+   * Called before the first audio where that is in another format than was asked for. True: the audio is taken so. False, or left
+   * out: TTS has failed.
+   */
+  readonly onFormat?: (given: SpeechFormat) => boolean;
   /** Told where the words of the audio stand, as they come and never before audio, by vendors that say so; nobody is told otherwise. */
   readonly onWords?: (words: readonly SpokenWord[]) => void;
 }

@@ -88,6 +88,7 @@ export class CartesiaStream {
         send({ type: "timestamps", done: false, word_timestamps, ...told });
       },
       done: () => send({ type: "done", done: true, ...told, status_code: 200 }),
+      doneEarly: () => send({ type: "done", done: true, ...told, status_code: 200 }),
       get isCancelled() {
         return context.isCancelled;
       },

@@ -137,6 +137,7 @@ export class AuraStream {
     return sayOverSocket(this.#context, "deepgramSpeech", this.#socket, text, this.#format, {
       audio: (chunk) => this.#socket.send(chunk),
       done: () => this.#send({ type: "Flushed", sequence_id: this.#sequenceId++ }),
+      doneEarly: () => this.#send({ type: "Flushed", sequence_id: this.#sequenceId }),
       get isCancelled() {
         return isCancelled();
       },

@@ -163,6 +163,7 @@ export class MultiContextStream {
         context.underWay--;
         this.#endIfSpoken(context);
       },
+      doneEarly: () => this.#send({ isFinal: true, contextId: context.id }),
       isCancelled: false,
     });
   }

@@ -31,6 +31,8 @@ const SENTENCE_FAULTS: readonly SpeechFault[] = [
   "slow",
   "garbage",
   "emptyAudio",
+  "neverDone",
+  "doneEarly",
 ];
 
 /** Undefined for a fault that strikes later than that. */
@@ -57,6 +59,8 @@ export function isUpgradeRefused(
 export interface SentenceWire {
   audio(chunk: Uint8Array, isFirst: boolean): void;
   done(): void;
+  /** Tells the end of the sentence, which is not there yet. */
+  doneEarly(): void;
   readonly isCancelled: boolean;
 }
 
@@ -92,6 +96,7 @@ export async function sayOverSocket(
     }
     if (isFirst) journal.record(vendor, "firstByte", request);
     wire.audio(chunk, isFirst);
+    if (isFirst && fault === "doneEarly") wire.doneEarly();
     isFirst = false;
     if (fault === "stallMidStream") return;
     if (fault === "disconnectMidStream") {
@@ -99,6 +104,7 @@ export async function sayOverSocket(
       return;
     }
   }
+  if (fault === "neverDone") return;
   wire.done();
   journal.record(vendor, "lastByte", request, pace.text);
 }

@@ -11,6 +11,7 @@ import {
 } from "../../audio/audio-format.js";
 import type { ConversionQueue } from "../../audio/conversion-queue.js";
 import { mp3Stream } from "../../audio/mp3-frames.js";
+import type { ConversionFormats } from "../../audio/speech-conversion.js";
 import { WholeSamples } from "../../audio/whole-samples.js";
 import type { SpeechFormat, TextToSpeech } from "../../vendors/contracts.js";
 
@@ -34,6 +35,8 @@ export interface PieceListener {
 
 /** One sentence between the vendor's format and the caller's. */
 export interface SentenceConverter {
+  /** What is written from now on, before anything was, is in this format. False where that cannot be played. */
+  takeAs(given: SpeechFormat): boolean;
   write(chunk: Uint8Array): void;
   /** The vendor has said all: resolves after the last piece, or when none follows. Never rejects. */
   end(): Promise<void>;
@@ -100,7 +103,7 @@ function streamedSentences(
   pool: () => Conversions,
 ): SentenceFormat {
   const given = client.formats.find((format) => isSameFormat(format, line));
-  if (given !== undefined && given.encoding !== "mp3") return givenSentences(given);
+  if (given !== undefined && given.encoding !== "mp3") return givenSentences(given, pool);
   const givesPcm = client.formats.some((format) => isSameFormat(format, PCM_24K));
   return convertedSentences(givesPcm ? PCM_24K : MP3, line, pool);
 }
@@ -115,19 +118,35 @@ function nameOf({ encoding, sampleRateHz }: RawFormat): string {
   return `${encoding}/${sampleRateHz}`;
 }
 
-function givenSentences(format: HeardFormat): SentenceFormat {
+function givenSentences(
+  format: RawFormat<"mulaw" | "pcm16">,
+  pool: () => Conversions,
+): SentenceFormat {
   return {
     name: nameOf(format),
     request: format,
     isStreamed: true,
-    open: ({ onPiece }) => {
+    open: (listener, signal) => {
+      const { onPiece } = listener;
       const wholeSamples = bytesPerSample(format.encoding) === 1 ? undefined : new WholeSamples();
-      return {
+      const asGiven: Pick<SentenceConverter, "write" | "end"> = {
         write: (chunk) => {
           const audio = wholeSamples?.take(chunk) ?? chunk;
           onPiece(audio, durationMsOf(audio, format));
         },
         end: () => Promise.resolve(),
+      };
+      let converter = asGiven;
+      return {
+        takeAs: (given) => {
+          if (isSameFormat(given, format)) converter = asGiven;
+          else if (isConvertible(given)) {
+            converter = openConversion(given, format, pool(), listener, signal);
+          } else return false;
+          return true;
+        },
+        write: (chunk) => converter.write(chunk),
+        end: () => converter.end(),
       };
     },
   };
@@ -143,37 +162,63 @@ function convertedSentences(
     name: nameOf(line),
     request: source,
     isStreamed: true,
-    open: ({ onPiece, onBroken }, signal) => {
-      let resolveDone = () => {};
-      const done = new Promise<void>((resolve) => {
-        resolveDone = resolve;
-      });
-      // Node keeps a signal made of others, with all that its listeners hold, until they are taken off it.
-      const settle = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolveDone();
-      };
-      const conversion = pool().open({ from: source, to: line }, "speech", {
-        onAudio: (audio) => onPiece(audio, durationMsOf(audio, line)),
-        onEnd: () => settle(),
-        onFailed: (error) => {
-          onBroken(error);
-          settle();
-        },
-      });
-      function onAbort() {
-        conversion.drop();
-        settle();
-      }
-      signal.addEventListener("abort", onAbort);
+    open: (listener, signal) => {
+      let conversion = openConversion(source, line, pool(), listener, signal);
       return {
-        write: (chunk) => conversion.write(chunk),
-        end: () => {
-          conversion.end();
-          return done;
+        takeAs: (given) => {
+          if (!isConvertible(given)) return false;
+          conversion.drop();
+          conversion = openConversion(given, line, pool(), listener, signal);
+          return true;
         },
+        write: (chunk) => conversion.write(chunk),
+        end: () => conversion.end(),
       };
     },
+  };
+}
+
+function isConvertible(format: SpeechFormat): format is ConversionFormats["from"] {
+  return format.encoding !== "mulaw";
+}
+
+/** One sentence on its way through the audio pool. */
+function openConversion(
+  from: ConversionFormats["from"],
+  line: RawFormat,
+  pool: Conversions,
+  { onPiece, onBroken }: PieceListener,
+  signal: AbortSignal,
+): Pick<SentenceConverter, "write" | "end"> & { drop(): void } {
+  let resolveDone = () => {};
+  const done = new Promise<void>((resolve) => {
+    resolveDone = resolve;
+  });
+  // Node keeps a signal made of others, with all that its listeners hold, until they are taken off it.
+  const settle = () => {
+    signal.removeEventListener("abort", onAbort);
+    resolveDone();
+  };
+  const conversion = pool.open({ from, to: line }, "speech", {
+    onAudio: (audio) => onPiece(audio, durationMsOf(audio, line)),
+    onEnd: () => settle(),
+    onFailed: (error) => {
+      onBroken(error);
+      settle();
+    },
+  });
+  function onAbort() {
+    conversion.drop();
+    settle();
+  }
+  signal.addEventListener("abort", onAbort);
+  return {
+    write: (chunk) => conversion.write(chunk),
+    end: () => {
+      conversion.end();
+      return done;
+    },
+    drop: onAbort,
   };
 }
 
@@ -181,6 +226,8 @@ function convertedSentences(
 function wholeSentence(convert: (answer: Uint8Array) => void): SentenceConverter {
   const chunks: Uint8Array[] = [];
   return {
+    // Only MP3 is sent as it is, and nothing is made into it.
+    takeAs: () => false,
     write: (chunk) => void chunks.push(chunk),
     end: () => {
       convert(Buffer.concat(chunks));

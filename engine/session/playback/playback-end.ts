@@ -45,7 +45,9 @@ export function onPlaybackEnd(
     return endForWantOfVoice(counted, turn, atMs, out);
   }
   const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, counted.settings.apology);
-  if (isOwed && counted.unanswered === "" && isReady(counted, counted.settings.apology)) {
+  const mayApologize =
+    isReady(counted, counted.settings.apology) || (turn.restLost && answersSent(turn) > 0);
+  if (isOwed && counted.unanswered === "" && mayApologize) {
     return beginScripted(counted, "apology", [counted.settings.apology], atMs, out);
   }
   // Until now the caller was listening, not waiting.
@@ -79,7 +81,7 @@ function lacksEnd(turn: Turn, apology: string): boolean {
   if (turn.toolsWaiting.length > 0) return true;
   const last = turn.ledger.sent.at(-1);
   if (last?.isWaitingWord === true && last.text === apology) return false;
-  return answersSent(turn) === 0 || last?.isWaitingWord === true;
+  return turn.restLost || answersSent(turn) === 0 || last?.isWaitingWord === true;
 }
 
 function isReady({ readyPhrases }: SessionState, phrase: string): boolean {

@@ -93,7 +93,7 @@ export function onSentenceFailed(
   if (index < turn.sentCount) return goOnAfterFailure(state, turn, mayRetry, atMs, out);
   if (!mayRetry) {
     const hopeless = !retryable && sentence.slot === 0;
-    return giveUpRest(state, { ...turn, hopeless }, index, atMs, out);
+    return giveUpRest(state, { ...turn, hopeless, restLost: true }, index, atMs, out);
   }
   // Nothing of it was played, so that it is said from its first word.
   const again = { ...sentence, durationMs: undefined, marks: [] };

@@ -164,7 +164,8 @@ async function askVoice(
   const onWords = (words: readonly SpokenWord[]) => {
     if (!signal.aborted) delivery.timed(words);
   };
-  const request = { text, modelId, speed, language, format: format.request, onWords };
+  const onFormat = (given: SpeechFormat): boolean => converter.takeAs(given);
+  const request = { text, modelId, speed, language, format: format.request, onWords, onFormat };
   await client.synthesize(request, onChunk, signal);
   if (givenBytes <= bytesMax) return;
   throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");

@@ -39,5 +39,9 @@ export function onOnsetTimer(
     out.push({ type: "startTimer", timer: "onset", delayMs: LOOK_AGAIN_MS });
     return state;
   }
-  return advanceSpeech(state, { ...turn, onsetAtMs: undefined }, atMs, out);
+  // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
+  const voiceAtMs = voiceAgoMs === undefined ? Number.NEGATIVE_INFINITY : atMs - voiceAgoMs;
+  const isLater = !isSpeaking && voiceAtMs > turn.onsetAtMs && voiceAtMs > turn.callerEndedAtMs;
+  const callerEndedAtMs = isLater ? voiceAtMs : turn.callerEndedAtMs;
+  return advanceSpeech(state, { ...turn, onsetAtMs: undefined, callerEndedAtMs }, atMs, out);
 }

@@ -52,11 +52,21 @@ export class ChainedVoice implements TextToSpeech {
     signal: AbortSignal,
   ): Promise<void> {
     const failures: VendorError[] = [];
+    let given = request.format;
+    const { onFormat: tellFormat } = request;
+    const onFormat = (format: SpeechFormat): boolean => {
+      if (tellFormat?.(format) !== true) return false;
+      given = format;
+      return true;
+    };
+    const own = tellFormat === undefined ? request : { ...request, onFormat };
     const links = this.#chain.candidates();
     for (const [index, link] of links.entries()) {
       const attempt = new Attempt(this.#chain, link, this.#terms, links[index + 1], signal);
+      // A vendor that failed before its first audio leaves nothing to the next, not even its format.
+      if (given !== request.format) onFormat(request.format);
       try {
-        await attempt.speak(request, onChunk);
+        await attempt.speak(own, onChunk);
         this.#chain.answered(link);
         return;
       } catch (cause) {
@@ -113,9 +123,15 @@ class Attempt {
     const { client, modelId, speed, vendor } = this.#link;
     const { signal } = this.#patience;
     const until = this.#chain.isSingle ? signal : AbortSignal.any([signal, this.#broken.signal]);
+    let { format } = request;
+    const onFormat = (given: SpeechFormat): boolean => {
+      if (until.aborted || request.onFormat?.(given) !== true) return false;
+      format = given;
+      return true;
+    };
     const take = (audio: Uint8Array) => {
       if (until.aborted || audio.byteLength === 0) return;
-      if (!this.hasBegun && !this.#isAudio(audio, request.format)) return this.#broken.abort();
+      if (!this.hasBegun && !this.#isAudio(audio, format)) return this.#broken.abort();
       if (!this.hasBegun) this.#terms.times.took(this.#link, this.#patience.passedMs);
       this.hasBegun = true;
       this.#patience.progress(this.#terms.patienceMs);
@@ -125,8 +141,11 @@ class Attempt {
     const onWords = (words: readonly SpokenWord[]) => {
       if (this.hasBegun && !until.aborted) request.onWords?.(words);
     };
-    const isTimed = request.onWords === undefined ? {} : { onWords };
-    await client.synthesize({ ...request, modelId, speed, ...isTimed }, take, until);
+    const own = {
+      ...(request.onWords === undefined ? {} : { onWords }),
+      ...(request.onFormat === undefined ? {} : { onFormat }),
+    };
+    await client.synthesize({ ...request, modelId, speed, ...own }, take, until);
     if (!this.hasBegun && !this.#chain.isSingle) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);
     }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
 import type { SpeechFormat, SpeechRequest, TextToSpeech } from "../contracts.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
-import { SocketVoice } from "../socket-voice/socket-voice.js";
+import { SocketVoice, speakOver } from "../socket-voice/socket-voice.js";
 import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
@@ -62,7 +62,20 @@ export class DeepgramAura implements TextToSpeech {
     onChunk: (audio: Uint8Array) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    if (request.format.encoding !== "mp3") return this.#voice.synthesize(request, onChunk, signal);
+    if (request.format.encoding === "mp3") return this.#download(request, onChunk, signal);
+    return speakOver(
+      () => this.#voice.synthesize(request, onChunk, signal),
+      (take) => this.#download(request, take, signal),
+      onChunk,
+      signal,
+    );
+  }
+
+  #download(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     return downloadSpeech(
       this.#vendor,
       {
@@ -75,6 +88,7 @@ export class DeepgramAura implements TextToSpeech {
           return refusal(VENDOR, fault, answer, detail, this.#apiKey);
         },
       },
+      request,
       onChunk,
       signal,
     );

@@ -63,6 +63,9 @@ export const EDGE: Vendor = {
   },
 };
 
+/** A message of an earlier sentence may be late on these. */
+const usedSockets = new WeakSet<VendorSocket>();
+
 /** Microsoft's read-aloud service, without a key and without a promise: keep another vendor to fall back on. */
 export class EdgeSpeech implements TextToSpeech {
   readonly formats = [MP3];
@@ -98,7 +101,7 @@ export class EdgeSpeech implements TextToSpeech {
     if (signal.aborted) throw new VendorError(VENDOR, "aborted", `${VENDOR}: aborted`);
     const pieces = ssmlPieces(request.text);
     if (pieces.length === 0) return;
-    const socket = this.#pool.take() ?? (await this.#open(signal));
+    let socket = await this.#socket(signal);
     try {
       for (const piece of pieces) {
         const frame = ssmlFrame({
@@ -113,15 +116,19 @@ export class EdgeSpeech implements TextToSpeech {
         });
         const { clock } = this.#context;
         const reader = EDGE_READER;
-        await speakTurn({
+        const isInStep = await speakTurn({
           vendor: VENDOR,
           clock,
           socket,
           frames: [frame],
           reader,
+          speech: { ...request, text: piece },
           onChunk,
           signal,
+          isReused: usedSockets.has(socket),
         });
+        usedSockets.add(socket);
+        if (!isInStep) socket = await this.#socket(signal);
       }
     } catch (error) {
       // There is no message that cancels a turn, and the rest of it must not reach the next one.
@@ -129,6 +136,10 @@ export class EdgeSpeech implements TextToSpeech {
       throw error;
     }
     this.#pool.give(socket);
+  }
+
+  async #socket(signal: AbortSignal): Promise<VendorSocket> {
+    return this.#pool.take() ?? (await this.#open(signal));
   }
 
   warm(): void {

@@ -74,13 +74,16 @@ const messageSchema = v.object({
 class ContextReader implements TurnReader {
   readonly #id: string;
   readonly #format: SpeechRequest["format"];
+  /** Characters of the text, without spaces, whose times are still to come. */
+  #charsLeft: number;
   #receivedMs = 0;
   /** The word whose end has not come yet. */
   #word: SpokenWord | undefined;
 
-  constructor(id: string, { format }: SpeechRequest) {
+  constructor(id: string, { format, text }: SpeechRequest) {
     this.#id = id;
     this.#format = format;
+    this.#charsLeft = Array.from(text).filter((character) => character.trim() !== "").length;
   }
 
   text(text: string): readonly Said[] {
@@ -125,6 +128,7 @@ class ContextReader implements TurnReader {
       const endMs = Math.round(beforeMs + (starts[n] ?? 0) + (durations[n] ?? 0));
       const word = this.#word;
       if (character.trim() !== "") {
+        this.#charsLeft -= 1;
         this.#word = {
           text: `${word?.text ?? ""}${character}`,
           startMs: word?.startMs ?? startMs,
@@ -134,6 +138,11 @@ class ContextReader implements TurnReader {
         words.push(word);
         this.#word = undefined;
       }
+    }
+    // The last word has ended with the text; nothing says so until the context ends, which may be late.
+    if (this.#word !== undefined && this.#charsLeft === 0) {
+      words.push(this.#word);
+      this.#word = undefined;
     }
     return words;
   }

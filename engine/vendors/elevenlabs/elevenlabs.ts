@@ -4,7 +4,7 @@ import type { Clock } from "../../time/clock.js";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { choice, HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
-import { SocketVoice } from "../socket-voice/socket-voice.js";
+import { SocketVoice, speakOver } from "../socket-voice/socket-voice.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
@@ -107,7 +107,12 @@ class ElevenLabs implements TextToSpeech {
     const mayHaveSocket = this.#clock.monotonicMs() >= this.#noSocketUntilMs;
     if (isSocketWanted && mayHaveSocket && request.format.encoding !== "mp3") {
       try {
-        return await this.#socketVoice.synthesize(request, onChunk, signal);
+        return await speakOver(
+          () => this.#socketVoice.synthesize(request, onChunk, signal),
+          (take) => this.#download(request, take, signal),
+          onChunk,
+          signal,
+        );
       } catch (error) {
         if (!isSocketRefused(error)) throw error;
         this.#noSocketUntilMs = this.#clock.monotonicMs() + NO_SOCKET_MS;
@@ -136,6 +141,7 @@ class ElevenLabs implements TextToSpeech {
         }),
         refuse: (answer) => refuse(answer, this.#apiKey),
       },
+      request,
       onChunk,
       signal,
     );

@@ -73,6 +73,7 @@ export class AudioSpeech implements TextToSpeech {
         }),
         refuse: refuseOpenAi(this.#vendor.name, this.#apiKey),
       },
+      request,
       onChunk,
       signal,
     );

@@ -7,7 +7,7 @@ import {
   type SocketDialect,
 } from "../transport/socket-vendor.js";
 import type { VendorSocket } from "../transport/web-socket.js";
-import { type Said, speakTurn, type TurnReader } from "./spoken-turn.js";
+import { EndedWithoutAudio, type Said, speakTurn, type TurnReader } from "./spoken-turn.js";
 
 /** What differs between the voices that speak over a kept WebSocket, one sentence after the other. */
 export interface VoiceDialect extends SocketDialect {
@@ -20,6 +20,34 @@ export interface VoiceDialect extends SocketDialect {
   newReader(id: string, request: SpeechRequest): TurnReader;
   /** So long an aborted sentence may still send before its socket is broken; left out, it is broken at once. */
   readonly drainMaxMs?: number;
+}
+
+/**
+ * Asks over the socket, and where that ends a sentence without any audio, by `other`: a vendor's plain requests are another service
+ * than its sockets.
+ */
+export async function speakOver(
+  socket: () => Promise<void>,
+  other: (onChunk: (audio: Uint8Array) => void) => Promise<void>,
+  onChunk: (audio: Uint8Array) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await socket();
+  } catch (error) {
+    if (!(error instanceof EndedWithoutAudio) || signal.aborted) throw error;
+    let hasAudio = false;
+    const take = (audio: Uint8Array) => {
+      hasAudio = true;
+      onChunk(audio);
+    };
+    try {
+      await other(take);
+    } catch (second) {
+      // The socket took key, model and text: what plain requests are refused for says less about the sentence.
+      throw hasAudio || signal.aborted ? second : error;
+    }
+  }
 }
 
 /** How many sentences a socket has borne: it goes from one call's client to the next. */
@@ -51,19 +79,20 @@ export class SocketVoice {
     const socket = pool.take() ?? (await this.#open(target, signal));
     const id = randomUUID();
     const reader = this.#dialect.newReader(id, request);
-    await speakTurn({
+    const isInStep = await speakTurn({
       vendor,
       clock: this.#access.context.clock,
       socket,
       frames: this.#dialect.frames(request, id),
       reader,
+      speech: request,
       onChunk,
-      onWords: request.onWords,
       signal,
+      isReused: sentencesOn.has(socket),
       onLeft:
         drainMaxMs === undefined ? undefined : () => this.#drain(pool, socket, reader, drainMaxMs),
     });
-    this.#keep(pool, socket);
+    if (isInStep) this.#keep(pool, socket);
   }
 
   /** Opens a socket of this target ahead of its first sentence; a failure is left to that sentence. */

@@ -1,5 +1,12 @@
 import type { CancelTimer, Clock } from "../../time/clock.js";
-import { type SpokenWord, VendorError, type VendorFault } from "../contracts.js";
+import {
+  type SpeechRequest,
+  type SpokenWord,
+  VendorError,
+  type VendorFault,
+} from "../contracts.js";
+import { SpeechIntake } from "../transport/speech-intake.js";
+import { isTooLittle, SpeechTail } from "../transport/speech-tail.js";
 import type { VendorSocket } from "../transport/web-socket.js";
 
 /** A voice sends a sentence within a second or two, or not at all. */
@@ -8,6 +15,12 @@ const TURN_TIMEOUT_MS = 60_000;
 
 /** Three minutes of PCM at 24 kHz, or many more of MP3: longer than any sentence. */
 const TURN_MAX_BYTES = 8 * 1024 * 1024;
+
+/** A vendor that says too early that a sentence has ended may go on with it within this time. */
+const EARLY_DONE_WAIT_MS = 400;
+
+/** The sentence has ended, and there was no audio of it: another way to the same vendor may have some. */
+export class EndedWithoutAudio extends VendorError {}
 
 /** What a message of the vendor says about the sentence that was asked for. */
 export type Said =
@@ -28,54 +41,96 @@ export interface SpokenTurn {
   /** The messages that ask for the sentence. */
   readonly frames: readonly string[];
   readonly reader: TurnReader;
+  readonly speech: SpeechRequest;
   readonly onChunk: (audio: Uint8Array) => void;
-  readonly onWords?: ((words: readonly SpokenWord[]) => void) | undefined;
   readonly signal: AbortSignal;
-  /** Takes the socket of a sentence that was aborted; left out, it is broken. */
+  /** The socket has carried sentences before, of which a message may be late. */
+  readonly isReused: boolean;
+  /** Takes the socket of a sentence that was aborted, or that ended before its vendor said so; left out, it is broken. */
   readonly onLeft?: (() => void) | undefined;
 }
 
-/** Asks for one sentence and hands over its audio. After an error the socket is broken, or whose `onLeft` it is. */
-export function speakTurn(turn: SpokenTurn): Promise<void> {
-  const { vendor, clock, socket, reader, signal } = turn;
+/**
+ * Asks for one sentence and hands over its audio. True: the socket is in step, and may be kept. Otherwise, and after an error, it is
+ * broken, or whose `onLeft` it is.
+ */
+export function speakTurn(turn: SpokenTurn): Promise<boolean> {
+  const { vendor, clock, socket, reader, speech, signal } = turn;
   return new Promise((resolve, reject) => {
     let receivedBytes = 0;
     let isSettled = false;
+    /** The vendor has said that the sentence is over, and there is too little of it. */
+    let isDoneEarly = false;
     let cancelSilenceTimer: CancelTimer = () => undefined;
-    const settle = (error: Error | undefined): void => {
+    let cancelEarlyTimer: CancelTimer = () => undefined;
+    const intake = new SpeechIntake(vendor, speech, turn.onChunk);
+    const settle = (error: Error | undefined, isInStep: boolean): void => {
       isSettled = true;
+      tail.cancel();
       cancelSilenceTimer();
+      cancelEarlyTimer();
       cancelTurnTimer();
       signal.removeEventListener("abort", onAbort);
       socket.listen(NOBODY);
-      if (error !== undefined) letGo(turn);
-      if (error === undefined) resolve();
+      if (!isInStep) letGo(turn, error === undefined || signal.aborted);
+      if (error === undefined) resolve(isInStep);
       else reject(error);
     };
     const fail = (fault: VendorFault, message: string): void =>
-      settle(new VendorError(vendor, fault, `${vendor}: ${message}`));
+      settle(new VendorError(vendor, fault, `${vendor}: ${message}`), false);
+    const failWith = (error: unknown): void =>
+      settle(error instanceof Error ? error : new Error(String(error)), false);
     const waitForMore = (): void => {
       cancelSilenceTimer();
       cancelSilenceTimer = clock.after(SILENCE_TIMEOUT_MS, () => fail("timeout", "it fell silent"));
     };
     const onAbort = (): void => fail("aborted", "aborted");
+    const finish = (isInStep: boolean): void => {
+      if (receivedBytes === 0) {
+        const message = `${vendor}: ended without audio`;
+        settle(new EndedWithoutAudio(vendor, "badAnswer", message), false);
+        return;
+      }
+      try {
+        intake.end();
+      } catch (error) {
+        failWith(error);
+        return;
+      }
+      if (!isSettled) settle(undefined, isInStep);
+    };
+    const tail = new SpeechTail(clock, speech, () => finish(false));
+    const waitPastDone = (): void => {
+      cancelEarlyTimer();
+      cancelEarlyTimer = clock.after(EARLY_DONE_WAIT_MS, () => finish(false));
+    };
+    const onDone = (): void => {
+      const isTwice = isDoneEarly && receivedBytes > 0;
+      const isLate = receivedBytes === 0 && turn.isReused;
+      const isEarly = receivedBytes > 0 && isTooLittle(tail.receivedMs, speech);
+      if (isTwice || !(isLate || isEarly)) return finish(!isDoneEarly);
+      isDoneEarly = true;
+      waitPastDone();
+    };
     const hear = (said: Said): void => {
       if (said.kind === "failed") fail(said.fault, said.message);
-      else if (said.kind === "words") turn.onWords?.(said.words);
-      else if (said.kind === "audio" && said.bytes.length > 0) {
+      else if (said.kind === "words") {
+        tail.words(said.words);
+        speech.onWords?.(said.words);
+      } else if (said.kind === "audio" && said.bytes.length > 0) {
         receivedBytes += said.bytes.length;
-        if (receivedBytes > TURN_MAX_BYTES) fail("badAnswer", "the answer is too large");
-        else turn.onChunk(said.bytes);
-      } else if (said.kind === "done" && receivedBytes === 0) {
-        fail("badAnswer", "ended without audio");
-      } else if (said.kind === "done") settle(undefined);
+        if (isDoneEarly) waitPastDone();
+        if (receivedBytes > TURN_MAX_BYTES) return fail("badAnswer", "the answer is too large");
+        tail.audio(said.bytes);
+        intake.take(said.bytes);
+      } else if (said.kind === "done") onDone();
     };
     const take = (all: readonly Said[]): void => {
       waitForMore();
       try {
         for (const said of all) if (!isSettled) hear(said);
       } catch (error) {
-        settle(error instanceof Error ? error : new Error(String(error)));
+        failWith(error);
       }
     };
     const cancelTurnTimer = clock.after(TURN_TIMEOUT_MS, () => fail("timeout", "too slow"));
@@ -92,8 +147,8 @@ export function speakTurn(turn: SpokenTurn): Promise<void> {
   });
 }
 
-function letGo({ socket, signal, onLeft }: SpokenTurn): void {
-  if (signal.aborted && socket.isOpen && onLeft !== undefined) onLeft();
+function letGo({ socket, onLeft }: SpokenTurn, isWithoutFault: boolean): void {
+  if (isWithoutFault && socket.isOpen && onLeft !== undefined) onLeft();
   else socket.destroy();
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../../time/clock.js";
 import {
   type Endpoint,
   endpointOf,
@@ -30,6 +31,10 @@ export class HttpVendor {
   /** Where the vendor listens. */
   get address(): string {
     return this.#endpoint.origin + this.#endpoint.path;
+  }
+
+  get clock(): Clock {
+    return this.#context.clock;
   }
 
   /** Posts to the vendor's endpoint, with the limits and errors of `postStream`. */

@@ -1,7 +1,9 @@
-import { VendorError } from "../contracts.js";
+import { type SpeechRequest, VendorError } from "../contracts.js";
 import { headerOf } from "../vendor-fault.js";
 import type { StreamLimits } from "./http-stream.js";
 import type { HttpVendor, VendorRequest } from "./http-vendor.js";
+import { SpeechIntake } from "./speech-intake.js";
+import { SpeechTail } from "./speech-tail.js";
 
 /** A vendor that has not begun to speak by then leaves the caller in silence. */
 const FIRST_BYTE_TIMEOUT_MS = 10_000;
@@ -21,28 +23,45 @@ const LIMITS: StreamLimits = {
 export async function downloadSpeech(
   vendor: HttpVendor,
   request: Omit<VendorRequest, "limits" | "accept">,
+  speech: SpeechRequest,
   onChunk: (audio: Uint8Array) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { name } = vendor;
-  let receivedBytes = 0;
-  await vendor.post(
-    {
-      ...request,
-      limits: LIMITS,
-      accept: (headers) => {
-        const type = headerOf(headers, "content-type") ?? "";
-        if (/^(?:text\/|application\/json)/i.test(type)) {
-          throw new VendorError(name, "badAnswer", `${name}: sent text where audio was due`);
-        }
+  let hasAudio = false;
+  const take = (audio: Uint8Array): void => {
+    hasAudio = true;
+    onChunk(audio);
+  };
+  let intake = new SpeechIntake(name, speech, take);
+  // The end of a body may be late by seconds, when all of its audio has come.
+  const complete = new AbortController();
+  const tail = new SpeechTail(vendor.clock, speech, () => complete.abort());
+  try {
+    await vendor.post(
+      {
+        ...request,
+        limits: LIMITS,
+        accept: (headers) => {
+          const type = headerOf(headers, "content-type") ?? "";
+          if (/^(?:text\/|application\/json)/i.test(type)) {
+            throw new VendorError(name, "badAnswer", `${name}: sent text where audio was due`);
+          }
+          intake = new SpeechIntake(name, speech, take, type);
+        },
       },
-    },
-    (chunk) => {
-      receivedBytes += chunk.length;
-      onChunk(chunk);
-      return false;
-    },
-    signal,
-  );
-  if (receivedBytes === 0) throw new VendorError(name, "badAnswer", `${name}: sent no audio`);
+      (chunk) => {
+        tail.audio(chunk);
+        intake.take(chunk);
+        return false;
+      },
+      AbortSignal.any([signal, complete.signal]),
+    );
+  } catch (error) {
+    if (!complete.signal.aborted || signal.aborted) throw error;
+  } finally {
+    tail.cancel();
+  }
+  intake.end();
+  if (!hasAudio) throw new VendorError(name, "badAnswer", `${name}: sent no audio`);
 }

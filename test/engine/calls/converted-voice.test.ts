@@ -26,6 +26,7 @@ function speaking() {
     open: (listener, signal) => {
       Object.assign(converter, { listener, signal });
       return {
+        takeAs: () => false,
         write: (chunk) => void converter.written.push(Buffer.from(chunk).toString()),
         end: () => {
           converter.isEnded = true;
@@ -61,7 +62,9 @@ test("a voice that gives the line's format is asked itself, another one is conve
   client.warm = () => (warmed += 1);
   voice.warm();
   assert.equal(warmed, 1);
-  assert.deepEqual(synthesis.request, { ...REQUEST, format: MP3 });
+  const { onFormat, ...asked } = synthesis.request;
+  assert.deepEqual(asked, { ...REQUEST, format: MP3 });
+  assert.equal(onFormat?.(PCM_8K), false);
   spoken.catch(() => undefined);
 });
 

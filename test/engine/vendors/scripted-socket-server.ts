@@ -35,6 +35,7 @@ export class ScriptedSocketServer {
       else
         this.#webSockets.handleUpgrade(request, socket, head, (peer) => this.#take(peer, request));
     });
+    this.#server.on("request", (_request, response) => void response.writeHead(404).end());
     await new Promise<void>((resolve) => {
       this.#server.listen(0, "127.0.0.1", resolve);
     });

@@ -148,7 +148,8 @@ for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
       it("stops at once when aborted: nothing more is called and the connection is broken", async () => {
         vendors.sandbox.faults[knob] = {};
         vendors.context.connections.socketPools.closeIdle();
-        await assertStopsAtOnce(voice());
+        // A sentence without audio was asked for by a plain request, too, whose connection is kept.
+        await assertStopsAtOnce({ ...voice(), keptConnections: 1 });
       });
     }
   });
@@ -224,6 +225,58 @@ describe("ElevenLabs over its WebSocket", () => {
     vendors.sandbox.faults.elevenlabs = { fault: "unauthorized" };
     await assert.rejects(spoken(), { fault: "unauthorized" });
     assert.equal(vendors.sandbox.journal.length, 0);
+  });
+});
+
+describe("ElevenLabs, whose contexts end in every way", () => {
+  const text = "Your table for four is booked for seven.";
+  const request = { text, modelId: "eleven_flash_v2_5", speed: 1, language: "en-US" } as const;
+  let clock: VirtualClock;
+  let vendors: SandboxedVendors;
+  let speech: TextToSpeech;
+
+  beforeEach(async () => {
+    clock = new VirtualClock(Date.now());
+    vendors = await startSandboxedVendors(clock);
+    const settings = { transport: "websocket" };
+    const given = { ...vendors.settingsFor("elevenlabs"), settings };
+    speech = textToSpeech("elevenlabs", given, vendors.context);
+  });
+
+  afterEach(() => vendors.close());
+
+  async function spoken(onWords?: (words: readonly SpokenWord[]) => void): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const take = (audio: Uint8Array) => {
+      chunks.push(audio);
+      vendors.changes.tell();
+    };
+    const timed = onWords === undefined ? {} : { onWords };
+    await speech.synthesize({ ...request, ...timed, format: PCM_24K }, take, never());
+    return decodeSpeech(samplesOf(Buffer.concat(chunks)), 24_000);
+  }
+
+  it("says by a plain request what a context ended without, each time", async () => {
+    for (let n = 0; n < 3; n += 1) {
+      vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "emptyAudio", times: 1 };
+      assert.equal(await spoken(), text);
+    }
+  });
+
+  it("is done 300 ms after the last word, where the end is not told", async () => {
+    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "neverDone", times: 1 };
+    const words: SpokenWord[] = [];
+    const saying = spoken((more) => words.push(...more));
+    await vendors.changes.until("the last word", () => words.at(-1)?.text === "seven.");
+    clock.advance(300);
+    assert.equal(await saying, text);
+    assert.equal(await spoken(), text, "the next has a socket in step");
+  });
+
+  it("goes on past an end that is told too early, and twice", async () => {
+    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "doneEarly", times: 1 };
+    assert.equal(await spoken(), text);
+    assert.equal(await spoken(), text);
   });
 });
 

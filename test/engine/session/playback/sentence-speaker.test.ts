@@ -68,7 +68,8 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
   const trial = new Trial();
   const mp3 = await speak("hello", MP3_SOUND);
   const spoken = trial.say("hello");
-  const { onWords, ...request } = trial.synthesis.request;
+  const { onWords, onFormat, ...request } = trial.synthesis.request;
+  assert.equal(onFormat?.(PCM_24K), false, "a browser takes nothing but MP3");
   assert.deepEqual(request, {
     text: "hello",
     modelId: "aria",
@@ -165,7 +166,7 @@ test("of a voice that fails in mid-sentence nothing is converted any more", asyn
     isStreamed: true,
     open: (_listener, signal) => {
       signals.push(signal);
-      return { write: () => undefined, end: () => Promise.resolve() };
+      return { takeAs: () => false, write: () => undefined, end: () => Promise.resolve() };
     },
   };
   const delivery = new RecordingDelivery(trial.clock);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { MULAW_8K } from "../../../../engine/audio/audio-format.js";
+import type { SpokenWord } from "../../../../engine/vendors/contracts.js";
 import { type Said, speakTurn } from "../../../../engine/vendors/socket-voice/spoken-turn.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { openVendorSocket } from "../../../../engine/vendors/transport/socket-vendor.js";
@@ -61,16 +63,18 @@ describe("a sentence on an open socket", () => {
     signal = never(),
     onLeft?: () => void,
     onChunk: (bytes: Uint8Array) => void = (bytes) => heard.push([...bytes]),
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const onWords = (words: readonly SpokenWord[]) => void heard.push(...words);
     const spoken = speakTurn({
       vendor: "acme",
       clock,
       socket,
       frames: ["say", "hi"],
       reader: { text: (text) => MEANINGS[text] ?? [], binary: (bytes) => [audio(...bytes)] },
+      speech: { text: "hi", modelId: "m", speed: 1, language: "en", format: MULAW_8K, onWords },
       onChunk,
-      onWords: (words) => heard.push(...words),
       signal,
+      isReused: false,
       onLeft,
     });
     spoken.catch(() => undefined);

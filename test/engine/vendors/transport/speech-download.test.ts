@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { MP3 } from "../../../../engine/audio/audio-format.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { HttpVendor } from "../../../../engine/vendors/transport/http-vendor.js";
 import { downloadSpeech } from "../../../../engine/vendors/transport/speech-download.js";
@@ -13,6 +14,8 @@ const REQUEST = {
   body: "Hello.",
   refuse: () => new VendorError("acme", "refused", "acme: no"),
 };
+
+const SPEECH = { text: "Hello.", modelId: "m", speed: 1, language: "en", format: MP3 };
 
 describe("speech that is downloaded", () => {
   const stand = webServerStand(true);
@@ -28,7 +31,7 @@ describe("speech that is downloaded", () => {
     const take = ({ length }: Uint8Array) => {
       heardBytes += length;
     };
-    return downloadSpeech(vendor, REQUEST, take, never());
+    return downloadSpeech(vendor, REQUEST, SPEECH, take, never());
   }
 
   it("is any bytes that are not said to be a text, and one byte at least", async () => {
@@ -61,7 +64,7 @@ describe("speech that is downloaded", () => {
 describeAnswerLimits({
   what: "speech",
   ask: (given, context, onPiece) =>
-    downloadSpeech(new HttpVendor("acme", given, "", context), REQUEST, onPiece, never()),
+    downloadSpeech(new HttpVendor("acme", given, "", context), REQUEST, SPEECH, onPiece, never()),
   limits: { firstByteMs: 10_000, betweenBytesMs: 5_000, totalMs: 60_000 },
   piece: "a",
   skipped: "a",

@@ -1,0 +1,166 @@
+import {
+  type AudioKind,
+  audioKindOf,
+  holdsMp3,
+  WavError,
+  type WavFormat,
+  WavReader,
+  wavToPcm16,
+} from "../../audio/audio-container.js";
+import { isSameFormat } from "../../audio/audio-format.js";
+import { decodeMulaw } from "../../audio/mulaw.js";
+import { encodePcm } from "../../audio/sample-coding.js";
+import { type SpeechFormat, type SpeechRequest, VendorError } from "../contracts.js";
+
+/** What is called MP3 and does not begin as one is looked through so far. */
+const MP3_SEARCH_MAX_BYTES = 4_096;
+
+/** Content types that no decoder is here for, whatever their bytes look like. */
+const UNPLAYABLE_TYPE = /^audio\/(?:x-)?(?:ogg|opus|webm|flac|aac|aacp|mp4|m4a|3gpp|amr|amr-wb)\b/;
+const PCM_TYPE = /^audio\/(?:x-)?(?:l16|pcm|raw)\b/;
+const MULAW_TYPE = /^audio\/(?:x-)?(?:basic|pcmu|mulaw|mu-law)\b/;
+const MP3_TYPE = /^audio\/(?:x-)?(?:mpeg|mp3)\b/;
+
+/**
+ * Looks at what TTS gives before anybody hears it. Audio in another format than was asked for is decoded where the request can take
+ * that (`onFormat`); what cannot be played is a `badAnswer` with its reason, so that the chain goes on to the next vendor.
+ */
+export class SpeechIntake {
+  readonly #vendor: string;
+  readonly #request: Pick<SpeechRequest, "format" | "onFormat">;
+  readonly #onChunk: (audio: Uint8Array) => void;
+  readonly #contentType: string;
+  #held: Buffer | undefined = Buffer.alloc(0);
+  #convert: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes;
+
+  constructor(
+    vendor: string,
+    request: Pick<SpeechRequest, "format" | "onFormat">,
+    onChunk: (audio: Uint8Array) => void,
+    contentType = "",
+  ) {
+    this.#vendor = vendor;
+    this.#request = request;
+    this.#onChunk = onChunk;
+    this.#contentType = contentType.toLowerCase();
+  }
+
+  /** The next bytes, which may be cut anywhere. Throws a VendorError. */
+  take(bytes: Uint8Array): void {
+    if (bytes.byteLength === 0) return;
+    if (this.#held === undefined) return this.#give(bytes);
+    this.#held = Buffer.concat([this.#held, bytes]);
+    this.#look(this.#held, false);
+  }
+
+  /** No more comes. Throws a VendorError. */
+  end(): void {
+    if (this.#held !== undefined && this.#held.byteLength > 0) this.#look(this.#held, true);
+  }
+
+  #look(held: Buffer, isAll: boolean): void {
+    const kind = this.#kindOf(held, isAll);
+    if (kind === undefined) return;
+    this.#held = undefined;
+    this.#begin(kind);
+    this.#give(held);
+  }
+
+  #kindOf(held: Buffer, isAll: boolean): AudioKind | undefined {
+    const isMp3Asked = this.#request.format.encoding === "mp3";
+    // A frame of what was asked for is passed on as it comes.
+    if (isMp3Asked && held.byteLength >= 2 && held[0] === 0xff) {
+      const isAdts = ((held[1] ?? 0) & 0xf6) === 0xf0;
+      if (!isAdts) return "mp3";
+    }
+    const kind = audioKindOf(held, isAll);
+    if (kind !== "plain" || isMp3Asked || !MP3_TYPE.test(this.#contentType)) return kind;
+    if (holdsMp3(held)) return "mp3";
+    return isAll || held.byteLength >= MP3_SEARCH_MAX_BYTES ? "plain" : undefined;
+  }
+
+  #begin(kind: AudioKind): void {
+    const { format } = this.#request;
+    if (kind === "wav") return this.#beginWav();
+    if (kind === "mp3") {
+      if (format.encoding !== "mp3") this.#demand({ ...format, encoding: "mp3" }, "MP3");
+      return;
+    }
+    if (kind !== "plain") throw this.#unplayable(kind);
+    if (UNPLAYABLE_TYPE.test(this.#contentType)) throw this.#unplayable(this.#contentType);
+    this.#beginPlain();
+  }
+
+  /** Samples without a header are what the content type says, and else what was asked for. */
+  #beginPlain(): void {
+    const { format } = this.#request;
+    if (format.encoding === "mp3") return;
+    const type = this.#contentType;
+    const rateHz = Number(/[;\s]rate=(\d{4,6})\b/.exec(type)?.[1] ?? format.sampleRateHz);
+    if (/[;\s]channels=[2-9]/.test(type)) throw this.#unplayable(type);
+    if (PCM_TYPE.test(type) && (format.encoding === "pcm16" || /rate=/.test(type))) {
+      const given = { encoding: "pcm16", sampleRateHz: rateHz } as const;
+      if (!isSameFormat(given, format)) this.#demand(given, `PCM of ${rateHz} Hz`);
+    } else if (MULAW_TYPE.test(type) && format.encoding === "pcm16") {
+      const sampleRateHz = /rate=/.test(type) ? rateHz : 8_000;
+      this.#demand({ encoding: "pcm16", sampleRateHz }, `µ-law of ${sampleRateHz} Hz`);
+      this.#convert = (bytes) => encodePcm(decodeMulaw(bytes), true);
+    }
+  }
+
+  #beginWav(): void {
+    const reader = new WavReader();
+    let begun = false;
+    this.#convert = (bytes) => {
+      const samples = this.#readWav(reader, bytes);
+      const { format } = reader;
+      if (format === undefined) return samples;
+      const isAsked = this.#isAskedMulaw(format);
+      if (!begun && !isAsked) this.#demandPcm(format);
+      begun = true;
+      return isAsked ? samples : wavToPcm16(samples, format);
+    };
+  }
+
+  #readWav(reader: WavReader, bytes: Uint8Array): Uint8Array {
+    try {
+      return reader.take(bytes);
+    } catch (error) {
+      if (error instanceof WavError) throw this.#failure(`sent a WAV that ${error.message}`);
+      throw error;
+    }
+  }
+
+  #isAskedMulaw({ codec, channels, sampleRateHz }: WavFormat): boolean {
+    const { format } = this.#request;
+    const isMulaw = codec === "mulaw" && channels === 1;
+    return isMulaw && format.encoding === "mulaw" && format.sampleRateHz === sampleRateHz;
+  }
+
+  #demandPcm({ sampleRateHz, codec }: WavFormat): void {
+    const given = { encoding: "pcm16", sampleRateHz } as const;
+    if (isSameFormat(given, this.#request.format)) return;
+    this.#demand(given, `WAV (${codec}, ${sampleRateHz} Hz)`);
+  }
+
+  /** Whoever asked is to take this in place of what was asked for. */
+  #demand(given: SpeechFormat, what: string): void {
+    if (this.#request.onFormat?.(given) === true) return;
+    const { encoding, sampleRateHz } = this.#request.format;
+    throw this.#failure(`sent ${what} where ${encoding} of ${sampleRateHz} Hz was asked for`);
+  }
+
+  #give(bytes: Uint8Array): void {
+    const audio = this.#convert(bytes);
+    if (audio.byteLength > 0) this.#onChunk(audio);
+  }
+
+  #unplayable(what: string): VendorError {
+    if (what === "text") return this.#failure("sent text where audio was due");
+    return this.#failure(`sent ${what.slice(0, 60)}, which cannot be played`);
+  }
+
+  #failure(message: string): VendorError {
+    return new VendorError(this.#vendor, "badAnswer", `${this.#vendor}: ${message}`);
+  }
+}

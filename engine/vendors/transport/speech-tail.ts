@@ -1,0 +1,141 @@
+import { bytesPerMs } from "../../audio/audio-format.js";
+import { decodeSamples } from "../../audio/sample-coding.js";
+import { weightOf } from "../../speech/character-class.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import type { SpeechRequest, SpokenWord } from "../contracts.js";
+
+// A text's length is the weight of its letters and digits: one of a wide script takes as long to say as three Latin ones.
+
+/** No voice says its text in less than this, whatever the language. */
+const MS_PER_WEIGHT_MIN = 20;
+/** A shorter text says little: "OK." may be two tenths of a second. */
+const WEIGHT_MIN = 10;
+/** Audio of so much or more may be all of its text. */
+const MS_PER_WEIGHT_USUAL = 66;
+
+/** All words of the text have their times and have come: then the vendor only has to say that it was all. */
+const TIMED_TAIL_MS = 300;
+/** There is sound for the whole text, and it ends in silence. */
+const QUIET_TAIL_MS = 1_000;
+/** There is sound for the whole text, and nobody can tell how it ends. */
+const MP3_TAIL_MS = 2_000;
+const LAST_SOUND_MS = 60;
+/** Of 16-bit samples; a voice's pauses are below it, its words far above. */
+const QUIET_PEAK = 400;
+/** A word may be told to end a little behind the audio that it comes with. */
+const WORD_END_SLACK_MS = 60;
+/** What is asked for is 48 kbit/s. */
+const MP3_BYTES_PER_MS = 6;
+
+/** Whether so much audio is surely not all of this text. */
+export function isTooLittle(durationMs: number, { text, speed }: SpokenText): boolean {
+  const weight = weightOfText(text);
+  return weight >= WEIGHT_MIN && durationMs * speed < weight * MS_PER_WEIGHT_MIN;
+}
+
+type SpokenText = Pick<SpeechRequest, "text" | "speed">;
+
+function weightOfText(text: string): number {
+  const letters = lettersOf(text);
+  let weight = 0;
+  for (let index = 0; index < letters.length; index += 1)
+    weight += weightOf(letters.charCodeAt(index));
+  return weight;
+}
+
+/**
+ * Tells when the audio of a sentence is complete although its vendor has not said so: the message that ends it, or the end of the
+ * body, may be late by seconds, or never come.
+ */
+export class SpeechTail {
+  readonly #clock: Clock;
+  readonly #request: Pick<SpeechRequest, "text" | "speed" | "format">;
+  readonly #onComplete: () => void;
+  readonly #usualMs: number;
+  #receivedBytes = 0;
+  #last: Uint8Array = new Uint8Array(0);
+  /** Letters of the text that have no time yet, and the last of its words. */
+  #lettersLeft: number;
+  readonly #lastWord: string;
+  #wordsEndMs: number | undefined;
+  #cancel: CancelTimer = () => undefined;
+
+  constructor(
+    clock: Clock,
+    request: Pick<SpeechRequest, "text" | "speed" | "format">,
+    onComplete: () => void,
+  ) {
+    this.#clock = clock;
+    this.#request = request;
+    this.#onComplete = onComplete;
+    const { text, speed } = request;
+    this.#usualMs = (weightOfText(text) * MS_PER_WEIGHT_USUAL) / speed;
+    this.#lettersLeft = lettersOf(text).length;
+    this.#lastWord = lettersOf(
+      text
+        .trim()
+        .split(/\s+/)
+        .findLast((word) => lettersOf(word) !== "") ?? "",
+    );
+  }
+
+  /** How long what has come sounds, by its size: of MP3 an estimate. */
+  get receivedMs(): number {
+    const { format } = this.#request;
+    const perMs = format.encoding === "mp3" ? MP3_BYTES_PER_MS : bytesPerMs(format);
+    return this.#receivedBytes / perMs;
+  }
+
+  audio(bytes: Uint8Array): void {
+    this.#receivedBytes += bytes.byteLength;
+    this.#last = bytes;
+    this.#watch();
+  }
+
+  words(words: readonly SpokenWord[]): void {
+    for (const { text, endMs } of words) {
+      const letters = lettersOf(text);
+      this.#lettersLeft -= letters.length;
+      // A vendor that says numbers as words has more letters than the text: its last word decides.
+      if (this.#lettersLeft <= 0 && letters === this.#lastWord) this.#wordsEndMs = endMs;
+    }
+    if (this.#receivedBytes > 0) this.#watch();
+  }
+
+  /** The sentence has ended by itself. */
+  cancel(): void {
+    this.#cancel();
+  }
+
+  #watch(): void {
+    this.#cancel();
+    const waitMs = this.#waitMs();
+    if (waitMs !== undefined) this.#cancel = this.#clock.after(waitMs, this.#onComplete);
+  }
+
+  #waitMs(): number | undefined {
+    const { receivedMs } = this;
+    const { format } = this.#request;
+    const wordsEndMs = this.#wordsEndMs;
+    if (wordsEndMs !== undefined && format.encoding !== "mp3") {
+      if (receivedMs >= wordsEndMs - WORD_END_SLACK_MS) return TIMED_TAIL_MS;
+    }
+    if (receivedMs < this.#usualMs) return undefined;
+    if (format.encoding === "mp3") return MP3_TAIL_MS;
+    return this.#endsQuietly() ? QUIET_TAIL_MS : undefined;
+  }
+
+  #endsQuietly(): boolean {
+    const { format } = this.#request;
+    if (format.encoding === "mp3") return false;
+    const lastBytes = Math.min(this.#last.byteLength, LAST_SOUND_MS * bytesPerMs(format)) & ~1;
+    // A piece may be cut in the middle of a sample.
+    const from = (this.#last.byteLength - lastBytes) & ~1;
+    const samples = decodeSamples(this.#last.subarray(from), format.encoding);
+    return samples.every((sample) => Math.abs(sample) < QUIET_PEAK);
+  }
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}
