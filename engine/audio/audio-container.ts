@@ -225,7 +225,7 @@ function sampleAt(view: DataView, at: number, codec: WavFormat["codec"], bits: n
     const value = bits === 32 ? view.getFloat32(at, true) : view.getFloat64(at, true);
     return Math.round(Math.max(-1, Math.min(1, value)) * 32_767);
   }
-  // Of more than 16 bits the upper ones; 8 bits have no sign.
+  // More than 16 bits are cut to the upper ones; 8 bits have no sign.
   if (bits === 8) return (view.getUint8(at) - 128) << 8;
   return view.getInt16(at + bits / 8 - 2, true);
 }

@@ -1,11 +1,12 @@
 import { bytesPerMs } from "../../audio/audio-format.js";
 import { decodeSamples } from "../../audio/sample-coding.js";
-import { weightOf } from "../../speech/character-class.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import type { SpeechRequest, SpokenWord } from "../contracts.js";
 
 // A text's length is the weight of its letters and digits: one of a wide script takes as long to say as three Latin ones.
 
+const WIDE_FROM = 0x2e80;
+const WIDE_WEIGHT = 3;
 /** No voice says its text in less than this, whatever the language. */
 const MS_PER_WEIGHT_MIN = 20;
 /** A shorter text says little: "OK." may be two tenths of a second. */
@@ -20,7 +21,7 @@ const QUIET_TAIL_MS = 1_000;
 /** There is sound for the whole text, and nobody can tell how it ends. */
 const MP3_TAIL_MS = 2_000;
 const LAST_SOUND_MS = 60;
-/** Of 16-bit samples; a voice's pauses are below it, its words far above. */
+/** The peak of 16-bit samples; a voice's pauses are below it, its words far above. */
 const QUIET_PEAK = 400;
 /** A word may be told to end a little behind the audio that it comes with. */
 const WORD_END_SLACK_MS = 60;
@@ -38,8 +39,9 @@ type SpokenText = Pick<SpeechRequest, "text" | "speed">;
 function weightOfText(text: string): number {
   const letters = lettersOf(text);
   let weight = 0;
-  for (let index = 0; index < letters.length; index += 1)
-    weight += weightOf(letters.charCodeAt(index));
+  for (let index = 0; index < letters.length; index += 1) {
+    weight += letters.charCodeAt(index) < WIDE_FROM ? 1 : WIDE_WEIGHT;
+  }
   return weight;
 }
 

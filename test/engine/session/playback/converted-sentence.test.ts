@@ -46,7 +46,7 @@ describe("a sentence that is converted piece by piece", () => {
           writtenBytes += chunk.length;
           told.onPiece(chunk, 10);
         };
-        return { write, end: () => Promise.resolve(atEnd()) };
+        return { takeAs: () => false, write, end: () => Promise.resolve(atEnd()) };
       },
     };
     const agent = { vendor: "acme", modelId: "m", speed: 1, language: "en", cacheKey: "voice" };
