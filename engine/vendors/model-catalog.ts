@@ -490,8 +490,7 @@ export const MODEL_CATALOG: readonly CatalogRow[] = [
 const UNKNOWN: Readonly<Record<string, LanguageAbilities>> = {
   // No temperature, and no thinking: of these two each model of today takes the second or names it when it refuses.
   openai: { ...GPT_6, temperature: "never" },
-  // Whoever thinks there and is not told to hide it thinks aloud.
-  groq: THINKS_ALOUD,
+  groq: SPEAKS_ONLY,
   gemini: GEMINI_3,
   anthropic: CLAUDE_5,
 };

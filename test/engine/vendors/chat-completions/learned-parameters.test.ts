@@ -96,9 +96,9 @@ describe("a refusal that names a parameter", () => {
     ],
     [
       "groq",
-      "reasoning_format",
-      openAiError("reasoning_format is not supported with this model", null),
-      { max_completion_tokens: 1_224, temperature: 0.4 },
+      "max_completion_tokens",
+      openAiError("property 'max_completion_tokens' is unsupported", null),
+      { max_tokens: 200, temperature: 0.4 },
     ],
     [
       "anthropic",

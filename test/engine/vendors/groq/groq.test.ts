@@ -31,7 +31,7 @@ test("Groq's models that think get room for it, and are told to keep their thoug
     ["llama-3.1-8b-instant", { max_completion_tokens: 200 }],
     ["qwen/qwen3-32b", { ...thinking, reasoning_format: "hidden" }],
     ["qwen-qwq-32b", { ...thinking, reasoning_format: "hidden" }],
-    ["deepseek-r1-distill", { ...thinking, reasoning_format: "hidden" }],
+    ["deepseek-r1-distill-llama-70b", { ...thinking, reasoning_format: "hidden" }],
     ["openai/gpt-oss-20b", { ...thinking, reasoning_effort: "low" }],
   ] as const) {
     assert.deepEqual(await asked.completionBody(client, model), {
