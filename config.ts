@@ -52,6 +52,8 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly dataDir: string;
   /** PostgreSQL in place of the file in `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** For the lock and LISTEN, where the other leads through a pooler in transaction mode. */
+  readonly databaseSessionUrl: string | undefined;
   readonly databaseConnections: number;
   /** Names this server among those of one PostgreSQL database; no two have the same. */
   readonly nodeName: string;
@@ -146,6 +148,7 @@ const Settings = v.object({
   WORKERS: wholeNumber(0, 0, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
   DATABASE_URL: v.optional(databaseUrl),
+  DATABASE_SESSION_URL: v.optional(databaseUrl),
   DATABASE_CONNECTIONS: wholeNumber(10, 1, 1_000),
   NODE_NAME: v.optional(
     v.pipe(
@@ -261,6 +264,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     workers: env.WORKERS,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    databaseSessionUrl: env.DATABASE_SESSION_URL,
     databaseConnections: env.DATABASE_CONNECTIONS,
     nodeName: env.NODE_NAME ?? hostname(),
     nodeUrl: env.NODE_URL,

@@ -135,6 +135,7 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
   const database = await openDatabase({
     filePath,
     url: config.databaseUrl,
+    sessionUrl: config.databaseSessionUrl,
     connectionsMax: config.databaseConnections,
     onFailure: onStorageFailure,
     isServer: true,

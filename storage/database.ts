@@ -38,6 +38,8 @@ export interface DatabaseOptions {
   readonly filePath: string;
   /** Names a PostgreSQL database in place of the file: `postgres://user:password@host:port/name`. */
   readonly url?: string | undefined;
+  /** For what needs a session of its own, where `url` leads through a pooler in transaction mode. */
+  readonly sessionUrl?: string | undefined;
   /** Connections to PostgreSQL at most. */
   readonly connectionsMax?: number | undefined;
   /**
@@ -62,9 +64,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { nodeName } = options;
   if (url !== undefined) {
     // Only then: whoever has a file needs nothing of it.
+    const { sessionUrl } = options;
     const { PostgresStore } = await import("./postgres/postgres-store.js");
     const server = { isServer, nodeName };
-    const store = await PostgresStore.open({ url, connectionsMax, ...server, mustExist });
+    const store = await PostgresStore.open({
+      url,
+      sessionUrl,
+      connectionsMax,
+      ...server,
+      mustExist,
+    });
     const database = new Database(store);
     if (!isServer) database.recordChanges.tellOthersBy(() => tellServers(store.mail));
     return database;

@@ -27,7 +27,9 @@ export interface CommandSettings extends RecordingsPlace {
  * ask for the secrets that production demands of the server. Throws a ConfigFault.
  */
 export function readCommandSettings(): CommandSettings {
-  return readConfig("optional");
+  const config = readConfig("optional");
+  // Commands are seldom, and need no pooler.
+  return { ...config, databaseUrl: config.databaseSessionUrl ?? config.databaseUrl };
 }
 
 export function databaseFileOf(dataDir: string): string {

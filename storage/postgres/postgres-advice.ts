@@ -10,10 +10,22 @@ interface Known {
 
 const KNOWN: readonly Known[] = [
   {
+    pattern: /^PG_08P01/,
+    reason: "what stands before the database refuses how it is spoken to",
+    advice:
+      "a pooler such as PgBouncer? Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay",
+  },
+  {
     pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),
     reason: "the database cannot be reached",
     advice:
       "start it, or look at the network and at DATABASE_URL; what calls say is kept meanwhile",
+  },
+  {
+    pattern: /^PG_42501/,
+    reason: "the database's user may not do that",
+    advice:
+      "from PostgreSQL 15 on only its owner makes tables in the schema public: have the owner run GRANT USAGE, CREATE ON SCHEMA public TO the user of DATABASE_URL, or make that user the owner of the database",
   },
   {
     pattern: /^PG_28/,

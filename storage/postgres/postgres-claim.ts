@@ -17,6 +17,12 @@ const LASTING = `now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' 
 const TAKE_ALL = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken, true as shared, ${LASTING}`;
 const TAKE_NAME = `select pg_try_advisory_lock_shared(${LOCK}, hashtext(current_schema())) as shared,
   pg_try_advisory_lock(${NODE_LOCK}, hashtext(current_schema() || '/' || $1)) as taken, ${LASTING}`;
+/** Within a transaction a pooler keeps a connection of the database for its client; outside, one in transaction mode does not. */
+const WHICH_BACKEND = "select pg_backend_pid() as pid";
+const Backend = v.tuple([v.object({ pid: v.number() })]);
+/** A pooler may hand its connections out by turns. */
+const POOLER_LOOKS = 3;
+
 const Taken = v.tuple([
   v.object({ taken: v.boolean(), shared: v.boolean(), lasting: v.boolean() }),
 ]);
@@ -104,6 +110,47 @@ async function connect(url: string, address: string, node: string | undefined) {
     await connection.end();
     throw error;
   }
+}
+
+/**
+ * Rejects with `StorageUnavailable` where another client may get a connection's session between two statements, as of PgBouncer in
+ * transaction mode. Comes before the lock: one that is taken over such a pooler stays with a connection of the pooler's, and keeps
+ * out the next start.
+ */
+export async function refuseSharedSessions(url: string, address: string): Promise<void> {
+  const connections = [new Client(connectionSettings(url)), new Client(connectionSettings(url))];
+  for (const connection of connections) connection.on("error", ignore);
+  try {
+    for (const connection of connections) await connection.connect();
+    if (await isShared(connections)) throw sharedSessions(address);
+  } finally {
+    await Promise.all(connections.map((connection) => connection.end()));
+  }
+}
+
+async function isShared([one, other]: readonly Client[]): Promise<boolean> {
+  if (one === undefined || other === undefined) return false;
+  const own = new Set<number>();
+  for (let look = 0; look < POOLER_LOOKS; look += 1) {
+    own.add(await backendOf(one));
+    await other.query("begin");
+    const others = await backendOf(other);
+    own.add(await backendOf(one));
+    await other.query("rollback");
+    if (own.size > 1 || own.has(others)) return true;
+  }
+  return false;
+}
+
+async function backendOf(connection: Client): Promise<number> {
+  const [{ pid }] = v.parse(Backend, (await connection.query(WHICH_BACKEND)).rows);
+  return pid;
+}
+
+function sharedSessions(address: string): StorageUnavailable {
+  return new StorageUnavailable(
+    `a pooler in transaction mode, such as PgBouncer, stands before PostgreSQL at ${address}: Parley's lock and LISTEN need connections of their own. Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay as it is`,
+  );
 }
 
 function ignore(): void {}

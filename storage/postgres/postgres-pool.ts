@@ -28,10 +28,23 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** A connection that breaks is told to whoever uses it, and replaced by the next that is asked for. */
-export function newPool(url: string, connectionsMax = CONNECTIONS_MAX): Pool {
+/** Without what PgBouncer refuses at the start of a connection unless it is told to ignore it. */
+function pooledSettings(url: string): ClientConfig {
+  const {
+    statement_timeout: _statement,
+    idle_in_transaction_session_timeout: _transaction,
+    ...settings
+  } = connectionSettings(url);
+  return settings;
+}
+
+/**
+ * A connection that breaks is told to whoever uses it, and replaced by the next that is asked for. `isPooled`: the address is a
+ * pooler's, whose own settings, or those of the database's user, bound what a statement may take.
+ */
+export function newPool(url: string, connectionsMax = CONNECTIONS_MAX, isPooled = false): Pool {
   const pool = new Pool({
-    ...connectionSettings(url),
+    ...(isPooled ? pooledSettings(url) : connectionSettings(url)),
     max: connectionsMax,
     // A transaction sends its statements one behind the other, and waits for their answers together.
     pipeline: true,

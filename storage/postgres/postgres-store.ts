@@ -1,4 +1,5 @@
-import type { Pool } from "pg";
+import { isDeepStrictEqual } from "node:util";
+import { Client, type Pool } from "pg";
 import type { Mail } from "../nodes/mail.js";
 import { messageOf } from "../statements/fault.js";
 import type {
@@ -11,16 +12,18 @@ import { StorageUnavailable } from "../statements/storage-failure.js";
 import type { StoreCondition, StoreFault } from "../statements/store-condition.js";
 import { addressOf } from "./postgres-address.js";
 import { postgresFault } from "./postgres-advice.js";
-import { PostgresClaim } from "./postgres-claim.js";
+import { PostgresClaim, refuseSharedSessions } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
 import { postgresDialect } from "./postgres-dialect.js";
 import { faultOfPostgres } from "./postgres-fault.js";
 import { PostgresMail } from "./postgres-mail.js";
-import { newPool } from "./postgres-pool.js";
+import { connectionSettings, newPool } from "./postgres-pool.js";
 import { demandTables, newerSchema, updatePostgresSchema } from "./postgres-schema.js";
 
 export interface PostgresOptions {
   readonly url: string;
+  /** For the lock and LISTEN, where `url` leads through a pooler in transaction mode. */
+  readonly sessionUrl?: string | undefined;
   readonly connectionsMax?: number | undefined;
   readonly isServer?: boolean;
   /** As in `DatabaseOptions`. */
@@ -41,14 +44,19 @@ export class PostgresStore implements StoreBackend {
   /** Rejects with `StorageUnavailable` when the database cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const { url, connectionsMax, isServer = false, nodeName, mustExist = false } = options;
+    const { sessionUrl = url } = options;
     const address = addressOf(url);
-    const pool = newPool(url, connectionsMax);
+    const pool = newPool(url, connectionsMax, options.sessionUrl !== undefined);
     let claim: PostgresClaim | undefined;
     try {
-      claim = isServer ? await PostgresClaim.take(url, address, nodeName) : undefined;
+      if (isServer) await refuseSharedSessions(sessionUrl, addressOf(sessionUrl));
+      claim = isServer
+        ? await PostgresClaim.take(sessionUrl, addressOf(sessionUrl), nodeName)
+        : undefined;
+      if (sessionUrl !== url) await refuseOtherDatabase(pool, sessionUrl);
       if (mustExist) await demandTables(pool, address);
       await updatePostgresSchema(pool, address);
-      return new PostgresStore(pool, claim, url);
+      return new PostgresStore(pool, claim, url, sessionUrl);
     } catch (error) {
       await claim?.close();
       await pool.end();
@@ -58,11 +66,16 @@ export class PostgresStore implements StoreBackend {
     }
   }
 
-  private constructor(pool: Pool, claim: PostgresClaim | undefined, url: string) {
+  private constructor(
+    pool: Pool,
+    claim: PostgresClaim | undefined,
+    url: string,
+    sessionUrl: string,
+  ) {
     this.#pool = pool;
     this.#claim = claim;
     this.#address = addressOf(url);
-    this.mail = new PostgresMail(url, this);
+    this.mail = new PostgresMail(sessionUrl, this);
     this.#client = new PostgresClient(pool, { asksForLostCommits: claim !== undefined });
   }
 
@@ -107,5 +120,24 @@ export class PostgresStore implements StoreBackend {
       if (error instanceof StorageUnavailable) return error.message;
       throw error;
     }
+  }
+}
+
+const WHICH_DATABASE =
+  "select current_database() || ' ' || current_schema() || ' ' || pg_postmaster_start_time() as place";
+
+/** The lock of another database would keep nobody out of this one. */
+async function refuseOtherDatabase(pool: Pool, sessionUrl: string): Promise<void> {
+  const session = new Client(connectionSettings(sessionUrl));
+  session.on("error", () => undefined);
+  await session.connect();
+  try {
+    const [here, there] = [await pool.query(WHICH_DATABASE), await session.query(WHICH_DATABASE)];
+    if (isDeepStrictEqual(here.rows, there.rows)) return;
+    throw new StorageUnavailable(
+      "DATABASE_SESSION_URL leads to another database than DATABASE_URL: both have to name the same one",
+    );
+  } finally {
+    await session.end();
   }
 }

@@ -137,7 +137,10 @@ export class ScriptedServer {
 
   async #answered(told: Told): Promise<readonly Buffer[]> {
     try {
-      const rows = await this.answer(told);
+      const { sql, connection } = told;
+      // Each connection has a session of its own.
+      const isPid = sql === "select pg_backend_pid() as pid";
+      const rows = isPid ? [{ pid: connection }] : await this.answer(told);
       const begun = message("C", words("BEGIN"));
       if (told.sql.startsWith("begin; insert")) {
         return [begun, ...rowsOf(this.marks), message("C", words(`INSERT 0 ${this.marks.length}`))];
