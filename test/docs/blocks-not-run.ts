@@ -17,7 +17,7 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "take minutes, or write into the sources; CI runs what check does",
   },
   {
-    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose postgresql\nnpm run test:docs\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy\nnpm run test:postgres",
+    text: "apt-get install -y nginx libnginx-mod-rtmp ffmpeg wget chromium busybox-static shellcheck curl \\\n  openssl systemd python3-seccomp prometheus docker-compose postgresql pgbouncer\nnpm run test:docs\nnpm run test:livestream\nnpm run test:browser\nnpm run test:deploy\nnpm run test:postgres",
     reason: "installs Debian's packages; .ci/run does all of it",
   },
   {
