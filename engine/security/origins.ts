@@ -1,11 +1,21 @@
 const ANY_LABEL = "*.";
+/** `*` as the first label, and two or more behind it. */
+const WILDCARD_HOST = /^\*\.[^*.]+(?:\.[^*.]+)+$/;
 const LABEL = /^[a-z0-9_-]+$/i;
 const WEB_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 const APP_SCHEME = /^[a-z][a-z0-9+.-]*:$/;
 /** Pages of these have no origin of their own, or none that a page can have. */
 const OTHER_SCHEMES: ReadonlySet<string> = new Set([
-  ...["about:", "blob:", "data:", "file:", "filesystem:", "ftp:", "javascript:", "mailto:"],
-  ...["ws:", "wss:"],
+  "about:",
+  "blob:",
+  "data:",
+  "file:",
+  "filesystem:",
+  "ftp:",
+  "javascript:",
+  "mailto:",
+  "ws:",
+  "wss:",
 ]);
 
 /**
@@ -21,8 +31,7 @@ export function isOriginPattern(text: string): boolean {
   if (!isWritten || (!isWeb && (OTHER_SCHEMES.has(protocol) || !APP_SCHEME.test(protocol))))
     return false;
   if (!text.includes("*")) return true;
-  const rest = hostname.slice(ANY_LABEL.length);
-  return isWeb && hostname.startsWith(ANY_LABEL) && !rest.includes("*") && rest.includes(".");
+  return isWeb && WILDCARD_HOST.test(hostname);
 }
 
 /** `origin` is what a browser sends of a page. */

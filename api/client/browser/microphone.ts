@@ -120,9 +120,9 @@ interface FeaturePolicy {
 /** True where the browser does not tell what the page may ask for. */
 function isPermitted(): boolean {
   const policies: object = document;
-  const [policy] = ["permissionsPolicy", "featurePolicy"]
+  const policy = ["permissionsPolicy", "featurePolicy"]
     .map((name): unknown => Reflect.get(policies, name))
-    .filter(isFeaturePolicy);
+    .find(isFeaturePolicy);
   return policy?.allowsFeature("microphone") ?? true;
 }
 
