@@ -7,9 +7,9 @@ import { HttpRefusal } from "./answer/http-refusal.js";
 import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { Exchange, type RequestHead } from "./exchange.js";
 import type { HttpRequest, HttpResponse, Verb } from "./front/front.js";
-import { type ClientAddresses, formatAddress } from "./request/client-address.js";
+import { addressGroup, type ClientAddresses, formatAddress } from "./request/client-address.js";
 import type { CorsPolicy } from "./request/cors.js";
-import { RequestBody } from "./request/request-body.js";
+import { BodyRoom, RequestBody } from "./request/request-body.js";
 import type { HttpServer } from "./server.js";
 
 export interface EdgeOptions {
@@ -42,6 +42,7 @@ export class Edge {
   readonly #methodsByPath = new Map<string, Set<Method>>();
   /** Request ids need to be distinct, not secret: a prefix of the process and a counter are cheap. */
   readonly #idPrefix: string;
+  readonly #bodyRoom = new BodyRoom();
   #requestCount = 0;
 
   constructor(options: EdgeOptions) {
@@ -90,14 +91,25 @@ export class Edge {
   #handle(verb: Verb, path: string, endpoint: Endpoint): void {
     this.#options.server.handle(verb, path, (response, request) => {
       const head = this.#readHead(verb, endpoint, response, request);
-      const body = endpoint.readsBody ? this.#bodyOf(endpoint, response, request) : undefined;
+      const body = endpoint.readsBody ? this.#bodyOf(endpoint, head, response, request) : undefined;
       this.#serve(new Exchange(endpoint, head, response, body), response);
     });
   }
 
-  #bodyOf(endpoint: Endpoint, response: HttpResponse, request: HttpRequest): RequestBody {
-    const announcedLength = request.getHeader("content-length");
-    return new RequestBody(response, announcedLength, this.#options.clock, endpoint.bodyBytesMax);
+  #bodyOf(
+    endpoint: Endpoint,
+    head: RequestHead,
+    response: HttpResponse,
+    request: HttpRequest,
+  ): RequestBody {
+    const address = head.clientAddress || this.clientAddress(response, request);
+    return new RequestBody(response, {
+      announcedLength: request.getHeader("content-length"),
+      owner: `address ${addressGroup(address)}`,
+      clock: this.#options.clock,
+      room: this.#bodyRoom,
+      ...(endpoint.bodyBytesMax === undefined ? {} : { bytesMax: endpoint.bodyBytesMax }),
+    });
   }
 
   #readHead(

@@ -103,6 +103,10 @@ export class Exchange implements IncomingRequest {
     return bytes;
   }
 
+  bodyBelongsTo(orgId: string): void {
+    this.#body?.belongsTo(`organization ${orgId}`);
+  }
+
   async alone(): Promise<void> {
     if (!this.head.mustBeAlone) return;
     await new Promise(setImmediate);
@@ -159,6 +163,7 @@ export class Exchange implements IncomingRequest {
 
   /** Resolves when all of it is sent, or the client has gone; rejects, with the connection broken off, when it cannot be read. */
   async download(answer: DownloadAnswer): Promise<void> {
+    this.#body?.abort();
     try {
       if (!this.#isOver) await this.#download(answer);
     } finally {

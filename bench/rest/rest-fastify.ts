@@ -68,6 +68,7 @@ function incoming(request: FastifyRequest): IncomingRequest {
     clientAddress: request.ip,
     header: (name) => String(request.headers[name] ?? ""),
     body: () => Promise.reject(new Error("no body is read")),
+    bodyBelongsTo: () => undefined,
     alone: () => Promise.resolve(),
     signal: new AbortController().signal,
   };

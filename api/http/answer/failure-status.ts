@@ -13,6 +13,9 @@ const STATUS_BY_KIND: Readonly<Record<FailureKind, number>> = {
   unavailable: 503,
 };
 
+/** The rest of a body may follow these, which nobody reads. */
+const LEAVES_BODY: ReadonlySet<number> = new Set([400, 408, 413, 429, 503]);
+
 /** Tells browsers and clients which of the two ways of authentication to try. */
 const CHALLENGE: HeaderLine = ["www-authenticate", 'Bearer realm="api"'];
 
@@ -38,7 +41,7 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
 
 function answerToRefusal({ status, message, headers }: HttpRefusal): Answer {
   const answer = jsonAnswer(status, { error: message }, headers);
-  return status === 408 || status === 413 ? { ...answer, closesConnection: true } : answer;
+  return LEAVES_BODY.has(status) ? { ...answer, closesConnection: true } : answer;
 }
 
 function answerToFailure(failure: Failure): Answer {

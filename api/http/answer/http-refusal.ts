@@ -1,7 +1,7 @@
 /** A refusal that only HTTP knows (a body too large, a method not offered); the engine's refusals are `Failure`s. */
 export class HttpRefusal extends Error {
   override readonly name = "HttpRefusal";
-  readonly status: 404 | 405 | 408 | 413 | 415;
+  readonly status: 400 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
   readonly headers: readonly (readonly [string, string])[];
 
   constructor(

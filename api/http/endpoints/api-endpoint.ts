@@ -114,6 +114,7 @@ export class ApiEndpoint implements Endpoint {
     const identity = await this.#identify(request, query);
     await demandWithin(this.#guards.generalLimiter, limitKey(identity));
     demandAccess(identity, this.#route.auth);
+    request.bodyBelongsTo(identity.tenant.organization.id);
     // Whoever has come by a token may not try passwords any faster than at sign-in.
     if (this.#route.limit === "auth") await this.#limitAddress(request);
     if (this.#route.limit === "vendor") {

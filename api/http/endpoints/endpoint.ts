@@ -18,6 +18,8 @@ export interface IncomingRequest {
   header(name: string): string;
   /** Only of an endpoint that reads a body; at most `bodyBytesMax`. Includes `alone`. */
   body(): Promise<Buffer>;
+  /** The request is known to be an organization's: from now on its body counts there, and not for its address. */
+  bodyBelongsTo(orgId: string): void;
   /**
    * To be waited for before anything is changed. Rejects, with nobody left to answer, when another request came together
    * with this one and the front end breaks the connection for that: what nobody is told of shall not be done.

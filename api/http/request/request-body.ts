@@ -6,26 +6,105 @@ import type { HttpResponse } from "../front/front.js";
 /** A phone on a bad network sends a megabyte in less; who takes longer only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;
 
+/** Bodies of requests without an answer yet, all of this process together. */
+export const BODIES_BYTES_MAX = 64 * 1024 * 1024;
+/** Those of one organization, or of one address while it is not known whose they are. */
+export const BODIES_PER_OWNER_BYTES_MAX = 16 * 1024 * 1024;
+const RETRY_LATER: HttpRefusal["headers"] = [["retry-after", "1"]];
+
 const EMPTY = Buffer.alloc(0);
 
+/** The part of a body that counts. */
+interface CountedBody {
+  readonly owner: string;
+  readonly byteCount: number;
+  refuse(error: HttpRefusal): void;
+}
+
+/**
+ * How many bytes of bodies wait in this process for their request to be answered. An owner that has too many is refused more,
+ * and when the process has too many, the owner that has most of them loses its newest body.
+ */
+export class BodyRoom {
+  readonly #bytesByOwner = new Map<string, number>();
+  readonly #bodies = new Set<CountedBody>();
+  #byteCount = 0;
+
+  get byteCount(): number {
+    return this.#byteCount;
+  }
+
+  /** So many more bytes of a body have come; false where it had to be refused for them. */
+  take(body: CountedBody, bytes: number): boolean {
+    const owned = (this.#bytesByOwner.get(body.owner) ?? 0) + bytes;
+    if (owned > BODIES_PER_OWNER_BYTES_MAX) {
+      body.refuse(new HttpRefusal(429, tooMany(body.owner), RETRY_LATER));
+      return false;
+    }
+    this.#bodies.add(body);
+    this.#add(body.owner, bytes);
+    if (this.#byteCount <= BODIES_BYTES_MAX) return true;
+    const givesWay = this.#newestOfLargest() ?? body;
+    if (givesWay === body) this.#add(body.owner, -bytes);
+    givesWay.refuse(
+      new HttpRefusal(503, "the server has too many unfinished requests", RETRY_LATER),
+    );
+    return givesWay !== body;
+  }
+
+  /** The bytes of a body count for another owner from now on. */
+  move(body: CountedBody, from: string, to: string): void {
+    this.#add(from, -body.byteCount);
+    this.#add(to, body.byteCount);
+  }
+
+  give(body: CountedBody): void {
+    if (this.#bodies.delete(body)) this.#add(body.owner, -body.byteCount);
+  }
+
+  #newestOfLargest(): CountedBody | undefined {
+    let largest: string | undefined;
+    for (const [owner, bytes] of this.#bytesByOwner) {
+      if (bytes > (this.#bytesByOwner.get(largest ?? "") ?? 0)) largest = owner;
+    }
+    return [...this.#bodies].findLast(({ owner }) => owner === largest);
+  }
+
+  #add(owner: string, bytes: number): void {
+    const owned = (this.#bytesByOwner.get(owner) ?? 0) + bytes;
+    if (owned === 0) this.#bytesByOwner.delete(owner);
+    else this.#bytesByOwner.set(owner, owned);
+    this.#byteCount += bytes;
+  }
+}
+
+export interface RequestBodyOptions {
+  readonly announcedLength: string;
+  /** Who sends it, as far as that is known before the request is authenticated. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly room: BodyRoom;
+  readonly bytesMax?: number;
+}
+
 /** Collects the body of one request. Must be made inside the request's callback: uWebSockets.js offers data only then. */
-export class RequestBody {
+export class RequestBody implements CountedBody {
   /** Settles once: with the bytes, or with why they did not come. */
   readonly whole: Promise<Buffer>;
+  readonly #room: BodyRoom;
+  readonly #bytesMax: number;
+  #owner: string;
   #resolve: (bytes: Buffer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #isSettled = false;
   #parts: Buffer[] = [];
-  readonly #bytesMax: number;
   #byteCount = 0;
   #cancelDeadline: CancelTimer = () => undefined;
 
-  constructor(
-    response: HttpResponse,
-    announcedLength: string,
-    clock: Clock,
-    bytesMax: number = BODY_BYTES_MAX,
-  ) {
+  constructor(response: HttpResponse, options: RequestBodyOptions) {
+    const { announcedLength, owner, clock, room, bytesMax = BODY_BYTES_MAX } = options;
+    this.#room = room;
+    this.#owner = owner;
     this.#bytesMax = bytesMax;
     this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -34,28 +113,57 @@ export class RequestBody {
     // Authentication may refuse a request before anybody asks for its body.
     this.whole.catch(() => undefined);
     this.#cancelDeadline = clock.after(BODY_DEADLINE_MS, () =>
-      this.#fail(new HttpRefusal(408, "the body did not arrive in time")),
+      this.refuse(new HttpRefusal(408, "the body did not arrive in time")),
     );
-    if (Number(announcedLength) > bytesMax) this.#fail(tooLarge(bytesMax));
+    if (Number(announcedLength) > bytesMax) this.refuse(tooLarge(bytesMax));
     response.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** Bytes that are kept. */
+  get byteCount(): number {
+    return this.#byteCount;
+  }
+
+  /** It is known whose request it is. */
+  belongsTo(owner: string): void {
+    this.#room.move(this, this.#owner, owner);
+    this.#owner = owner;
+  }
+
+  /** The request is answered, or its client has gone: what has come is not needed any more. */
   abort(): void {
-    this.#fail(new RequestAborted("the client closed the connection"));
+    this.refuse(new RequestAborted("the client closed the connection"));
+    this.#forget();
+  }
+
+  /** What has come of it is dropped. */
+  refuse(error: Error): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    this.#forget();
+    this.#reject(error);
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#isSettled) return;
-    this.#byteCount += chunk.byteLength;
-    if (this.#byteCount > this.#bytesMax) {
-      this.#fail(tooLarge(this.#bytesMax));
+    if (this.#byteCount + chunk.byteLength > this.#bytesMax) {
+      this.refuse(tooLarge(this.#bytesMax));
       return;
     }
-    // The chunk's memory is uWebSockets.js's own and is gone when this returns.
-    if (chunk.byteLength > 0) this.#parts.push(Buffer.from(chunk.slice(0)));
+    if (chunk.byteLength > 0) {
+      if (!this.#room.take(this, chunk.byteLength)) return;
+      this.#byteCount += chunk.byteLength;
+      // The chunk's memory is uWebSockets.js's own and is gone when this returns.
+      this.#parts.push(Buffer.from(chunk.slice(0)));
+    }
     if (isLast) this.#finish();
   }
 
+  /** Its bytes count until the request is answered. */
   #finish(): void {
     const [only = EMPTY] = this.#parts;
     const bytes = this.#parts.length < 2 ? only : Buffer.concat(this.#parts, this.#byteCount);
@@ -63,19 +171,23 @@ export class RequestBody {
     this.#resolve(bytes);
   }
 
-  #fail(error: Error): void {
-    if (this.#isSettled) return;
-    this.#settle();
-    this.#reject(error);
-  }
-
   #settle(): void {
     this.#isSettled = true;
     this.#parts = [];
     this.#cancelDeadline();
   }
+
+  #forget(): void {
+    this.#room.give(this);
+    this.#byteCount = 0;
+  }
 }
 
 function tooLarge(bytesMax: number): HttpRefusal {
   return new HttpRefusal(413, `body: expected at most ${bytesMax} bytes`);
+}
+
+function tooMany(owner: string): string {
+  const [kind] = owner.split(" ", 1);
+  return `the bodies of unfinished requests of this ${kind} have more than ${BODIES_PER_OWNER_BYTES_MAX} bytes together`;
 }
