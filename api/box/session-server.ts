@@ -21,6 +21,7 @@ import { callControlApis } from "../../engine/telephony/phone-vendors.js";
 import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { AgentForCall } from "../../engine/tenancy/agents/agent-for-call.js";
 import { ClientAccess } from "../../engine/tenancy/people/client-access.js";
+import { Standing } from "../../engine/tenancy/people/standing.js";
 import { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -196,6 +197,8 @@ async function serve(parts: SessionParts, carrier: Carrier) {
       clientAccess,
       callReports: new CallReports({ database, clock }),
       callSupervision: new CallSupervision({
+        standing: new Standing({ database, clock }),
+        clock,
         calls: database.calls,
         feed: calls.feed,
         journal: calls.journal,

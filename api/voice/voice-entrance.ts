@@ -82,7 +82,12 @@ export class VoiceEntrance {
       return refusal ?? unauthorized("token: wrong");
     const used = await this.#uses.take(token, historyKey);
     if (used !== undefined) return unauthorized(`token: ${used}`);
-    return entry({ tenant, agentId: visit.agentId, terms: token, ...this.#usesOf(token) });
+    return entry({
+      tenant,
+      agentId: visit.agentId,
+      terms: { ...token, isOneConversation: true },
+      ...this.#usesOf(token),
+    });
   }
 
   async #byOrigin({ agentId, origin, addressGroup }: VoiceVisitor) {

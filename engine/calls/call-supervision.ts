@@ -1,11 +1,15 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
 import { Failure } from "../failure.js";
 import { type Ending, ORGANIZATION_ENDED } from "../session/ending.js";
+import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
+import type { Clock } from "../time/clock.js";
 import type { Soon } from "../time/soon.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
 import type { Watcher } from "./topic-watchers.js";
+
+type Watching = Pick<Tenant, "organization" | "userId" | "apiKeyId">;
 
 export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
@@ -13,7 +17,13 @@ export interface CallSupervisionOptions {
   readonly journal: Pick<CallJournal, "annotate">;
   /** False where no process of this box has the call. */
   readonly endCall: (callId: string, ending: Ending) => Soon<boolean>;
+  /** Whether who watches may still do so. */
+  readonly standing: Pick<Standing, "holds">;
+  readonly clock: Pick<Clock, "every">;
 }
+
+/** A watch ends so soon after its API key was revoked, or its user removed. */
+const STANDING_CHECK_MS = 500;
 
 export interface CallWatch {
   /** Called once; resolves when the watch is over. */
@@ -29,14 +39,15 @@ export class CallSupervision {
   }
 
   /** A watch of all calls of the organization, without their words. Failure `rateLimited`. */
-  watchAll({ organization }: Pick<Tenant, "organization">): CallWatch {
-    return this.#watch({ orgId: organization.id });
+  watchAll(tenant: Watching): CallWatch {
+    return this.#watch(tenant, { orgId: tenant.organization.id });
   }
 
   /** A watch of one call, with its words. Failures `notFound`, `rateLimited`. */
-  async watchOne({ organization }: Pick<Tenant, "organization">, id: string): Promise<CallWatch> {
-    const { callId } = await this.#find(organization.id, id);
-    return this.#watch({ orgId: organization.id, callId });
+  async watchOne(tenant: Watching, id: string): Promise<CallWatch> {
+    const orgId = tenant.organization.id;
+    const { callId } = await this.#find(orgId, id);
+    return this.#watch(tenant, { orgId, callId });
   }
 
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
@@ -51,10 +62,32 @@ export class CallSupervision {
     this.#options.journal.annotate(callId, { endedBy });
   }
 
-  #watch(watched: { readonly orgId: string; readonly callId?: string }): CallWatch {
-    const { feed } = this.#options;
-    feed.demandRoom(watched.orgId);
-    return { run: (watcher, signal) => feed.watch(watched, watcher, signal) };
+  #watch(
+    { userId, apiKeyId }: Watching,
+    watched: { readonly orgId: string; readonly callId?: string },
+  ): CallWatch {
+    const { feed, standing, clock } = this.#options;
+    const { orgId } = watched;
+    feed.demandRoom(orgId);
+    return {
+      run: async (watcher, signal) => {
+        const over = new AbortController();
+        const end = (): void => over.abort();
+        // A store that does not answer ends no watch: it ends by itself within a minute.
+        const check = async (): Promise<void> => {
+          if (!(await standing.holds({ orgId, userId, apiKeyId }).catch(() => true))) end();
+        };
+        const stop = clock.every(STANDING_CHECK_MS, () => void check());
+        signal.addEventListener("abort", end);
+        if (signal.aborted) end();
+        try {
+          await feed.watch(watched, watcher, over.signal);
+        } finally {
+          stop();
+          signal.removeEventListener("abort", end);
+        }
+      },
+    };
   }
 
   async #find(orgId: string, id: string) {

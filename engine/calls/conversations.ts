@@ -9,6 +9,7 @@ import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
+import { OpenRefusal } from "./opening/open-refusal.js";
 
 /** The contract's life of a conversation that nobody continues. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -36,12 +37,16 @@ export interface Conversation {
   readonly replaces?: string | undefined;
   /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
   readonly beside?: string | undefined;
+  /** When its first call began, of a conversation that has had calls. */
+  readonly beganAtMs?: number | undefined;
 }
 
 /** Which conversation a call names, if any: a web client by the key that it got, a telephone call by its own. */
 export interface NamedConversation {
   readonly historyKey: string | undefined;
   readonly conversation?: PhoneConversation;
+  /** What lets the client in is good for one conversation only, whether anything was said in it or not. */
+  readonly isOnlyOne?: boolean;
 }
 
 export interface ConversationSurroundings {
@@ -72,8 +77,8 @@ export class Conversations {
 
   /** A key that is unknown, too old or of another organization begins a new conversation. */
   find(orgId: string, agentId: string, named: NamedConversation): Promise<Conversation> {
-    const { historyKey, conversation } = named;
-    if (historyKey !== undefined) return this.#resumed(orgId, agentId, historyKey);
+    const { historyKey, conversation, isOnlyOne = false } = named;
+    if (historyKey !== undefined) return this.#resumed(orgId, agentId, historyKey, isOnlyOne);
     if (conversation !== undefined) return this.#onTelephone(orgId, conversation);
     return Promise.resolve(this.#new());
   }
@@ -104,7 +109,12 @@ export class Conversations {
     return { ...fresh, messages, before: call.id, wasBroken, failedTransfer, replaces: call.id };
   }
 
-  async #resumed(orgId: string, agentId: string, key: string): Promise<Conversation> {
+  async #resumed(
+    orgId: string,
+    agentId: string,
+    key: string,
+    isOnlyOne: boolean,
+  ): Promise<Conversation> {
     const { database } = this.#around;
     const sessionIds = Array.from({ length: NAMED_SESSIONS_MAX }, (_, n) => sessionIdOf(key, n));
     const find = () => database.calls.findLastOf(orgId, sessionIds);
@@ -113,16 +123,23 @@ export class Conversations {
     const next = last === undefined ? 0 : sessionIds.indexOf(last.sessionId) + 1;
     // Another agent has not talked to the caller, and of sessions without names nobody knows which came last.
     const isKnown = last?.agentId === agentId && next < NAMED_SESSIONS_MAX;
+    if (isOnlyOne && next >= NAMED_SESSIONS_MAX) {
+      throw new OpenRefusal("limitReached", "this conversation was continued too often");
+    }
     const before = isKnown ? last : undefined;
     const wasCutOff = before !== undefined && !isLive && this.#wasCutOff(before);
     // One that broke before anything was said to its end has a record alone.
-    if (messages === undefined && !wasCutOff) return this.#new();
+    const goesOn = messages !== undefined || wasCutOff || (isOnlyOne && before !== undefined);
+    if (!goesOn) return this.#new();
     const wasBroken = wasCutOff && this.#isRemembered(before);
-    const spareSessionId = this.#around.newId();
+    // Without a spare one, of two clients that come back in the same moment one is refused.
+    const spareSessionId = isOnlyOne ? undefined : this.#around.newId();
+    const first = isOnlyOne ? await database.calls.findLastOf(orgId, [sessionIdOf(key, 0)]) : last;
     return {
       key,
-      sessionId: sessionIds[next] ?? spareSessionId,
-      spareSessionId,
+      sessionId: sessionIds[next] ?? spareSessionId ?? this.#around.newId(),
+      ...(spareSessionId === undefined ? {} : { spareSessionId }),
+      beganAtMs: first?.startedAtMs,
       messages: messages ?? [],
       resumed: messages !== undefined && !wasBroken,
       before: before?.id,

@@ -13,6 +13,9 @@ export interface ClientClaims {
   readonly origin: string | undefined;
   /** What the agent's texts have in place of `{{name}}`. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Who has made it: it ends with them. */
+  readonly apiKeyId?: string | undefined;
+  readonly userId?: string | undefined;
 }
 
 /** Milliseconds since 1970 (UTC). */
@@ -40,6 +43,8 @@ const Content = v.object({
   callMaxSec: v.optional(v.number()),
   origin: v.optional(v.string()),
   variables: v.optional(v.record(v.string(), v.string()), {}),
+  apiKeyId: v.optional(v.string()),
+  userId: v.optional(v.string()),
   nonce: v.string(),
   expiresAtMs: v.number(),
 });

@@ -1,9 +1,9 @@
 /**
  * What can be spoken of a piece of a reply: no markdown, bullets, tags or emoji, links as their text, bare addresses as
- * their host; '' when no letter or digit is left. Every pattern has bounded repeats, so the time is linear in the text.
+ * their host; '' when no letter or digit is left. Long texts are taken in pieces, so the time is linear in the text.
  */
 export function speakable(text: string): string {
-  const plain = MARKUP.test(text) ? withoutMarkup(text) : text;
+  const plain = MARKUP.test(text) ? piecesOf(text).map(withoutMarkup).join(" ") : text;
   const words = plain.replace(/\s+/g, " ").trim();
   return SPOKEN.test(words) ? words : "";
 }
@@ -13,6 +13,9 @@ const SPOKEN = /[\p{L}\p{N}]/u;
 /** A text without any of these is spoken as it is. */
 const MARKUP =
   /[\n*_#`~[\]<>|\\&•–+-]|:\/\/|www\.|\p{Extended_Pictographic}|\p{Regional_Indicator}/u;
+
+/** A sentence with a link is shorter; the time for a piece of nothing but marks grows with its square. */
+const PIECE_CHARACTERS_MAX = 2_000;
 
 type Rule = readonly [pattern: RegExp, replacement: string];
 
@@ -65,6 +68,19 @@ const RULES: readonly Rule[] = [
   [/^[\s,]+|[\s,，]+$/g, ""],
   [/(?:,\s*){2,}/g, ", "],
 ];
+
+/** Runs of blanks are one blank; what is longer than any sentence is cut, at a blank where there is one. */
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let rest = text.replace(/[ \t]{2,}/g, " ");
+  while (rest.length > PIECE_CHARACTERS_MAX) {
+    const blank = rest.lastIndexOf(" ", PIECE_CHARACTERS_MAX);
+    const end = blank > 0 ? blank : PIECE_CHARACTERS_MAX;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return [...pieces, rest];
+}
 
 function withoutMarkup(text: string): string {
   let plain = text;

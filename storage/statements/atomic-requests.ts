@@ -24,13 +24,15 @@ export function afterChange(query: Compilable): AfterChange {
   return { compile: () => query.compile(), onlyAfterChange: true };
 }
 
-export interface LimitedInsert<Table extends "agents" | "providers"> {
+export interface LimitedInsert<Table extends "agents" | "apiKeys" | "providers" | "users"> {
   readonly table: Table;
   readonly row: Insertable<Tables[Table]>;
   /** null: the platform's. */
   readonly orgId: string | null;
   /** How many rows of the organization the table may hold, this one among them. */
   readonly max: number;
+  /** Rows with a value in this column do not count. */
+  readonly countsWhileNull?: keyof Tables[Table] & string;
 }
 
 /** Several queries as one whole: all of them take effect, or none, and no other request comes between them. */
@@ -73,14 +75,16 @@ export class AtomicRequests {
   }
 
   /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Says whether it did. */
-  async insertWithin<Table extends "agents" | "providers">(
+  async insertWithin<Table extends "agents" | "apiKeys" | "providers" | "users">(
     db: Kysely<Tables>,
-    { table, row, orgId, max }: LimitedInsert<Table>,
+    { table, row, orgId, max, countsWhileNull }: LimitedInsert<Table>,
     queries: readonly Compilable[],
   ): Promise<boolean> {
     const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
     const values = sql.join(Object.values(row));
-    const owned = sql`(select count(*) from ${sql.table(table)} where ${sql.ref("orgId")} = ${orgId})`;
+    const counted =
+      countsWhileNull === undefined ? sql`` : sql` and ${sql.ref(countsWhileNull)} is null`;
+    const owned = sql`(select count(*) from ${sql.table(table)} where ${sql.ref("orgId")} = ${orgId}${counted})`;
     const insert = sql`insert into ${sql.table(table)} (${columns}) select ${values} where ${owned} < ${max}`;
     const turn = this.#turnOf(db, orgId);
     const results = await this.change([...turn, { compile: () => insert.compile(db) }, ...queries]);

@@ -55,6 +55,14 @@ export class ApiKeyStore {
     ]);
   }
 
+  /** False, and nothing is inserted, where the organization has `max` keys already that are not revoked. */
+  insertWithin(key: ApiKeyRecord, max: number, entry: AuditRecord): Promise<boolean> {
+    const { orgId } = key;
+    const row = { ...key, scopes: writeJson(key.scopes) };
+    const limited = { table: "apiKeys", row, orgId, max, countsWhileNull: "revokedAtMs" } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
+  }
+
   async findById(orgId: string, id: string): Promise<ApiKeyRecord | undefined> {
     const row = await this.#keys()
       .where("id", "=", id)

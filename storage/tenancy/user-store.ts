@@ -77,6 +77,12 @@ export class UserStore {
     ]);
   }
 
+  /** As `insert`; false, and nothing is inserted, where the organization has `max` users already. */
+  insertWithin(user: UserRecord, max: number, entry: AuditRecord): Promise<boolean> {
+    const limited = { table: "users", row: userRowOf(user), orgId: user.orgId, max } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
+  }
+
   /** False when the organization has no such user. */
   async setRole(
     orgId: string,

@@ -125,6 +125,47 @@ test("a token that was read by somebody else opens nothing; its page can go on",
   await hangUp(again);
 });
 
+test("a token holds one call at a time: a page that comes back takes the place of its earlier call", async () => {
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer, { persona: { greeting: "" } });
+  const own = await token(customer, { agentId });
+  const pages = [await begun({ token: own })];
+  for (let n = 0; n < 3; n += 1) {
+    const last = pages.at(-1);
+    assert.ok(last);
+    const ended = last.next("ended");
+    pages.push(await begun({ token: own, sessionId: last.call.historyKey }));
+    await ended;
+  }
+  assert.equal(new Set(pages.map(({ call }) => call.historyKey)).size, 1);
+  const last = pages.at(-1);
+  assert.ok(last);
+  await hangUp(last);
+});
+
+test("the time that a token gives counts over its conversation, not for each connection", async () => {
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer, { persona: { greeting: "" } });
+  const own = await token(customer, { agentId, callMaxSec: 1 });
+  const page = await client({ token: own });
+  const ended = page.next("ended");
+  await page.call.start();
+  assert.equal((await ended).code, 1000);
+  // Callers are not told which limit it was.
+  assert.match(await refusal({ token: own, sessionId: page.call.historyKey }), /^4029 /);
+});
+
+test("a token ends with the API key that made it", async () => {
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer);
+  const own = await token(customer, { agentId });
+  const path = `/api/dashboard/api-keys/${customer.apiKeyId}`;
+  const headers = { "x-api-key": customer.apiKey };
+  const revoked = await fetch(`${server.url}${path}`, { method: "DELETE", headers });
+  assert.equal(revoked.status, 200);
+  assert.match(await refusal({ token: own }), /^4001 token: /);
+});
+
 test("an old token, a forged one, one of another agent or origin opens nothing", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);

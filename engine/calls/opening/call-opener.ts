@@ -1,5 +1,6 @@
 import type { CallChannel } from "../../../storage/records.js";
 import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
+import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 import type { Metrics } from "../../metrics/metrics.js";
 import type { CallAudioTap } from "../../session/call-audio-tap.js";
 import { NOTHING_SAID } from "../../session/effects.js";
@@ -174,9 +175,16 @@ export class CallOpener {
     try {
       const agent = await this.#admit(request);
       const orgId = organization.id;
-      const conversation = await this.#conversations.find(orgId, agent.agent.id, request);
+      const isOneConversation = request.terms?.isOneConversation === true;
+      const conversation = await this.#conversations.find(orgId, agent.agent.id, {
+        ...request,
+        isOnlyOne: isOneConversation,
+      });
+      const terms = isOneConversation
+        ? this.#termsLeft(request.terms, conversation)
+        : request.terms;
       if (!placedCallId) {
-        const place = { orgId, callId, callsMax: maxConcurrentCalls };
+        const place = { orgId, callId, callsMax: maxConcurrentCalls, isOneConversation };
         if (!(await takePlace(this.#around, place, conversation))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
@@ -187,14 +195,29 @@ export class CallOpener {
       let told: Ending | undefined;
       liveCalls.add({ callId, end: (ending) => (told = ending) });
       const opening = { admitted: agent, callId, conversation };
-      const session = await this.#connect(request, opening, caller, announce, signal);
+      const session = await this.#connect({ ...request, terms }, opening, caller, announce, signal);
       if (told !== undefined) session.end(told);
       return session;
     } catch (error) {
       liveCalls.remove(callId);
       slots.release(callId);
+      if (error instanceof UniqueViolation && request.terms?.isOneConversation === true) {
+        const message = "another client has come back to this conversation in the same moment";
+        throw new OpenRefusal("limitReached", message, { cause: error });
+      }
       throw isWorthRepeating(error) ? cannotBeStored("it could not be stored", error) : error;
     }
+  }
+
+  /** The conversation has its time once, over however many connections. */
+  #termsLeft(terms: CallTerms | undefined, { beganAtMs }: Conversation): CallTerms | undefined {
+    if (terms?.callMaxSec === undefined || beganAtMs === undefined) return terms;
+    const passedSec = Math.max(0, this.#around.clock.epochMs() - beganAtMs) / 1_000;
+    const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
+    if (callMaxSec < 1) {
+      throw new OpenRefusal("limitReached", "the time of this conversation is over");
+    }
+    return { ...terms, callMaxSec };
   }
 
   async #agentFor({ tenant, agentId }: Admitted): Promise<AgentForCall> {

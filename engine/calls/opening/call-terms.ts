@@ -6,6 +6,11 @@ export interface CallTerms {
   readonly callMaxSec: number | undefined;
   /** What the agent's persona has in place of `{{name}}`. */
   readonly variables: Readonly<Record<string, string>>;
+  /**
+   * They are for one conversation, in which one call is open at a time: a call that goes on with it takes the place of the one
+   * before, and `callMaxSec` counts from the beginning of the first.
+   */
+  readonly isOneConversation?: boolean;
 }
 
 /** `{{name}}`, also with blanks inside the braces. */

@@ -13,6 +13,8 @@ export interface WantedPlace {
   readonly orgId: string;
   readonly callId: string;
   readonly callsMax: number;
+  /** A call of the same conversation makes room in any case. */
+  readonly isOneConversation?: boolean;
 }
 
 const CAME_BACK: Ending = { ...CALLER_LEFT, message: "the caller came back on another connection" };
@@ -24,9 +26,12 @@ const CAME_BACK: Ending = { ...CALLER_LEFT, message: "the caller came back on an
  */
 export async function takePlace(
   { slots, endCall }: PlanPlaceSurroundings,
-  { orgId, callId, callsMax }: WantedPlace,
+  { orgId, callId, callsMax, isOneConversation = false }: WantedPlace,
   { replaces, beside }: Pick<Conversation, "replaces" | "beside">,
 ): Promise<boolean> {
+  if (isOneConversation && beside !== undefined && (await endCall(beside, CAME_BACK))) {
+    return slots.acquire(orgId, callId, callsMax, beside);
+  }
   if (await slots.acquire(orgId, callId, callsMax, replaces)) return true;
   if (beside === undefined || !(await endCall(beside, CAME_BACK))) return false;
   return slots.acquire(orgId, callId, callsMax, beside);

@@ -3,6 +3,7 @@ import type { AgentRecord } from "../../../storage/records.js";
 import type { AgentTool, HttpTool } from "../../../storage/tenancy/agent-tool.js";
 import { Failure } from "../../failure.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
+import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -40,6 +41,18 @@ export function sealedTools(
     return { type, name, description, parameters, url, method, headerNames, timeoutMs, speak };
   });
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
+}
+
+/** Failure `invalid` for tools that lead to private addresses: each of their calls would fail. */
+export function demandPublicTools(tools: readonly AgentToolInput[]): void {
+  const details = tools.flatMap((tool, index) => {
+    if (tool.type !== "http" || !namesPrivateHost(new URL(tool.url))) return [];
+    const message = "expected a public address, not a private, loopback or link-local one";
+    return [{ path: `tools.${index}.url`, message }];
+  });
+  if (details.length === 0) return;
+  const words = details.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new Failure("invalid", words, { details });
 }
 
 /** Failure `invalid` for an agent that is to hand calls on and has no tool that says where to. */

@@ -30,7 +30,12 @@ import {
   newAgent,
   patchedAgent,
 } from "./agent-input.js";
-import { demandTransferTarget, sealedTools } from "./agent-tools.js";
+import {
+  type AgentToolInput,
+  demandPublicTools,
+  demandTransferTarget,
+  sealedTools,
+} from "./agent-tools.js";
 
 /** What was asked for within a second or so: about 5 kB an agent with its providers. */
 const KEPT_MAX = 200;
@@ -51,6 +56,8 @@ export interface AgentsOptions {
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Lets tools lead to private addresses: an operator's decision. Left out, it does not. */
+  readonly allowPrivateAddresses?: boolean;
 }
 
 export class Agents {
@@ -58,15 +65,17 @@ export class Agents {
   readonly #cipher: CredentialCipher;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #allowPrivateAddresses: boolean;
   readonly #asked: ReadCache<AskedAgents>;
   /** Judging 25 agents takes longer than sending them; it depends on nothing but what was read, and the plan. */
   readonly #judged = new WeakMap<AskedAgents, JudgedAgents>();
 
-  constructor({ database, cipher, clock, newId }: AgentsOptions) {
+  constructor({ database, cipher, clock, newId, allowPrivateAddresses = false }: AgentsOptions) {
     this.#database = database;
     this.#cipher = cipher;
     this.#clock = clock;
     this.#newId = newId;
+    this.#allowPrivateAddresses = allowPrivateAddresses;
     this.#asked = new ReadCache({
       changes: database.recordChanges,
       clock,
@@ -96,6 +105,7 @@ export class Agents {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
+    this.#demandPublicTools(input.tools ?? []);
     const tools = sealedTools(input.tools ?? [], this.#cipher);
     const agent = { ...newAgent(identity, input), ...tools };
     demandTransferTarget(agent);
@@ -127,6 +137,7 @@ export class Agents {
     patch: AgentPatch,
   ): Promise<AgentRecord | undefined> {
     const { id } = agent;
+    this.#demandPublicTools(patch.tools ?? []);
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
     const nowMs = nextVersionMs(agent, this.#clock);
     const patched = { ...patchedAgent(agent, patch, nowMs), ...tools };
@@ -181,6 +192,10 @@ export class Agents {
     }));
     this.#judged.set(asked, { plan, views });
     return views;
+  }
+
+  #demandPublicTools(tools: readonly AgentToolInput[]): void {
+    if (!this.#allowPrivateAddresses) demandPublicTools(tools);
   }
 
   #entry(

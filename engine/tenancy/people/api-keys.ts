@@ -78,11 +78,6 @@ export class ApiKeys {
     const scopes = input.scopes ?? grantable;
     const beyond = scopes.find((scope) => !grantable.includes(scope));
     if (beyond !== undefined) throw beyondOwnScopes(beyond);
-    // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
-    const keys = await this.#database.apiKeys.list(orgId);
-    if (keys.filter((key) => key.revokedAtMs === null).length >= ACTIVE_KEYS_MAX) {
-      throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
-    }
     const { rawKey, keyHash, keyPrefix } = made;
     const record: ApiKeyRecord = {
       id: this.#newId(),
@@ -95,7 +90,10 @@ export class ApiKeys {
       createdAtMs: this.#clock.epochMs(),
       revokedAtMs: null,
     };
-    await this.#database.apiKeys.insert(record, this.#entry(actor, "apiKey.create", record));
+    const entry = this.#entry(actor, "apiKey.create", record);
+    if (!(await this.#database.apiKeys.insertWithin(record, ACTIVE_KEYS_MAX, entry))) {
+      throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
+    }
     return { record, rawKey };
   }
 

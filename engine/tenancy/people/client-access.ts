@@ -12,6 +12,7 @@ import type { Clock } from "../../time/clock.js";
 import type { Organizations } from "../organizations.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
+import { Standing } from "./standing.js";
 
 /** Public agents of a second or so: under 1 kB each. */
 const KEPT_MAX = 1_000;
@@ -27,7 +28,7 @@ export interface ClientTokenInput {
 }
 
 export interface ClientAccessOptions {
-  readonly database: Pick<Database, "agents" | "recordChanges">;
+  readonly database: Pick<Database, "agents" | "apiKeys" | "users" | "recordChanges">;
   readonly organizations: Pick<Organizations, "find">;
   readonly clientTokens: ClientTokens;
   readonly clock: Clock;
@@ -46,11 +47,13 @@ export class ClientAccess {
   readonly #organizations: ClientAccessOptions["organizations"];
   readonly #tokens: ClientTokens;
   readonly #public: ReadCache<PublicAgent>;
+  readonly #standing: Standing;
 
   constructor({ database, organizations, clientTokens, clock }: ClientAccessOptions) {
     this.#organizations = organizations;
     this.#public = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
     this.#database = database;
+    this.#standing = new Standing({ database, clock });
     this.#tokens = clientTokens;
   }
 
@@ -60,7 +63,9 @@ export class ClientAccess {
     const orgId = tenant.organization.id;
     const agent = await this.#database.agents.findById(orgId, agentId);
     if (agent === undefined) throw new Failure("notFound", "there is no such agent");
-    const issued = this.#tokens.issue({ orgId, agentId, callMaxSec, origin, variables }, ttlSec);
+    const { apiKeyId, userId } = tenant;
+    const claims = { orgId, agentId, callMaxSec, origin, variables, apiKeyId, userId };
+    const issued = this.#tokens.issue(claims, ttlSec);
     if (issued !== undefined) return issued;
     const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;
     const details = [{ path: "variables", message }];
@@ -75,7 +80,11 @@ export class ClientAccess {
     if (token.origin !== undefined && !matchesOrigin(token.origin, origin)) {
       return "the token is for pages of another origin";
     }
-    const tenant = await this.#tenant(token.orgId);
+    const { orgId, apiKeyId, userId } = token;
+    if (!(await this.#standing.holds({ orgId, apiKeyId, userId }))) {
+      return "the token has ended with the API key or the user that made it";
+    }
+    const tenant = await this.#tenant(orgId);
     return tenant === undefined ? "the token is wrong" : { tenant, agentId: token.agentId, token };
   }
 

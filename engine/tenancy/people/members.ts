@@ -52,7 +52,7 @@ export class Members {
 
   /** Failure `conflict`: the e-mail has an account, here or elsewhere; `forbidden`: there are 200 members. */
   async add(orgId: string, member: NewMember, actor: AuditActor): Promise<UserRecord> {
-    // Two requests at once can pass by one: this bound guards a list's length, nothing that is paid for.
+    // Before the password is hashed, which takes long; the insert looks again.
     if ((await this.#users.listOf(orgId)).length >= MEMBERS_MAX) {
       throw new Failure("forbidden", `an organization can have ${MEMBERS_MAX} members`);
     }
@@ -67,7 +67,10 @@ export class Members {
       createdAtMs: this.#clock.epochMs(),
     };
     try {
-      await this.#users.insert(user, this.#entry(actor, "member.create", user));
+      const entry = this.#entry(actor, "member.create", user);
+      if (!(await this.#users.insertWithin(user, MEMBERS_MAX, entry))) {
+        throw new Failure("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+      }
     } catch (error) {
       if (error instanceof UniqueViolation) throw emailTaken();
       throw error;

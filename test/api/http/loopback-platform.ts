@@ -31,6 +31,7 @@ import { Accounts } from "../../../engine/tenancy/people/accounts.js";
 import { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
 import { ClientAccess } from "../../../engine/tenancy/people/client-access.js";
 import { Members } from "../../../engine/tenancy/people/members.js";
+import { Standing } from "../../../engine/tenancy/people/standing.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
 import { ModelSearch } from "../../../engine/tenancy/providers/model-search.js";
 import { ProviderChecks } from "../../../engine/tenancy/providers/provider-check.js";
@@ -230,7 +231,7 @@ async function buildServices({
   };
   const apiKeys = new ApiKeys({ ...parts, onBackgroundError });
   const organizations = new Organizations({ ...parts, accounts, apiKeys });
-  const agents = new Agents(parts);
+  const agents = new Agents({ ...parts, allowPrivateAddresses: true });
   const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
   const audioPool = () => {
@@ -251,6 +252,8 @@ async function buildServices({
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),
     callSupervision: new CallSupervision({
+      standing: new Standing({ database, clock }),
+      clock,
       calls: database.calls,
       feed: closedFeed(clock),
       journal: { annotate: () => {} },

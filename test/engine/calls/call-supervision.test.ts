@@ -5,6 +5,7 @@ import type { Watcher } from "../../../engine/calls/topic-watchers.js";
 import { Failure } from "../../../engine/failure.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import type { CallStatus, JsonObject } from "../../../storage/records.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { TENANT } from "../tenancy/sample-tenant.js";
 
@@ -15,7 +16,11 @@ function supervising(status: CallStatus, isHere = true) {
   const ended: (readonly [string, Ending["reason"]])[] = [];
   const noted: JsonObject[] = [];
   const watched: unknown[] = [];
+  const clock = new VirtualClock();
+  const standing = { holds: () => Promise.resolve(true) };
   const supervision = new CallSupervision({
+    clock,
+    standing,
     calls: {
       findById: async (orgId, id) =>
         orgId === TENANT.organization.id && id === "call" ? callRecord({ id, status }) : undefined,
@@ -32,7 +37,7 @@ function supervising(status: CallStatus, isHere = true) {
       return isHere;
     },
   });
-  return { supervision, ended, noted, watched };
+  return { supervision, ended, noted, watched, clock, standing };
 }
 
 test("a call in progress is ended where it is, and its record says by whom", async () => {
@@ -69,4 +74,34 @@ test("all calls are watched, or one that there is, while there is room", async (
   assert.throws(() => supervision.watchAll(TENANT), { kind: "rateLimited" });
   await assert.rejects(supervision.watchOne(TENANT, "call"), { kind: "rateLimited" });
   await assert.rejects(supervision.watchOne(TENANT, "unknown"), { kind: "notFound" });
+});
+
+test("a watch ends within a second of the end of the key or the user that began it", async () => {
+  const clock = new VirtualClock();
+  let holds = true;
+  const supervision = new CallSupervision({
+    calls: { findById: () => assert.fail("no call is looked for") },
+    feed: {
+      demandRoom: () => undefined,
+      watch: (_topic, _watcher, signal) =>
+        new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    },
+    journal: { annotate: () => undefined },
+    endCall: () => false,
+    standing: { holds: () => Promise.resolve(holds) },
+    clock,
+  });
+  let isOver = false;
+  const run = supervision
+    .watchAll(TENANT)
+    .run(WATCHER, new AbortController().signal)
+    .then(() => {
+      isOver = true;
+    });
+  clock.advance(5_000);
+  await new Promise(setImmediate);
+  assert.equal(isOver, false);
+  holds = false;
+  clock.advance(1_000);
+  await run;
 });

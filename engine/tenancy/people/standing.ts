@@ -1,0 +1,45 @@
+import type { Database } from "../../../storage/database.js";
+import type { Clock } from "../../time/clock.js";
+import { ReadCache } from "../read-cache.js";
+import type { Tenant } from "../tenant.js";
+
+/** API keys and users that were asked for within a second or so, some 100 bytes each. */
+const KEPT_MAX = 2_000;
+
+/** Who has begun something that goes on: an API key, or a signed-in user. */
+export type Beginner = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
+
+export interface StandingOptions {
+  readonly database: Pick<Database, "apiKeys" | "users" | "recordChanges">;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+/** Whether a key that has begun something is still not revoked, and a user still a member of the organization. */
+export class Standing {
+  readonly #database: StandingOptions["database"];
+  readonly #standing: ReadCache<true>;
+
+  constructor({ database, clock }: StandingOptions) {
+    this.#database = database;
+    const changes = database.recordChanges;
+    this.#standing = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
+  }
+
+  /** At most a second old. What neither a key nor a user has begun stands. */
+  async holds(beginner: Beginner): Promise<boolean> {
+    const { orgId, userId, apiKeyId } = beginner;
+    if (userId === undefined && apiKeyId === undefined) return true;
+    const key = `${orgId} ${userId ?? ""} ${apiKeyId ?? ""}`;
+    return (await this.#standing.get(key, () => this.#find(beginner))) === true;
+  }
+
+  async #find({ orgId, userId, apiKeyId }: Beginner): Promise<true | undefined> {
+    const { apiKeys, users } = this.#database;
+    if (apiKeyId !== undefined) {
+      const key = await apiKeys.findById(orgId, apiKeyId);
+      return key !== undefined && key.revokedAtMs === null ? true : undefined;
+    }
+    const user = userId === undefined ? undefined : await users.findById(userId);
+    return user?.orgId === orgId ? true : undefined;
+  }
+}
