@@ -7,13 +7,18 @@ import {
   WavReader,
   wavToPcm16,
 } from "../../audio/audio-container.js";
-import { isSameFormat } from "../../audio/audio-format.js";
+import { durationMsOf, isSameFormat } from "../../audio/audio-format.js";
+import { readMp3Header } from "../../audio/mp3-header.js";
 import { decodeMulaw } from "../../audio/mulaw.js";
-import { encodePcm } from "../../audio/sample-coding.js";
+import { decodeSamples, encodePcm } from "../../audio/sample-coding.js";
 import { type SpeechFormat, type SpeechRequest, VendorError } from "../contracts.js";
+import { isLongText, isQuiet, isTooLittle } from "./speech-tail.js";
 
 /** What is called MP3 and does not begin as one is looked through so far. */
 const MP3_SEARCH_MAX_BYTES = 4_096;
+
+/** What is asked for is 48 kbit/s. */
+const MP3_ASKED_BYTES_PER_MS = 6;
 
 /** Content types that no decoder is here for, whatever their bytes look like. */
 const UNPLAYABLE_TYPE = /^audio\/(?:x-)?(?:ogg|opus|webm|flac|aac|aacp|mp4|m4a|3gpp|amr|amr-wb)\b/;
@@ -21,21 +26,29 @@ const PCM_TYPE = /^audio\/(?:x-)?(?:l16|pcm|raw)\b/;
 const MULAW_TYPE = /^audio\/(?:x-)?(?:basic|pcmu|mulaw|mu-law)\b/;
 const MP3_TYPE = /^audio\/(?:x-)?(?:mpeg|mp3)\b/;
 
+type SpokenRequest = Pick<SpeechRequest, "text" | "speed" | "format" | "onFormat">;
+
 /**
  * Looks at what TTS gives before anybody hears it. Audio in another format than was asked for is decoded where the request can take
  * that (`onFormat`); what cannot be played is a `badAnswer` with its reason, so that the chain goes on to the next vendor.
  */
 export class SpeechIntake {
   readonly #vendor: string;
-  readonly #request: Pick<SpeechRequest, "format" | "onFormat">;
+  readonly #request: SpokenRequest;
   readonly #onChunk: (audio: Uint8Array) => void;
   readonly #contentType: string;
   #held: Buffer | undefined = Buffer.alloc(0);
   #convert: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes;
+  /** What is passed on: what was asked for, or what was told in its place. */
+  #given: SpeechFormat;
+  #givenMs = 0;
+  #mp3BytesPerMs: number | undefined;
+  /** Silence that the audio of a long text begins with: it is passed on with the first sound. */
+  #silence: Uint8Array[] | undefined;
 
   constructor(
     vendor: string,
-    request: Pick<SpeechRequest, "format" | "onFormat">,
+    request: SpokenRequest,
     onChunk: (audio: Uint8Array) => void,
     contentType = "",
   ) {
@@ -43,6 +56,8 @@ export class SpeechIntake {
     this.#request = request;
     this.#onChunk = onChunk;
     this.#contentType = contentType.toLowerCase();
+    this.#given = request.format;
+    this.#silence = isLongText(request.text) ? [] : undefined;
   }
 
   /** The next bytes, which may be cut anywhere. Throws a VendorError. */
@@ -56,6 +71,11 @@ export class SpeechIntake {
   /** No more comes. Throws a VendorError. */
   end(): void {
     if (this.#held !== undefined && this.#held.byteLength > 0) this.#look(this.#held, true);
+    if (this.#givenMs === 0) return;
+    const ms = Math.round(this.#givenMs);
+    if (this.#silence !== undefined) throw this.#failure(`gave ${ms} ms of silence for a text`);
+    if (!isTooLittle(this.#givenMs, this.#request)) return;
+    throw this.#failure(`gave ${ms} ms of audio for ${this.#request.text.length} characters`);
   }
 
   #look(held: Buffer, isAll: boolean): void {
@@ -145,14 +165,39 @@ export class SpeechIntake {
 
   /** Whoever asked is to take this in place of what was asked for. */
   #demand(given: SpeechFormat, what: string): void {
-    if (this.#request.onFormat?.(given) === true) return;
+    if (this.#request.onFormat?.(given) === true) {
+      this.#given = given;
+      return;
+    }
     const { encoding, sampleRateHz } = this.#request.format;
     throw this.#failure(`sent ${what} where ${encoding} of ${sampleRateHz} Hz was asked for`);
   }
 
   #give(bytes: Uint8Array): void {
     const audio = this.#convert(bytes);
-    if (audio.byteLength > 0) this.#onChunk(audio);
+    if (audio.byteLength === 0) return;
+    this.#givenMs += this.#durationMsOf(audio);
+    const silence = this.#silence;
+    if (silence === undefined) return this.#onChunk(audio);
+    silence.push(audio);
+    if (this.#isSilent(audio)) return;
+    this.#silence = undefined;
+    for (const piece of silence) this.#onChunk(piece);
+  }
+
+  #durationMsOf(audio: Uint8Array): number {
+    if (this.#given.encoding !== "mp3") return durationMsOf(audio, this.#given);
+    // The first frame tells how many bytes a moment has; those of a rate that varies differ little over a sentence.
+    this.#mp3BytesPerMs ??= mp3BytesPerMsOf(audio);
+    return audio.byteLength / (this.#mp3BytesPerMs ?? MP3_ASKED_BYTES_PER_MS);
+  }
+
+  /** A piece may begin with the second half of a sample, so one that sounds silent in either way is. */
+  #isSilent(audio: Uint8Array): boolean {
+    const { encoding } = this.#given;
+    if (encoding === "mp3") return false;
+    const isHere = isQuiet(decodeSamples(audio, encoding));
+    return isHere || (encoding === "pcm16" && isQuiet(decodeSamples(audio.subarray(1), encoding)));
   }
 
   #unplayable(what: string): VendorError {
@@ -163,4 +208,11 @@ export class SpeechIntake {
   #failure(message: string): VendorError {
     return new VendorError(this.#vendor, "badAnswer", `${this.#vendor}: ${message}`);
   }
+}
+
+function mp3BytesPerMsOf(audio: Uint8Array): number | undefined {
+  const at = audio.indexOf(0xff);
+  const header = at === -1 ? undefined : readMp3Header(audio, at);
+  if (header === undefined) return undefined;
+  return (header.frameBytes * header.sampleRateHz) / (1_000 * header.samples);
 }

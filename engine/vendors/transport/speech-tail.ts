@@ -8,9 +8,9 @@ import type { SpeechRequest, SpokenWord } from "../contracts.js";
 const WIDE_FROM = 0x2e80;
 const WIDE_WEIGHT = 3;
 /** No voice says its text in less than this, whatever the language. */
-const MS_PER_WEIGHT_MIN = 20;
-/** A shorter text says little: "OK." may be two tenths of a second. */
-const WEIGHT_MIN = 10;
+const MS_PER_WEIGHT_MIN = 40;
+/** A shorter text says little of how long its audio is to be. */
+const WEIGHT_MIN = 20;
 /** Audio of so much or more may be all of its text. */
 const MS_PER_WEIGHT_USUAL = 66;
 
@@ -28,10 +28,20 @@ const WORD_END_SLACK_MS = 60;
 /** What is asked for is 48 kbit/s. */
 const MP3_BYTES_PER_MS = 6;
 
-/** Whether so much audio is surely not all of this text. */
+/** Whether the text is long enough to tell by the length and level of its audio whether that can be all of it. */
+export function isLongText(text: string): boolean {
+  return weightOfText(text) >= WEIGHT_MIN;
+}
+
+/** Whether so much audio is surely not all of this text: even a quick voice takes half as long again. */
 export function isTooLittle(durationMs: number, { text, speed }: SpokenText): boolean {
   const weight = weightOfText(text);
   return weight >= WEIGHT_MIN && durationMs * speed < weight * MS_PER_WEIGHT_MIN;
+}
+
+/** Whether these samples of 16 bits are what a voice's pauses are. */
+export function isQuiet(samples: Int16Array): boolean {
+  return samples.every((sample) => Math.abs(sample) < QUIET_PEAK);
 }
 
 type SpokenText = Pick<SpeechRequest, "text" | "speed">;
@@ -134,7 +144,7 @@ export class SpeechTail {
     // A piece may be cut in the middle of a sample.
     const from = (this.#last.byteLength - lastBytes) & ~1;
     const samples = decodeSamples(this.#last.subarray(from), format.encoding);
-    return samples.every((sample) => Math.abs(sample) < QUIET_PEAK);
+    return isQuiet(samples);
   }
 }
 

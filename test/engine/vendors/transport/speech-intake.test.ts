@@ -18,7 +18,7 @@ interface Taken {
 function taken(
   format: SpeechFormat,
   answer: Uint8Array,
-  { type = "", pieceBytes = answer.byteLength, takes = true } = {},
+  { type = "", pieceBytes = answer.byteLength, takes = true, text = "Hello." } = {},
 ): Taken {
   const chunks: Buffer[] = [];
   let told: SpeechFormat | undefined;
@@ -28,7 +28,7 @@ function taken(
     return takes;
   };
   const onChunk = (audio: Uint8Array) => void chunks.push(Buffer.from(audio));
-  const intake = new SpeechIntake("acme", { format, onFormat }, onChunk, type);
+  const intake = new SpeechIntake("acme", { text, speed: 1, format, onFormat }, onChunk, type);
   for (let at = 0; at < answer.byteLength; at += pieceBytes) {
     intake.take(answer.subarray(at, at + pieceBytes));
   }
@@ -164,5 +164,48 @@ test("AAC in its frames is no MP3", () => {
   const answer = Buffer.concat([frame, frame, frame]);
   for (const format of [MP3, PCM_24K]) {
     assert.throws(() => taken(format, answer), { message: /sent AAC/ });
+  }
+});
+
+const LONG = "Your table for four is booked for Friday at seven.";
+
+test("silence in place of a text fails, and nothing of it is passed on", () => {
+  for (const [format, silence] of [
+    [PCM_24K, Buffer.alloc(144_001)],
+    [MULAW_8K, Buffer.alloc(24_000, 0xff)],
+  ] as const) {
+    for (const pieceBytes of [1_001, 200_000]) {
+      const take = () => taken(format, silence, { text: LONG, pieceBytes });
+      assert.throws(take, { fault: "badAnswer", message: /gave 300[01] ms of silence/ });
+    }
+  }
+});
+
+test("the silence that speech begins with is passed on with its first sound", () => {
+  const loud = Buffer.from(
+    encodePcm(
+      Int16Array.from({ length: 60_000 }, (_, n) => (n % 90) * 99),
+      true,
+    ),
+  );
+  const answer = Buffer.concat([Buffer.alloc(9_600), loud]);
+  assert.deepEqual(taken(PCM_24K, answer, { text: LONG, pieceBytes: 999 }).audio, answer);
+});
+
+test("far too little sound for its text fails at its end, in every format", async () => {
+  const mp3 = Buffer.from(await speak(LONG, { codec: "mp3", sampleRateHz: 24_000 }));
+  const pcm = Buffer.from(await speak(LONG, { codec: "pcm", sampleRateHz: 24_000 }));
+  const mulaw = Buffer.from(await speak(LONG, { codec: "mulaw", sampleRateHz: 8_000 }));
+  for (const [format, whole] of [
+    [MP3, mp3],
+    [PCM_24K, pcm],
+    [MULAW_8K, mulaw],
+  ] as const) {
+    assert.deepEqual(taken(format, whole, { text: LONG }).audio, whole);
+    const part = whole.subarray(0, whole.byteLength / 3);
+    assert.throws(() => taken(format, part, { text: LONG }), {
+      fault: "badAnswer",
+      message: /ms of audio for 50 characters/,
+    });
   }
 });
