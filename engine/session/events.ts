@@ -21,6 +21,8 @@ export type TimerName =
   | "waiting"
   /** The caller speaks before the reply does. */
   | "onset"
+  /** A word may become agreement with the next one. */
+  | "nextWord"
   | "idle"
   | "timeUp"
   /** The vendor has not answered whether it takes the call on. */

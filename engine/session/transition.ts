@@ -36,6 +36,7 @@ import {
   onTurnEnding,
   withoutStaleEarly,
 } from "./turn-taking/early-reply.js";
+import { onNextWordTimer } from "./turn-taking/floor.js";
 import {
   onDigit,
   onDigitsTimer,
@@ -186,6 +187,8 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return onWaitingTimer(state, event, out);
     case "onset":
       return onOnsetTimer(state, event, out);
+    case "nextWord":
+      return onNextWordTimer(state, event.atMs, out);
     case "idle":
       return onIdleTimer(state, event, out);
     case "timeUp":

@@ -44,7 +44,21 @@ export const SPELT_WORDS = setOf(`${DIGITS} ${MARKS}`);
 /** "Einundzwanzig", "quarante-deux", "doscientos". */
 export const COMPOSED_NUMBER = new RegExp(`^(?:${COMPOSED.join("|")})$`, "iu");
 /** Between two words of one number: "vingt et un". */
-export const NUMBER_JOINTS = setOf("and et und en ve");
+export const NUMBER_JOINTS = setOf("and et und en ve y i e og och");
+
+/** Before a digit that is said for two of them. */
+export const DOUBLERS = setOf(
+  "double triple doble triple doppio tripla duplo dubbel doppel zweimal dreimal डबल",
+);
+/** Behind a number these make it larger, and begin none. */
+export const MAGNITUDES = setOf(`
+  hundred thousand cien ciento mil cent cents mille hundert tausend cento mila honderd duizend sto tysiąc yüz bin सौ हज़ार हजार
+`);
+/** Between two numbers that are given one after the other: "the twelve, then the forty". */
+export const LIST_JOINTS = setOf(`
+  and then also plus et puis ensuite und dann danach sowie y luego después e poi depois en dan daarna i potem oraz ve sonra och sedan
+  og så ja sitten the der die das den le la les el los il lo gli o os as de het
+`);
 
 /** What people say before the first piece, and nothing else: "it's capital". */
 export const LEAD_INS = setOf(`

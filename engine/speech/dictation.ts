@@ -2,20 +2,30 @@ import {
   COMPOSED_NUMBER,
   DATE_JOINTS,
   DAYS,
+  DOUBLERS,
   GERMAN_DAY,
   JOINING_WORDS,
   LEAD_INS,
+  LIST_JOINTS,
+  MAGNITUDES,
   MONTHS,
   NUMBER_JOINTS,
   REFUSALS,
   SPELLING_NAMES,
   SPELT_WORDS,
 } from "./dictated-words.js";
+import { numberSaidBy } from "./number-words.js";
 
 /** Only the end of what was said tells whether more is to come. */
 const TAIL_CHARACTERS = 200;
 /** So many dictated pieces in a row are a dictation, whatever was asked. */
 const PIECES_UNASKED = 4;
+/** So many numbers one after the other are a run that may go on. */
+const RUN_NUMBERS_MIN = 2;
+/** "Seven thirty": an hour, and minutes that are said as one number. */
+const HOUR_MAX = 24;
+const MINUTES_MIN = 10;
+const TEEN_MAX = 19;
 /** The part of an e-mail address before its sign is hardly longer, with what people say before it. */
 const MAIL_PIECES_MAX = 4;
 
@@ -43,7 +53,7 @@ const SIGNED = new RegExp(SIGN, "iu");
 const STOP_INSIDE = /^[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)+$/u;
 const MAIL = /e-?mail|\bmail\b|courriel|correo|e-?posta|メール|邮箱|邮件|ईमेल/iu;
 const POSTAL =
-  /(?<![\p{L}\p{N}])(?:address|street|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi|where do you live|where (?:should|shall|can|do) (?:we|i) (?:deliver|send|ship|bring)|wo wohnen sie|wohin (?:sollen|soll)|dónde vive|dove abita|onde mora|waar woont u)(?![\p{L}\p{N}])|où habitez|住所|地址|पता/iu;
+  /(?<![\p{L}\p{N}])(?:address|street|\p{L}+(?:adresse|anschrift|adres|adress)|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi|where do you live|where (?:should|shall|can|do) (?:we|i) (?:deliver|send|ship|bring)|wo wohnen sie|wohin (?:sollen|soll)|dónde vive|dove abita|onde mora|waar woont u)(?![\p{L}\p{N}])|où habitez|住所|地址|पता/iu;
 const BIRTH =
   /date of birth|birth ?da(?:te|y)|\bborn\b|geburts(?:datum|tag)|geboren|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|data urodzenia|doğum|生年月日|出生日期|जन्म/iu;
 /** The agent asks for a day. */
@@ -56,6 +66,12 @@ const YEAR =
 /** The agent's last question asked for something that people dictate in pieces, or the caller announces it. */
 const ASKED_FOR =
   /(?<![\p{L}\p{N}])(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|spelling|zip|post ?code|code|pin|card|iban|account|date of birth|reference|serial|id|plate|tracking|booking|policy|passport|cvv|cvc|vin|expiry|expiration|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|kartennummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum|telefono|carta|codice|conto|indirizzo|telefone|cart[aã]o|conta|endere[cç]o|telefoonnummer|kaart|rekening|spel|adres|numer|telefonu|karty|konta|numara\w*|telefon|kart|hesap)(?![\p{L}\p{N}])|番号|電話|号码|电话|नंबर|फ़ोन/iu;
+
+/** The last part of compounds ("Kundennummer", "klantnummer", "asiakasnumero"), which says what the whole is. */
+const COMPOUND_ASKED_FOR =
+  /\p{L}(?:nummern?|nummers?|nummeret|numret|numero\p{L}{0,3}|numru|number|code|codes|kode|kod|koodi|zahl|ziffern?|cijfers?|siffror|kennung|zeichen|zeichens|kennwort|passwort|wachtwoord|adresse|adressen|adres|adress|konto|tunnus|karte|kaart|kort|kortet|szám\p{L}{0,3}|номер\p{L}{0,2}|код\p{L}{0,2})(?![\p{L}\p{N}])/iu;
+const asksForPieces = (text: string): boolean =>
+  ASKED_FOR.test(text) || COMPOUND_ASKED_FOR.test(text);
 
 /**
  * Whether the caller seems to be in the middle of dictating a number, an e-mail or postal address, a date of birth or a
@@ -78,8 +94,44 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
   if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
   if (isAnswer && !asksMail && POSTAL.test(question)) return true;
-  return isRow(pieces) || isGivenInPieces(pieces, tail, question);
+  return isRow(pieces) || isNumberRun(pieces) || isGivenInPieces(pieces, tail, question);
 }
+
+/** Whether the text ends in several numbers one after the other, in words or digits, whatever was asked; a time of day is none. */
+function isNumberRun(pieces: readonly string[]): boolean {
+  const numbers: number[] = [];
+  const words = pieces.map((piece) => piece.toLowerCase());
+  const first = words.findLastIndex((word) => !isOfRun(word)) + 1;
+  let isBehindTens = false;
+  let isJoined = false;
+  let isDoubled = false;
+  for (const word of words.slice(first)) {
+    const value = numberSaidBy(word);
+    if (value === undefined) {
+      isBehindTens &&= NUMBER_JOINTS.has(word);
+      isDoubled ||= DOUBLERS.has(word);
+      isJoined ||= numbers.length > 0;
+      continue;
+    }
+    const isRest = isBehindTens && value > 0 && value <= TEEN_MAX;
+    if (!isRest) numbers.push(value, ...(isDoubled ? [value] : []));
+    isDoubled = false;
+    isBehindTens =
+      !isRest && value > TEEN_MAX && value < 100 && value % 10 === 0 && !/\d/.test(word);
+  }
+  const isEnded = numberSaidBy(words.at(-1) ?? "") !== undefined || isDoubled;
+  const count = numbers.length + (isDoubled ? 1 : 0);
+  const [hour = 0, minutes = 0] = numbers;
+  const isTime = !isJoined && count === 2 && hour <= HOUR_MAX && minutes >= MINUTES_MIN;
+  return isEnded && count >= RUN_NUMBERS_MIN && !isTime;
+}
+
+const isOfRun = (word: string): boolean =>
+  numberSaidBy(word) !== undefined ||
+  LIST_JOINTS.has(word) ||
+  NUMBER_JOINTS.has(word) ||
+  MAGNITUDES.has(word) ||
+  DOUBLERS.has(word);
 
 function isHalfMail(tail: string, pieces: readonly string[]): boolean {
   if (HALF_EMAIL.test(tail)) return true;
@@ -116,12 +168,12 @@ function isRow(pieces: readonly string[]): boolean {
 
 function isGivenInPieces(given: readonly string[], tail: string, question: string): boolean {
   const pieces = given.filter((piece, at) => !isInsideNumber(piece, at, given));
-  const isAsked = ASKED_FOR.test(question);
+  const isAsked = asksForPieces(question);
   const isPiece = (piece: string) =>
     isSpelt(piece) || (isAsked && (SPELLING_NAMES.has(piece.toLowerCase()) || CODE.test(piece)));
   const { run, digits } = rowAtEnd(pieces, isPiece);
   // "I do not have one" ends with a word of numbers too.
-  if (run > 1 || digits > 0) return isAsked || ASKED_FOR.test(tail);
+  if (run > 1 || digits > 0) return isAsked || asksForPieces(tail);
   const lead = pieces.slice(0, pieces.length - run);
   return isAsked && run > 0 && lead.every((piece) => LEAD_INS.has(piece.toLowerCase()));
 }

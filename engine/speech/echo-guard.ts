@@ -187,8 +187,9 @@ export function judgeEcho(
     // The first of several offers may have been made a while ago.
     isWhole ||= lagMs > LATE_MAX_MS && words.length > 1 && match.count === words.length;
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS || !isEcho(said, match, lagMs)) continue;
-    isPossible = true;
     const isAll = match.count === words.length;
+    if (!isAll && isCorrection(said, match, played, lagMs)) continue;
+    isPossible = true;
     const place = { playedUntilMs: played[match.to]?.endsAtMs ?? 0, lagMs };
     const isCut = isAll && standsStill && match.isCut;
     const isCertainly = isCut || isCertain(said, match, played, lagMs);
@@ -202,6 +203,18 @@ export function judgeEcho(
   if (misheard !== undefined && !isWhole) return { echo: "certain", match: misheard };
   if (lacking !== undefined) return { echo: "possible", match: lacking, lacksBeginning: true };
   return { echo: isPossible ? "possible" : "none" };
+}
+
+/** Most of the words are the agent's, said later than an echo comes, and nothing came back of what the agent said before them. */
+function isCorrection(
+  { cameBack, isOnLoudspeaker }: Said,
+  { from }: EchoMatch,
+  played: readonly PlayedWord[],
+  lagMs: number,
+): boolean {
+  if (cameBack === undefined || isOnLoudspeaker || lagMs <= ALONG_MAX_MS) return false;
+  const beganAtMs = played[from - 1]?.endsAtMs ?? Number.NEGATIVE_INFINITY;
+  return beganAtMs - Math.max(cameBack.untilMs, cameBack.turnBeganAtMs) >= SKIPPED_MIN_MS;
 }
 
 /**

@@ -18,6 +18,9 @@ const ONES = `
   nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien
   zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście dziewiętnaście
   sıfır bir iki üç dört beş altı yedi sekiz dokuz
+  शून्य एक दो तीन चार पांच छह सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस
+  nolla yksi kaksi kolme neljä viisi kuusi seitsemän kahdeksan yhdeksän
+  noll ett två tre fyra fem sex sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton
 `;
 /** Ordinals say the days of dates, from "zeroth" on, and no longer number. */
 const ORDINALS = `
@@ -107,6 +110,32 @@ function partsOf(word: string): readonly NumberWord[] {
   const said = parts.map(([, part]) => part);
   knownParts.set(word, said);
   return said;
+}
+
+const VALUES = new Map<string, number>([
+  ...valuesOf(ONES, (at) => at),
+  ...valuesOf(TENS, (at) => (at + 2) * 10),
+]);
+/** A composed number is larger than each of its parts. */
+const COMPOSED_VALUE = 100;
+
+function valuesOf(
+  lines: string,
+  valueAt: (at: number) => number,
+): readonly (readonly [string, number])[] {
+  const rows = lines.trim().split("\n");
+  return rows.flatMap((row) =>
+    row
+      .trim()
+      .split(" ")
+      .map((word, at) => [word, valueAt(at)] as const),
+  );
+}
+
+/** The number that a word in lower case says, in words or in digits; 100 for one that is composed of several. */
+export function numberSaidBy(word: string): number | undefined {
+  if (/^\d+$/.test(word)) return Number(word);
+  return VALUES.get(word) ?? (COMPOSED_NUMBER.test(word) ? COMPOSED_VALUE : undefined);
 }
 
 /** Whether a word, in lower case and without apostrophes, begins with a digit. */

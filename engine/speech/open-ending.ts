@@ -6,6 +6,10 @@ interface OpenWords {
   readonly hesitations: string;
   /** No sentence ends with one of these. */
   readonly openers: string;
+  /** What people say before the words that they are looking for, in several words or one: "that is to say", "let's say". */
+  readonly connectives?: string;
+  /** Small words that may stand behind the others while these are still to come: "I would rather perhaps". */
+  readonly fillers?: string;
   /** "My order number is": as a pattern, at the end. */
   readonly announcing?: RegExp;
   /** "Hello, I would like to", and nothing else: what is wanted is still to come. */
@@ -17,6 +21,10 @@ interface OpenWords {
 const OPEN_WORDS = {
   en: {
     hesitations: "uh uhm um umm er erm hmm hm uhh ah eh well",
+    connectives:
+      "that is, that is to say, for example, for instance, such as, namely, as well as, either, neither, in other words, which means, except, except for, let's say, shall we say, at least, more like, the one with, in case, as long as, unless, although, while, until, since, so that, in order to, due to, instead of, because of, depending on, along with",
+    fillers:
+      "maybe perhaps rather probably actually just kind sort really basically probably well then sometime somewhere somehow honestly",
     openers:
       "and but or because the an my your our his her their if than of a whose which which's i'm it's i'd i'll into",
     announcing:
@@ -28,6 +36,10 @@ const OPEN_WORDS = {
   },
   de: {
     hesitations: "äh ähm öh öhm hm hmm also tja naja",
+    connectives:
+      "und zwar, das heißt, zum beispiel, beziehungsweise, bzw, nämlich, sprich, sowie, entweder, weder, sondern, sagen wir, sagen wir mal, wie sagt man, also wie gesagt, je nachdem, es sei denn, außer, bis auf, obwohl, während, damit, sodass, so dass, falls, sobald, bevor, nachdem, statt, anstatt, trotz, aufgrund, unter anderem, am besten, ungefähr, circa, etwa, entweder so",
+    fillers:
+      "vielleicht lieber eher eigentlich mal halt eben irgendwie wohl dann noch doch gerne gern wahrscheinlich so da sowas jetzt einfach sozusagen ganz gleich",
     openers:
       "und aber oder weil dass wenn ob der die dem den ein eine einen einem einer mein meine meinen ihr ihre zum zur vom für mit von im am beim ins seit ohne gegen wegen zwischen",
     announcing:
@@ -37,6 +49,10 @@ const OPEN_WORDS = {
   },
   fr: {
     hesitations: "euh heu hum ben bah",
+    connectives:
+      "c'est-à-dire, par exemple, à savoir, ainsi que, soit, ni, sinon, disons, on va dire, sauf, à part, afin de, afin que, pour que, puisque, alors que, bien que, quoique, tandis que, pendant que, avant de, au lieu de, à cause de, grâce à, selon, entre, ou bien, enfin",
+    fillers:
+      "peut-être plutôt enfin donc alors quand même un peu bon voilà genre probablement bien",
     openers:
       "et mais ou parce que le la les un une des du de mon ma mes notre votre pour avec à au aux c'est d' l' dans chez sans vers",
     announcing:
@@ -46,6 +62,9 @@ const OPEN_WORDS = {
   },
   es: {
     hesitations: "eh em mmm pues",
+    connectives:
+      "es decir, por ejemplo, o sea, así como, sino, salvo, excepto, además de, digamos, a saber, ni, aunque, mientras, para que, antes de, en vez de, en lugar de, debido a, entre, según, hasta, o bien, por lo menos",
+    fillers: "quizás quizá tal vez mejor más bien entonces bueno pues así como seguramente igual",
     openers:
       "y pero o porque que el la los las un una unos unas mi mis su de del para con por a al en desde sin",
     announcing:
@@ -55,6 +74,9 @@ const OPEN_WORDS = {
   },
   it: {
     hesitations: "ehm eh uhm mmm cioè allora",
+    connectives:
+      "cioè, per esempio, ad esempio, vale a dire, ossia, oppure, nonché, diciamo, ovvero, né, sebbene, mentre, affinché, prima di, invece di, a causa di, secondo, tra, fra, fino a, tranne, a parte",
+    fillers: "forse magari piuttosto allora quindi proprio così insomma probabilmente",
     openers:
       "e ma o perché che il lo la i gli le un uno una di del della mio mia per con a al alla nel nella da dal dalla senza",
     announcing: /^(?!.*\b(?:quale?|dove|chi|come|quando)\b).*\b(?:mio|mia|il|la)\b.* (?:è|sono)$/iu,
@@ -63,6 +85,9 @@ const OPEN_WORDS = {
   },
   pt: {
     hesitations: "eh ahn hum tipo então",
+    connectives:
+      "ou seja, por exemplo, isto é, quer dizer, assim como, digamos, nem, embora, enquanto, para que, antes de, em vez de, por causa de, segundo, entre, até, exceto, menos, vamos dizer",
+    fillers: "talvez melhor então assim se calhar provavelmente mais bem",
     openers:
       "e mas ou porque que o a os as um uma de do da dos das meu minha para com por ao em no na nos nas sem",
     announcing: /^(?!.*(?:qual|onde|quem|como|quando)).*\b(?:meu|minha|o|a)\b.* (?:é|são)$/iu,
@@ -71,6 +96,10 @@ const OPEN_WORDS = {
   },
   nl: {
     hesitations: "eh ehm uh uhm euh nou hm",
+    connectives:
+      "en wel, namelijk, dat wil zeggen, bijvoorbeeld, oftewel, ofwel, behalve, laten we zeggen, zeg maar, zoals, noch, hoewel, terwijl, zodat, tenzij, voordat, nadat, in plaats van, vanwege, volgens, tot, door, dus",
+    fillers:
+      "misschien liever eigenlijk eens maar even gewoon dan nog toch waarschijnlijk zo graag wel",
     openers:
       "en maar of omdat dat als de het een mijn uw onze van voor met naar zonder tegen tussen",
     announcing:
@@ -80,6 +109,9 @@ const OPEN_WORDS = {
   },
   pl: {
     hesitations: "yyy eee hm znaczy",
+    connectives:
+      "to znaczy, czyli, na przykład, mianowicie, oraz, powiedzmy, a mianowicie, ani, chociaż, podczas gdy, żeby, aby, zanim, zamiast, z powodu, według, między, oprócz, poza, albo też",
+    fillers: "może raczej właściwie chyba po prostu tak jakoś wtedy pewnie jeszcze",
     openers:
       "i a ale lub albo bo ponieważ że jeśli mój moja moje dla z ze w we na do od o przez bez",
     announcing:
@@ -89,15 +121,20 @@ const OPEN_WORDS = {
   },
   tr: {
     hesitations: "eee ııı şey hmm yani işte",
+    connectives:
+      "mesela, örneğin, ya da, veyahut, diyelim, diyelim ki, yani, hem, ne de, rağmen, göre, kadar, dolayı",
+    fillers: "belki galiba aslında sanki biraz",
     openers: "ve ama veya çünkü ki için ile bir benim",
   },
   ja: {
     hesitations: "えっと えーと ええと あの あのー その うーん んー",
+    connectives: "つまり, 例えば, たとえば, それから, あと, というか, なんというか, または, および",
     openers: "を が へ",
     announcing: /(?<!こんにち|こんばん|で)は$/u,
   },
   zh: {
     hesitations: "嗯 呃 然后",
+    connectives: "就是, 比如, 比如说, 也就是说, 以及, 还有, 或者, 而且, 那就是, 怎么说",
     openers: "因为 但是 和 我的",
     announcing: /(?:我的|号码|名字|电话|地址|单号)[^。？]{0,12}是$/u,
     beginning:
@@ -105,16 +142,33 @@ const OPEN_WORDS = {
   },
   hi: {
     hesitations: "उम अम हम्म मतलब",
+    connectives: "यानी, जैसे, जैसे कि, मतलब, मान लीजिए, और फिर, या फिर, ताकि, जबकि",
+    fillers: "शायद वैसे बस तो",
     openers: "और लेकिन या क्योंकि कि मेरा मेरी मेरे का की के को मुझे",
     announcing: /(?:^|\s)(?:मेरा|मेरी|हमारा).* (?:नंबर|नाम|पता)(?: है)?$/u,
   },
 } satisfies Readonly<Record<string, OpenWords>>;
 
-function listOf({ hesitations, openers, announcing, beginning, joining }: OpenWords) {
+function listOf({
+  hesitations,
+  openers,
+  connectives = "",
+  fillers = "",
+  announcing,
+  beginning,
+  joining,
+}: OpenWords) {
   return {
-    words: `${hesitations} ${openers}`.split(/\s+/).filter((word) => word !== ""),
+    hesitations: wordList(hesitations),
+    fillers: wordList(`${hesitations} ${fillers}`),
+    words: wordList(`${hesitations} ${openers}`),
+    connectives: connectives.split(", ").filter((phrase) => phrase !== ""),
     patterns: [announcing, beginning, joining].filter((pattern) => pattern !== undefined),
   };
+}
+
+function wordList(words: string): readonly string[] {
+  return words.split(/\s+/).filter((word) => word !== "");
 }
 
 const ENGLISH = listOf(OPEN_WORDS.en);
@@ -122,19 +176,45 @@ const LISTS = new Map(
   Object.entries(OPEN_WORDS).map(([language, words]) => [language, listOf(words)]),
 );
 const UNSPACED = new Set(["ja", "zh"]);
+/** Recognizers that write marks put one of these where the voice has not fallen. */
+const GOES_ON = /[\p{L}\p{N}]\s+\S*[\p{L}\p{N}]\s*(?:[,;:،、，–—-]|\.{2,}|…)$/u;
 
-/** Whether the caller seems to be thinking: the last word is a hesitation, or one that no sentence ends with, in that language. */
+/**
+ * Whether the caller seems to be thinking: the last word is a hesitation, or one that no sentence ends with in that language, or
+ * the recognizer has written a mark behind it that no sentence ends with.
+ */
 export function isOpenEnded(text: string, language: string): boolean {
   const list = LISTS.get(language) ?? ENGLISH;
   const tail = text.trim().slice(-TAIL_CHARACTERS);
+  if (GOES_ON.test(tail)) return true;
   // A question mark stays, so that what is asked is not open.
   const said = tail.replace(/[\s.,…。、，-]+$/u, "").toLowerCase();
   const sentence = said.slice(said.search(/[^.?!。？！]*$/u)).trim();
   if (list.patterns.some((pattern) => pattern.test(sentence))) return true;
-  if (UNSPACED.has(language)) return list.words.some((word) => said.endsWith(word));
+  if (UNSPACED.has(language)) {
+    return [...list.words, ...list.connectives].some((word) => said.endsWith(word));
+  }
   const last = said.slice(said.lastIndexOf(" ") + 1);
   // One word alone is an answer, unless it is only a sound: "well", "like" and "no" are words too.
-  return last === said ? HESITATION_ALONE.test(last) : list.words.includes(last);
+  if (last === said) return HESITATION_ALONE.test(last);
+  if (list.words.includes(last)) return true;
+  // A question mark or an exclamation mark ends whatever stands before it.
+  if (!/[\p{L}\p{M}\p{N}]$/u.test(sentence)) return false;
+  const clause = sentence.slice(sentence.lastIndexOf(",") + 1).trim();
+  return isUnfinished(sentence, list) || (clause !== sentence && isUnfinished(clause, list));
+}
+
+/** Without its hesitations, and the small words behind it, it says nothing, or breaks off as a pattern of the language tells. */
+function isUnfinished(text: string, list: ReturnType<typeof listOf>): boolean {
+  const plain = text.split(/[\s,;]+/).filter((word) => !list.hesitations.includes(word));
+  const end = plain.findLastIndex((word) => !list.fillers.includes(word)) + 1;
+  const core = plain.slice(0, end).join(" ");
+  if (core === "") return plain.length > 1;
+  if (list.patterns.some((pattern) => pattern.test(core))) return true;
+  const whole = plain.join(" ");
+  return list.connectives.some(
+    (phrase) => core.endsWith(` ${phrase}`) || whole.endsWith(` ${phrase}`),
+  );
 }
 
 const HESITATION_ALONE = /^(?:u+h*m*|e+r*m*|e+h+m*|h+m+|ä+h*m*|ö+h*m*|e+u+h+|m{2,}|y{2,}|ı{2,})$/u;

@@ -1,5 +1,6 @@
 import { isClosing } from "../../speech/closing-words.js";
 import { pendingText } from "../../speech/turn-detector.js";
+import { wordCount } from "../../speech/word-count.js";
 import type { SaidMessage, SessionEffect } from "../effects.js";
 import { isRevocable } from "../ending.js";
 import { joinWords } from "../kept-conversation.js";
@@ -26,12 +27,17 @@ export interface HeardWords {
   readonly words: number;
   /** The newest of them will not change any more. */
   readonly isSettled: boolean;
+  /** They were told before. */
+  readonly isRepeated?: boolean;
 }
+
+/** The next word tells "no" from "no problem"; when none has come by then, the word stands for itself. */
+const NEXT_WORD_MAX_MS = 250;
 
 /** The caller says words: the assistant stops where they ask for that. */
 export function takeFloor(
   state: SessionState,
-  { text, words, isSettled }: HeardWords,
+  { text, words, isSettled, isRepeated = false }: HeardWords,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
@@ -51,8 +57,22 @@ export function takeFloor(
   }
   if (sensitivity !== "high" && waitsForQuestion(state, text)) return goOn(state, atMs, out);
   // The next word tells "of course" from "of all rooms".
-  if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) return state;
+  if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) {
+    if (!isRepeated) out.push({ type: "startTimer", timer: "nextWord", delayMs: NEXT_WORD_MAX_MS });
+    return state;
+  }
   return wordsInterrupt(sensitivity, words) ? interrupt(state, turn, atMs, out) : state;
+}
+
+/** No word has come behind one that could become agreement with it. */
+export function onNextWordTimer(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const text = pendingText(state.hearing);
+  if (text === "") return state;
+  return takeFloor(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
 
 /** One turn of the caller is over: answer it, unless the assistant is speaking and was not to be interrupted. */
@@ -87,6 +107,8 @@ export function answerCaller(
   const beganAtMs = state.utteranceBeganAtMs ?? atMs;
   const noted = noteSaid(state, { role: "user", text, atMs: beganAtMs }, out);
   const { turn } = noted;
+  // Keys that are being pressed go on with what was said.
+  if (turn === undefined && noted.digits !== "") return noted;
   if (turn === undefined) return beginReply(noted, atMs, out);
   if (turn.ending !== undefined && (isFarewell(noted, text) || !isRevocable(turn.ending))) {
     return afterFarewell(noted, turn, atMs, out);

@@ -1,4 +1,5 @@
 import { guessGivenOut, withoutLateWords } from "../../speech/late-words.js";
+import { isSameWords } from "../../speech/spoken-words.js";
 import * as detector from "../../speech/turn-detector.js";
 import type { SessionEffect } from "../effects.js";
 import type {
@@ -24,8 +25,9 @@ import { isRepeated, isUndecided, undecidedLeftMs, undecidedMaxMs } from "./unde
 const UNSETTLED_MAX_MS = 3_000;
 /** Longer than any card or account number. */
 const DIGITS_MAX = 32;
-/** Where it is not known how many keys make an answer. */
+/** Where it is not known how many keys make an answer: behind one key, and behind several, which are a number. */
 const DIGITS_PAUSE_MS = 1_200;
+const NUMBER_PAUSE_MS = 2_000;
 /** No finger ends two numbers closer together: of a flood of pound keys not every one is a turn. */
 const DIGITS_APART_MIN_MS = 500;
 
@@ -60,7 +62,13 @@ export function onTranscript(
     return answerDoubtful({ ...state, hearing: heard.state, utteranceBeganAtMs }, event.atMs, out);
   }
   const noted = noteWords(state, event, heard.state);
-  const said = { text: heard.turnText ?? text, words: heard.words, isSettled: event.isFinal };
+  const wasTold = isSameWords(detector.pendingText(state.hearing), text);
+  const said = {
+    text: heard.turnText ?? text,
+    words: heard.words,
+    isSettled: event.isFinal,
+    isRepeated: wasTold,
+  };
   const floor = takeFloor(noted, said, event.atMs, out);
   // A goodbye that was held, and of which everything is over, ends the call when it goes on.
   if (floor.phase === "ended") return floor;
@@ -144,7 +152,9 @@ export function onDigit(
   const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
   const isWhole = settings.keypadDigits > 0 && digits.length >= settings.keypadDigits;
   if ((isWhole || event.digit === "#") && isApart) return onDigitsTimer(floor, event.atMs, out);
-  out.push({ type: "startTimer", timer: "digits", delayMs: DIGITS_PAUSE_MS });
+  const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
+  const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;
+  out.push({ type: "startTimer", timer: "digits", delayMs });
   return floor;
 }
 
@@ -155,8 +165,14 @@ export function onDigitsTimer(
 ): SessionState {
   if (state.digits === "") return state;
   out.push({ type: "cancelTimer", timer: "digits" });
-  const text = keypadText(state.digits);
-  const taken = { ...state, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
+  // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
+  const { hearing } = state;
+  const isSaidBefore = hearing.finals !== "" && hearing.interim === "";
+  const said = isSaidBefore
+    ? turnEnded(state, detector.onSilenceTimeout(hearing), atMs, out)
+    : state;
+  const text = keypadText(said.digits);
+  const taken = { ...said, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
   return answerCaller(taken, text, atMs, out);
 }
 

@@ -1,6 +1,7 @@
 import { isDictating } from "../../speech/dictation.js";
 import { isOpenEnded } from "../../speech/open-ending.js";
 import * as detector from "../../speech/turn-detector.js";
+import { wordCount } from "../../speech/word-count.js";
 import type { SessionEffect } from "../effects.js";
 import type { TimerFiredEvent, TranscriptEvent, UtteranceEndEvent } from "../events.js";
 import { joinWords } from "../kept-conversation.js";
@@ -11,6 +12,12 @@ import { ownEcho } from "./own-echo.js";
 const VOICE_WITHOUT_WORDS_MAX_MS = 8_000;
 /** So long after a voice the recognizer may tell its words; some are asked only when it has ended. */
 const WORDS_AFTER_VOICE_MAX_MS = 3_000;
+
+/** So many turns of the caller's in a row that end with a mark tell of a recognizer that writes them. */
+const MARKED_TURNS_MIN = 2;
+/** Fewer words are often left without a mark. */
+const UNMARKED_WORDS_MIN = 3;
+const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
 
 /** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
 export function pauseMs(state: SessionState, text: string): number {
@@ -63,8 +70,17 @@ export function isStillSpeaking(
 /** The agent's own words, coming back, are no sentence that the caller has left open. */
 export function isMoreExpected(state: SessionState, text: string): boolean {
   const isOpen =
-    isDictating(text, lastSaidByAssistant(state)) || isOpenEnded(text, state.settings.language);
+    isDictating(text, lastSaidByAssistant(state)) ||
+    isOpenEnded(text, state.settings.language) ||
+    lacksMark(state, text);
   return isOpen && ownEcho(state, text) === "none";
+}
+
+/** The recognizer has ended whatever the caller said before with a mark, and these words not. */
+function lacksMark({ history }: SessionState, text: string): boolean {
+  if (ENDING_MARK.test(text) || wordCount(text) < UNMARKED_WORDS_MIN) return false;
+  const said = history.filter(({ role }) => role === "user").slice(-MARKED_TURNS_MIN);
+  return said.length === MARKED_TURNS_MIN && said.every(({ content }) => ENDING_MARK.test(content));
 }
 
 function lastSaidByAssistant(state: SessionState): string {

@@ -205,3 +205,71 @@ test("a date of birth is over with its year, an e-mail address with its last par
     assert.ok(!isDictating(heard, question), heard);
   }
 });
+
+const ASKED_NOTHING = "How can I help you today?";
+const NUMBER_RUNS: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    "four seven",
+    "it's nine two",
+    "double seven",
+    "oh one double",
+    "the twelve and then the forty",
+  ],
+  de: [
+    "vier sieben",
+    "die einundzwanzig, dann die sechzehn",
+    "doppel drei",
+    "also die acht, die neun",
+  ],
+  fr: ["quatre deux", "le quatre-vingt-dix, puis le douze", "six trente et un neuf"],
+  es: ["siete cero", "el veintidós y luego el catorce", "doble cuatro"],
+  it: ["otto uno", "il ventitré, poi il quindici", "sei sei"],
+  nl: ["vijf negen", "de vierendertig en dan de achttien", "dubbel twee"],
+  pt: ["três oito", "o vinte e dois, depois o quinze"],
+  pl: ["pięć dwa", "trzydzieści pięć, potem czternaście"],
+  tr: ["altı üç", "otuz beş, sonra kırk iki"],
+  hi: ["चार सात"],
+  sv: ["fyra sju"],
+};
+
+for (const [language, runs] of Object.entries(NUMBER_RUNS)) {
+  test(`a pause within a run of numbers is not its end, whatever was asked, in ${language}`, () => {
+    for (const heard of runs) assert.ok(isDictating(heard, ASKED_NOTHING), heard);
+  });
+}
+
+test("one number, a time of day and two numbers with other words between them are no run", () => {
+  for (const heard of [
+    "forty five",
+    "fünfundvierzig",
+    "quatre-vingt-dix",
+    "vingt et un",
+    "treinta y dos",
+    "seven thirty",
+    "sieben dreißig",
+    "two adults",
+    "two or three",
+    "from nine to five",
+    "a table for 2 at 7",
+    "no one",
+    "just once",
+  ]) {
+    assert.ok(!isDictating(heard, ASKED_NOTHING), heard);
+  }
+});
+
+test("a compound asks for what its last part says", () => {
+  for (const [question, heard] of [
+    ["Wie lautet Ihre Vertragsnummer?", "47"],
+    ["Und Ihr Geschäftszeichen?", "12"],
+    ["Wat is uw polisnummer?", "47"],
+    ["Vad är ditt kundnummer?", "47"],
+    ["Mikä on tilausnumeronne?", "47"],
+    ["Nennen Sie mir bitte den Zugangscode.", "ja, drei"],
+    [ASKED_NOTHING, "die Rechnungsnummer 47"],
+    [ASKED_NOTHING, "mijn lidnummer 47"],
+  ] as const) {
+    assert.ok(isDictating(heard, question), heard);
+  }
+  assert.ok(!isDictating("47", "Wie alt sind Sie?"));
+});

@@ -89,3 +89,95 @@ for (const [language, texts] of Object.entries(CLOSED)) {
 test("a language without a list of its own is heard as English", () => {
   assert.ok(isOpenEnded("my name is uhm", "sw"));
 });
+
+/** Written before the lists were grown, and not looked at again: how callers think aloud, and whole answers beside them. */
+const THOUGHT_ALOUD: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    "so, I would, hmm, let's say",
+    "on Monday, that is",
+    "I'd like, um, maybe",
+    "well, I need, uh,",
+    "a big one, for example",
+  ],
+  de: [
+    "also, ich würde, hm, sagen wir",
+    "Freitag, und zwar",
+    "ich hätte, äh, vielleicht",
+    "na ja, ich möchte eher",
+    "etwas Größeres, zum Beispiel",
+  ],
+  fr: [
+    "alors, je voudrais, euh, disons",
+    "jeudi, c'est-à-dire",
+    "je cherche, hum, plutôt",
+    "quelque chose de grand, par exemple",
+  ],
+  es: [
+    "pues, quisiera, eh, digamos",
+    "el jueves, es decir",
+    "necesito, em, quizás",
+    "algo más grande, por ejemplo",
+  ],
+  it: [
+    "allora, vorrei, ehm, diciamo",
+    "giovedì, cioè",
+    "cerco, uhm, magari",
+    "qualcosa di grande, per esempio",
+  ],
+  nl: [
+    "nou, ik zou, eh, laten we zeggen",
+    "donderdag, en wel",
+    "ik zoek, uhm, misschien",
+    "iets groters, bijvoorbeeld",
+  ],
+  pl: ["no, chciałbym, yyy, powiedzmy", "w czwartek, to znaczy", "coś większego, na przykład"],
+};
+const WHOLE_ANSWERS: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    "I would like a room",
+    "maybe",
+    "on Monday",
+    "yes I think so",
+    "let's say Monday",
+    "probably on Friday then",
+  ],
+  de: [
+    "ich möchte ein Zimmer",
+    "vielleicht",
+    "am Freitag",
+    "sagen wir Montag",
+    "ja gerne",
+    "das geht dann so",
+  ],
+  fr: ["je voudrais une chambre", "peut-être", "disons lundi", "jeudi matin"],
+  es: ["quisiera una habitación", "quizás", "digamos el lunes", "muy bien"],
+  it: ["vorrei una camera", "forse", "diciamo lunedì", "va bene"],
+  nl: ["ik wil een kamer", "misschien", "laten we zeggen maandag", "graag"],
+  pl: ["chciałbym pokój", "może", "powiedzmy w poniedziałek"],
+};
+
+for (const [language, texts] of Object.entries(THOUGHT_ALOUD)) {
+  test(`a caller who thinks aloud is waited for, in ${language}`, () => {
+    assert.deepEqual(
+      texts.filter((text) => !isOpenEnded(text, language)),
+      [],
+    );
+    const whole = WHOLE_ANSWERS[language] ?? [];
+    assert.deepEqual(
+      whole.filter((text) => isOpenEnded(text, language)),
+      [],
+    );
+  });
+}
+
+test("a mark that no sentence ends with tells that it goes on, in any language", () => {
+  for (const text of [
+    "mi chiamo Paola e,",
+    "haluaisin varata pöydän,",
+    "jag skulle vilja …",
+    "the red one -",
+  ]) {
+    assert.ok(isOpenEnded(text, "xx"), text);
+  }
+  for (const text of ["ja,", "no...", "varaan pöydän."]) assert.ok(!isOpenEnded(text, "xx"), text);
+});

@@ -85,3 +85,21 @@ test("the recognizer's silence mark behind a sentence that is left open does not
   call.clock.advance(1);
   assert.equal(isAnswered(call), true);
 });
+
+test("words without a mark go on where the recognizer has ended each of the last two turns with one", () => {
+  const isAnsweredAtOnce = (words: string, before: readonly string[]) => {
+    const history = before.flatMap((content) => [
+      { role: "user", content } as const,
+      { role: "assistant", content: "Good." } as const,
+    ]);
+    const call = new RecordedCall(PLAIN_SETTINGS, history);
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "transcript", text: words, ...HEARD, speechFinal: true });
+    return isAnswered(call);
+  };
+  const marked = ["Good morning.", "Is it open?"];
+  assert.equal(isAnsweredAtOnce("the day after the feast", marked), false);
+  assert.equal(isAnsweredAtOnce("The day after the feast.", marked), true);
+  assert.equal(isAnsweredAtOnce("on Friday", marked), true);
+  assert.equal(isAnsweredAtOnce("the day after the feast", ["Good morning.", "is it open"]), true);
+});
