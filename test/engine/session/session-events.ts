@@ -31,6 +31,7 @@ const TIMERS: Readonly<Record<TimerName, true>> = {
   digits: true,
   waiting: true,
   onset: true,
+  nextWord: true,
   idle: true,
   timeUp: true,
   transfer: true,
