@@ -211,8 +211,11 @@ export interface SpeechListener {
   onUtteranceEnd(lastWordEndMs: number): void;
   /** Only from recognizers that decide turns. The words of a turn are told by `onTranscript` before its end is. */
   onTurn(turn: TurnEvent): void;
-  /** A voice was heard and nothing was made of it: told once until something is, long before the recognizer counts as deaf. */
-  onDoubtful?(): void;
+  /**
+   * A voice was heard and nothing was made of it. "doubtful" is told once until something is, long before the recognizer counts
+   * as deaf; "deaf" when a slow one would have answered. Its words are still told if they come late.
+   */
+  onDoubtful?(how: "doubtful" | "deaf"): void;
   /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(deafMs: number): void;

@@ -55,7 +55,7 @@ export const ASSEMBLYAI: Vendor = {
     ],
     client: (given, context) => {
       const apiKey = requireApiKey(VENDOR, given);
-      return new SocketRecognizer(dialectOf(parseSettings(VENDOR, FIELDS, given)), {
+      return new SocketRecognizer(assemblyAiDialect(parseSettings(VENDOR, FIELDS, given)), {
         context,
         endpoint: endpointOf(VENDOR, given, PUBLIC_URL, WEB_SOCKET_PROTOCOLS),
         clientOwned: given.clientOwned,
@@ -70,7 +70,7 @@ export const ASSEMBLYAI: Vendor = {
 const refusalSchema = v.object({ error: v.optional(v.string()) });
 
 /** AssemblyAI's streaming, version 3 of its protocol. */
-function dialectOf(
+export function assemblyAiDialect(
   settings: v.InferOutput<v.ObjectSchema<typeof FIELDS, undefined>>,
 ): RecognizerDialect {
   return {

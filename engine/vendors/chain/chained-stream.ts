@@ -7,10 +7,10 @@ import {
   type Transcript,
   VendorError,
 } from "../contracts.js";
+import { UnsettledAudio } from "../recognizer-stream/unsettled-audio.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { Doubts } from "./doubts.js";
 import { PacedReplay } from "./paced-replay.js";
-import { UnsettledAudio } from "./unsettled-audio.js";
 
 type Link = ChainLink<SpeechToText>;
 
@@ -22,7 +22,12 @@ const LOST_MAX_MS = 700;
 const STABLE_AFTER_MS = 10_000;
 const CHANGES_MAX = 6;
 /** There is nobody else: the last is waited for, and is wanted whenever it comes. */
-const ALWAYS = { isLastAwaited: true, isSo: () => true };
+const ALWAYS: Wanted = { isLastAwaited: true, isSo: () => true };
+
+interface Wanted {
+  readonly isLastAwaited: boolean;
+  readonly isSo: () => boolean;
+}
 
 export interface ChainedStreamParts {
   readonly chain: Chain<SpeechToText>;
@@ -38,13 +43,22 @@ export interface ChainedStreamParts {
   ) => Promise<SpeechStream>;
 }
 
+/** A recognizer that listens beside the present one, which seems to be deaf and may only be slow. */
+interface Beside {
+  readonly link: Link;
+  readonly stream: SpeechStream;
+  readonly turn: number;
+  readonly replay: PacedReplay;
+  readonly baseByte: number;
+}
+
 /**
  * One call's recognition by whoever listens just now. Who is lost or deaf is left for the next, who hears again what was not
  * understood; times are those of the whole stream, whoever tells them.
  */
 export class ChainedStream implements SpeechStream {
   readonly #parts: ChainedStreamParts;
-  readonly #replay: PacedReplay;
+  #replay: PacedReplay;
   readonly #unsettled: UnsettledAudio;
   readonly #bytesPerMs: number;
   readonly #ending = new AbortController();
@@ -52,6 +66,10 @@ export class ChainedStream implements SpeechStream {
   readonly #onAbort = () => this.close();
   #stream: SpeechStream | undefined;
   #link: Link | undefined;
+  /** Whichever of the two tells words first goes on alone. */
+  #beside: Beside | undefined;
+  /** Recognizers that were found to be deaf since somebody last told words. */
+  readonly #deaf = new Set<Link>();
   /** Connection epoch; events from an older epoch are ignored. */
   #turns = 0;
   #turn = 0;
@@ -89,12 +107,15 @@ export class ChainedStream implements SpeechStream {
     this.#replay.keep(audio);
     this.#unsettled.hear(audio);
     if (!this.#replay.isUnderway) this.#stream?.write(audio);
+    const beside = this.#beside;
+    if (beside?.replay.isUnderway === false) beside.stream.write(audio);
   }
 
   async finish(): Promise<void> {
     const stream = this.#stream;
     if (this.#isClosed || stream === undefined) return this.close();
     this.#cancelLost();
+    this.#dropBeside();
     this.#replay.flush((audio) => stream.write(audio));
     await stream.finish();
     this.close();
@@ -106,6 +127,7 @@ export class ChainedStream implements SpeechStream {
     this.#parts.signal.removeEventListener("abort", this.#onAbort);
     this.#cancelLost();
     this.#replay.stop();
+    this.#dropBeside();
     this.#stream?.close();
     this.#stream = undefined;
     this.#ending.abort();
@@ -114,7 +136,8 @@ export class ChainedStream implements SpeechStream {
   /** Why nobody could be opened; undefined when somebody was, or is not `wanted` any more by then. */
   async #openOneOf(
     links: readonly Link[],
-    wanted: { readonly isLastAwaited: boolean; readonly isSo: () => boolean } = ALWAYS,
+    wanted: Wanted = ALWAYS,
+    attach = (link: Link, stream: SpeechStream, turn: number) => this.#attach(link, stream, turn),
   ): Promise<readonly VendorError[] | undefined> {
     const failures: VendorError[] = [];
     for (const [index, link] of links.entries()) {
@@ -124,7 +147,7 @@ export class ChainedStream implements SpeechStream {
         const isLast = wanted.isLastAwaited && index === links.length - 1;
         const stream = await this.#parts.open(link, this.#ears(link, turn), this.#until, isLast);
         if (this.#isClosed || !wanted.isSo()) stream.close();
-        else this.#attach(link, stream, turn);
+        else attach(link, stream, turn);
         return undefined;
       } catch (cause) {
         failures.push(asVendorError(link.vendor, cause));
@@ -151,12 +174,16 @@ export class ChainedStream implements SpeechStream {
     const now = (tell: () => void) => {
       if (turn === this.#turn && !this.#isClosed) tell();
     };
+    const isBeside = () => turn === this.#beside?.turn;
     return {
       onSpeechStarted: () => now(() => listener.onSpeechStarted()),
-      onTranscript: (heard) => now(() => this.#hear(link, heard)),
+      onTranscript: (heard) => {
+        if (isBeside() && heard.text !== "") this.#promoteBeside();
+        now(() => this.#hear(link, heard));
+      },
       onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
       onTurn: (event) => now(() => listener.onTurn(event)),
-      onDoubtful: () => now(() => void this.#doubt(link)),
+      onDoubtful: (how) => now(() => void this.#doubt(link, how)),
       onLost: (error) => now(() => this.#lose(error)),
       onRecovered: (deafMs) =>
         now(() => {
@@ -165,12 +192,48 @@ export class ChainedStream implements SpeechStream {
           this.#recoveredAtMs = chain.clock.monotonicMs();
           listener.onRecovered(deafMs);
         }),
-      onFailed: (error) =>
-        now(() => {
-          chain.failed(link, error, { ms: this.#deafMs(), tokens: 0 });
-          void this.#change();
-        }),
+      onFailed: (error) => {
+        if (turn !== this.#turn && !isBeside()) return;
+        if (error.fault === "timeout") this.#deaf.add(link);
+        chain.failed(link, error, { ms: this.#deafMs(), tokens: 0 });
+        if (isBeside()) this.#dropBeside();
+        else if (this.#beside !== undefined) this.#promoteBeside();
+        else void this.#change();
+      },
     };
+  }
+
+  #attachBeside(link: Link, stream: SpeechStream, turn: number): void {
+    const replay = this.#replay.beside();
+    const baseByte = Math.max(this.#unsettled.fromByte, this.#replay.startByte);
+    this.#beside = { link, stream, turn, replay, baseByte };
+    replay.start(baseByte, (audio) => stream.write(audio));
+  }
+
+  #dropBeside(): void {
+    const beside = this.#beside;
+    this.#beside = undefined;
+    beside?.replay.stop();
+    beside?.stream.close();
+  }
+
+  /** It has been told everything since the last result, and goes on alone. */
+  #promoteBeside(): void {
+    const beside = this.#beside;
+    if (beside === undefined) return;
+    this.#beside = undefined;
+    this.#cancelLost();
+    this.#lostAtMs = undefined;
+    this.#recoveredAtMs = undefined;
+    this.#replay.stop();
+    this.#turn = beside.turn;
+    this.#link = beside.link;
+    this.#replay = beside.replay;
+    this.#baseByte = beside.baseByte;
+    this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
+    const left = this.#stream;
+    this.#stream = beside.stream;
+    left?.close();
   }
 
   #hear(link: Link, { lastWordEndMs: endMs, ...heard }: Transcript): void {
@@ -183,6 +246,8 @@ export class ChainedStream implements SpeechStream {
 
   #hasWords(link: Link, lastWordEndMs: number | undefined): void {
     const { chain } = this.#parts;
+    this.#dropBeside();
+    this.#deaf.clear();
     const deaf = this.#doubts.settle(link, lastWordEndMs);
     if (deaf !== undefined) {
       const { vendor } = deaf.link;
@@ -193,17 +258,21 @@ export class ChainedStream implements SpeechStream {
     chain.answered(link);
   }
 
-  /** The present one may be deaf: somebody else is asked beside it, who takes over as soon as it listens. */
-  async #doubt(link: Link): Promise<void> {
+  /** The present one may be deaf, or slow: somebody else is asked beside it, and whoever tells words first goes on. */
+  async #doubt(link: Link, how: "doubtful" | "deaf"): Promise<void> {
     const { chain } = this.#parts;
     const turn = this.#turn;
     const heardMs = this.#replay.endByte / this.#bytesPerMs;
     const doubted = { link, heardMs, sinceMs: chain.clock.monotonicMs() };
-    if (this.#lostAtMs !== undefined || !this.#doubts.begin(doubted)) return;
+    if (this.#lostAtMs !== undefined || !this.#doubts.begin(doubted, how)) return;
     const isSo = () =>
       turn === this.#turn && this.#lostAtMs === undefined && this.#doubts.isOpen(doubted);
     const others = chain.candidates().filter((each) => each !== link);
-    await this.#openOneOf(others, { isLastAwaited: false, isSo });
+    const links = how === "deaf" ? [...others, link] : others;
+    const wanted = { isLastAwaited: false, isSo };
+    const attach = this.#attachBeside.bind(this);
+    const failures = await this.#openOneOf(links, wanted, attach);
+    if (failures !== undefined) this.#doubts.giveUp(doubted);
   }
 
   #streamMs(ownMs: number): number {
@@ -222,6 +291,11 @@ export class ChainedStream implements SpeechStream {
     listener.onLost(error);
     if (this.#isClosed) return;
     this.#cancelLost();
+    if (this.#beside !== undefined) {
+      if (this.#link !== undefined) chain.failed(this.#link, error, { ms: 0, tokens: 0 });
+      this.#promoteBeside();
+      return listener.onRecovered(0);
+    }
     const leave = () => {
       if (this.#link !== undefined) {
         chain.failed(this.#link, error, { ms: this.#deafMs(), tokens: 0 });
@@ -249,7 +323,7 @@ export class ChainedStream implements SpeechStream {
     this.#stream?.close();
     this.#stream = undefined;
     this.#changes = nowMs - this.#openedAtMs >= STABLE_AFTER_MS ? 1 : this.#changes + 1;
-    const others = chain.candidates().filter((link) => link !== left);
+    const others = chain.candidates().filter((link) => link !== left && !this.#deaf.has(link));
     const links = this.#changes > CHANGES_MAX ? [] : others;
     const failures = await this.#openOneOf(links);
     if (this.#isClosed) return;

@@ -8,15 +8,15 @@ export interface Doubted<Link> {
 
 /**
  * What a call thinks of a recognizer that tells nothing of a voice. It may be a noise: so nobody is blamed before somebody else
- * has told words of the same audio, and after a doubt that was wrong there is no other one in that call.
+ * has told words of the same audio. After a doubt that was wrong only one that seems deaf is doubted again in that call.
  */
 export class Doubts<Link> {
   #doubted: Doubted<Link> | undefined;
   #isOver = false;
 
   /** False where the doubt counts for nothing. */
-  begin(doubted: Doubted<Link>): boolean {
-    if (this.#isOver || this.#doubted !== undefined) return false;
+  begin(doubted: Doubted<Link>, how: "doubtful" | "deaf"): boolean {
+    if (this.#doubted !== undefined || (this.#isOver && how === "doubtful")) return false;
     this.#doubted = doubted;
     return true;
   }
@@ -24,6 +24,13 @@ export class Doubts<Link> {
   /** Nobody has told words since. */
   isOpen(doubted: Doubted<Link>): boolean {
     return this.#doubted === doubted;
+  }
+
+  /** Nobody else could be opened: the next time that it seems deaf counts anew. */
+  giveUp(doubted: Doubted<Link>): void {
+    if (this.#doubted !== doubted) return;
+    this.#doubted = undefined;
+    this.#isOver = true;
   }
 
   /** Somebody tells words: returns the doubt that they prove right. Their time is that of the call's audio. */

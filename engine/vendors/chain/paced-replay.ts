@@ -10,15 +10,27 @@ const SPEED = 2;
 export class PacedReplay {
   readonly #clock: Clock;
   readonly #format: HeardFormat;
+  readonly #keptMs: number;
   readonly #ring: AudioRing;
   #nextByte = 0;
   #steppedMs = 0;
   #cancel: CancelTimer | undefined;
 
-  constructor(clock: Clock, format: HeardFormat, keptMs: number) {
+  constructor(
+    clock: Clock,
+    format: HeardFormat,
+    keptMs: number,
+    ring = new AudioRing(bytesOfMs(format, keptMs)),
+  ) {
     this.#clock = clock;
     this.#format = format;
-    this.#ring = new AudioRing(bytesOfMs(format, keptMs));
+    this.#keptMs = keptMs;
+    this.#ring = ring;
+  }
+
+  /** Tells the same audio to a second recognizer; only one of the two is to `keep` what comes. */
+  beside(): PacedReplay {
+    return new PacedReplay(this.#clock, this.#format, this.#keptMs, this.#ring);
   }
 
   /** Backlog is still being told: what comes meanwhile goes behind it. */

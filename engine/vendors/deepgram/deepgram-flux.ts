@@ -42,7 +42,7 @@ export function deepgramFlux(given: VendorSettings, context: VendorContext): Spe
 
 type FluxSettings = v.InferOutput<v.ObjectSchema<typeof FLUX_FIELDS, undefined>>;
 
-function fluxDialect(settings: FluxSettings): RecognizerDialect {
+export function fluxDialect(settings: FluxSettings): RecognizerDialect {
   return {
     vendor: VENDOR,
     decidesTurns: true,

@@ -42,7 +42,7 @@ export function deepgramNova(given: VendorSettings, context: VendorContext): Spe
   return new SocketRecognizer(novaDialect(utteranceEndMs), deepgramAccess(given, context));
 }
 
-function novaDialect(utteranceEndMs: number): RecognizerDialect {
+export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialect {
   return {
     vendor: VENDOR,
     decidesTurns: false,

@@ -11,9 +11,12 @@ import type { VendorSocket } from "../transport/web-socket.js";
 import { AudioRing } from "./audio-ring.js";
 import { isQuiet } from "./quiet-audio.js";
 import type { FeedRules } from "./recognizer-dialect.js";
+import { UnsettledAudio } from "./unsettled-audio.js";
 
-/** The caller's last words, should the connection break while they are being understood. */
+/** The newest audio is always kept and replayed, whether it holds a voice or not. */
 const RING_MS = 2_000;
+/** Speech without a result is kept for this long: a recognizer under load answers seconds later. The chain keeps as much. */
+const UNSETTLED_MAX_MS = 8_000;
 /** What the caller says while there is no connection: for as long as one is tried for, and what was not settled before it. */
 const OUTAGE_MS = 12_000;
 
@@ -42,6 +45,70 @@ const SECOND_LOOK_MS = 100;
 /** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
 const SEND_BUFFER_MAX_BYTES = 128 * 1024;
 
+type FeedSocket = Pick<VendorSocket, "bufferedBytes" | "sendBinary" | "sendText">;
+
+/** The caller's audio that may have to be sent again. Two feeds share it while two connections listen. */
+export class KeptAudio {
+  readonly ring: AudioRing;
+  readonly #bytesPerMs: number;
+  readonly #ringBytes: number;
+  readonly #unsettled: UnsettledAudio;
+  #settledByte = 0;
+
+  constructor(format: HeardFormat) {
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#ringBytes = bytesOfMs(format, RING_MS);
+    this.#unsettled = new UnsettledAudio(format);
+    this.ring = new AudioRing(this.#ringBytes);
+  }
+
+  get settledByte(): number {
+    return this.#settledByte;
+  }
+
+  /** `isLive`: a socket takes the audio as it comes. */
+  write(audio: Uint8Array, isLive: boolean): void {
+    this.#unsettled.hear(audio);
+    this.#makeRoom(audio.length, isLive);
+    this.ring.write(audio);
+  }
+
+  /** The vendor will not come back to audio before `byte`. */
+  settle(byte: number): void {
+    if (byte <= this.#settledByte) return;
+    this.#settledByte = byte;
+    this.#unsettled.settle(byte / this.#bytesPerMs);
+  }
+
+  /** Where a new socket begins: at the oldest voice without a result. The audio from `lostByte` on was never sent, and `RING_MS` before it may be half understood. */
+  replayFromByte(lostByte: number): number {
+    const fromByte = Math.min(this.#unsettled.fromByte, lostByte - this.#ringBytes);
+    return Math.max(this.#settledByte, this.ring.startByte, fromByte);
+  }
+
+  /** Gives back the memory that an outage or a late result has taken. */
+  shrink(): void {
+    const neededBytes = Math.max(this.#ringBytes, this.#unsettledBytes);
+    if (this.ring.capacityBytes >= 2 * neededBytes) this.ring.resize(neededBytes);
+  }
+
+  get #unsettledBytes(): number {
+    const { endByte } = this.ring;
+    return Math.min(endByte - this.#unsettled.fromByte, UNSETTLED_MAX_MS * this.#bytesPerMs);
+  }
+
+  #makeRoom(sizeBytes: number, isLive: boolean): void {
+    const { startByte, endByte, capacityBytes } = this.ring;
+    const keptBytes = isLive
+      ? this.#unsettledBytes
+      : endByte - Math.max(this.#settledByte, startByte);
+    const neededBytes = keptBytes + sizeBytes;
+    const maxBytes = (isLive ? UNSETTLED_MAX_MS : OUTAGE_MS) * this.#bytesPerMs;
+    if (neededBytes <= capacityBytes || capacityBytes >= maxBytes) return;
+    this.ring.resize(Math.min(maxBytes, Math.max(neededBytes, 2 * capacityBytes)));
+  }
+}
+
 /**
  * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,
  * paced, what the vendor had not settled. It knows where a socket's time stands in the whole stream.
@@ -52,13 +119,16 @@ export class AudioFeed {
   readonly #format: HeardFormat;
   readonly #bytesPerMs: number;
   readonly #ringBytes: number;
+  readonly #kept: KeptAudio;
   readonly #ring: AudioRing;
+  readonly #endpointingMs: number;
   readonly #afterSpeechBytes: number;
-  #socket: VendorSocket | undefined;
+  #socket: FeedSocket | undefined;
   #quietFromByte = 0;
   #isQuietNow = true;
   #sentByte = 0;
-  #settledByte = 0;
+  /** Where the audio began that no socket took. */
+  #lostByte: number | undefined;
   #socketStartMs = 0;
   #lastSentMs = 0;
   #closing = false;
@@ -68,14 +138,36 @@ export class AudioFeed {
   #cancelKeepAlive: CancelTimer | undefined;
 
   /** `endpointingMs` of silence are what the vendor takes for the end of speech. */
-  constructor(clock: Clock, rules: FeedRules, format: HeardFormat, endpointingMs: number) {
+  constructor(
+    clock: Clock,
+    rules: FeedRules,
+    format: HeardFormat,
+    endpointingMs: number,
+    kept = new KeptAudio(format),
+  ) {
     this.#clock = clock;
     this.#rules = rules;
     this.#format = format;
     this.#bytesPerMs = bytesPerMs(format);
+    this.#endpointingMs = endpointingMs;
     this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * this.#bytesPerMs;
     this.#ringBytes = RING_MS * this.#bytesPerMs;
-    this.#ring = new AudioRing(this.#ringBytes);
+    this.#kept = kept;
+    this.#ring = kept.ring;
+  }
+
+  /** A feed for a second socket beside this one's. This one keeps the audio, the other one is told by `follow`. */
+  beside(): AudioFeed {
+    const other = new AudioFeed(
+      this.#clock,
+      this.#rules,
+      this.#format,
+      this.#endpointingMs,
+      this.#kept,
+    );
+    other.#quietFromByte = this.#quietFromByte;
+    other.#isQuietNow = this.#isQuietNow;
+    return other;
   }
 
   /** Stream time, in ms, of a socket's time in seconds. */
@@ -83,9 +175,10 @@ export class AudioFeed {
     return Math.max(0, Math.round(this.#socketStartMs + socketSec * 1_000));
   }
 
-  /** From this socket time on the audio is kept, and is sent again on the next socket. */
+  /** Words that began after this socket time are heard again as a whole on the next socket. */
   get heldFromSec(): number {
-    const heldFromByte = Math.max(this.#settledByte, this.#ring.startByte);
+    const wholeByte = this.#sentByte - this.#ringBytes;
+    const heldFromByte = Math.max(this.#kept.settledByte, this.#ring.startByte, wholeByte);
     return (heldFromByte / this.#bytesPerMs - this.#socketStartMs) / 1_000;
   }
 
@@ -93,8 +186,8 @@ export class AudioFeed {
   settle(socketSec: number): void {
     const sampleBytes = bytesPerSample(this.#format.encoding);
     const sample = Math.round((this.streamMs(socketSec) * this.#bytesPerMs) / sampleBytes);
-    const settledByte = Math.min(sample * sampleBytes, this.#sentByte);
-    this.#settledByte = Math.max(this.#settledByte, settledByte);
+    this.#kept.settle(Math.min(sample * sampleBytes, this.#sentByte));
+    if (this.#cancelReplay === undefined) this.#kept.shrink();
   }
 
   /** The vendor has told of the end of speech: the silence that goes on ends nothing more. Sound is sent as before. */
@@ -112,9 +205,10 @@ export class AudioFeed {
     return this.#socket !== undefined && this.#socket.bufferedBytes > SEND_BUFFER_MAX_BYTES;
   }
 
-  attach(socket: VendorSocket): void {
+  attach(socket: FeedSocket): void {
     this.#socket = socket;
-    this.#sentByte = Math.max(this.#settledByte, this.#ring.startByte);
+    this.#sentByte = this.#kept.replayFromByte(this.#lostByte ?? this.#ring.endByte);
+    this.#lostByte = undefined;
     this.#socketStartMs = this.#sentByte / this.#bytesPerMs;
     this.#isCatchingUp = this.#ring.endByte - this.#sentByte > this.#ringBytes;
     this.#sendSilence(this.#rules.openingSilenceMs);
@@ -126,6 +220,7 @@ export class AudioFeed {
   }
 
   detach(): void {
+    if (this.#socket !== undefined) this.#lostByte = this.#sentByte;
     this.#socket = undefined;
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
@@ -133,16 +228,23 @@ export class AudioFeed {
   }
 
   write(audio: Uint8Array): void {
-    const isLive = this.#socket !== undefined && this.#cancelReplay === undefined;
-    const isNext =
-      this.#sentByte === this.#ring.endByte &&
-      audio.length <= bytesOfMs(this.#format, PIECE_MAX_MS);
-    if (!isLive) this.#makeRoom(audio.length);
-    this.#ring.write(audio);
+    this.#kept.write(audio, this.#isLive);
+    this.follow(audio);
+  }
+
+  get #isLive(): boolean {
+    return this.#socket !== undefined && this.#cancelReplay === undefined;
+  }
+
+  /** Sends what the other feed has just written. */
+  follow(audio: Uint8Array): void {
     const { endByte } = this.#ring;
+    const isNext =
+      this.#sentByte === endByte - audio.length &&
+      audio.length <= bytesOfMs(this.#format, PIECE_MAX_MS);
     this.#isQuietNow = isQuiet(audio, this.#format);
     if (!this.#isQuietNow) this.#quietFromByte = endByte + this.#afterSpeechBytes;
-    if (!isLive || this.#mayWait()) return;
+    if (!this.#isLive || this.#mayWait()) return;
     if (isNext) {
       this.#send(audio);
       this.#sentByte = endByte;
@@ -170,15 +272,6 @@ export class AudioFeed {
       this.#sentByte = endByte;
     } else this.#sendUntil(endByte);
     this.#socket.sendText(this.#rules.endMark);
-  }
-
-  /** For what is to be sent again; only an outage takes so much memory. */
-  #makeRoom(sizeBytes: number): void {
-    const { startByte, endByte, capacityBytes } = this.#ring;
-    const neededBytes = endByte + sizeBytes - Math.max(this.#settledByte, startByte);
-    const maxBytes = OUTAGE_MS * this.#bytesPerMs;
-    if (neededBytes <= capacityBytes || capacityBytes >= maxBytes) return;
-    this.#ring.resize(Math.min(maxBytes, Math.max(neededBytes, 2 * capacityBytes)));
   }
 
   get #pieceBytes(): number {
@@ -238,7 +331,7 @@ export class AudioFeed {
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
     this.#isCatchingUp = false;
-    this.#ring.resize(this.#ringBytes);
+    this.#kept.shrink();
     if (this.#closing) this.#sendEnd();
   }
 

@@ -8,10 +8,18 @@ const VOICE_DOUBTED_MS = 1_200;
 /** Less is, once it has ended: what was made of it is late by then. */
 const ENDED_VOICE_DOUBTED_MS = 1_000;
 const ENDED_AGO_MS = 1_500;
-/** Two of these, "are you there?", and nothing was made of either: no recognizer is that late; a cough is shorter. */
-const SHORT_UTTERANCE_MS = 500;
+/** Two of these ("Hello?") and no result for either: no recognizer is that late; a cough is shorter. */
+const SHORT_UTTERANCE_MS = 360;
 const SHORT_UNANSWERED_MAX = 2;
-/** New connections that hear nothing either; then the recognizer has failed. */
+/**
+ * A caller who says "Hello?" and waits never comes to much voice: this many utterances without a result over this much time,
+ * a second connection included, and the recognizer has failed.
+ */
+const UNANSWERED_MAX = 3;
+const UNANSWERED_MIN_MS = 10_000;
+/** Noises this far apart are no caller who tries again. */
+const UNANSWERED_APART_MAX_MS = 15_000;
+/** So often this much voice goes unheard, on one connection and then on two; then the recognizer has failed. */
 const DEAF_TIMES_MAX = 2;
 
 /** "unanswered": what was said has ended, and nothing came of it. */
@@ -30,6 +38,8 @@ export class DeafWatch {
   #quietMs = 0;
   /** Utterances that were more than a cough and have ended since something was understood. */
   #endedUtterances = 0;
+  /** Since the first of them began. */
+  #unansweredMs = 0;
   #isDoubted = false;
   #deafTimes = 0;
 
@@ -49,6 +59,10 @@ export class DeafWatch {
       return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
     }
     if (this.#becomesDoubtful()) return "doubtful";
+    if (this.#isGivenUp) {
+      this.#endedUtterances = 0;
+      return "lost";
+    }
     return this.#becomesUnanswered() ? "unanswered" : "fine";
   }
 
@@ -57,16 +71,23 @@ export class DeafWatch {
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
     this.#endedUtterances = 0;
+    this.#unansweredMs = 0;
     this.#isDoubted = false;
     this.#deafTimes = 0;
   }
 
   #follow(voicedMs: number, audio: Uint8Array): void {
+    const durationMs = audio.length / this.#bytesPerMs;
+    if (this.#unansweredMs > 0 || voicedMs > 0) this.#unansweredMs += durationMs;
     if (voicedMs === 0) {
       const wasEnded = this.#quietMs >= ENDED_AGO_MS;
-      this.#quietMs += audio.length / this.#bytesPerMs;
+      this.#quietMs += durationMs;
       const isEnded = !wasEnded && this.#quietMs >= ENDED_AGO_MS;
       if (isEnded && this.#utteranceMs >= SHORT_UTTERANCE_MS) this.#endedUtterances += 1;
+      if (this.#quietMs >= UNANSWERED_APART_MAX_MS) {
+        this.#endedUtterances = 0;
+        this.#unansweredMs = 0;
+      }
       return;
     }
     if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
@@ -80,6 +101,11 @@ export class DeafWatch {
     const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_DOUBTED_MS : ENDED_VOICE_DOUBTED_MS;
     this.#isDoubted = this.#utteranceMs >= limitMs;
     return this.#isDoubted;
+  }
+
+  get #isGivenUp(): boolean {
+    if (this.#deafTimes === 0 || this.#quietMs < ENDED_AGO_MS) return false;
+    return this.#endedUtterances >= UNANSWERED_MAX && this.#unansweredMs >= UNANSWERED_MIN_MS;
   }
 
   /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */

@@ -25,6 +25,11 @@ const GARBAGE_MESSAGES_MAX = 20;
 /** The last results come within some hundred milliseconds, or not at all. */
 const FINISH_TIMEOUT_MS = 2_000;
 
+export type RecognizerSocket = Pick<
+  VendorSocket,
+  "bufferedBytes" | "destroy" | "listen" | "sendBinary" | "sendText"
+>;
+
 export interface RecognizerStreamParts {
   readonly dialect: RecognizerDialect;
   readonly clock: Clock;
@@ -32,20 +37,30 @@ export interface RecognizerStreamParts {
   readonly endpointingMs: number;
   readonly listener: SpeechListener;
   readonly apiKey: string;
-  readonly connect: (signal: AbortSignal) => Promise<VendorSocket>;
+  readonly connect: (signal: AbortSignal) => Promise<RecognizerSocket>;
+}
+
+interface Connection {
+  readonly socket: RecognizerSocket;
+  readonly reader: MessageReader;
+  readonly feed: AudioFeed;
 }
 
 /** One call's recognition: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
 export class RecognizerStream implements SpeechStream {
   readonly #parts: RecognizerStreamParts;
-  readonly #feed: AudioFeed;
+  #feed: AudioFeed;
   readonly #watch: DeafWatch;
   readonly #signal: AbortSignal;
   readonly #ending = new AbortController();
   readonly #onAbort = () => this.close();
   #reader: MessageReader;
   #phase: "open" | "finishing" | "closed" = "open";
-  #socket: VendorSocket | undefined;
+  #socket: RecognizerSocket | undefined;
+  /** Opened when the present connection seemed deaf. Whichever of the two tells words first goes on alone. */
+  #second: Connection | undefined;
+  /** Since when the present connection is suspected of being deaf. */
+  #suspectedMs: number | undefined;
   #openedMs = 0;
   #lostMs: number | undefined;
   #tries = 0;
@@ -54,7 +69,7 @@ export class RecognizerStream implements SpeechStream {
   #finished: Promise<void> | undefined;
   #resolveFinished: () => void = () => undefined;
 
-  constructor(parts: RecognizerStreamParts, socket: VendorSocket, signal: AbortSignal) {
+  constructor(parts: RecognizerStreamParts, socket: RecognizerSocket, signal: AbortSignal) {
     this.#parts = parts;
     const { dialect, clock, format, endpointingMs } = parts;
     this.#feed = new AudioFeed(clock, dialect.feed, format, endpointingMs);
@@ -69,6 +84,7 @@ export class RecognizerStream implements SpeechStream {
     // An empty frame is the vendor's old way to be told "close".
     if (this.#phase !== "open" || audio.length === 0) return;
     this.#feed.write(audio);
+    this.#second?.feed.follow(audio);
     if (this.#feed.isCongested) this.#lose(this.#fault("unavailable", "does not read"));
     // What waits behind the audio of a long outage cannot be answered yet.
     if (this.#socket !== undefined && !this.#feed.isCatchingUp) this.#compare(audio);
@@ -81,6 +97,7 @@ export class RecognizerStream implements SpeechStream {
       return Promise.resolve();
     }
     this.#phase = "finishing";
+    this.#trust();
     this.#finished = new Promise((resolve) => {
       this.#resolveFinished = resolve;
     });
@@ -95,21 +112,28 @@ export class RecognizerStream implements SpeechStream {
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#cancelTimer();
     this.#ending.abort();
+    this.#trust();
     this.#detach();
     this.#resolveFinished();
   }
 
-  #attach(socket: VendorSocket): void {
+  #attach(socket: RecognizerSocket): void {
     this.#socket = socket;
     this.#openedMs = this.#parts.clock.monotonicMs();
     this.#garbageCount = 0;
     this.#reader = this.#parts.dialect.newReader();
-    socket.listen({
-      onText: (text) => this.#take(text),
-      onBinary: () => this.#countGarbage(),
-      onClosed: (code, reason) => this.#lose(this.#closeFault(code, reason)),
-    });
+    this.#listenTo(socket);
     this.#feed.attach(socket);
+  }
+
+  #listenTo(socket: RecognizerSocket): void {
+    const isSecond = () => socket === this.#second?.socket;
+    socket.listen({
+      onText: (text) => (isSecond() ? this.#takeOfSecond(text) : this.#take(text)),
+      onBinary: () => (isSecond() ? this.#dropSecond() : this.#countGarbage()),
+      onClosed: (code, reason) =>
+        isSecond() ? this.#dropSecond() : this.#lose(this.#closeFault(code, reason)),
+    });
   }
 
   #detach(): void {
@@ -122,9 +146,81 @@ export class RecognizerStream implements SpeechStream {
     const heard = this.#reader.read(text);
     if (heard === undefined) this.#countGarbage();
     else {
-      if (heard.some(tellsOfHearing)) this.#watch.understood();
+      if (heard.some(tellsOfHearing)) {
+        this.#watch.understood();
+        this.#trust();
+      }
       this.#tell(heard);
     }
+  }
+
+  /** The present connection may only be slow: its words count until the second one has told some. */
+  #suspect(): void {
+    if (this.#suspectedMs !== undefined || this.#socket === undefined) return;
+    const { clock, connect } = this.#parts;
+    const sinceMs = clock.monotonicMs();
+    this.#suspectedMs = sinceMs;
+    const isStillSuspected = () => this.#suspectedMs === sinceMs && this.#socket !== undefined;
+    connect(this.#ending.signal).then(
+      (socket) => {
+        if (isStillSuspected()) this.#addSecond(socket);
+        else socket.destroy();
+      },
+      () => {
+        // The next utterance without a result opens another one.
+        if (isStillSuspected()) this.#suspectedMs = undefined;
+      },
+    );
+  }
+
+  #addSecond(socket: RecognizerSocket): void {
+    const feed = this.#feed.beside();
+    this.#second = { socket, feed, reader: this.#parts.dialect.newReader() };
+    this.#listenTo(socket);
+    feed.attach(socket);
+  }
+
+  /** The present connection hears the caller, or is gone. */
+  #trust(): void {
+    this.#suspectedMs = undefined;
+    const second = this.#second;
+    this.#second = undefined;
+    second?.feed.detach();
+    second?.socket.destroy();
+  }
+
+  /** The next utterance without a result opens another one. */
+  #dropSecond(): void {
+    this.#trust();
+  }
+
+  #takeOfSecond(text: string): void {
+    const heard = this.#second?.reader.read(text);
+    if (heard === undefined || heard.some(({ kind }) => kind === "error")) this.#dropSecond();
+    else if (heard.some((each) => each.kind === "words" && each.text !== "")) {
+      this.#promoteSecond(this.#fault("timeout", "hears nothing of a voice"));
+      if (this.#phase === "closed") return;
+      this.#watch.understood();
+      this.#tell(heard);
+    }
+  }
+
+  /** The second connection has been sent everything since the last result, and goes on alone. */
+  #promoteSecond(error: VendorError): void {
+    const { clock, listener } = this.#parts;
+    const second = this.#second;
+    if (second === undefined) return;
+    const deafMs = clock.monotonicMs() - (this.#suspectedMs ?? 0);
+    this.#second = undefined;
+    this.#suspectedMs = undefined;
+    this.#detach();
+    this.#socket = second.socket;
+    this.#feed = second.feed;
+    this.#reader = second.reader;
+    this.#openedMs = clock.monotonicMs();
+    this.#garbageCount = 0;
+    listener.onLost(error);
+    if (this.#phase !== "closed") listener.onRecovered(deafMs);
   }
 
   #tell(heard: readonly Heard[]): void {
@@ -175,13 +271,13 @@ export class RecognizerStream implements SpeechStream {
     const hearing = this.#watch.hear(audio);
     if (hearing === "fine") return;
     const { listener } = this.#parts;
-    if (hearing === "doubtful") return listener.onDoubtful?.();
-    // Somebody else listens beside it by then.
-    if (hearing === "unanswered" && listener.onDoubtful !== undefined) return;
-    const error = this.#fault("timeout", "hears nothing of a voice");
-    if (hearing !== "lost") return this.#lose(error);
-    this.close();
-    listener.onFailed(error);
+    if (hearing === "lost") {
+      this.close();
+      listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
+    } else if (listener.onDoubtful !== undefined) {
+      // The chain opens somebody else's stream beside this one, or another one here.
+      listener.onDoubtful(hearing === "doubtful" ? "doubtful" : "deaf");
+    } else if (hearing !== "doubtful") this.#suspect();
   }
 
   #countGarbage(): void {
@@ -208,6 +304,7 @@ export class RecognizerStream implements SpeechStream {
   }
 
   #lose(error: VendorError): void {
+    if (this.#second !== undefined && this.#phase === "open") return this.#promoteSecond(error);
     this.#detach();
     // Nothing is sent again behind the end.
     const heldFromSec =
@@ -244,7 +341,7 @@ export class RecognizerStream implements SpeechStream {
     });
   }
 
-  #recover(socket: VendorSocket): void {
+  #recover(socket: RecognizerSocket): void {
     if (this.#phase !== "open") {
       socket.destroy();
       return;

@@ -17,21 +17,97 @@ describe("a recognizer that tells nothing of a voice", () => {
     ears.clock.advance(HEARD_MS);
   });
 
-  const doubt = () => ears.first.newest.listener.onDoubtful?.();
+  const doubt = () => ears.first.newest.listener.onDoubtful?.("doubtful");
 
-  it("is left as soon as another one listens, and has failed once that one tells words of it", async () => {
+  it("is left, and has failed, as soon as another one tells words of it", async () => {
     doubt();
     await ears.settled();
-    assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [true, 1]);
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [false, 1]);
     assert.deepEqual(ears.told, []);
     await ears.pass(1_000);
     assert.equal(ears.second.newest.writtenBytes, HEARD_MS * BYTES_PER_MS);
+    ears.second.newest.says("", HEARD_MS);
+    assert.equal(ears.first.newest.isClosed, false);
     ears.second.newest.says("yes", HEARD_MS);
+    assert.equal(ears.first.newest.isClosed, true);
     assert.deepEqual(ears.told, [
       ["failed", "first", "timeout", "first: hears nothing of a voice", { ms: 1_000, tokens: 0 }],
       ["answered", "second"],
     ]);
     assert.deepEqual(ears.listener.events, ["final"], "the caller has not lost anybody");
+    ears.write(stream, LOUD, 100);
+    assert.equal(ears.second.newest.writtenBytes, (HEARD_MS + 100) * BYTES_PER_MS);
+  });
+
+  it("was only slow where its words come first, and goes on alone", async () => {
+    doubt();
+    await ears.settled();
+    await ears.pass(1_000);
+    ears.write(stream, LOUD, 100);
+    assert.equal(ears.first.newest.writtenBytes, (HEARD_MS + 100) * BYTES_PER_MS);
+    assert.equal(ears.second.newest.writtenBytes, (HEARD_MS + 100) * BYTES_PER_MS);
+    ears.first.newest.says("yes", HEARD_MS);
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
+    ears.second.newest.says("yes", HEARD_MS);
+    assert.equal(ears.listener.finalText, "yes");
+    assert.deepEqual(ears.told, [["answered", "first"]]);
+    doubt();
+    await ears.settled();
+    assert.equal(ears.second.askedCount, 1, "it is not doubted again");
+    ears.first.newest.listener.onDoubtful?.("deaf");
+    await ears.settled();
+    assert.equal(ears.second.askedCount, 2, "but for seeming deaf it is");
+  });
+
+  for (const ends of ["is lost", "fails"]) {
+    it(`has the other one in its place when it ${ends} meanwhile`, async () => {
+      doubt();
+      await ears.settled();
+      await ears.pass(1_000);
+      const { listener } = ears.first.newest;
+      if (ends === "is lost") listener.onLost(fault());
+      else listener.onFailed(fault());
+      await ears.settled();
+      assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [true, 1]);
+      ears.second.newest.says("yes", HEARD_MS);
+      assert.equal(ears.listener.finalText, "yes");
+      assert.deepEqual(ears.listener.failed, []);
+      assert.equal(ears.clock.pendingTimerCount, 0);
+    });
+  }
+
+  it("goes on where the other one fails meanwhile", async () => {
+    doubt();
+    await ears.settled();
+    await ears.pass(1_000);
+    ears.second.newest.listener.onFailed(fault());
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
+    ears.first.newest.says("yes", HEARD_MS);
+    assert.equal(ears.listener.finalText, "yes");
+  });
+
+  it("is found deaf together with the other one, and then nobody is left", async () => {
+    doubt();
+    await ears.settled();
+    ears.first.newest.listener.onFailed(fault("timeout"));
+    await ears.settled();
+    ears.second.newest.listener.onFailed(fault("timeout"));
+    await ears.settled();
+    assert.equal(ears.listener.failed.length, 1);
+    assert.deepEqual([ears.first.askedCount, ears.second.askedCount], [1, 1]);
+  });
+
+  it("is listened to on a second connection of its own where it seems deaf and nobody else can be asked", async () => {
+    ears.second.failures.push(fault("unauthorized"), fault("unauthorized"));
+    doubt();
+    await ears.settled();
+    assert.equal(ears.first.askedCount, 1);
+    ears.first.newest.listener.onDoubtful?.("deaf");
+    await ears.settled();
+    assert.deepEqual([ears.first.askedCount, ears.first.ears[0]?.isClosed], [2, false]);
+    ears.first.newest.says("yes", HEARD_MS);
+    assert.equal(ears.listener.finalText, "yes");
+    assert.equal(ears.first.ears[0]?.isClosed, true);
   });
 
   it("has not failed where the words are of what was said later", async () => {
@@ -78,13 +154,15 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.deepEqual(ears.told, [["answered", "first"]]);
   });
 
-  it("is left although it has told that nothing was said", async () => {
+  it("is still doubted although it has told that nothing was said", async () => {
     ears.second.isStalled = true;
     doubt();
     ears.first.newest.says("", undefined);
     ears.second.answer();
     await ears.settled();
-    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [true, false]);
+    assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, false]);
+    ears.second.newest.says("yes", HEARD_MS);
+    assert.equal(ears.first.newest.isClosed, true);
   });
 
   it("is not left for one that was asked before it was lost, nor doubted while it is", async () => {
@@ -95,7 +173,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     await ears.settled();
     assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
     ears.second.isStalled = false;
-    ears.first.newest.listener.onDoubtful?.();
+    ears.first.newest.listener.onDoubtful?.("doubtful");
     await ears.settled();
     assert.equal(ears.second.askedCount, 1);
     await ears.pass(700);

@@ -202,7 +202,7 @@ describe("recognizers, one behind the other", () => {
     vendors.sandbox.faults.deepgram = { fault: "silent" };
     for (const word of ["hello", "please"]) {
       write(stream, noise(1_400), quiet(200));
-      await vendors.changes.until("the first to be left", () => countOf("deepgram", "closed") > 0);
+      await vendors.changes.until("the next", () => countOf("assemblyai", "opened") > 0);
       write(stream, spoken(word), quiet(1_500));
       // The simulators take a noise for words that they cannot read.
       await vendors.changes.until(word, () => listener.finalText.endsWith(word));

@@ -46,11 +46,11 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
   });
 
-  it("is lost to who says short sentences and waits, after six of them", () => {
-    const heard = Array.from({ length: 6 }, () => [...hear(LOUD, 1_300), ...hear(QUIET, 7_000)]);
+  it("is lost to who says short sentences and waits, after three of them", () => {
+    const heard = Array.from({ length: 3 }, () => [...hear(LOUD, 1_300), ...hear(QUIET, 7_000)]);
     assert.deepEqual(
       heard.map((sentence) => sentence.filter((hearing) => hearing !== "doubtful")),
-      [["unanswered"], [], [], ["deaf"], [], ["lost"]],
+      [["unanswered"], [], ["lost"]],
     );
   });
 
@@ -61,6 +61,27 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 4_000), ["unanswered"]);
     watch.understood();
     assert.deepEqual([...hear(LOUD, 700), ...hear(QUIET, 4_000)], []);
+  });
+
+  it("is lost to who says one word and waits, within 20 s, and no sooner than 10 s", () => {
+    for (const [waitMs, words] of [
+      [2_000, 5],
+      [3_000, 3],
+      [6_000, 3],
+    ] as const) {
+      watch = new DeafWatch(PCM_16K);
+      hear(QUIET, 400);
+      for (let n = 1; n <= words; n += 1) {
+        const isLost = [...hear(LOUD, 500), ...hear(QUIET, waitMs)].includes("lost");
+        assert.equal(isLost, n === words, `${waitMs} ms, word ${n}`);
+      }
+    }
+  });
+
+  it("is not lost to noises that are too far apart for a caller who tries again", () => {
+    for (let n = 0; n < 6; n += 1) {
+      assert.deepEqual([...hear(LOUD, 500), ...hear(QUIET, 15_100)], []);
+    }
   });
 
   it("is not doubted for coughs, however many there are", () => {
@@ -111,10 +132,10 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 3_000), []);
   });
 
-  it("has left two utterances of half a second unanswered, and none that are shorter", () => {
+  it("has left two short utterances unanswered, and none that are shorter", () => {
     for (const [durationMs, expectedMs] of [
-      [540, 1_500],
-      [520, Number.POSITIVE_INFINITY],
+      [400, 1_500],
+      [380, Number.POSITIVE_INFINITY],
     ] as const) {
       watch = new DeafWatch(PCM_16K);
       hear(QUIET, 400);
@@ -128,7 +149,7 @@ describe("a recognizer that tells nothing", () => {
   it("has left none unanswered that is a millisecond too short, however many there are", () => {
     const almost = LOUD.subarray(0, 19 * 32);
     for (let n = 0; n < 3; n += 1) {
-      hear(LOUD, 520);
+      hear(LOUD, 380);
       watch.hear(almost);
       assert.deepEqual(hear(QUIET, 3_000), [], String(n));
     }

@@ -192,10 +192,16 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(durationsMs, [80, 80, 80, 200]);
   });
 
-  it("is lost when an utterance is left unanswered that nobody can be asked about", async () => {
+  it("has a second connection beside it when an utterance is left unanswered that nobody can be asked about", async () => {
     write(QUIET, 20);
     write(LOUD, 70);
     write(QUIET, 80);
+    const second = await scripted.server.peer(1);
+    assert.deepEqual(scripted.listener.events, []);
+    peer = second;
+    say("Update", "book it");
+    await scripted.changes.until("words", () => scripted.listener.transcripts.length === 1);
+    assert.deepEqual(scripted.listener.events, ["lost", "recovered", "interim"]);
     const [error] = scripted.listener.lost;
     assert.deepEqual(
       [error?.fault, error?.message],
@@ -203,20 +209,23 @@ describe("one call's stream to a recognizer", () => {
     );
   });
 
-  it("leaves it to who can be asked, and is lost to them when it is deaf", () => {
-    let doubts = 0;
-    Object.assign(scripted.listener, { onDoubtful: () => void (doubts += 1) });
+  it("leaves it to who can be asked, and tells them when it seems deaf", () => {
+    const doubts: string[] = [];
+    Object.assign(scripted.listener, { onDoubtful: (how: string) => void doubts.push(how) });
     write(QUIET, 20);
     write(LOUD, 70);
     write(QUIET, 80);
-    assert.deepEqual([doubts, scripted.listener.lost.length], [1, 0]);
+    assert.deepEqual(doubts, ["doubtful", "deaf"]);
     write(LOUD, 152);
-    assert.equal(scripted.listener.lost.length, 1);
+    assert.deepEqual(doubts, ["doubtful", "deaf", "deaf"]);
+    assert.deepEqual(scripted.listener.events, []);
+    assert.equal(scripted.server.upgradeCount, 1);
   });
 
-  it("is lost where all that comes of a voice is that turns start", async () => {
+  it("seems deaf where all that comes of a voice is that turns start", async () => {
     const { listener, changes } = scripted;
-    Object.assign(listener, { onDoubtful: () => undefined });
+    const doubts: string[] = [];
+    Object.assign(listener, { onDoubtful: (how: string) => void doubts.push(how) });
     write(QUIET, 20);
     for (const count of [1, 2]) {
       write(LOUD, 60);
@@ -224,10 +233,7 @@ describe("one call's stream to a recognizer", () => {
       await changes.until("the start", () => listener.turns.length === count);
     }
     write(LOUD, 32);
-    assert.deepEqual(
-      listener.lost.map(({ fault }) => fault),
-      ["timeout"],
-    );
+    assert.deepEqual(doubts, ["doubtful", "deaf"]);
   });
 
   it("sends again in pieces of the vendor's length, as soon as there is one", async () => {

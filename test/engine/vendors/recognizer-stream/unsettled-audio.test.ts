@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { UnsettledAudio } from "../../../../engine/vendors/chain/unsettled-audio.js";
+import { UnsettledAudio } from "../../../../engine/vendors/recognizer-stream/unsettled-audio.js";
 import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 const BYTES_PER_MS = 32;
