@@ -1,9 +1,10 @@
 import type { SessionEffect } from "./effects.js";
+import type { ToolDoneEvent } from "./events.js";
 import { lengthMsOf } from "./playback/playback-ledger.js";
 import { STALL_MAX_MS } from "./speaking.js";
 import type { SessionState } from "./state.js";
 import { paid } from "./token-estimate.js";
-import { conversationOf } from "./tool-use/tools-done.js";
+import { conversationOf, pendingToolsMs, withLateResult } from "./tool-use/tools-done.js";
 import { newTurn, splitterFor, type Turn } from "./turn.js";
 import { watchSilence } from "./turn-taking/silence-watch.js";
 import { givenUpAtMs } from "./turn-taking/vain-wait.js";
@@ -20,9 +21,34 @@ export function askAnew(
   const id = state.lastTurnId + 1;
   const splitter = splitterFor(state.settings);
   const turn: Turn = { ...newTurn({ id, kind: "reply", ...fields }), splitter, ...fields };
-  askModel(state, turn, out);
+  const pendingMs = pendingToolsMs(state, turn.progressAtMs);
+  if (pendingMs > 0) out.push({ type: "startTimer", timer: "stall", delayMs: pendingMs });
+  else askModel(state, turn, out);
   if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs, out);
-  return { ...state, lastTurnId: id, turn };
+  return { ...state, lastTurnId: id, turn: { ...turn, waitsForTools: pendingMs > 0 } };
+}
+
+/** A tool that was begun for an earlier turn has answered. A reply that waits for the last of them is asked for now. */
+export function onLateToolDone(
+  state: SessionState,
+  event: ToolDoneEvent,
+  out: SessionEffect[],
+): SessionState {
+  const told = withLateResult(state, event);
+  const isWaiting = told.turn?.waitsForTools === true && pendingToolsMs(told, event.atMs) > 0;
+  return isWaiting ? told : askAfterTools(told, event.atMs, out);
+}
+
+/** Their results have come, or are not waited for any longer. */
+export function askAfterTools(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (state.turn?.waitsForTools !== true) return state;
+  const turn = { ...state.turn, waitsForTools: false, progressAtMs: atMs };
+  askModel(state, turn, out);
+  return { ...state, turn };
 }
 
 /** The caller has heard these words all the same, and is told the rest by another try. */

@@ -1,5 +1,5 @@
 import type { CancelTimer } from "../time/clock.js";
-import { type ChatMessage, type ToolCall, VendorError } from "../vendors/contracts.js";
+import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 import { CallPhrases } from "./call-phrases.js";
 import type { EffectSurroundings } from "./effect-surroundings.js";
 import type { SessionEffect, TurnSave } from "./effects.js";
@@ -10,6 +10,13 @@ import type { SentenceId } from "./playback/caller-channel.js";
 import { SentenceDelivery } from "./playback/sentence-delivery.js";
 import { deliverSpoken, speakSentence } from "./playback/sentence-speaker.js";
 import type { EffectPerformer } from "./session-actor.js";
+
+/** Turns that the caller interrupts leave their tools at work: two rounds of as many as a turn may begin at once. */
+const TOOLS_AT_WORK_MAX = 16;
+const TOO_MANY_TOOLS = JSON.stringify({
+  ok: false,
+  error: "not done: too many tools are at work; wait for their results first",
+});
 
 interface TurnWork {
   readonly model: AbortController;
@@ -26,6 +33,8 @@ export class EffectRunner implements EffectPerformer {
   readonly #timers = new Map<TimerName, CancelTimer>();
   readonly #turns = new Map<number, TurnWork>();
   readonly #phrases: CallPhrases;
+  readonly #callEnds = new AbortController();
+  #toolsAtWork = 0;
   #voiceAtMs: number | undefined;
   #deliver: (event: SessionEvent) => void = () => {};
 
@@ -70,7 +79,7 @@ export class EffectRunner implements EffectPerformer {
         this.#around.earlyReplies.wasted(effect.tokens);
         return this.#abortTurn(effect.turnId);
       case "runTool":
-        return this.#runTool(effect.turnId, effect.call);
+        return this.#runTool(effect);
       case "synthesize":
         return this.#synthesize(effect.turnId, effect.index, effect.text);
       case "play":
@@ -108,6 +117,7 @@ export class EffectRunner implements EffectPerformer {
   /** Stops everything under way; also after a crash, when no transition asks for it. */
   dispose(): void {
     this.#phrases.close();
+    this.#callEnds.abort();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
@@ -142,18 +152,31 @@ export class EffectRunner implements EffectPerformer {
     else this.report({ type: "earlyRefused", turnId });
   }
 
-  #runTool(turnId: number, call: ToolCall): void {
-    const { signal } = this.#workOf(turnId).model;
+  #runTool({ turnId, call, until }: Extract<SessionEffect, { type: "runTool" }>): void {
+    if (this.#toolsAtWork >= TOOLS_AT_WORK_MAX) {
+      return this.report({ type: "toolDone", turnId, callId: call.id, content: TOO_MANY_TOOLS });
+    }
+    const { signal } = this.#stopOf(turnId, until);
+    this.#toolsAtWork += 1;
     this.#around.toolbox.run(call, this.#around.caller, signal).then(
-      ({ content, spoken }) =>
-        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken }),
+      ({ content, spoken }) => {
+        this.#toolsAtWork -= 1;
+        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken });
+      },
       (error: unknown) => {
+        this.#toolsAtWork -= 1;
         if (signal.aborted) return;
         this.#around.log.error({ error, tool: call.name }, "a tool broke its contract");
         const content = "The tool failed.";
         this.report({ type: "toolDone", turnId, callId: call.id, content });
       },
     );
+  }
+
+  /** What a service has begun is stopped by nothing but its own time limit. */
+  #stopOf(turnId: number, until: "turnEnds" | "callEnds" | "done"): AbortController {
+    if (until === "turnEnds") return this.#workOf(turnId).model;
+    return until === "callEnds" ? this.#callEnds : new AbortController();
   }
 
   async #transfer(turnId: number, to: string): Promise<void> {

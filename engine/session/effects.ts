@@ -99,7 +99,13 @@ export type SessionEffect =
     }
   /** Stops such a reply, which nobody will hear. */
   | { readonly type: "dropEarly"; readonly turnId: number; readonly tokens: number }
-  | { readonly type: "runTool"; readonly turnId: number; readonly call: ToolCall }
+  | {
+      readonly type: "runTool";
+      readonly turnId: number;
+      readonly call: ToolCall;
+      /** What stops it at its work, if it is not done by then. */
+      readonly until: "turnEnds" | "callEnds" | "done";
+    }
   /** For an index that was asked for before, the rest of a sentence whose voice has failed: its audio follows what has come. */
   | {
       readonly type: "synthesize";

@@ -66,9 +66,15 @@ export type UtteranceEndEvent = At & {
   readonly type: "utteranceEnd";
   readonly lastWordEndMs: number;
   readonly endedAgoMs: number;
+  /** How long ago the server itself last heard a voice; left out where it never did. */
+  readonly voiceAgoMs?: number | undefined;
 };
 /** The recognizer, which decides turns, says that the caller's is over; its words were told before. */
-export type CallerTurnEndedEvent = At & { readonly type: "callerTurnEnded" };
+export type CallerTurnEndedEvent = At & {
+  readonly type: "callerTurnEnded";
+  /** How long ago the server itself last heard a voice; left out where it never did. */
+  readonly voiceAgoMs?: number | undefined;
+};
 /** The recognizer, which decides turns, thinks that the caller's is ending; its words were told before. */
 export type CallerTurnEndingEvent = At & { readonly type: "callerTurnEnding" };
 /** The caller goes on after all. */

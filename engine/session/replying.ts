@@ -2,6 +2,7 @@ import { splitReplyToken, splitStalled, stallMsOf } from "../speech/certain-end.
 import { sentencesOf, splitEnd } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
 import {
+  askAfterTools,
   askAnew,
   askModel,
   askOnceMore,
@@ -26,6 +27,7 @@ import {
 import { isBeingTransferred, type SessionState, withTurnInState } from "./state.js";
 import { paid } from "./token-estimate.js";
 import { toolsDueMs, useTools, withToolResult } from "./tool-use/tool-use.js";
+import { pendingToolsMs } from "./tool-use/tools-done.js";
 import { lostEnding } from "./tool-use/transferring.js";
 import { answersOf, answersSent, newTurn, splitterFor, type Turn, withToken } from "./turn.js";
 import { dropEarly, type EarlyReply, isAnswered } from "./turn-taking/early-reply.js";
@@ -181,6 +183,12 @@ export function onReplyFailed(
 export function onStall(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   const turn = state.turn;
   if (turn === undefined) return state;
+  if (turn.waitsForTools) {
+    const pendingMs = pendingToolsMs(state, atMs);
+    if (pendingMs <= 0) return askAfterTools(state, atMs, out);
+    out.push({ type: "startTimer", timer: "stall", delayMs: pendingMs });
+    return state;
+  }
   if (answersSent(turn) === 0 && turn.kind === "reply") {
     // A waiting word that is being heard is heard to its end.
     const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;

@@ -163,7 +163,8 @@ export class Session implements SpeechListener {
 
   onUtteranceEnd(lastWordEndMs: number): void {
     const endedAgoMs = this.#agoMs(lastWordEndMs);
-    this.#runner.report({ type: "utteranceEnd", lastWordEndMs, endedAgoMs });
+    const { voiceAgoMs } = this.#runner;
+    this.#runner.report({ type: "utteranceEnd", lastWordEndMs, endedAgoMs, voiceAgoMs });
   }
 
   onTurn({ mark }: TurnEvent): void {
@@ -175,7 +176,10 @@ export class Session implements SpeechListener {
       case "turnResumed":
         return this.#runner.report({ type: "callerTurnResumed" });
       case "endOfTurn":
-        return this.#runner.report({ type: "callerTurnEnded" });
+        return this.#runner.report({
+          type: "callerTurnEnded",
+          voiceAgoMs: this.#runner.voiceAgoMs,
+        });
     }
   }
 

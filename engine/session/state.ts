@@ -101,6 +101,8 @@ export interface SessionState {
   readonly callerEndedAtMs: number;
   /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
   readonly bargeInVoiceAtMs: number | undefined;
+  /** How long after their end the recognizer told the newest words. */
+  readonly wordsLateMs: number;
   readonly turn: Turn | undefined;
   /** The turn that was heard last, whose echo may still be on its way. */
   readonly spokenBefore: SpokenBefore;
@@ -166,6 +168,7 @@ export function newSession(
     voicedAtMs: Number.NEGATIVE_INFINITY,
     callerEndedAtMs: 0,
     bargeInVoiceAtMs: undefined,
+    wordsLateMs: 0,
     turn: undefined,
     spokenBefore: NOTHING_SPOKEN,
     doubtful: undefined,
@@ -210,6 +213,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     voicedAtMs: state.voicedAtMs,
     callerEndedAtMs: state.callerEndedAtMs,
     bargeInVoiceAtMs: state.bargeInVoiceAtMs,
+    wordsLateMs: state.wordsLateMs,
     turn,
     spokenBefore: state.spokenBefore,
     doubtful: state.doubtful,

@@ -12,7 +12,14 @@ export function estimateTokens(state: SessionState, userText: string, replyChars
 
 /** Estimated tokens of an aborted reply. Zero once the vendor has reported usage, and while tools are running. */
 export function estimatedTokens(state: SessionState, turn: Turn): number {
-  if (!turn.generating || turn.kind !== "reply" || turn.toolsWaiting.length > 0) return 0;
+  if (
+    !turn.generating ||
+    turn.kind !== "reply" ||
+    turn.toolsWaiting.length > 0 ||
+    turn.waitsForTools
+  ) {
+    return 0;
+  }
   return estimateTokens(state, turn.userText, turn.replyChars);
 }
 

@@ -1,5 +1,6 @@
 import { sentencesOf } from "../speech/sentence-splitter.js";
 import { speakable } from "../speech/speakable-text.js";
+import { onLateToolDone } from "./asking.js";
 import type { SessionEffect } from "./effects.js";
 import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
 import {
@@ -38,13 +39,13 @@ import {
 } from "./turn-taking/early-reply.js";
 import { onNextWordTimer } from "./turn-taking/floor.js";
 import {
+  onCallerTurnEnded,
   onDigit,
   onDigitsTimer,
   onPhantomTimer,
   onSilence,
   onSpeechStarted,
   onTranscript,
-  onTurnDecided,
   onUtteranceEnd,
   onWritten,
 } from "./turn-taking/hearing.js";
@@ -98,7 +99,7 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "transcript":
       return onTranscript(state, event, out);
     case "callerTurnEnded":
-      return onTurnDecided(state, event.atMs, out);
+      return onCallerTurnEnded(state, event, out);
     case "callerTurnEnding":
       return onTurnEnding(state, event, out);
     case "callerTurnResumed":
@@ -131,7 +132,9 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
 function onTurnEvent(state: SessionState, told: TurnEvent, out: SessionEffect[]): SessionState {
   const { turn, early } = state;
   if (early?.turnId === told.turnId) return onEarlyEvent(state, early, told);
-  if (turn === undefined || turn.id !== told.turnId) return state;
+  if (turn === undefined || turn.id !== told.turnId) {
+    return told.type === "toolDone" ? onLateToolDone(state, told, out) : state;
+  }
   const event = placed(turn, told);
   if (event === undefined) return state;
   switch (event.type) {

@@ -76,6 +76,8 @@ export interface Turn {
   /** Tools that are at work, and how often the model has asked for some. */
   readonly toolsWaiting: readonly string[];
   readonly toolRounds: number;
+  /** The model is asked when the tools of an earlier turn have answered that are still at work. */
+  readonly waitsForTools: boolean;
   /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
   readonly keyCallIds: readonly string[];
   readonly keysToPress: readonly ToolCall[];
@@ -145,6 +147,7 @@ export function newTurn({
     toolMessages: [],
     toolsWaiting: [],
     toolRounds: 0,
+    waitsForTools: false,
     keyCallIds: [],
     keysToPress: [],
     ending: undefined,
@@ -210,6 +213,7 @@ export function inTurnShape(
     toolMessages: turn.toolMessages,
     toolsWaiting: turn.toolsWaiting,
     toolRounds: turn.toolRounds,
+    waitsForTools: turn.waitsForTools,
     keyCallIds: turn.keyCallIds,
     keysToPress: turn.keysToPress,
     ending: turn.ending,

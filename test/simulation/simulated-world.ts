@@ -201,7 +201,8 @@ export class SimulatedWorld {
   #useTool(turnId: number, callId: string): void {
     if (this.random.chance(this.#faults.model / 2)) return;
     const delayMs = this.random.whole(5, 3_000);
-    this.#later(turnId, delayMs, () =>
+    // What a service has begun ends there, whatever has become of the turn.
+    this.clock.after(delayMs, () =>
       this.send({ type: "toolDone", turnId, callId, content: "done" }),
     );
   }

@@ -39,7 +39,10 @@ export function useTools(
   if (isOver) return undefined;
   const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
   for (const call of started) {
-    if (!keysToPress.includes(call)) out.push({ type: "runTool", turnId: turn.id, call });
+    if (keysToPress.includes(call)) continue;
+    // What has begun at a service ends there; the caller's page is there until the call ends.
+    const until = toolOf(call)?.kind === "client" ? "callEnds" : "done";
+    out.push({ type: "runTool", turnId: turn.id, call, until });
   }
   out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
   const said = turn.sentences.filter((sentence) => !isWaitingWord(sentence));
@@ -65,7 +68,9 @@ export function pressKeys(turn: Turn, atMs: number, out: SessionEffect[]): Turn 
   const { keysToPress, sentCount, sentences, generating } = turn;
   if (keysToPress.length === 0 || !generating) return turn;
   if (sentCount < sentences.length || isGrowing(turn)) return turn;
-  for (const call of keysToPress) out.push({ type: "runTool", turnId: turn.id, call });
+  for (const call of keysToPress) {
+    out.push({ type: "runTool", turnId: turn.id, call, until: "turnEnds" });
+  }
   return { ...turn, keysToPress: [], progressAtMs: atMs };
 }
 

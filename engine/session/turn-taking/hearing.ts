@@ -3,6 +3,7 @@ import { isSameWords } from "../../speech/spoken-words.js";
 import * as detector from "../../speech/turn-detector.js";
 import type { SessionEffect } from "../effects.js";
 import type {
+  CallerTurnEndedEvent,
   DigitEvent,
   SpeechStartedEvent,
   TimerFiredEvent,
@@ -18,7 +19,14 @@ import { answerCaller, answerDoubtful, callerSaid, takeFloor } from "./floor.js"
 import { hold } from "./holding.js";
 import { interrupt, onPhantom, PHANTOM_MAX_MS } from "./interruption.js";
 import { waitForWords } from "./onset.js";
-import { isStillSpeaking, isTooEarly, pauseMs, withPatience } from "./patience.js";
+import {
+  isNews,
+  isStillSpeaking,
+  isTooEarly,
+  pauseMs,
+  untoldVoiceMs,
+  withPatience,
+} from "./patience.js";
 import { isRepeated, isUndecided, undecidedLeftMs, undecidedMaxMs } from "./undecided.js";
 
 /** After words that may still change, or a voice without words, the vendor has this long to settle them. */
@@ -99,6 +107,20 @@ export function onSilence(
 ): SessionState {
   if (isStillSpeaking(state, event, out)) return state;
   return onTurnDecided(state, event.atMs, out);
+}
+
+/** So does a vendor that decides turns; but one that is late may have ended the first of two sentences, and not heard the second. */
+export function onCallerTurnEnded(
+  state: SessionState,
+  event: CallerTurnEndedEvent,
+  out: SessionEffect[],
+): SessionState {
+  const leftMs = untoldVoiceMs(state, event);
+  if (leftMs < 1 || detector.pendingText(state.hearing) === "") {
+    return onTurnDecided(state, event.atMs, out);
+  }
+  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  return { ...state, undecidedMaxMs: undefined };
 }
 
 /** A vendor that decides turns says that the caller is done. */
@@ -200,6 +222,7 @@ function noteWords(
     undecidedMaxMs: undecidedMaxMs(event),
     utteranceBeganAtMs: state.utteranceBeganAtMs ?? Math.min(endedAtMs, event.atMs),
     callerEndedAtMs: isOld ? state.callerEndedAtMs : endedAtMs,
+    wordsLateMs: isNews(state, event) ? event.endedAgoMs : state.wordsLateMs,
   };
 }
 

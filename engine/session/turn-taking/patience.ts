@@ -1,5 +1,6 @@
 import { isDictating } from "../../speech/dictation.js";
 import { isOpenEnded } from "../../speech/open-ending.js";
+import { isSameWords } from "../../speech/spoken-words.js";
 import * as detector from "../../speech/turn-detector.js";
 import { wordCount } from "../../speech/word-count.js";
 import type { SessionEffect } from "../effects.js";
@@ -18,6 +19,12 @@ const MARKED_TURNS_MIN = 2;
 /** Fewer words are often left without a mark. */
 const UNMARKED_WORDS_MIN = 3;
 const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
+/** An STT whose words come so long after their end is slow: a quick one needs its endpointing and a network. */
+const SLOW_WORDS_MIN_MS = 1_000;
+/** A voice dies away behind the last word for less than this. */
+const UNTOLD_VOICE_MIN_MS = 700;
+/** The words of the voice after the newest words come about as late as those did. */
+const WORDS_DUE_MARGIN_MS = 500;
 
 /** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
 export function pauseMs(state: SessionState, text: string): number {
@@ -30,8 +37,13 @@ export function withPatience(state: SessionState, event: TranscriptEvent): Trans
   if (!event.speechFinal) return event;
   // The newest guess stands in the event's own words.
   const text = joinWords(state.hearing.finals, event.text);
-  const said = { ...state, callerEndedAtMs: event.atMs - event.endedAgoMs };
-  if (text === "" || !isMoreExpected(said, text)) return event;
+  const said = {
+    ...state,
+    callerEndedAtMs: event.atMs - event.endedAgoMs,
+    wordsLateMs: isNews(state, event) ? event.endedAgoMs : state.wordsLateMs,
+  };
+  if (text === "") return event;
+  if (!isMoreExpected(said, text) && untoldVoiceMs(said, event) < 1) return event;
   return { ...event, isFinal: true, speechFinal: false };
 }
 
@@ -42,8 +54,8 @@ export function isTooEarly(
   out: SessionEffect[],
 ): boolean {
   const text = detector.pendingText(state.hearing);
-  if (!isMoreExpected(state, text)) return false;
-  const leftMs = pauseMs(state, text) - event.endedAgoMs;
+  const openMs = isMoreExpected(state, text) ? pauseMs(state, text) - event.endedAgoMs : 0;
+  const leftMs = Math.max(openMs, text === "" ? 0 : untoldVoiceMs(state, event));
   if (leftMs <= 0) return false;
   out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
   return true;
@@ -61,10 +73,32 @@ export function isStillSpeaking(
   const isUntold = state.voicedAtMs > state.callerEndedAtMs;
   const silenceMs = Math.max(pauseMs(state, text), isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0);
   const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
-  const leftMs = Math.min(quietMs, openMs);
+  const leftMs = Math.max(Math.min(quietMs, openMs), untoldVoiceMs(state, { atMs, voiceAgoMs }));
   if (leftMs < 1) return false;
   out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
   return true;
+}
+
+/**
+ * How long to wait for the words of a voice that was heard after the newest words, from a recognizer that is late: an answer to what
+ * has come so far would be one to half a sentence.
+ */
+export function untoldVoiceMs(
+  { callerEndedAtMs, wordsLateMs, turn }: SessionState,
+  { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
+): number {
+  // The voice may be the agent's own, out of the caller's loudspeaker.
+  const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
+  if (voiceAgoMs === undefined || wordsLateMs < SLOW_WORDS_MIN_MS || isSpeaking) return 0;
+  const voicedAtMs = atMs - voiceAgoMs;
+  if (voicedAtMs - callerEndedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
+  const openUntilMs = callerEndedAtMs + wordsLateMs + VOICE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(voicedAtMs + wordsLateMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
+}
+
+/** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
+export function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
+  return text !== "" && !isSameWords(hearing.interim, text);
 }
 
 /** The agent's own words, coming back, are no sentence that the caller has left open. */

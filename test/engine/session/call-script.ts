@@ -190,7 +190,8 @@ function perform(call: RecordedCall, command: string): void {
     }
     case "tool-says": {
       const [callId = "", ...words] = rest;
-      return call.send({ type: "toolDone", turnId, callId, content: words.join(" ") });
+      const content = words.join(" ");
+      return call.send({ type: "toolDone", turnId: turnOfTool(call, callId), callId, content });
     }
     case "transfer-taken":
     case "transfer-refused": {
@@ -239,4 +240,12 @@ function timesIn(parts: readonly string[]): { words?: readonly TimedWord[] } {
       return { text, endMs: Number(endMs) };
     });
   return words.length === 0 ? {} : { words };
+}
+
+/** The present turn, or an earlier one that has left the tool at work. */
+function turnOfTool(call: RecordedCall, callId: string): number {
+  const { turn, toolsDone } = call.actor.state;
+  const pending = toolsDone?.pending.find((each) => each.callId === callId);
+  if (pending === undefined || turn?.toolsWaiting.includes(callId) === true) return turn?.id ?? 0;
+  return pending.turnId;
 }

@@ -222,7 +222,7 @@ test("a tool is run for its turn, and what it says comes back under its call; on
     definitions: [],
     run: () => outcomes.shift() ?? Promise.resolve({ content: "" }),
   });
-  const runTool: SessionEffect = { type: "runTool", turnId: 1, call };
+  const runTool: SessionEffect = { type: "runTool", turnId: 1, call, until: "done" };
   const told = trial.next();
   trial.perform(runTool);
   const done = { type: "toolDone", turnId: 1, callId: "a", atMs: 0 };
@@ -242,10 +242,60 @@ test("a tool that is stopped at its work tells nothing, and is no fault", async 
       }),
   });
   const call = { id: "a", name: "book", argumentsJson: "{}" };
-  trial.perform({ type: "runTool", turnId: 1, call }, { type: "abortTurn", turnId: 1 });
+  const runTool = { type: "runTool", turnId: 1, call } as const;
+  trial.perform({ ...runTool, until: "turnEnds" }, { type: "abortTurn", turnId: 1 });
+  trial.perform({ ...runTool, until: "callEnds" });
+  trial.runner.dispose();
   await new Promise(setImmediate);
   assert.deepEqual(trial.events, []);
   assert.deepEqual(trial.log.lines, []);
+});
+
+test("what a service has begun ends there, whatever becomes of the turn and of the call; the page's tools end with the call", async () => {
+  const stopped: string[] = [];
+  const answers: (() => void)[] = [];
+  const trial = new EffectTrial({
+    definitions: [],
+    run: ({ name }, _caller, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => stopped.push(name));
+        answers.push(() => resolve({ content: name }));
+      }),
+  });
+  for (const [name, until] of [
+    ["keys", "turnEnds"],
+    ["page", "callEnds"],
+    ["service", "done"],
+  ] as const) {
+    const call = { id: name, name, argumentsJson: "{}" };
+    trial.perform({ type: "runTool", turnId: 1, call, until });
+  }
+  trial.perform({ type: "abortTurn", turnId: 1 });
+  assert.deepEqual(stopped, ["keys"]);
+  const told = trial.next();
+  answers[2]?.();
+  assert.deepEqual(await told, {
+    type: "toolDone",
+    turnId: 1,
+    callId: "service",
+    content: "service",
+    spoken: undefined,
+    atMs: 0,
+  });
+  trial.runner.dispose();
+  assert.deepEqual(stopped, ["keys", "page"]);
+});
+
+test("no more than sixteen tools are at work at once; what is more is told so", async () => {
+  const trial = new EffectTrial({ definitions: [], run: () => new Promise(() => undefined) });
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  for (let n = 0; n < 16; n += 1) {
+    trial.perform({ type: "runTool", turnId: n, call, until: "done" });
+  }
+  assert.equal(trial.events.length, 0);
+  trial.perform({ type: "runTool", turnId: 16, call, until: "done" });
+  const [event] = trial.events;
+  assert.ok(event?.type === "toolDone" && event.content.includes("too many tools"));
 });
 
 test("a model is told of tools where there are some, and not of an empty list", () => {
