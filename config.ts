@@ -113,7 +113,7 @@ export function readConfig(secrets: "required" | "optional" = "required"): Confi
 
 /** For the processes that have settings of their own. */
 export function readEnvironment(): Environment {
-  loadEnvFile();
+  loadEnvFile(process.env);
   return process.env;
 }
 

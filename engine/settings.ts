@@ -76,11 +76,11 @@ export function writtenText(bytes: Uint8Array, path: string): string {
   return new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
 }
 
-/** Sets what `.env` in the working directory says and the environment does not. */
-export function loadEnvFile(path = ".env"): void {
+/** Sets in `environment` what `.env` in the working directory says and the environment does not. */
+export function loadEnvFile(environment: Record<string, string | undefined>, path = ".env"): void {
   if (!existsSync(path)) return;
   for (const [name, value] of Object.entries(parseEnv(textOfFile(path)))) {
-    if (value !== undefined) process.env[name] ??= value;
+    if (value !== undefined) environment[name] ??= value;
   }
 }
 

@@ -20,7 +20,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 // The parts have groups of their own: nothing else would end them when this process ends by a fault.
 process.on("exit", () => killAll());
 
-loadEnvFile();
+loadEnvFile(process.env);
 const command = localCommand({
   environment: process.env,
   stop: stop.signal,

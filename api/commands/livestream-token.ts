@@ -39,5 +39,5 @@ const command: Command = {
   },
 };
 
-loadEnvFile();
+loadEnvFile(process.env);
 process.exitCode = await runCommand(command, process.argv.slice(2), processTerminal());

@@ -29,7 +29,7 @@ for (const [how, mark, newline] of [
       for (const name of NAMES) delete process.env[name];
     });
     process.env["WRITTEN_SET"] = "environment";
-    loadEnvFile(path);
+    loadEnvFile(process.env, path);
     assert.deepEqual(
       NAMES.map((name) => process.env[name]),
       ["production", "höher", "environment"],
@@ -48,12 +48,12 @@ test("UTF-16 is told as what it is, with and without a mark", async (context) =>
   for (const bytes of [plain, marked, Buffer.from(marked).swap16()]) {
     const path = await fileOf(context, bytes);
     assert.throws(
-      () => loadEnvFile(path),
+      () => loadEnvFile(process.env, path),
       (error) => error instanceof ConfigFault && /UTF-16: save it as UTF-8/.test(error.message),
     );
   }
 });
 
 test("without a file nothing is set", async (context) => {
-  loadEnvFile(join(await fileOf(context, ""), "none"));
+  loadEnvFile(process.env, join(await fileOf(context, ""), "none"));
 });

@@ -90,7 +90,7 @@ test("a language without a list of its own is heard as English", () => {
   assert.ok(isOpenEnded("my name is uhm", "sw"));
 });
 
-/** Written before the lists were grown, and not looked at again: how callers think aloud, and whole answers beside them. */
+/** How callers think aloud, and whole answers beside them. Some of the phrases are entries of the lists. */
 const THOUGHT_ALOUD: Readonly<Record<string, readonly string[]>> = {
   en: [
     "so, I would, hmm, let's say",
