@@ -1,4 +1,5 @@
 import type { Category } from "../../storage/records.js";
+import { pendingText } from "../speech/turn-detector.js";
 import type { SessionEffect } from "./effects.js";
 import {
   type Ending,
@@ -53,9 +54,17 @@ export function onListeningFailed(
   const ending = lostEnding(state, LISTENING_FAILED);
   // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
-  const words = ending.transferTo === undefined ? (phrases?.cannotHear ?? withoutPhrases) : apology;
+  const cannotHear = hasBeenHeard(state) ? phrases?.cannotHear : phrases?.cannotHearAtAll;
+  const words = ending.transferTo === undefined ? (cannotHear ?? withoutPhrases) : apology;
   if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
   return sayLast(state, words, ending, atMs, out);
+}
+
+/** "Any more" is wrong to a caller of whom not a word was understood. */
+function hasBeenHeard({ history, unanswered, unsaved, turn, hearing }: SessionState): boolean {
+  const isOfCaller = ({ role }: { readonly role: string }) => role === "user";
+  if (history.some(isOfCaller) || unsaved.some(isOfCaller)) return true;
+  return unanswered !== "" || turn?.kind === "reply" || pendingText(hearing) !== "";
 }
 
 /** A call has begun for which nobody of this kind can be had: it is there to say so. */

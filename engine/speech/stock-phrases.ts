@@ -10,6 +10,8 @@ export interface StockPhrases {
   readonly timeIsUp: string;
   /** The caller cannot be understood any more. */
   readonly cannotHear: string;
+  /** The caller was never understood in this call. */
+  readonly cannotHearAtAll: string;
   /** The caller was cut off, and is there again. */
   readonly interrupted: string;
   /** Nobody took the call that was to be handed on. */
@@ -31,6 +33,7 @@ const ENGLISH: StockPhrases = {
   nobodyThere: "I cannot hear you, so I will hang up now. Goodbye.",
   timeIsUp: "I am sorry, the time for this call is over. Goodbye.",
   cannotHear: "I am sorry, I cannot hear you any more. Please call again.",
+  cannotHearAtAll: "I am sorry, I cannot hear you. Please call again.",
   interrupted: "I am sorry, the line was interrupted. Where were we?",
   cannotTransfer: "I am sorry, I could not put you through. Is there anything else I can do?",
   lineBusy:
@@ -49,6 +52,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Ich höre Sie leider nicht und lege jetzt auf. Auf Wiederhören.",
     timeIsUp: "Die Zeit für dieses Gespräch ist leider um. Auf Wiederhören.",
     cannotHear: "Ich kann Sie leider nicht mehr hören. Bitte rufen Sie noch einmal an.",
+    cannotHearAtAll: "Ich kann Sie leider nicht hören. Bitte rufen Sie noch einmal an.",
     interrupted: "Entschuldigung, die Verbindung war unterbrochen. Wo waren wir?",
     cannotTransfer:
       "Es tut mir leid, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
@@ -66,6 +70,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Je ne vous entends pas, je vais donc raccrocher. Au revoir.",
     timeIsUp: "Je suis désolé, le temps de cet appel est écoulé. Au revoir.",
     cannotHear: "Je suis désolé, je ne vous entends plus. Veuillez rappeler.",
+    cannotHearAtAll: "Je suis désolé, je ne vous entends pas. Veuillez rappeler.",
     interrupted: "Je suis désolé, la ligne a été interrompue. Où en étions-nous ?",
     cannotTransfer:
       "Je suis désolé, je n'ai pas pu vous transférer. Puis-je faire autre chose pour vous ?",
@@ -81,6 +86,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "No le oigo, así que voy a colgar. Hasta luego.",
     timeIsUp: "Lo siento, se ha acabado el tiempo de esta llamada. Hasta luego.",
     cannotHear: "Lo siento, ya no le oigo. Por favor, llame de nuevo.",
+    cannotHearAtAll: "Lo siento, no le oigo. Por favor, llame de nuevo.",
     interrupted: "Lo siento, se ha cortado la línea. ¿Dónde estábamos?",
     cannotTransfer: "Lo siento, no he podido pasarle la llamada. ¿Puedo ayudarle en algo más?",
     lineBusy: "Lo siento, la línea está ocupada. ¿Puedo ayudarle en algo más?",
@@ -95,6 +101,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Non la sento, quindi chiudo la chiamata. Arrivederci.",
     timeIsUp: "Mi dispiace, il tempo per questa chiamata è finito. Arrivederci.",
     cannotHear: "Mi dispiace, non la sento più. La prego di richiamare.",
+    cannotHearAtAll: "Mi dispiace, non la sento. La prego di richiamare.",
     interrupted: "Mi dispiace, la linea si è interrotta. Dove eravamo rimasti?",
     cannotTransfer:
       "Mi dispiace, non sono riuscito a trasferire la chiamata. Posso fare altro per lei?",
@@ -110,6 +117,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Não consigo ouvir, por isso vou desligar. Até logo.",
     timeIsUp: "Desculpe, o tempo desta chamada terminou. Até logo.",
     cannotHear: "Desculpe, já não consigo ouvir. Por favor, ligue de novo.",
+    cannotHearAtAll: "Desculpe, não consigo ouvir. Por favor, ligue de novo.",
     interrupted: "Desculpe, a ligação foi interrompida. Onde estávamos?",
     cannotTransfer:
       "Desculpe, não consegui transferir a chamada. Posso ajudar em mais alguma coisa?",
@@ -125,6 +133,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Ik hoor u niet, dus ik hang nu op. Tot ziens.",
     timeIsUp: "Het spijt me, de tijd voor dit gesprek is om. Tot ziens.",
     cannotHear: "Het spijt me, ik kan u niet meer horen. Belt u alstublieft opnieuw.",
+    cannotHearAtAll: "Het spijt me, ik kan u niet horen. Belt u alstublieft opnieuw.",
     interrupted: "Het spijt me, de verbinding was verbroken. Waar waren we gebleven?",
     cannotTransfer:
       "Het spijt me, ik kon u niet doorverbinden. Kan ik nog iets anders voor u doen?",
@@ -140,6 +149,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Nic nie słyszę, więc kończę rozmowę. Do widzenia.",
     timeIsUp: "Przepraszam, czas tej rozmowy dobiegł końca. Do widzenia.",
     cannotHear: "Przepraszam, nic już nie słyszę. Proszę zadzwonić ponownie.",
+    cannotHearAtAll: "Przepraszam, nic nie słyszę. Proszę zadzwonić ponownie.",
     interrupted: "Przepraszam, połączenie zostało przerwane. Na czym skończyliśmy?",
     cannotTransfer:
       "Przepraszam, połączenie nie mogło zostać przekazane. Czy mogę pomóc w czymś innym?",
@@ -155,6 +165,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "Sizi duyamıyorum, bu yüzden kapatıyorum. Hoşça kalın.",
     timeIsUp: "Üzgünüm, bu görüşmenin süresi doldu. Hoşça kalın.",
     cannotHear: "Üzgünüm, artık sizi duyamıyorum. Lütfen tekrar arayın.",
+    cannotHearAtAll: "Üzgünüm, sizi duyamıyorum. Lütfen tekrar arayın.",
     interrupted: "Üzgünüm, bağlantı kesildi. Nerede kalmıştık?",
     cannotTransfer: "Üzgünüm, sizi aktaramadım. Başka bir konuda yardımcı olabilir miyim?",
     lineBusy: "Üzgünüm, hat meşgul. Başka bir konuda yardımcı olabilir miyim?",
@@ -169,6 +180,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "お声が聞こえないため、お電話を切らせていただきます。失礼いたします。",
     timeIsUp: "申し訳ありません。お時間になりましたので、失礼いたします。",
     cannotHear: "申し訳ありません。お声が聞こえなくなりました。もう一度おかけ直しください。",
+    cannotHearAtAll: "申し訳ありません。お声が聞こえません。もう一度おかけ直しください。",
     interrupted: "申し訳ありません。通話が途切れました。どこまでお話ししましたか。",
     cannotTransfer: "申し訳ありません。おつなぎできませんでした。ほかにご用件はございますか。",
     lineBusy:
@@ -184,6 +196,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "我听不到您的声音，先挂断了。再见。",
     timeIsUp: "抱歉，这次通话的时间到了。再见。",
     cannotHear: "抱歉，我听不到您的声音了。请您再打一次。",
+    cannotHearAtAll: "抱歉，我听不到您的声音。请您再打一次。",
     interrupted: "抱歉，刚才线路中断了。我们说到哪里了？",
     cannotTransfer: "抱歉，我没能为您转接。还有什么可以帮您的吗？",
     lineBusy: "抱歉，对方正在通话中，我没能为您转接。还有什么可以帮您的吗？",
@@ -198,6 +211,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     nobodyThere: "मुझे आपकी आवाज़ नहीं आ रही, इसलिए मैं फ़ोन रख रहा हूँ। नमस्ते।",
     timeIsUp: "माफ़ कीजिए, इस कॉल का समय समाप्त हो गया है। नमस्ते।",
     cannotHear: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",
+    cannotHearAtAll: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",
     interrupted: "माफ़ कीजिए, लाइन कट गई थी। हम कहाँ थे?",
     cannotTransfer: "माफ़ कीजिए, मैं आपकी कॉल आगे नहीं जोड़ सका। क्या मैं और कुछ मदद कर सकता हूँ?",
     lineBusy: "माफ़ कीजिए, वह लाइन व्यस्त है। क्या मैं और कुछ मदद कर सकता हूँ?",
