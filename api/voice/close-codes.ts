@@ -40,6 +40,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   noAnswer: 1000,
   vendorFailed: CLOSE_INTERNAL_ERROR,
   machine: 1000,
+  unsupportedAudio: 1003,
 };
 
 /** RFC 6455 gives a close frame 125 bytes, two of them the code. */

@@ -4,20 +4,27 @@ import { Pacer } from "../../engine/audio/pacer.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
 import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
 import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
-import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
+import { unsupportedAudio } from "../../engine/session/ending.js";
 import { phoneAudio } from "../../engine/session/playback/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
-import type { PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
+import type { PhoneWire, StreamIds, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
-import { CLOSE_CODE_BY_REFUSAL, CLOSE_INTERNAL_ERROR, CLOSE_UNAUTHORIZED } from "./close-codes.js";
+import {
+  CLOSE_CODE_BY_ENDING,
+  CLOSE_CODE_BY_REFUSAL,
+  CLOSE_INTERNAL_ERROR,
+  CLOSE_UNAUTHORIZED,
+  closeReason,
+} from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
 import { continuationUrl } from "./phone-document.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
@@ -30,7 +37,7 @@ export interface PhoneCallsOptions {
   readonly callControl: CallControl;
   readonly continuations: Pick<
     Continuations,
-    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor"
+    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
   >;
   /** `https://host` of this server as vendors reach it; undefined where only their requests tell it. */
   readonly baseUrl: () => string | undefined;
@@ -58,6 +65,11 @@ export function transfersByRest(
   { callControl, baseUrl }: Pick<PhoneCallsOptions, "callControl" | "baseUrl">,
 ): boolean {
   return baseUrl() !== undefined && callControl.canTransfer(vendor, callerRef);
+}
+
+/** A format whose rate the session's VAD and pacing are not made for; undefined for one that is taken. */
+export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string | undefined {
+  return sampleRateHz === PHONE_RATE_HZ ? undefined : `${encoding} at ${sampleRateHz} Hz`;
 }
 
 /** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
@@ -94,10 +106,6 @@ export class PhoneCalls {
       if (leg.isAskedFor) this.#brokeAtMs = this.#options.clock.monotonicMs();
     };
     leg.gone.addEventListener("abort", onGone, { once: true });
-    if (started.sampleRateHz !== PHONE_RATE_HZ) {
-      leg.close(CLOSE_INTERNAL_ERROR, "only audio at 8 kHz is taken");
-      return leg;
-    }
     const redeem = async () => {
       told = await stream.redeem();
       if (told !== undefined && this.#options.continuations.mayGoOn(told)) leg.goOnWhenBroken();
@@ -105,6 +113,49 @@ export class PhoneCalls {
     };
     void this.#welcome(leg, redeem, started);
     return leg;
+  }
+
+  /** Ends the call at once: its record, the log and its caller are told why. */
+  refuseFormat(
+    stream: Pick<StartedStream, "vendor" | "socket" | "wire" | "redeem">,
+    offered: StreamIds & { readonly format: string },
+  ): void {
+    void this.#refuseFormat(stream, offered);
+  }
+
+  async #refuseFormat(
+    { vendor, socket, wire, redeem }: Pick<StartedStream, "vendor" | "socket" | "wire" | "redeem">,
+    { format, parameters }: StreamIds & { readonly format: string },
+  ): Promise<void> {
+    const { organizations, opener, outbound, continuations, callControl, log } = this.#options;
+    const { message } = unsupportedAudio(format);
+    try {
+      const claims = await redeem();
+      const orgId = claims?.orgId;
+      log.warn(
+        { vendor, orgId, format },
+        "a media stream was refused: its audio format is not supported",
+      );
+      const tenant = claims && (await phoneTenant(organizations, claims.orgId));
+      if (claims === undefined || tenant === undefined) return;
+      const placedCallId = parameters[PLACED_CALL_PARAMETER];
+      const conversation = continuations.conversationOf(claims);
+      const agentId = claims.agentId === "" ? undefined : claims.agentId;
+      const refuse = () => Promise.reject(new CallNotTaken(unsupportedAudio(format)));
+      if (placedCallId === undefined) {
+        await opener.recordUnsupported({ tenant, agentId, conversation }, format);
+      } else {
+        await outbound.connect(placedCallId, claims.orgId, refuse).catch(() => undefined);
+      }
+      // The vendor asks what comes next as soon as the stream is closed, and is answered by the record.
+      await continuations.stored();
+      const isAsking = continuations.mayGoOn(claims);
+      if (!isAsking && !wire.closingHangsUp) await callControl.hangUp(vendor, claims.callerRef);
+    } catch (error) {
+      log.error({ error }, "a call with an unsupported audio format could not be recorded");
+    } finally {
+      socket.end(CLOSE_CODE_BY_ENDING.unsupportedAudio, closeReason(message));
+    }
   }
 
   /** Never rejects: whatever goes wrong ends this one call, with its reason. */
@@ -156,7 +207,7 @@ export class PhoneCalls {
       historyKey: undefined,
       conversation: continuations.conversationOf(claims),
       channel: "phone",
-      audio: phoneAudio(leg.format, () => audioPool().of(tenant.organization.id)),
+      audio: phoneAudio(leg.inbound, () => audioPool().of(tenant.organization.id), leg.outbound),
       canTransfer: this.#canTransfer(claims),
       placedCallId,
     } as const;

@@ -30,6 +30,8 @@ import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhoo
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
 
+const UNSUPPORTED_WORDS = "its audio comes in a format that is not supported";
+
 export interface PhoneContinuationOptions extends SignatureOptions, StreamOpeningOptions {
   readonly continuations: Continuations;
   readonly opener: Pick<CallOpener, "refusal" | "stopping">;
@@ -89,6 +91,7 @@ async function answer(
     log.info({ vendor, orgId, result, reason, kind: next.kind }, "the vendor reports a transfer");
     await continuations.stored();
   }
+  if (next.kind === "unsupportedAudio") return turnedAway(documents, UNSUPPORTED_WORDS);
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {
     return documentAnswer(documents, documents.hangUp());

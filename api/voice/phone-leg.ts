@@ -64,7 +64,8 @@ const VENDOR_TOO_SLOW: Ending = {
 export class PhoneLeg implements CallerChannel {
   readonly #socket: LegSocket;
   readonly #wire: PhoneWire;
-  readonly #format: RawFormat;
+  readonly #inbound: RawFormat;
+  readonly #outbound: RawFormat;
   readonly #paced: PacedStream;
   readonly #gone = new AbortController();
   readonly #leg: LegControl;
@@ -88,11 +89,12 @@ export class PhoneLeg implements CallerChannel {
     this.#socket = socket;
     this.#wire = wire;
     this.#leg = leg;
-    this.#format = wire.format;
-    const frameBytes = frameBytesOf(wire.format);
+    this.#inbound = wire.inbound;
+    this.#outbound = wire.outbound;
+    const frameBytes = frameBytesOf(wire.outbound);
     const ahead = wire.needsPacing ? { aheadMs: BARE_WIRE_AHEAD_MS } : {};
     this.#paced = pacer.open(
-      { frameBytes, silence: silenceByte(wire.format.encoding), ...ahead },
+      { frameBytes, silence: silenceByte(wire.outbound.encoding), ...ahead },
       {
         frame: (bytes) => {
           this.#sendAll(wire.audio(bytes));
@@ -105,8 +107,12 @@ export class PhoneLeg implements CallerChannel {
     );
   }
 
-  get format(): RawFormat {
-    return this.#format;
+  get inbound(): RawFormat {
+    return this.#inbound;
+  }
+
+  get outbound(): RawFormat {
+    return this.#outbound;
   }
 
   get gone(): AbortSignal {
@@ -152,6 +158,7 @@ export class PhoneLeg implements CallerChannel {
       case "ended":
         return this.close(CLOSE_CODE_BY_ENDING.callerLeft, "the call has ended");
       case "started":
+      case "unsupported":
       case "cleared":
       case "ignored":
         return;
@@ -186,7 +193,7 @@ export class PhoneLeg implements CallerChannel {
 
   sendDigits(digits: string): Promise<KeysOutcome> {
     if (!this.#isOpen) return Promise.resolve("unavailable");
-    const { encoding, sampleRateHz } = this.#format;
+    const { encoding, sampleRateHz } = this.#outbound;
     const tones = encodeSamples(dtmfTones(digits, sampleRateHz), encoding);
     return new Promise((resolve) => {
       let isTaken = true;
@@ -244,7 +251,7 @@ export class PhoneLeg implements CallerChannel {
   }
 
   #hear(bytes: Uint8Array): void {
-    const audio = forRecognizer(bytes, this.#format.encoding);
+    const audio = forRecognizer(bytes, this.#inbound.encoding);
     if (this.#session !== undefined) this.#session.hear(audio);
     else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(Uint8Array.from(audio));
   }

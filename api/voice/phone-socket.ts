@@ -1,12 +1,17 @@
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream-token.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
-import type { PhoneEvent, PhoneWire, StreamStarted } from "../../engine/telephony/phone-wire.js";
+import type {
+  PhoneEvent,
+  PhoneWire,
+  StreamIds,
+  StreamStarted,
+} from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { FrontSocket, HttpRequest, SocketDoor } from "../http/front/front.js";
 import type { HttpServer } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
-import type { PhoneCalls } from "./phone-calls.js";
+import { type PhoneCalls, refusedFormat } from "./phone-calls.js";
 import type { PhoneLeg } from "./phone-leg.js";
 import { STREAM_PATH } from "./stream-address.js";
 
@@ -100,6 +105,7 @@ export class PhoneSocket {
   #take(socket: FrontSocket<Stream>, event: PhoneEvent): void {
     const stream = socket.getUserData();
     if (event.type === "started") this.#started(socket, stream, event);
+    else if (event.type === "unsupported") this.#refuse(socket, stream, event);
     else stream.leg?.take(event);
   }
 
@@ -107,12 +113,26 @@ export class PhoneSocket {
     stream.cancelStart?.();
     const { wire, vendor } = stream;
     if (wire === undefined || stream.leg !== undefined) return;
+    const format = refusedFormat(started);
+    if (format !== undefined) return this.#refuse(socket, stream, { ...started, format });
     const redeem = () => this.#redeem(started, stream);
     stream.leg = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
   }
 
+  #refuse(
+    socket: FrontSocket<Stream>,
+    stream: Stream,
+    offered: StreamIds & { readonly format: string },
+  ): void {
+    stream.cancelStart?.();
+    const { wire, vendor } = stream;
+    if (wire === undefined || stream.leg !== undefined) return;
+    const redeem = () => this.#redeem(offered, stream);
+    this.#options.phoneCalls.refuseFormat({ vendor, socket, wire, redeem }, offered);
+  }
+
   async #redeem(
-    { parameters, callId }: StreamStarted,
+    { parameters, callId }: StreamIds,
     stream: Stream,
   ): Promise<StreamClaims | undefined> {
     const { vendor, token } = stream;

@@ -27,6 +27,7 @@ export const FAILED_TRANSFERS_MAX = 5;
 /** What makes the token of a transfer's outcome another than that of a stream's. */
 const TRANSFER = "transfer";
 const PLACED = "placed:";
+const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
 const TRANSFERRED: EndReason = "transferred";
 /** Stands in the metadata of a call whose transfer reached nobody, in place of `transferred`. */
 export const TRANSFER_FAILED = "transferFailed";
@@ -88,6 +89,8 @@ export type NextStream =
     }
   /** The caller is to be handed on by the document that answers. */
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
+  /** The caller is told that the call's audio cannot be decoded here. */
+  | { readonly kind: "unsupportedAudio" }
   | { readonly kind: "over" };
 
 export interface ContinuationsOptions {
@@ -170,6 +173,7 @@ export class Continuations {
     }
     // The vendor asks again what it was told: somebody may be called by that, and is not called twice.
     if (transfer?.result === "dialing") return { kind: "goesOn", claims: afterTransfer(claims) };
+    if (call.metadata["endReason"] === UNSUPPORTED_AUDIO) return { kind: "unsupportedAudio" };
     return isBrokenOff(call) ? { kind: "goesOn", claims: next } : { kind: "over" };
   }
 

@@ -22,6 +22,7 @@ export const END_REASONS = [
   "noAnswer",
   "vendorFailed",
   "machine",
+  "unsupportedAudio",
 ] as const;
 
 export interface Ending {
@@ -99,3 +100,9 @@ export const LISTENING_FAILED: Ending = {
   status: "failed",
   message: "speech recognition failed",
 };
+
+/** `format`: as the vendor's stream named it, in short plain text. */
+export function unsupportedAudio(format: string): Ending {
+  const message = `the telephony vendor sends audio that cannot be decoded here: ${format}`;
+  return { reason: "unsupportedAudio", status: "failed", message };
+}

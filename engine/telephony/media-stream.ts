@@ -31,6 +31,8 @@ export interface StreamVoice {
 export interface StreamDialect {
   readonly traits: PhoneTraits;
   readonly format: RawFormat;
+  /** What our document has asked for, whatever format the caller's audio comes in; left out, the two are the same. */
+  readonly outbound?: RawFormat;
   /** Audio comes inside of JSON messages, or as frames of its own. */
   readonly audioIn: "json" | "binary";
   /** Undefined for a text that is none of the vendor's. Never throws. */
@@ -71,8 +73,12 @@ export class MediaStream implements PhoneWire {
     return this.#dialect.traits.closingHangsUp;
   }
 
-  get format(): RawFormat {
+  get inbound(): RawFormat {
     return this.#format;
+  }
+
+  get outbound(): RawFormat {
+    return this.#dialect.outbound ?? this.#format;
   }
 
   get frameBytes(): number | undefined {
@@ -120,6 +126,10 @@ export class MediaStream implements PhoneWire {
         return ignored("unreadable message");
       case "start":
         return this.#start(message.started);
+      case "unsupported":
+        if (this.#voice !== undefined) return ignored("second start");
+        this.#hasEnded = true;
+        return [{ type: "unsupported", ...message.ids, format: message.format }];
       case "media":
         return this.#hearText(message.payload, message.sequence, message.isInbound);
       case "mark":
@@ -142,9 +152,8 @@ export class MediaStream implements PhoneWire {
     }
   }
 
-  #start(started: StreamStarted | undefined): readonly PhoneEvent[] {
+  #start(started: StreamStarted): readonly PhoneEvent[] {
     if (this.#voice !== undefined) return ignored("second start");
-    if (started === undefined) return ignored("unsupported audio format");
     const { encoding, sampleRateHz } = started;
     this.#format = { encoding, sampleRateHz };
     this.#voice = this.#dialect.voice(started);

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import {
   type PcmEncoding,
   PHONE_RATE_HZ,
@@ -27,6 +28,47 @@ export function phoneFormat(
   if (encoding === undefined || !isRate) return undefined;
   if (sampleRateHz < RATE_HZ_MIN || sampleRateHz > RATE_HZ_MAX) return undefined;
   return { encoding: encoding === "pcm16" ? pcm : encoding, sampleRateHz };
+}
+
+const NAME_LENGTH_MAX = 40;
+
+/** What a stream's start says of its audio; `format` is undefined where nothing here can work with it. */
+export interface OfferedFormat {
+  readonly format: RawFormat | undefined;
+  /** For the log and the call's record: short plain text, whatever the vendor sent. */
+  readonly words: string;
+}
+
+export function offeredFormat(
+  name: string,
+  { sampleRateHz, channels = 1 }: { readonly sampleRateHz: number; readonly channels?: number },
+  pcm: PcmEncoding = "pcm16",
+): OfferedFormat {
+  const plain = name.replace(/[^\w./;=+-]/g, "?").slice(0, NAME_LENGTH_MAX) || "no name";
+  const words = `${plain} at ${sampleRateHz} Hz, ${channels} ${channels === 1 ? "channel" : "channels"}`;
+  return { format: channels === 1 ? phoneFormat(name, sampleRateHz, pcm) : undefined, words };
+}
+
+const Amount = v.fallback(
+  v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number))]),
+  Number.NaN,
+);
+const MediaFormat = v.object({
+  encoding: v.fallback(v.string(), ""),
+  sampleRate: v.optional(Amount),
+  sample_rate: v.optional(Amount),
+  channels: v.optional(Amount, 1),
+});
+
+/** As the four vendors write it that send audio in JSON; µ-law where they leave it out, and never an error. */
+export function mediaFormat(raw: unknown, pcm: PcmEncoding): OfferedFormat {
+  if (raw === undefined || raw === null)
+    return offeredFormat("PCMU", { sampleRateHz: PHONE_RATE_HZ });
+  const parsed = v.safeParse(MediaFormat, raw);
+  if (!parsed.success) return offeredFormat("", { sampleRateHz: Number.NaN });
+  const { encoding, sampleRate, sample_rate, channels } = parsed.output;
+  const sampleRateHz = sampleRate ?? sample_rate ?? PHONE_RATE_HZ;
+  return offeredFormat(encoding, { sampleRateHz, channels }, pcm);
 }
 
 /** Cuts audio into frames of exactly that size, the last one filled up with silence. */

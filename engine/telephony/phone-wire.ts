@@ -11,7 +11,6 @@ export type IgnoredReason =
   | "frame too large"
   | "unreadable message"
   | "vendor error"
-  | "unsupported audio format"
   | "before the start"
   | "second start"
   | "after the end"
@@ -24,13 +23,24 @@ export type IgnoredReason =
   | "not a digit"
   | "unknown frame kind";
 
-/** The stream is open. Which organization and agent it is for stands in `parameters`, where our document put it. */
-export interface StreamStarted extends RawFormat {
-  readonly type: "started";
+/** Which organization and agent a stream is for stands in `parameters`, where our document put it. */
+export interface StreamIds {
   readonly streamId: string;
   /** The vendor's id of the call; empty where the vendor tells none. */
   readonly callId: string;
   readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The stream is open; the format is that of the caller's audio. */
+export interface StreamStarted extends RawFormat, StreamIds {
+  readonly type: "started";
+}
+
+/** The stream is open, and its audio cannot be decoded here: nothing of it follows. */
+export interface StreamUnsupported extends StreamIds {
+  readonly type: "unsupported";
+  /** Short plain text. */
+  readonly format: string;
 }
 
 export interface AudioHeard {
@@ -43,6 +53,7 @@ export interface AudioHeard {
 
 export type PhoneEvent =
   | StreamStarted
+  | StreamUnsupported
   | AudioHeard
   | { readonly type: "digit"; readonly digit: string }
   /** Playback came to the mark; `heard` is false when a `clear` may have brought it there. */
@@ -69,8 +80,10 @@ export interface PhoneTraits {
 }
 
 export interface PhoneWire extends PhoneTraits {
-  /** Both ways; before `started`, what our document asks for. */
-  readonly format: RawFormat;
+  /** The format of the caller's audio; before `started`, what our document asks for. */
+  readonly inbound: RawFormat;
+  /** The format of the agent's audio: what our document asked for where the vendor takes that, else the caller's. */
+  readonly outbound: RawFormat;
   /** The size of every outgoing piece of audio, where the vendor wants one; settled at `started`. */
   readonly frameBytes: number | undefined;
   /** For TCP, any piece of the stream; `isBinary` is then without meaning. */

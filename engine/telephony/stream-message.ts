@@ -1,10 +1,12 @@
 import * as v from "valibot";
-import type { StreamStarted } from "./phone-wire.js";
+import type { OfferedFormat } from "./phone-format.js";
+import type { StreamIds, StreamStarted } from "./phone-wire.js";
 
 /** A vendor's message in words that all vendors share. */
 export type StreamMessage =
-  /** `started` is undefined for audio in a format that nothing here can work with. */
-  | { readonly kind: "start"; readonly started: StreamStarted | undefined }
+  | { readonly kind: "start"; readonly started: StreamStarted }
+  /** The audio is in a format that nothing here can work with. */
+  | { readonly kind: "unsupported"; readonly ids: StreamIds; readonly format: string }
   | {
       readonly kind: "media";
       readonly payload: string;
@@ -20,6 +22,11 @@ export type StreamMessage =
   | { readonly kind: "vendorError" }
   /** Understood, and nothing follows from it. */
   | { readonly kind: "nothing" };
+
+export function startMessage(ids: StreamIds, { format, words }: OfferedFormat): StreamMessage {
+  if (format === undefined) return { kind: "unsupported", ids, format: words };
+  return { kind: "start", started: { type: "started", ...ids, ...format } };
+}
 
 /** Undefined for what is not JSON. */
 export function parseJson(text: string): unknown {

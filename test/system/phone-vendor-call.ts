@@ -60,7 +60,10 @@ export class VendorCall {
   /** The agent's words since the last time. */
   async said(markCount: number): Promise<string> {
     await this.changes.until("the agent's mark", () => this.marks.length >= markCount);
-    return decodeSpeech(decoded(this.takeAudio(), this.stream.codec), RATE_HZ);
+    return decodeSpeech(
+      decoded(this.takeAudio(), this.stream.agentCodec ?? this.stream.codec),
+      RATE_HZ,
+    );
   }
 
   takeAudio(): Buffer {

@@ -7,6 +7,8 @@ export type StreamCodec = "mulaw" | "alaw" | "l16" | "l16be";
 export interface VendorStream {
   readonly vendor: string;
   readonly codec: StreamCodec;
+  /** The codec of the agent's audio, where it is another. */
+  readonly agentCodec?: StreamCodec;
   readonly start: (token: string) => string;
   /** The token comes with the address, not with the start. */
   readonly inAddress?: boolean;
@@ -62,12 +64,14 @@ function twilioLike(vendor: string, codec: StreamCodec, encoding: string): Vendo
   };
 }
 
-function telnyx(codec: StreamCodec, encoding: string): VendorStream {
+function telnyx(codec: StreamCodec, encoding: string, channels: unknown = 1): VendorStream {
   const id = { stream_id: "32de0dea" };
-  const media_format = { encoding, sample_rate: RATE_HZ, channels: 1 };
+  const media_format = { encoding, sample_rate: RATE_HZ, channels };
   return {
     vendor: "telnyx",
     codec,
+    // As the document asks, whatever the caller's codec is.
+    agentCodec: "mulaw",
     start: (token) =>
       json({
         event: "start",
@@ -240,3 +244,13 @@ export function decoded(bytes: Buffer, codec: StreamCodec): Int16Array {
     codec === "l16" ? bytes.readInt16LE(n * 2) : bytes.readInt16BE(n * 2),
   );
 }
+
+/** Starts whose audio nobody here can decode, as vendors may send them. */
+export const UNSUPPORTED_STREAMS: Readonly<Record<string, VendorStream>> = {
+  "Telnyx in G722": telnyx("mulaw", "G722"),
+  "Telnyx in OPUS": telnyx("mulaw", "OPUS"),
+  "Telnyx in AMR-WB": telnyx("mulaw", "AMR-WB"),
+  "Telnyx in two channels": telnyx("mulaw", "PCMU", 2),
+  "Twilio in a format of the future": twilioLike("twilio", "mulaw", "audio/x-of-the-future"),
+  "SignalWire in G722": twilioLike("signalwire", "mulaw", "audio/G722"),
+};

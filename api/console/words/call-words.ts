@@ -29,6 +29,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   noAnswer: "nobody answered",
   vendorFailed: "the telephone company failed",
   machine: "an answering machine",
+  unsupportedAudio: "the telephone company sent audio that cannot be decoded",
 };
 
 /** Why calls ended, in a few words; the reason itself where this console does not know it. */

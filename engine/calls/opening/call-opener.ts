@@ -4,7 +4,12 @@ import { UniqueViolation } from "../../../storage/statements/unique-violation.js
 import type { Metrics } from "../../metrics/metrics.js";
 import type { CallAudioTap } from "../../session/call-audio-tap.js";
 import { NOTHING_SAID } from "../../session/effects.js";
-import { CALLER_LEFT, type Ending, LISTENING_FAILED } from "../../session/ending.js";
+import {
+  CALLER_LEFT,
+  type Ending,
+  LISTENING_FAILED,
+  unsupportedAudio,
+} from "../../session/ending.js";
 import type { CallerChannel } from "../../session/playback/caller-channel.js";
 import type { LegAudio } from "../../session/playback/leg-audio.js";
 import type { LostCategory, Session } from "../../session/session.js";
@@ -73,7 +78,7 @@ export interface OpenerSurroundings extends AssemblySurroundings {
   readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: Pick<CallJournal, "begin" | "link" | "stored">;
+  readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed">;
   readonly recordings: Pick<Recordings, "begin">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
@@ -133,6 +138,20 @@ export class CallOpener {
       if (error instanceof OpenRefusal) this.#around.metrics.callRefused(error.reason);
       throw error;
     }
+  }
+
+  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with an OpenRefusal. */
+  async recordUnsupported(
+    request: Admitted & { readonly conversation: PhoneConversation },
+    format: string,
+  ): Promise<void> {
+    const { journal, newId } = this.#around;
+    const { agent } = await this.#agentFor(request);
+    const { sessionId, historyKey } = request.conversation;
+    const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
+    const { apiKeyId } = request.tenant;
+    const call = { ...ids, sessionId, historyKey, channel: "phone", apiKeyId } as const;
+    journal.recordFailed(call, unsupportedAudio(format));
   }
 
   /** Why a call would be refused right now; undefined when it would be taken. Rejects as `open` does otherwise. */

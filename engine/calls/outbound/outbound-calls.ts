@@ -18,7 +18,7 @@ import {
   placingRefused,
 } from "./outbound-refusal.js";
 import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
-import type { HandedOver, PlacedCalls } from "./placed-calls.js";
+import { CallNotTaken, type HandedOver, type PlacedCalls } from "./placed-calls.js";
 
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
@@ -165,7 +165,7 @@ export class OutboundCalls implements PlacedCalls {
       this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
-      this.#fail(ringing.claims, NOT_CONNECTED);
+      this.#fail(ringing.claims, error instanceof CallNotTaken ? error.ending : NOT_CONNECTED);
       throw error;
     } finally {
       this.#connecting.delete(callId);

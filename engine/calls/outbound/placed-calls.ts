@@ -1,7 +1,19 @@
 import type { OutboundClaims } from "../../security/outbound-token.js";
+import type { Ending } from "../../session/ending.js";
 import type { Soon } from "../../time/soon.js";
 import type { LiveCall } from "../live-calls.js";
 import type { OutboundReport } from "./outbound-ending.js";
+
+/** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
+export class CallNotTaken extends Error {
+  override readonly name = "CallNotTaken";
+  readonly ending: Ending;
+
+  constructor(ending: Ending) {
+    super(ending.message);
+    this.ending = ending;
+  }
+}
 
 /** The placed calls as the vendor's requests reach them, in whichever session process of the box they are. */
 export interface PlacedCalls {

@@ -86,13 +86,17 @@ export function webStreamAudio(speech: RawFormat, pool: () => Conversions): LegA
 }
 
 /** A telephone. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples, low byte first. */
-export function phoneAudio(line: RawFormat, pool: () => Conversions): LegAudio {
-  const { encoding, sampleRateHz } = line;
+export function phoneAudio(
+  inbound: RawFormat,
+  pool: () => Conversions,
+  outbound: RawFormat = inbound,
+): LegAudio {
+  const { encoding, sampleRateHz } = inbound;
   return {
     heard: { encoding: encoding === "mulaw" ? "mulaw" : "pcm16", sampleRateHz },
-    speech: line,
+    speech: outbound,
     isPaced: true,
-    sentenceFormat: (client, as) => streamedSentences(client, rawOf(as) ?? line, pool),
+    sentenceFormat: (client, as) => streamedSentences(client, rawOf(as) ?? outbound, pool),
   };
 }
 

@@ -9,9 +9,15 @@ import {
   type RawFormat,
 } from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { wholeFrames } from "../phone-format.js";
+import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneWire, StreamStarted } from "../phone-wire.js";
-import { Parameters, parseJson, type StreamMessage, WireNumber } from "../stream-message.js";
+import {
+  Parameters,
+  parseJson,
+  type StreamMessage,
+  startMessage,
+  WireNumber,
+} from "../stream-message.js";
 
 /** Asterisk's own names of its codecs. */
 const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
@@ -77,10 +83,10 @@ function parsePlain(text: string): Readonly<Record<string, string>> {
 
 function startOf(start: v.InferOutput<typeof StartMessage>): StreamMessage {
   const format = FORMATS.get(start.format);
-  if (format === undefined) return { kind: "start", started: undefined };
   const callId = start.channel_id === "" ? start.channel : start.channel_id;
   const ids = { streamId: start.connection_id, callId, parameters: start.channel_variables ?? {} };
-  return { kind: "start", started: { type: "started", ...ids, ...format } };
+  const { words } = offeredFormat(start.format, format ?? { sampleRateHz: Number.NaN });
+  return startMessage(ids, { format, words });
 }
 
 /** Commands go out in the form in which the events come in; in the plain one an id stands alone. */

@@ -29,7 +29,7 @@ export class AudioSocketWire implements PhoneWire {
   readonly reorders = false;
   readonly clearDropsMarks = true;
   readonly closingHangsUp = true;
-  readonly format: RawFormat;
+  readonly inbound: RawFormat;
   readonly frameBytes: number;
   readonly #audioKind: number;
   readonly #rateOfKind: (kind: number) => number | undefined;
@@ -46,8 +46,12 @@ export class AudioSocketWire implements PhoneWire {
     if (index < 0) throw new RangeError(`AudioSocket has no audio of ${sampleRateHz} Hz`);
     this.#rateOfKind = (kind) => rates[kind - AUDIO];
     this.#audioKind = AUDIO + index;
-    this.format = { encoding: "pcm16", sampleRateHz };
-    this.frameBytes = frameBytesOf(this.format);
+    this.inbound = { encoding: "pcm16", sampleRateHz };
+    this.frameBytes = frameBytesOf(this.inbound);
+  }
+
+  get outbound(): RawFormat {
+    return this.inbound;
   }
 
   fromWire(piece: Buffer): readonly PhoneEvent[] {
@@ -110,7 +114,7 @@ export class AudioSocketWire implements PhoneWire {
     if (payload.length !== UUID_BYTES) return ignored("unreadable message");
     this.#hasStarted = true;
     const id = uuidText(payload);
-    return [{ type: "started", streamId: id, callId: id, parameters: {}, ...this.format }];
+    return [{ type: "started", streamId: id, callId: id, parameters: {}, ...this.inbound }];
   }
 
   #digit(digit: string): readonly PhoneEvent[] {
@@ -122,7 +126,7 @@ export class AudioSocketWire implements PhoneWire {
   #hear(rateHz: number | undefined, payload: Buffer): readonly PhoneEvent[] {
     if (rateHz === undefined) return ignored("unknown frame kind");
     if (!this.#hasStarted) return ignored("before the start");
-    if (rateHz !== this.format.sampleRateHz) return ignored("audio of another rate");
+    if (rateHz !== this.inbound.sampleRateHz) return ignored("audio of another rate");
     const bytes = payload.subarray(0, payload.length - (payload.length % 2));
     return bytes.length === 0
       ? ignored("audio is empty")

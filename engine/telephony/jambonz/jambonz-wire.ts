@@ -1,20 +1,26 @@
 import * as v from "valibot";
 import { PCM_8K, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { phoneFormat } from "../phone-format.js";
+import { offeredFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
-import { parametersOf, parseJson, type StreamMessage, WireNumber } from "../stream-message.js";
+import {
+  parametersOf,
+  parseJson,
+  type StreamMessage,
+  startMessage,
+  WireNumber,
+} from "../stream-message.js";
 
 /** The first text frame has no type: it tells of the call, and what our document's `metadata` said. */
 const Metadata = v.pipe(
   v.looseObject({ callSid: v.string(), sampleRate: v.optional(WireNumber, PHONE_RATE_HZ) }),
   v.check((message) => !("type" in message) && !("event" in message)),
   v.transform(({ callSid, sampleRate, ...others }): StreamMessage => {
-    const format = phoneFormat("l16", sampleRate);
+    const offered = offeredFormat("l16", { sampleRateHz: sampleRate });
     const nested = v.safeParse(v.record(v.string(), v.unknown()), others["metadata"]);
     const parameters = parametersOf({ ...others, ...(nested.success ? nested.output : {}) });
     const ids = { streamId: callSid, callId: callSid, parameters };
-    return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+    return startMessage(ids, offered);
   }),
 );
 

@@ -3,12 +3,11 @@ import {
   bytesPerSample,
   MULAW_8K,
   type PcmEncoding,
-  PHONE_RATE_HZ,
   type RawFormat,
 } from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { phoneFormat } from "../phone-format.js";
+import { mediaFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
@@ -19,7 +18,7 @@ import {
   parseJson,
   StopMessage,
   type StreamMessage,
-  WireNumber,
+  startMessage,
 } from "../stream-message.js";
 
 export interface PlivoOptions {
@@ -33,10 +32,7 @@ const StartMessage = v.object({
   start: v.object({
     callId: v.optional(v.string(), ""),
     streamId: v.optional(v.string()),
-    mediaFormat: v.optional(v.object({ encoding: v.string(), sampleRate: WireNumber }), {
-      encoding: "audio/x-mulaw",
-      sampleRate: PHONE_RATE_HZ,
-    }),
+    mediaFormat: v.optional(v.unknown()),
   }),
   extra_headers: v.optional(v.unknown()),
 });
@@ -68,11 +64,10 @@ function plivoMessage(pcm: PcmEncoding) {
 
 function startOf(message: v.InferOutput<typeof StartMessage>, pcm: PcmEncoding): StreamMessage {
   const { start } = message;
-  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, pcm);
   const streamId = start.streamId ?? message.streamId ?? "";
   const parameters = extraHeaders(message.extra_headers);
   const ids = { streamId, callId: start.callId, parameters };
-  return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+  return startMessage(ids, mediaFormat(start.mediaFormat, pcm));
 }
 
 /** Seen as an object, as JSON in a text, and as `{X-PH-name: value, …}`; the prefix is Plivo's. */

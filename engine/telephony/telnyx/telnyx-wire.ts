@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { MULAW_8K, type PcmEncoding, PHONE_RATE_HZ } from "../../audio/audio-format.js";
+import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { phoneFormat } from "../phone-format.js";
+import { mediaFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
@@ -14,7 +14,7 @@ import {
   parseJson,
   StopMessage,
   type StreamMessage,
-  WireNumber,
+  startMessage,
 } from "../stream-message.js";
 
 export interface TelnyxOptions {
@@ -40,10 +40,7 @@ const StartMessage = v.object({
     call_control_id: v.optional(v.string(), ""),
     client_state: v.optional(v.nullable(v.string())),
     custom_parameters: v.fallback(v.optional(v.nullable(CustomParameters)), undefined),
-    media_format: v.optional(v.object({ encoding: v.string(), sample_rate: WireNumber }), {
-      encoding: "PCMU",
-      sample_rate: PHONE_RATE_HZ,
-    }),
+    media_format: v.optional(v.unknown()),
   }),
 });
 
@@ -71,11 +68,9 @@ function startOf(
   { stream_id: streamId, start }: v.InferOutput<typeof StartMessage>,
   pcm: PcmEncoding,
 ): StreamMessage {
-  const { encoding, sample_rate: sampleRateHz } = start.media_format;
-  const format = phoneFormat(encoding, sampleRateHz, pcm);
   const parameters = { ...clientState(start.client_state), ...start.custom_parameters };
   const ids = { streamId, callId: start.call_control_id, parameters };
-  return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+  return startMessage(ids, mediaFormat(start.media_format, pcm));
 }
 
 /** Base64, and inside of it a JSON object if it is one of ours. */
@@ -103,6 +98,8 @@ export function telnyxWire({ pcm = "pcm16be" }: TelnyxOptions = {}): PhoneWire {
   const dialect: StreamDialect = {
     traits: { needsPacing: false, reorders: true, clearDropsMarks: true, closingHangsUp: false },
     format: MULAW_8K,
+    // `bidirectionalCodec` of our document; `start` names the codec of the caller's audio alone.
+    outbound: MULAW_8K,
     audioIn: "json",
     read: (text) => {
       const message = v.safeParse(schema, parseJson(text));

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { MULAW_8K, type PcmEncoding, PHONE_RATE_HZ } from "../../audio/audio-format.js";
+import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
 import { toBase64 } from "../base64-audio.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { phoneFormat } from "../phone-format.js";
+import { mediaFormat } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
 import {
   ConnectedMessage,
@@ -13,7 +13,7 @@ import {
   parseJson,
   StopMessage,
   type StreamMessage,
-  WireNumber,
+  startMessage,
 } from "../stream-message.js";
 
 const StartMessage = v.object({
@@ -22,10 +22,7 @@ const StartMessage = v.object({
   start: v.object({
     streamSid: v.optional(v.string()),
     callSid: v.optional(v.string(), ""),
-    mediaFormat: v.optional(v.object({ encoding: v.string(), sampleRate: WireNumber }), {
-      encoding: "audio/x-mulaw",
-      sampleRate: PHONE_RATE_HZ,
-    }),
+    mediaFormat: v.optional(v.unknown()),
     customParameters: v.optional(v.nullable(Parameters)),
   }),
 });
@@ -49,11 +46,10 @@ function startOf(
   { streamSid, start }: v.InferOutput<typeof StartMessage>,
   pcm: PcmEncoding,
 ): StreamMessage {
-  const format = phoneFormat(start.mediaFormat.encoding, start.mediaFormat.sampleRate, pcm);
   const streamId = start.streamSid ?? streamSid ?? "";
   const parameters = start.customParameters ?? {};
   const ids = { streamId, callId: start.callSid, parameters };
-  return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+  return startMessage(ids, mediaFormat(start.mediaFormat, pcm));
 }
 
 /** Templates: no frame of audio is worth a JSON.stringify. */

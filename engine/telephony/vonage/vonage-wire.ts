@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { frameBytesOf, PCM_16K, type RawFormat } from "../../audio/audio-format.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { phoneFormat, wholeFrames } from "../phone-format.js";
+import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneWire } from "../phone-wire.js";
-import { parametersOf, parseJson, type StreamMessage } from "../stream-message.js";
+import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
 
 const ConnectedMessage = v.pipe(
   v.looseObject({ event: v.literal("websocket:connected"), "content-type": v.string() }),
@@ -40,9 +40,9 @@ const Message = v.variant("event", [ConnectedMessage, DigitMessage, ClearedMessa
 function startOf(message: Readonly<Record<string, unknown>>): StreamMessage {
   const { event: _, "content-type": contentType = "", ...parameters } = parametersOf(message);
   const rate = /;\s*rate=(\d{4,6})/i.exec(contentType)?.[1];
-  const format = phoneFormat(contentType, Number(rate ?? "16000"));
+  const offered = offeredFormat(contentType, { sampleRateHz: Number(rate ?? "16000") });
   const ids = { streamId: "", callId: parameters["callId"] ?? "", parameters };
-  return { kind: "start", started: format && { type: "started", ...ids, ...format } };
+  return startMessage(ids, offered);
 }
 
 function vonageVoice(format: RawFormat): StreamVoice {

@@ -55,7 +55,7 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
       }),
     );
     const wire = started(vendor);
-    const frame = new Uint8Array(frameBytesOf(wire.format)).fill(7);
+    const frame = new Uint8Array(frameBytesOf(wire.outbound)).fill(7);
     assert.equal(wire.audio(frame).length, 1);
     assert.deepEqual(
       wire

@@ -7,7 +7,7 @@ const IN_BINARY = ["Vonage", "Jambonz", "Asterisk's WebSocket"];
 const MULAW = { encoding: "mulaw", sampleRateHz: 8_000 };
 
 test("before the start a stream has the format that its document asks for", () => {
-  const formats = [...IN_JSON, ...IN_BINARY].map((name) => [name, VENDORS[name]?.wire().format]);
+  const formats = [...IN_JSON, ...IN_BINARY].map((name) => [name, VENDORS[name]?.wire().inbound]);
   assert.deepEqual(Object.fromEntries(formats), {
     Twilio: MULAW,
     Telnyx: MULAW,

@@ -86,7 +86,7 @@ test("each kind of Asterisk's audio has its rate", () => {
   for (const [index, sampleRateHz] of rates.entries()) {
     const { wire, event } = wide({ sampleRateHz }, 0x10 + index);
     assert.equal(event?.type, "audio", `${sampleRateHz} Hz`);
-    assert.deepEqual(wire.format, { encoding: "pcm16", sampleRateHz });
+    assert.deepEqual(wire.inbound, { encoding: "pcm16", sampleRateHz });
   }
 });
 

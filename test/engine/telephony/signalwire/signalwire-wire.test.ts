@@ -15,7 +15,7 @@ test("SignalWire: wider codecs, and samples in the order that the operator says"
     parameters: {},
     ...wide,
   });
-  assert.deepEqual(wire.format, wide);
+  assert.deepEqual(wire.inbound, wide);
   assert.equal(startedBy(signalwireWire({ pcm: "pcm16be" }), start).encoding, "pcm16be");
   const [audio] = receive(wire, textFrame({ event: "media", media: { payload: "AQID" } }));
   assert.deepEqual(audio, { type: "audio", bytes: Uint8Array.of(1, 2), sequence: undefined });
