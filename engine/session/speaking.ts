@@ -11,8 +11,12 @@ import { watchSilence } from "./turn-taking/silence-watch.js";
 const SENTENCES_IN_SYNTHESIS_MAX = 2;
 /** Nobody listens to more; the model is stopped there. */
 export const SENTENCES_MAX = 64;
-/** Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. */
+/**
+ * Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. TTS that gives a whole
+ * sentence no faster than it is spoken needs as much as the next one lasts, and what it takes to its first audio.
+ */
 const SPEECH_AHEAD_MAX_MS = 10_000;
+const FIRST_AUDIO_USUAL_MAX_MS = 1_000;
 /** No silence in the middle of a sentence is longer, where another try or words that are ready can end it. */
 export const HOLE_MAX_MS = 1_000;
 /** What another try takes to its first audio, or less, where its voice is well. */
@@ -89,7 +93,7 @@ export function advanceSpeech(
   // Audio that is not paced would be heard at once.
   const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
   const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
-  const asked = pressKeys(askForSpeech(sent, atMs, out), atMs, out);
+  const asked = pressKeys(askForSpeech(state, sent, atMs, out), atMs, out);
   if (state.heldAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
     const hasProgressed = asked.sentCount > turn.sentCount;
@@ -171,10 +175,18 @@ export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): voi
   });
 }
 
-function askForSpeech(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
-  const mayAsk = turn.ledger.endsAtMs - atMs < SPEECH_AHEAD_MAX_MS;
+function askForSpeech(
+  { voiceMsPerChar, settings }: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
+  const nextChars = settings.isStreamed ? 0 : (turn.sentences[turn.askedCount]?.text.length ?? 0);
+  const nextMs = nextChars * voiceMsPerChar + FIRST_AUDIO_USUAL_MAX_MS;
+  const aheadMaxMs = Math.max(SPEECH_AHEAD_MAX_MS, nextMs);
+  const mayAsk = turn.ledger.endsAtMs - atMs < aheadMaxMs;
   if (!mayAsk) {
-    const delayMs = turn.ledger.endsAtMs - atMs - SPEECH_AHEAD_MAX_MS + 1;
+    const delayMs = turn.ledger.endsAtMs - atMs - aheadMaxMs + 1;
     out.push({ type: "startTimer", timer: "ahead", delayMs });
     return turn;
   }

@@ -88,6 +88,11 @@ export function isPausedBySpace(code: number): boolean {
   return (code >= 0x0e00 && code <= 0x109f) || (code >= 0x1780 && code <= 0x17ff);
 }
 
+/** Chinese and Japanese: words are written together, and a space is rare. Hangul is wide and has spaces. */
+export function isWideLetter(code: number): boolean {
+  return (code >= 0x3041 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff);
+}
+
 export function weightOf(code: number): number {
   return code < WIDE_FROM ? 1 : WIDE_WEIGHT;
 }

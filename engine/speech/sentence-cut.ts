@@ -1,4 +1,10 @@
-import { isHighSurrogate, isPausedBySpace, isSpace, isWideClauseMark } from "./character-class.js";
+import {
+  isHighSurrogate,
+  isPausedBySpace,
+  isSpace,
+  isWideClauseMark,
+  isWideLetter,
+} from "./character-class.js";
 
 const EM_DASH = 0x2014;
 /** After one of these and a space a new clause begins. Hyphen only between two spaces. */
@@ -74,7 +80,8 @@ export function forcedCut(text: string, start: number, to: number): number {
   for (let index = to; index > half; index -= 1) {
     if (isSpace(text.charCodeAt(index))) return index;
   }
-  if (isPausedBySpace(text.charCodeAt(to - 1))) {
+  const before = text.charCodeAt(to - 1);
+  if (isPausedBySpace(before) || isWideLetter(before)) {
     const word = lastWordEnd(text.slice(start, to));
     if (word > 0) return start + word;
   }

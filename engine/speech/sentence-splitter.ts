@@ -3,6 +3,7 @@ import {
   isPausedBySpace,
   isSpace,
   isTerminator,
+  isWideLetter,
   weightOf,
 } from "./character-class.js";
 import { boundaryAt, NOT_A_BOUNDARY, UNDECIDED } from "./sentence-boundary.js";
@@ -18,14 +19,23 @@ const FIRST_SENTENCE_WEIGHT = 80;
 export const SHORT_SENTENCE_WEIGHT = 12;
 /**
  * While little has been given out, the next piece must not take a voice longer than what it gave before lasts: at 1.5 times
- * real time, with two pieces under way, so many times the weight of all before it. From 231 on that is more than a sentence may
- * have, and sentences stay whole.
+ * real time, with two pieces under way, so many times the weight of all before it.
  */
 const NEXT_OF_GIVEN = 1.3;
 const NEXT_WEIGHT_MIN = 30;
+/** However much was given out, only two pieces are under way, and most of that has been heard. About 10 s of speech. */
+const NEXT_WEIGHT_MAX = 150;
 /** A clause that is so many times longer than that is cut before a joint, and one that is longer still at any word. */
 const JOINT_CUT_FACTOR = 1.2;
-const WORD_CUT_FACTOR = 2.5;
+const WORD_CUT_FACTOR = 1.3;
+/** A piece that a caller waits for behind a short one has several words nevertheless. */
+const WORD_CUT_WEIGHT_MIN = 75;
+/** A first sentence a little above its limit sounds better whole, and the caller hears no gap before it. */
+const FIRST_JOINT_CUT_FACTOR = 1.5;
+const FIRST_WORD_CUT_FACTOR = 2;
+/** A single word (a link, digits) that is longer than a piece may be is cut inside, but none below this weight. */
+const LONG_WORD_WEIGHT = 120;
+const LONG_WORD_FACTOR = 1.2;
 /** Scripts that mark no sentences are cut at a speaker's pause from here on. */
 const UNMARKED_WEIGHT_MAX = 100;
 /** No clause below this is cut off. */
@@ -176,18 +186,32 @@ function openingCut(reading: Reading, text: string, weight: number): number {
     ? Math.min(clauseLimit(reading), UNMARKED_WEIGHT_MAX)
     : clauseLimit(reading);
   if (weight <= limit) return -1;
+  const { joint, word } = cutWeights(reading, limit);
+  const isWide = isWideLetter(code);
+  // Inside a word only where no space has come: words of a script that writes them together, links, long runs of digits.
+  const longWord = isWide ? word : Math.max(word * LONG_WORD_FACTOR, LONG_WORD_WEIGHT);
+  if (weight > longWord && !isSpace(code) && !isHighSurrogate(code)) {
+    return forcedCut(text, start, index);
+  }
   // All of it is read when the limit is passed, and from then on what has come since.
   if (reading.weight > limit && !mayEndClause(text, index)) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
   if (clause !== -1) return clause;
   if (isUnmarked && weight > limit * JOINT_CUT_FACTOR) return forcedCut(text, start, index);
-  if (!reading.begun || reading.isStreamed || !isSpace(code)) return -1;
-  if (weight > limit * WORD_CUT_FACTOR) return index;
-  return weight > limit * JOINT_CUT_FACTOR ? lastJoint(text, from, index) : -1;
+  if (!isSpace(code)) return -1;
+  if (weight > word) return index;
+  return weight > joint ? lastJoint(text, from, index) : -1;
 }
 
-/** From this weight on a piece may end with a clause; beyond that of any sentence once enough was given out. */
+/** From these weights on a piece may end before a joint, and with any word. */
+function cutWeights({ begun }: Reading, limit: number): { joint: number; word: number } {
+  if (!begun) return { joint: limit * FIRST_JOINT_CUT_FACTOR, word: limit * FIRST_WORD_CUT_FACTOR };
+  const word = Math.max(limit * WORD_CUT_FACTOR, WORD_CUT_WEIGHT_MIN);
+  return { joint: limit * JOINT_CUT_FACTOR, word };
+}
+
+/** From this weight on a piece may end with a clause; beyond that of any sentence once a piece that grows has enough ahead. */
 function clauseLimit({
   begun,
   given,
@@ -195,7 +219,7 @@ function clauseLimit({
 }: Pick<SplitterState, "begun" | "given" | "isStreamed">): number {
   if (!begun || (isStreamed && given < FIRST_SENTENCE_WEIGHT)) return FIRST_SENTENCE_WEIGHT;
   if (isStreamed) return Number.POSITIVE_INFINITY;
-  return Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN);
+  return Math.min(Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN), NEXT_WEIGHT_MAX);
 }
 
 function clauseMinEnd(text: string, start: number): number {

@@ -18,8 +18,14 @@ function charactersThat(isOne: (code: number) => boolean): string {
   return String.fromCharCode(...codes.filter(isOne));
 }
 
-test("exactly these characters can end a sentence", () => {
-  assert.equal(charactersThat(isTerminator), "\n!.?։؟۔।။።។…‼⁇⁈⁉。！？｡");
+test("a new line, an ellipsis and every terminal of Unicode's can end a sentence, but not the stops inside of numbers", () => {
+  const terminal = /^\p{Sentence_Terminal}$/u;
+  const inNumbers = "\u2024\ufe52\uff0e";
+  const ends = charactersThat((code) => {
+    const mark = String.fromCharCode(code);
+    return "\n…".includes(mark) || (terminal.test(mark) && !inNumbers.includes(mark));
+  });
+  assert.equal(charactersThat(isTerminator), ends);
 });
 
 test("exactly these end one, or a clause, without a space after them", () => {

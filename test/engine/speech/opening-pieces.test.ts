@@ -91,26 +91,59 @@ test("without a joint it ends with a word from 2.5 times that on", () => {
   comesAs(["Yes.", `${word(24)} for ${word(47)}`, "end."]);
 });
 
-test("the first piece waits for a clause, however long it is", () => {
-  comesAs([`${word(24)} for ${word(90)} for ${word(90)} end.`]);
+test("the first piece ends before a joint from 120 on, and with a word from 160 on", () => {
+  comesAs([`${word(24)} for ${word(90)}.`]);
+  comesAs([word(24), `for ${word(92)}`, `for ${word(90)} end.`]);
+  comesAs([`${word(79)} ${word(80)}`, "end."]);
+  comesAs([`${word(79)} ${word(79)} end.`]);
 });
 
-test("what came before may be enough for whole sentences", () => {
-  comesAs([sentence(70), sentence(75), sentence(90), `${clause} ${word(250)}.`]);
+test("what came before may be enough for whole sentences of a hundred and fifty", () => {
+  comesAs([sentence(70), sentence(75), sentence(90), `${clause} ${word(123)}.`]);
+  comesAs([sentence(70), sentence(75), sentence(90), clause, `${word(125)}.`]);
 });
 
-test("where a piece is played while it comes, eighty are enough ahead, and only clauses are cut", () => {
+test("a single word is cut inside from 1.2 times as much as any other piece on", () => {
+  const before = [sentence(75), sentence(75), sentence(90)];
+  comesAs([...before, `${word(233)}.`]);
+  const [piece, rest] = split([`${before.join(" ")} ${word(300)}.`]).slice(before.length);
+  assert.deepEqual([piece?.length, rest?.length], [234, 67]);
+});
+
+test("Chinese and Japanese without a mark are cut between words, Korean at its spaces", () => {
+  const words = "本日ご予約のお部屋は港が見える広い部屋で朝食が付いております".repeat(8);
+  const wordSet = new Set(
+    Array.from(
+      new Intl.Segmenter("ja", { granularity: "word" }).segment(words),
+      (at) => at.segment,
+    ),
+  );
+  for (const piece of split(pieces(words, 5)).slice(0, -1)) {
+    const last = Array.from(
+      new Intl.Segmenter("ja", { granularity: "word" }).segment(piece),
+      (at) => at.segment,
+    ).at(-1);
+    assert.ok(last !== undefined && wordSet.has(last), piece);
+  }
+  const korean = "예약하신 방은 항구가 보이는 넓은 방이고 아침 식사가 포함되어 있습니다 "
+    .repeat(8)
+    .trim();
+  assert.equal(split(pieces(korean, 5)).join(" "), korean);
+});
+
+test("where a piece is played while it comes, eighty are enough ahead, and sentences stay whole", () => {
   const streamed = (expected: readonly string[]) => comesAs(expected, " ", EMPTY_STREAMED_SPLITTER);
   streamed([clause, `${word(55)}.`]);
   streamed([sentence(79), clause, `${word(55)}.`]);
   streamed([sentence(80), `${clause} ${word(90)}.`]);
-  streamed(["Yes.", `${word(24)} for ${word(90)} for ${word(90)} end.`]);
+  streamed(["Yes.", `${word(24)} for ${word(90)}`, `for ${word(90)} end.`]);
+  streamed([sentence(80), `${word(24)} for ${word(90)} for ${word(90)} end.`]);
 });
 
-test("a sentence of three hundred is whole, and of more the last word goes with the next", () => {
+test("where it is played while it comes, a sentence of three hundred is whole, and of more the last word goes with the next", () => {
   const before = [sentence(75), sentence(75), sentence(90)];
-  comesAs([...before, `${word(250)} ${word(49)}.`]);
-  comesAs([...before, word(250), `${word(50)}.`]);
+  comesAs([...before, `${word(250)} ${word(48)}.`], " ", EMPTY_STREAMED_SPLITTER);
+  comesAs([...before, word(250), `${word(50)}.`], " ", EMPTY_STREAMED_SPLITTER);
 });
 
 test("a script that marks no sentences is cut at its last pause from a hundred on, without one at a word from 120 on", () => {

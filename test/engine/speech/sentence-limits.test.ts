@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { EMPTY_SPLITTER, splitToken } from "../../../engine/speech/sentence-splitter.js";
+import { weightOf } from "../../../engine/speech/character-class.js";
+import {
+  EMPTY_SPLITTER,
+  EMPTY_STREAMED_SPLITTER,
+  splitToken,
+} from "../../../engine/speech/sentence-splitter.js";
 import { pieces, split } from "./streamed-text.js";
 
 const FIRST_SENTENCE_WEIGHT = 80;
@@ -213,4 +218,56 @@ test("every sentence is trimmed, can be spoken and stays within the limit", () =
 test("after a short first sentence the next piece ends with the last clause of its first thirty characters", () => {
   const clause = `${"a".repeat(25)},`;
   assert.deepEqual(split([`Yes. ${clause} bbb, ccc ccc.`]), ["Yes.", clause, "bbb, ccc ccc."]);
+});
+
+/** About 15 s of speech: 1.3 times what follows a piece of any length, and a fifth more where a single word is longer. */
+const UNMARKED_WEIGHT_MAX = 234;
+/** A piece that is played while it comes may be longer: only its text is waited for. */
+const STREAMED_WEIGHT_MAX = 300;
+
+const unmarked = fc
+  .array(
+    fc.constantFrom(
+      "table",
+      "and",
+      "for",
+      "Donaudampfschifffahrt",
+      "本日は",
+      "部屋",
+      "您预订",
+      "ห้องพักของเรา",
+      "방은",
+      "0123456789",
+      "x".repeat(150),
+      "a.b/c",
+      "👍🏽",
+      "𠀀",
+      " ",
+    ),
+    { minLength: 40, maxLength: 200 },
+  )
+  .chain((words) => fc.constantFrom(" ", "").map((joint) => words.join(joint)));
+
+test("a reply without a mark comes in pieces within a limit, with nothing lost and nothing twice, however it comes", () => {
+  fc.assert(
+    fc.property(
+      unmarked,
+      fc.integer({ min: 1, max: 9 }),
+      fc.boolean(),
+      (text, size, isStreamed) => {
+        const begin = isStreamed ? EMPTY_STREAMED_SPLITTER : EMPTY_SPLITTER;
+        const max = isStreamed ? STREAMED_WEIGHT_MAX : UNMARKED_WEIGHT_MAX;
+        const parts = split(pieces(text, size), begin);
+        assert.deepEqual(parts, split([text], begin));
+        const ink = (value: string) => value.replace(/[^\p{L}\p{N}]/gu, "");
+        assert.equal(ink(parts.join("")), ink(text));
+        for (const part of parts) {
+          let weight = 0;
+          for (let at = 0; at < part.length; at += 1) weight += weightOf(part.charCodeAt(at));
+          assert.ok(weight <= max, `${weight}: ${part}`);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
 });
