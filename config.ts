@@ -137,6 +137,9 @@ const publicKeyText = v.pipe(
   v.regex(/^[A-Za-z0-9+/]{43}=$/, "expected a public key: 32 bytes in base64"),
 );
 
+const BASE_URL_EXPECTED =
+  "expected no user name, query or fragment, and a path of letters, digits, dots, hyphens and underscores";
+
 const Settings = v.object({
   NODE_ENV: v.optional(
     v.picklist(["development", "production", "test"], "expected development, production or test"),
@@ -157,7 +160,9 @@ const Settings = v.object({
     ),
   ),
   NODE_URL: v.optional(httpUrl),
-  PUBLIC_BASE_URL: v.optional(httpUrl),
+  PUBLIC_BASE_URL: v.optional(
+    v.pipe(httpUrl, v.check(isBaseUrl, BASE_URL_EXPECTED), v.transform(withoutSlashAtEnd)),
+  ),
   JWT_SECRET: v.optional(secretText),
   JWT_SECRET_OLD: oldKeys(secretText),
   ENCRYPTION_KEY: v.optional(keyText),
@@ -227,6 +232,17 @@ const Variables = v.intersect([Settings, v.object(Others)]);
 /** All variables that are read, with their defaults. */
 export function variableDefaults(): Defaults {
   return defaultsOf({ ...Settings.entries, ...Others });
+}
+
+/** Paths are registered below its sub-path, so it holds no sign that has a meaning in them. */
+function isBaseUrl(text: string): boolean {
+  const { search, hash, username, password, pathname } = new URL(text);
+  const hasMore = [search, hash, username, password].some((part) => part !== "");
+  return !hasMore && /^(?:\/[\w.~-]+)*\/?$/.test(pathname) && !/[?#]/.test(text);
+}
+
+function withoutSlashAtEnd(text: string): string {
+  return text.replace(/\/$/, "");
 }
 
 /** As browsers send it, since it is compared as text; `*` stands for all. */

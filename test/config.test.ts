@@ -118,6 +118,17 @@ test("vendors of telephones are those that are named, be it one, or all", () => 
   assert.deepEqual(parseConfig({}).telephonyVendors, PHONE_VENDOR_NAMES);
 });
 
+test("the public address may have a sub-path, and nothing behind it", () => {
+  const base = (PUBLIC_BASE_URL: string) => parseConfig({ PUBLIC_BASE_URL }).publicBaseUrl;
+  assert.equal(base("https://example.com/"), "https://example.com");
+  assert.equal(base("https://example.com/a-b/c.d_e~1/"), "https://example.com/a-b/c.d_e~1");
+  for (const wrong of ["/:id", "/*", "/a//b", "/a%2Fb", "/a?b=c", "/a?", "/a#b", "/a b"]) {
+    const [fault = ""] = faultsOf({ PUBLIC_BASE_URL: `https://example.com${wrong}` });
+    assert.match(fault, /^PUBLIC_BASE_URL: expected no user name, query or fragment/, wrong);
+  }
+  assert.equal(faultsOf({ PUBLIC_BASE_URL: "https://a:b@example.com" }).length, 1);
+});
+
 test("an origin is written as browsers send it, or means every one", () => {
   for (const origins of [
     "*",

@@ -66,7 +66,7 @@ export class RestartingPort {
 
   async #newServer(): Promise<HttpServer> {
     const { httpFront, log } = this.#options;
-    const server = new HttpServer(await openFront(httpFront, log), true);
+    const server = new HttpServer(await openFront(httpFront, log), { sharesPort: true });
     server.webSocket("/*", DOOR);
     server.handle("any", "/*", (response) => refuse(response));
     return server;

@@ -55,7 +55,7 @@ const MINUTE_MS = 60_000;
 export interface SessionSettings
   extends TelephonySettings,
     RecordingSettings,
-    Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort"> {
+    Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort" | "basePath"> {
   readonly dataDir: string;
   readonly nodeName: string;
   readonly publicBaseUrl: string | undefined;
@@ -242,11 +242,17 @@ function loneNode({ nodeName, callsMax }: SessionSettings, calls: CallCenter): L
   return { name: nodeName, callsMax, isTaking: () => calls.isReady };
 }
 
+/** Such as `/voice` of `https://example.com/voice`; empty at the root of the host. */
+function basePathOf(publicBaseUrl: string | undefined): string {
+  return publicBaseUrl === undefined ? "" : new URL(publicBaseUrl).pathname.replace(/\/$/, "");
+}
+
 function httpConfig(settings: SessionSettings, { sharesPort }: BoxSide): HttpConfig {
   const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
   return {
     ...config,
     sharesPort,
+    basePath: basePathOf(settings.publicBaseUrl),
     authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
     generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
     vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },

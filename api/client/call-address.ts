@@ -2,7 +2,7 @@ import { CallFault } from "./call-fault.js";
 
 /** Whom a call is for. */
 export interface CallTarget {
-  /** Such as `https://voice.example.com`. */
+  /** Such as `https://voice.example.com`, or `https://example.com/voice` for a server below a sub-path. */
   readonly server: string;
   /** Left out with a token, which names its agent, and where the organization's first agent will do. */
   readonly agentId?: string | undefined;
@@ -21,6 +21,15 @@ export function demandAddress({ server }: CallTarget): void {
   throw new CallFault("protocol", message);
 }
 
+/** A path of the server's, below its sub-path if it has one. Throws where `server` is no address. */
+export function serverAddress(server: string, path: string): URL {
+  const address = new URL(server);
+  address.pathname = `${address.pathname.replace(/\/+$/, "")}${path}`;
+  address.search = "";
+  address.hash = "";
+  return address;
+}
+
 /** The address of the voice WebSocket, in stream mode. `sessionId`: a conversation to go on with. */
 export function callAddress(
   { server, agentId }: CallTarget,
@@ -28,7 +37,7 @@ export function callAddress(
   encoding: string,
   sessionId: string | undefined,
 ): string {
-  const address = new URL("/ws/voice", server);
+  const address = serverAddress(server, "/ws/voice");
   address.protocol = address.protocol.replace("http", "ws");
   const parameters = {
     audio: "stream",

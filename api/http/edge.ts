@@ -6,7 +6,7 @@ import { answerToError } from "./answer/failure-status.js";
 import { HttpRefusal } from "./answer/http-refusal.js";
 import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { Exchange, type RequestHead } from "./exchange.js";
-import type { HttpRequest, HttpResponse, Verb } from "./front/front.js";
+import type { HttpRequest, HttpResponse, RequestHandler, Verb } from "./front/front.js";
 import { addressGroup, type ClientAddresses, formatAddress } from "./request/client-address.js";
 import type { CorsPolicy } from "./request/cors.js";
 import { BodyRoom, RequestBody } from "./request/request-body.js";
@@ -74,7 +74,7 @@ export class Edge {
   }
 
   /** Registered once a path: what is known of it grows with every endpoint that is added. */
-  #refuseOtherMethods({ method, path, cors }: Endpoint): void {
+  #refuseOtherMethods({ method, path, cors, isLocal = false }: Endpoint): void {
     const known = this.#methodsByPath.get(path);
     if (known !== undefined) {
       known.add(method);
@@ -82,18 +82,20 @@ export class Edge {
     }
     const methods = new Set([method]);
     this.#methodsByPath.set(path, methods);
-    const shared = cors === undefined ? {} : { cors };
+    const shared = cors === undefined ? { isLocal } : { cors, isLocal };
     const refusal = () => methodNotAllowed(methods);
     this.#handle("options", path, { ...optionsEndpoint(path, methods), ...shared });
     this.#handle("any", path, { ...refusingEndpoint(path, refusal), ...shared });
   }
 
   #handle(verb: Verb, path: string, endpoint: Endpoint): void {
-    this.#options.server.handle(verb, path, (response, request) => {
+    const handler: RequestHandler = (response, request) => {
       const head = this.#readHead(verb, endpoint, response, request);
       const body = endpoint.readsBody ? this.#bodyOf(endpoint, head, response, request) : undefined;
       this.#serve(new Exchange(endpoint, head, response, body), response);
-    });
+    };
+    if (endpoint.isLocal === true) this.#options.server.handleLocally(verb, path, handler);
+    else this.#options.server.handle(verb, path, handler);
   }
 
   #bodyOf(

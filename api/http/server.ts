@@ -9,10 +9,18 @@ export function cannotListen(host: string, port: number): string {
   return `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (PORT sets another)`;
 }
 
+export interface ServerPlace {
+  /** As `isShared` of the front's `listen`. */
+  readonly sharesPort?: boolean | undefined;
+  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`. A proxy may strip it or leave it: both are served. */
+  readonly basePath?: string | undefined;
+}
+
 /** The listening socket and everything that is open on it. */
 export class HttpServer {
   readonly #front: Front;
   readonly #sharesPort: boolean;
+  readonly #basePath: string;
   /** Where it listens, or did. */
   #place: { readonly host: string; readonly port: number } | undefined;
   #isListening = false;
@@ -20,10 +28,10 @@ export class HttpServer {
   #openRequestCount = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `sharesPort`: as `isShared` of the front's `listen`. */
-  constructor(front: Front, sharesPort = false) {
+  constructor(front: Front, { sharesPort = false, basePath = "" }: ServerPlace = {}) {
     this.#front = front;
     this.#sharesPort = sharesPort;
+    this.#basePath = basePath;
   }
 
   /** See `Front`. */
@@ -38,10 +46,17 @@ export class HttpServer {
   /** Registers a handler for `path`, in which one segment may be `:id` and the last may be `*`. */
   handle(verb: Verb, path: string, handler: RequestHandler): void {
     this.#front.handle(verb, path, handler);
+    if (this.#basePath !== "") this.#front.handle(verb, `${this.#basePath}${path}`, handler);
+  }
+
+  /** As `handle`, for what a proxy that passes on all of the sub-path must not show. */
+  handleLocally(verb: Verb, path: string, handler: RequestHandler): void {
+    this.#front.handle(verb, path, handler);
   }
 
   webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
     this.#front.webSocket(path, door);
+    if (this.#basePath !== "") this.#front.webSocket(`${this.#basePath}${path}`, door);
   }
 
   /** Resolves with the port, which the system chooses when `port` is 0. Rejects when it cannot be had. */

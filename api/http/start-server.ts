@@ -27,6 +27,8 @@ export interface HttpConfig {
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
+  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`; left out or empty where there is none. */
+  readonly basePath?: string;
   /** The console signs in who comes with a token behind the `#`, as `npm start` prints it for the demo. */
   readonly takesTokensInAddress?: boolean;
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
@@ -74,18 +76,21 @@ export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000
 export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 };
 
 /** Whoever opens the bare address in a browser wants to see what is there. */
-const TO_CONSOLE: Answer = {
-  status: 302,
-  contentType: "text/plain; charset=utf-8",
-  body: `The console is at ${CONSOLE_PATH}, and the API is described at ${DOCS_PATH}.\n`,
-  headers: [["location", CONSOLE_PATH]],
-};
+function toConsole(basePath: string): Answer {
+  const consolePath = `${basePath}${CONSOLE_PATH}`;
+  return {
+    status: 302,
+    contentType: "text/plain; charset=utf-8",
+    body: `The console is at ${consolePath}, and the API is described at ${basePath}${DOCS_PATH}.\n`,
+    headers: [["location", consolePath]],
+  };
+}
 
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
   const front = await openFront(config.httpFront, parts.logger);
-  const server = new HttpServer(front, config.sharesPort);
+  const server = new HttpServer(front, config);
   const edge = new Edge({
     ...parts,
     server,
@@ -115,24 +120,31 @@ function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
 }
 
 function addPages(edge: Edge, { config, metricsText }: HttpParts): void {
+  const { basePath = "" } = config;
   // As bytes: a client that asks for them over and over and does not read holds none of our memory.
   const json: Answer = {
     status: 200,
     contentType: JSON_TYPE,
-    body: openApiJson(),
+    body: basePath === "" ? openApiJson() : servedAt(openApiJson(), basePath),
   };
   edge.add(pageEndpoint(OPENAPI_PATH, () => json));
-  const ofConsole = consoleEndpoints(config.takesTokensInAddress === true);
-  const built = [...docsEndpoints(OPENAPI_PATH), ...clientEndpoints(), ...ofConsole];
+  const ofConsole = consoleEndpoints(config.takesTokensInAddress === true, { basePath });
+  const built = [...docsEndpoints(OPENAPI_PATH, { basePath }), ...clientEndpoints(), ...ofConsole];
   for (const endpoint of built) edge.add(endpoint);
-  edge.add(pageEndpoint("/", () => TO_CONSOLE));
-  edge.add(
-    pageEndpoint("/metrics", async () => ({
-      status: 200,
-      contentType: METRICS_TYPE,
-      body: await metricsText(),
-    })),
-  );
+  const home = toConsole(basePath);
+  edge.add(pageEndpoint("/", () => home));
+  const metrics = pageEndpoint("/metrics", async () => ({
+    status: 200,
+    contentType: METRICS_TYPE,
+    body: await metricsText(),
+  }));
+  edge.add({ ...metrics, isLocal: true });
+}
+
+/** The OpenAPI document with the sub-path as its server. */
+function servedAt(document: Buffer, basePath: string): Buffer {
+  const parsed: object = JSON.parse(document.toString());
+  return Buffer.from(JSON.stringify({ ...parsed, servers: [{ url: basePath }] }));
 }
 
 function pageEndpoint(path: string, answer: Endpoint["answer"]): Endpoint {

@@ -10,7 +10,7 @@ import { bytesOf } from "./telephone/telephone-audio.js";
 import { encodeSpeech } from "./telephone/tone-code.js";
 
 export interface CallerOptions {
-  /** Where the server listens: `ws://` or `http://`; `/ws/voice` is added when there is no path. */
+  /** Where the server listens: `ws://` or `http://`; with a sub-path such as `/voice` or without. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId?: string;
@@ -83,7 +83,7 @@ export class Caller {
   private constructor(options: CallerOptions) {
     const { url, apiKey, agentId, sessionId, stream, bufferMs, keepsAudio = true } = options;
     const address = new URL(url.replace(/^http/, "ws"));
-    if (address.pathname === "/") address.pathname = "/ws/voice";
+    address.pathname = `${address.pathname.replace(/\/$/, "")}/ws/voice`;
     address.searchParams.set("api_key", apiKey);
     if (agentId !== undefined) address.searchParams.set("agent_id", agentId);
     if (sessionId !== undefined) address.searchParams.set("session_id", sessionId);

@@ -30,9 +30,11 @@ export async function openWithToken(
   address: string,
   token: string,
   visit: Visit = {},
+  basePath = "",
 ): Promise<ViewerPage> {
   const viewer = await browser.open(address, visit);
-  await viewer.page.evaluate(`localStorage.setItem("parley.token", ${JSON.stringify(token)})`);
+  const name = JSON.stringify(`parley.token${basePath}`);
+  await viewer.page.evaluate(`localStorage.setItem(${name}, ${JSON.stringify(token)})`);
   await viewer.page.reload();
   return viewer;
 }

@@ -8,18 +8,21 @@ const TOKEN_PATH = "/token";
 /** Longer than any test. */
 const TOKEN_SEC = 600;
 
+/** `url` may have a sub-path. */
+type WidgetServer = Pick<TestServer, "url">;
+
 /** Another site than the server's, as careful as it can be with a widget on its page. */
 export class WidgetSite {
-  readonly #server: TestServer;
+  readonly #server: WidgetServer;
   readonly #site: PageSite;
 
-  static async start(server: TestServer): Promise<WidgetSite> {
+  static async start(server: WidgetServer): Promise<WidgetSite> {
     const { host } = new URL(server.url);
     const policy = `default-src 'none'; script-src 'self' http://${host}; connect-src 'self' ws://${host}`;
     return new WidgetSite(server, await PageSite.start(server.url, {}, policy));
   }
 
-  private constructor(server: TestServer, site: PageSite) {
+  private constructor(server: WidgetServer, site: PageSite) {
     this.#server = server;
     this.#site = site;
   }

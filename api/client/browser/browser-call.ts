@@ -1,4 +1,5 @@
 import { AgentCall, type AgentCallOptions } from "../agent-call.js";
+import { serverAddress } from "../call-address.js";
 import { BrowserSound } from "./browser-sound.js";
 
 declare global {
@@ -10,7 +11,7 @@ declare global {
 const WORKLET_PATH = "/client/audio-worklet.js";
 
 export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "server"> {
-  /** Such as `https://voice.example.com`; left out, the server that the page came from. */
+  /** Such as `https://voice.example.com`, or `https://example.com/voice`; left out, the server that the page came from. */
   readonly server?: string | undefined;
   readonly microphoneId?: string | undefined;
   /** False: a call without a microphone begins all the same, tells why as a `fault`, and goes on by `write`. */
@@ -28,7 +29,7 @@ export class BrowserCall extends AgentCall {
     const server = options.server ?? globalThis.location.origin;
     const path = typeof PARLEY_WORKLET_PATH === "string" ? PARLEY_WORKLET_PATH : WORKLET_PATH;
     // A server that is no address is told by the call's start.
-    const own = URL.canParse(path, server) ? new URL(path, server).href : path;
+    const own = URL.canParse("/", server) ? serverAddress(server, path).href : path;
     const workletUrl = options.workletUrl ?? own;
     const { microphoneId, isMicrophoneNeeded, clock } = options;
     const sound = new BrowserSound({ workletUrl, microphoneId, isMicrophoneNeeded, clock });

@@ -1,3 +1,4 @@
+import { serverAddress } from "../../client/call-address.js";
 import { printable } from "../terminal.js";
 
 const DIAGNOSIS_MAX_MS = 2_000;
@@ -59,7 +60,7 @@ export async function explainEnd(
 
 /** Why no call came about, in one line of text: asks the service for its health. */
 export async function diagnose(url: string): Promise<string> {
-  const address = new URL("/api/health", url.replace(/^ws/, "http"));
+  const address = serverAddress(url.replace(/^ws/, "http"), "/api/health");
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(DIAGNOSIS_MAX_MS) });
     await answer.body?.cancel();

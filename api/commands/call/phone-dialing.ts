@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
 import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-message.js";
 import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.js";
+import { serverAddress } from "../../client/call-address.js";
 import { CommandFault } from "../command-fault.js";
 import type { VoiceCall } from "./medium.js";
 import { explainDialling } from "./phone-dialing-fault.js";
@@ -33,7 +34,7 @@ export interface PhoneDialOptions {
 export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   const { url, apiKey, agentId, authToken, sandbox } = options;
   const from = someNumber();
-  const webhook = new URL("/api/telephony/voice", url.replace(/^ws/, "http"));
+  const webhook = serverAddress(url.replace(/^ws/, "http"), "/api/telephony/voice");
   webhook.searchParams.set("api_key", apiKey);
   if (agentId !== undefined) webhook.searchParams.set("agent_id", agentId);
   const plug = sandbox && (await plugIn(sandbox, from, options));

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { serverAddress } from "../../client/call-address.js";
 import { CommandFault } from "../command-fault.js";
 import { printable } from "../terminal.js";
 
@@ -33,7 +34,7 @@ async function firstAgent(base: string, apiKey: string): Promise<string> {
 }
 
 async function ask(base: string, path: string, apiKey: string, body?: object): Promise<unknown> {
-  const response = await fetch(new URL(path, base), {
+  const response = await fetch(serverAddress(base, path), {
     method: body === undefined ? "GET" : "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,6 +1,7 @@
 import createClient from "openapi-fetch";
 import { answerCame, answerMissed } from "./connection.js";
 import type { ContractPaths } from "./contract-paths.js";
+import { SERVER_URL } from "./server-address.js";
 import { currentToken, isSessionOver, sessionRefused } from "./session.js";
 
 /** The server refused, or could not be reached; the message is for people. */
@@ -35,7 +36,7 @@ const NO_ANSWER = "The server does not answer. Check that it runs and that you a
 
 /** Typed by the route table. `answered` turns what comes back into the answer or an ApiFault. */
 export const api = createClient<ContractPaths>({
-  baseUrl: location.origin,
+  baseUrl: SERVER_URL,
   fetch: (request) => fetchAsUser(request),
 });
 

@@ -2,6 +2,7 @@ import type { InferOutput } from "valibot";
 import type { CALL_EVENTS } from "../../contract/call-events.js";
 import { faultOf, fetchAsUser } from "./api.js";
 import { after } from "./browser-clock.js";
+import { SERVER_URL } from "./server-address.js";
 import { serverEvents } from "./server-events.js";
 
 type Events = typeof CALL_EVENTS;
@@ -67,7 +68,7 @@ async function readOnce(
   tell: (event: CallEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const response = await fetchAsUser(new Request(new URL(path, location.origin), { signal }));
+  const response = await fetchAsUser(new Request(`${SERVER_URL}${path}`, { signal }));
   if (!response.ok || response.body === null) {
     throw faultOf(response.status, await response.json().catch(() => undefined));
   }

@@ -1,5 +1,6 @@
 import { ApiFault, faultOf, fetchAsUser } from "./api.js";
 import type { Sent } from "./contract-paths.js";
+import { SERVER_URL } from "./server-address.js";
 import { serverEvents } from "./server-events.js";
 
 export type ChatMessage = Sent<"chatWithAgent">["messages"][number];
@@ -13,7 +14,7 @@ export async function* chatReply(
   messages: readonly ChatMessage[],
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const url = new URL(`/api/dashboard/agents/${agentId}/chat`, location.origin);
+  const url = `${SERVER_URL}/api/dashboard/agents/${agentId}/chat`;
   const body = JSON.stringify({ messages: messages.slice(-MESSAGES_MAX) });
   const headers = { "content-type": "application/json" };
   const response = await fetchAsUser(new Request(url, { method: "POST", headers, body, signal }));

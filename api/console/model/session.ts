@@ -1,8 +1,11 @@
+import { BASE_PATH } from "./server-address.js";
+
 /**
  * Who is signed in. The token is kept in `localStorage`, where every tab finds it; decision 023 says why there and not in a
  * cookie.
  */
-const TOKEN_KEY = "parley.token";
+/** Each server of an origin has its own. */
+const TOKEN_KEY = `parley.token${BASE_PATH}`;
 
 type Listener = () => void;
 const listeners = new Set<Listener>();

@@ -9,6 +9,7 @@ import {
   type Words,
 } from "../../client/client.js";
 import { answered, api } from "./api.js";
+import { SERVER_URL } from "./server-address.js";
 
 export interface Talk {
   readonly state: CallState;
@@ -84,6 +85,7 @@ export class TalkSession {
   async start(): Promise<void> {
     this.#set({ ...IDLE, state: "connecting" });
     const call = new BrowserCall({
+      server: SERVER_URL,
       token: () => this.#token(),
       isMicrophoneNeeded: false,
       microphoneId: this.microphoneId || undefined,

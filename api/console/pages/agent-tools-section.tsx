@@ -1,5 +1,6 @@
 import { toolsFault, withToolsText } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
+import { SERVER_URL } from "../model/server-address.js";
 import { TextField } from "../parts/forms/field.js";
 import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
@@ -50,8 +51,8 @@ function ToolsText({ draft, onChange, wrongAt }: SectionProps) {
       label="Tools, as JSON"
       hint={
         <>
-          <a href="/api/docs">The API’s page</a> shows all fields. Secret headers stay as they are
-          unless you write them anew.
+          <a href={`${SERVER_URL}/api/docs`}>The API’s page</a> shows all fields. Secret headers
+          stay as they are unless you write them anew.
         </>
       }
       isLong

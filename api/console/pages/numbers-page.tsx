@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded } from "../parts/states.js";
@@ -22,9 +23,7 @@ export function NumbersPage() {
           API key of the scope “voice” and, where you have several agents, the agent’s id. Twilio,
           SignalWire, Plivo, Telnyx, Vonage and jambonz are understood.
         </p>
-        <code className="secret">
-          {location.origin}/api/telephony/voice?api_key=vk_…&amp;agent_id=…
-        </code>
+        <code className="secret">{SERVER_URL}/api/telephony/voice?api_key=vk_…&amp;agent_id=…</code>
         <p className="soft">
           From which numbers your agents may call is set by the people who run this server.
         </p>

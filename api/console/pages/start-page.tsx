@@ -3,6 +3,7 @@ import { Link, useLocation } from "wouter";
 import { AGENT_TEMPLATES, type AgentTemplate } from "../model/agent-templates.js";
 import { makeAgent } from "../model/new-agent.js";
 import { queryClient, useAgent } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded } from "../parts/states.js";
 import { TalkPanel } from "../parts/talk/talk.js";
@@ -85,7 +86,7 @@ function Made({ agentId }: { agentId: string }) {
               an <Link href="/settings/keys">API key</Link> of the scope “voice”.
             </p>
             <code className="secret">
-              {location.origin}/api/telephony/voice?api_key=vk_…&amp;agent_id={agentId}
+              {SERVER_URL}/api/telephony/voice?api_key=vk_…&amp;agent_id={agentId}
             </code>
             <div className="row">
               <Link className="button" href={`/agents/${agentId}`}>

@@ -1,6 +1,7 @@
 import { CircleUser } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useMe } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
 import { signOut } from "../model/session.js";
 import { areSingleKeysOn, switchSingleKeys } from "../model/single-keys.js";
 import { applyTheme, currentTheme, THEMES } from "../model/theme.js";
@@ -78,7 +79,7 @@ function MenuItems() {
           setHasKeys(isOn);
         }}
       />
-      <a className="button plain" href="/api/docs">
+      <a className="button plain" href={`${SERVER_URL}/api/docs`}>
         API documentation
       </a>
       <button type="button" className="button plain" onClick={signOut}>

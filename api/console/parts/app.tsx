@@ -1,5 +1,6 @@
 import { lazy, Suspense, useSyncExternalStore } from "react";
 import { Link, Route, Router, Switch } from "wouter";
+import { BASE_PATH } from "../model/server-address.js";
 import { onSession, shownPerson } from "../model/session.js";
 import { AgentsPage } from "../pages/agents-page.js";
 import { CallsPage } from "../pages/calls-page.js";
@@ -35,7 +36,7 @@ const StartPage = lazy(async () => ({
 }));
 const TalkPage = lazy(async () => ({ default: (await import("../pages/talk-page.js")).TalkPage }));
 
-export const CONSOLE_PATH = "/console";
+export const CONSOLE_PATH = `${BASE_PATH}/console`;
 
 export function App() {
   const person = useSyncExternalStore(onSession, shownPerson);

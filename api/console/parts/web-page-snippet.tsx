@@ -1,14 +1,15 @@
 import { Link } from "wouter";
+import { SERVER_URL } from "../model/server-address.js";
 import { CopyButton } from "./copy-button.js";
 
 /** What brings an agent to a web page, and where the page gets its token from. */
 export function WebPageSnippet({ agentId }: { agentId: string }) {
   const widget = [
-    `<script src="${location.origin}/widget.js" defer></script>`,
+    `<script src="${SERVER_URL}/widget.js" defer></script>`,
     `<parley-agent agent="${agentId}" token-url="/my/token"></parley-agent>`,
   ].join("\n");
   const token = [
-    `curl -s ${location.origin}/api/dashboard/client-tokens \\`,
+    `curl -s ${SERVER_URL}/api/dashboard/client-tokens \\`,
     `  -H "x-api-key: vk_…" -H "content-type: application/json" \\`,
     `  -d '{"agentId": "${agentId}", "ttlSec": 60}'`,
   ].join("\n");

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import type { Answer } from "../answer/answer.js";
 import { HttpRefusal } from "../answer/http-refusal.js";
 import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "../answer/static-file.js";
-import { type ConsoleFiles, consolePage } from "./console-page.js";
+import { type ConsoleAnswer, type ConsoleFiles, consolePage } from "./console-page.js";
 import type { Endpoint } from "./endpoint.js";
 
 export const CONSOLE_PATH = "/console";
@@ -27,13 +27,19 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  */
 export function consoleEndpoints(
   takesTokens: boolean,
-  folder = BUILT_CONSOLE,
+  {
+    basePath = "",
+    folder = BUILT_CONSOLE,
+  }: { readonly basePath?: string; readonly folder?: URL } = {},
 ): readonly Endpoint[] {
   const files = ifBuilt(() => builtFiles(folder));
   const answer =
     files === undefined
       ? refuse(NOT_BUILT)
-      : pageAnswer(entries(files.map(({ path }) => path)), takesTokens);
+      : pageAnswer(entries(files.map(({ path }) => `${basePath}${path}`)), {
+          takesTokens,
+          basePath,
+        });
   const pages = [CONSOLE_PATH, `${CONSOLE_PATH}/*`].map((path) => pageEndpoint(path, answer));
   // A page of an earlier build asks for a file that is gone: it must not take the page for a script.
   const gone = pageEndpoint(`${ASSETS_PATH}/*`, refuse("no such path"));
@@ -65,15 +71,15 @@ function entries(paths: readonly string[]): ConsoleFiles {
 }
 
 /** The recording's waveform has a style sheet of its own, which the page's policy allows by a word for this answer alone. */
-function pageAnswer(files: ConsoleFiles, takesTokens: boolean): () => Answer {
+function pageAnswer(files: ConsoleFiles, page: Omit<ConsoleAnswer, "nonce">): () => Answer {
   return () => {
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const page = consolePage(files, { nonce, takesTokens });
+    const { html, contentSecurityPolicy } = consolePage(files, { ...page, nonce });
     return {
       status: 200,
       contentType: "text/html; charset=utf-8",
-      body: page.html,
-      policy: page.contentSecurityPolicy,
+      body: html,
+      policy: contentSecurityPolicy,
     };
   };
 }

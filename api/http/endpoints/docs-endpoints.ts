@@ -15,7 +15,13 @@ const NOT_BUILT = "the documentation page is not built: `npm run build` does it"
  * The page that shows the OpenAPI document at the path `document`, and the library's files that it loads. A server that was
  * built without them, by `tsc` alone, takes calls all the same.
  */
-export function docsEndpoints(document: string, folder = BUILT_DOCS): readonly Endpoint[] {
+export function docsEndpoints(
+  document: string,
+  {
+    basePath = "",
+    folder = BUILT_DOCS,
+  }: { readonly basePath?: string; readonly folder?: URL } = {},
+): readonly Endpoint[] {
   const files = ifBuilt(() => ({
     script: builtFile(folder, "swagger-ui.js", SCRIPT_TYPE),
     style: builtFile(folder, "swagger-ui.css", STYLE_TYPE),
@@ -28,7 +34,11 @@ export function docsEndpoints(document: string, folder = BUILT_DOCS): readonly E
     ];
   }
   const { script, style } = files;
-  const page = docsPage({ document, script: script.path, style: style.path });
+  const page = docsPage({
+    document: `${basePath}${document}`,
+    script: `${basePath}${script.path}`,
+    style: `${basePath}${style.path}`,
+  });
   // As bytes: a client that asks for them over and over and does not read holds none of our memory.
   const answer: Answer = {
     status: 200,

@@ -41,6 +41,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** Probes come every few seconds for ever; they are logged as debug. */
   readonly isQuiet: boolean;
+  /** Not served below the sub-path of PUBLIC_BASE_URL. */
+  readonly isLocal?: boolean;
   /** A quiet endpoint is told who asks only where it says so. */
   readonly needsClientAddress?: boolean;
   /** The policy of all methods at this path, in place of the server's own. */

@@ -109,6 +109,9 @@ function rungSize({ video }: Tracks, shortSide: number): { width: number; height
     : { width: shortSide, height: evenLongSide };
 }
 
+/** nginx-rtmp tells some sizes wrong by as much, such as those of odd pictures in yuv444p: ffmpeg's own size counts then. */
+const SHAPE_TOLERANCE = 0.025;
+
 /**
  * Timestamps that jump are no content: without it `fps` would fill a jump ahead with frames. The ladder is started anew then, which
  * takes some milliseconds.
@@ -126,12 +129,16 @@ function filterGraph(order: LadderOrder): string | undefined {
   const pads = encoded.map((_, index) => `[s${index}]`).join("");
   const scalers = encoded.map(({ shortSide }, index) => {
     const { width, height } = rungSize(order.tracks, shortSide);
-    const isOfShape = `lt(abs(iw/ih-${width}/${height}),0.02)`;
+    const isOfShape = `lt(abs(iw*${height}/(ih*${width})-1),${SHAPE_TOLERANCE})`;
+    const [ownWidth, ownHeight] = width > height ? [-2, height] : [width, -2];
     const fitted = [
-      `w='if(${isOfShape},${width},trunc(min(${width},${height}*iw/ih)/2)*2)'`,
-      `h='if(${isOfShape},${height},trunc(min(${height},${width}*ih/iw)/2)*2)'`,
+      `w='if(${isOfShape},${ownWidth},trunc(min(${width},${height}*iw/ih)/2)*2)'`,
+      `h='if(${isOfShape},${ownHeight},trunc(min(${height},${width}*ih/iw)/2)*2)'`,
     ].join(":");
-    const frame = `pad=w=${width}:h=${height}:x=-1:y=-1`;
+    const isNear = (side: string, px: number) =>
+      `lt(abs(${side}-${px}),${px}*${SHAPE_TOLERANCE}+2)`;
+    const isWhole = `${isNear("iw", width)}*${isNear("ih", height)}`;
+    const frame = `pad=w='if(${isWhole},iw,${width})':h='if(${isWhole},ih,${height})':x=-1:y=-1`;
     return `[s${index}]scale=${fitted}:flags=fast_bilinear,format=yuv420p,${frame}[v${index}]`;
   });
   const outputs =

@@ -4,6 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from "rea
 import WaveSurfer from "wavesurfer.js";
 import RegionsPlugin from "wavesurfer.js/dist/plugins/regions.esm.js";
 import { faultOf, fetchAsUser } from "../../model/api.js";
+import { SERVER_URL } from "../../model/server-address.js";
 import type { SaidTurn } from "../../model/turns.js";
 import { momentWords } from "../../words/durations.js";
 import { Fault } from "../states.js";
@@ -60,7 +61,7 @@ export function Recording(props: RecordingProps) {
 }
 
 async function recordingOf(callId: string): Promise<Blob | "none" | "large"> {
-  const url = new URL(`/api/dashboard/calls/${callId}/recording`, location.origin);
+  const url = `${SERVER_URL}/api/dashboard/calls/${callId}/recording`;
   const response = await fetchAsUser(new Request(url));
   if (response.status === 404) return "none";
   if (!response.ok) throw faultOf(response.status, await response.json().catch(() => undefined));

@@ -21,8 +21,12 @@ before(async () => {
   for (const name of ["main-A1.js", "main-B2.css", "icon-C3.svg", "later-D4.js"]) {
     writeFileSync(join(folder, `${name}.gz`), gzipSync(`content of ${name}`));
   }
-  built = await EdgeOnLoopback.start(consoleEndpoints(false, pathToFileURL(`${folder}/`)));
-  unbuilt = await EdgeOnLoopback.start(consoleEndpoints(false, pathToFileURL(`${folder}/none/`)));
+  built = await EdgeOnLoopback.start(
+    consoleEndpoints(false, { folder: pathToFileURL(`${folder}/`) }),
+  );
+  unbuilt = await EdgeOnLoopback.start(
+    consoleEndpoints(false, { folder: pathToFileURL(`${folder}/none/`) }),
+  );
 });
 after(() => {
   built.close();
@@ -52,7 +56,9 @@ test("the page's policy allows no script of the page itself, and a style for one
 });
 
 test("the page takes tokens out of addresses only where it is told so", async (t) => {
-  const demo = await EdgeOnLoopback.start(consoleEndpoints(true, pathToFileURL(`${folder}/`)));
+  const demo = await EdgeOnLoopback.start(
+    consoleEndpoints(true, { folder: pathToFileURL(`${folder}/`) }),
+  );
   t.after(() => demo.close());
   const meta = '<meta name="address-tokens"';
   assert.ok((await demo.client.get("/console")).text.includes(meta));

@@ -19,8 +19,12 @@ before(async () => {
   mkdirSync(join(folder, "docs"));
   writeFileSync(join(folder, "docs", "swagger-ui.js.gz"), gzipSync("the script"));
   writeFileSync(join(folder, "docs", "swagger-ui.css.gz"), gzipSync("the style"));
-  built = await EdgeOnLoopback.start(docsEndpoints("/document.json", folderUrl("docs")));
-  unbuilt = await EdgeOnLoopback.start(docsEndpoints("/document.json", folderUrl("nothing")));
+  built = await EdgeOnLoopback.start(
+    docsEndpoints("/document.json", { folder: folderUrl("docs") }),
+  );
+  unbuilt = await EdgeOnLoopback.start(
+    docsEndpoints("/document.json", { folder: folderUrl("nothing") }),
+  );
 });
 after(() => {
   built.close();

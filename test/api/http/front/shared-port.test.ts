@@ -9,7 +9,7 @@ const HOST = "127.0.0.1";
 const REQUESTS = 40;
 
 async function newServer(name: string, sharesPort: boolean): Promise<HttpServer> {
-  const server = new HttpServer(await openFront("uws", new SilentLogger()), sharesPort);
+  const server = new HttpServer(await openFront("uws", new SilentLogger()), { sharesPort });
   server.handle("get", "/who", (response) => {
     response.end(name, true);
   });
