@@ -20,6 +20,7 @@ import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/telephone/sa
 import { AccessTokens } from "./engine/security/access-token.js";
 import { CredentialCipher } from "./engine/security/credential-cipher.js";
 import { developmentKeys } from "./engine/security/development-keys.js";
+import { CredentialRotation, checkEncryptionKey } from "./engine/tenancy/credential-rotation.js";
 import {
   type ConfiguredVendors,
   configuredVendors,
@@ -176,7 +177,10 @@ async function install(
   const { vendorKeys, vendorUrls, jwtExpiresIn: expiresIn } = config;
   const usesSandbox = sandbox !== undefined;
   const platform = { database, cipher, clock, newId, vendorKeys, vendorUrls };
-  await seedPlatform({ ...platform, sandbox: usesSandbox });
+  const rotation = new CredentialRotation({ database, cipher, clock, newId });
+  const keyRefusal = await checkEncryptionKey(rotation, log);
+  // Nothing is sealed with a key that would have to be taken back.
+  if (keyRefusal === undefined) await seedPlatform({ ...platform, sandbox: usesSandbox });
 
   const { jwtSecret: secret } = keys;
   const oldSecrets = config.jwtSecretsOld;
@@ -184,9 +188,10 @@ async function install(
   const allowPrivateAddresses = config.allowPrivateProviders;
   const parts = { database, cipher, tokens, clock, newId, allowPrivateAddresses, log };
   const tenancy = newTenancy(parts);
-  const demo = config.isProduction
-    ? undefined
-    : await ensureDemo({ database, ...tenancy, dataDir, clock, log });
+  const demo =
+    config.isProduction || keyRefusal !== undefined
+      ? undefined
+      : await ensureDemo({ database, ...tenancy, dataDir, clock, log });
   const demoToken = demo && (await tenancy.accounts.signIn(demo).catch(() => undefined))?.token;
   await warnOfRetiringModels({ database, clock, log });
   const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
@@ -197,6 +202,7 @@ async function install(
     ...telephony,
     takesTokensInAddress: demo !== undefined,
     jwtSecret: secret,
+    keyRefusal,
     authorities: [config.vendorCa, sandbox?.caCertificate].filter((pem) => pem !== undefined),
     platformUrls: { ...(sandbox?.urls ?? vendorUrls) },
     isSandboxed: usesSandbox,

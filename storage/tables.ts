@@ -55,6 +55,12 @@ export interface ApiKeyRow extends Sequenced {
   revokedAtMs: number | null;
 }
 
+export interface EncryptionKeyCheckRow {
+  /** There is one row. */
+  id: 1;
+  sealed: string;
+}
+
 export interface RegistryRow extends Sequenced {
   category: Category;
   providerKey: string;
@@ -266,4 +272,5 @@ export interface Tables {
   dialTargets: DialTargetRow;
   auditEntries: AuditEntryRow;
   auditTotals: AuditTotalRow;
+  encryptionKeyCheck: EncryptionKeyCheckRow;
 }

@@ -60,6 +60,8 @@ export interface SessionSettings
   readonly nodeName: string;
   readonly publicBaseUrl: string | undefined;
   readonly jwtSecret: string;
+  /** Why this server takes no calls: its encryption key is not the database's. */
+  readonly keyRefusal: string | undefined;
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly allowPrivateProviders: boolean;
   readonly authRequestsPerMinute: number;
@@ -217,6 +219,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     isDrained: () => box.shared?.isDrained === true,
     isReady: () => calls.isReady,
     storeRefusal: () => calls.storeRefusal,
+    keyRefusal: settings.keyRefusal,
     metricsText: () => box.metricsText(calls.metrics),
     limiterOf,
     extend: async (server, edge) => {

@@ -5,7 +5,13 @@ import type { Database } from "../../storage/database.js";
 import { readAuditRequest, showAudit } from "./admin-audit.js";
 import { checkStore } from "./admin-check.js";
 import { copyStore, readCopyRequest } from "./admin-copy.js";
-import { auditCredentials, readCipher, resealCredentials } from "./admin-credentials.js";
+import {
+  acceptKey,
+  auditCredentials,
+  checkKey,
+  readCipher,
+  resealCredentials,
+} from "./admin-credentials.js";
 import { nodeWork } from "./admin-nodes.js";
 import { numberWork } from "./admin-numbers.js";
 import { operatorWork } from "./admin-operators.js";
@@ -13,7 +19,7 @@ import { activate, changePlan, listOrganizations, suspend } from "./admin-organi
 import { readNewOrganization, setUp } from "./admin-setup.js";
 import { type AdminServices, adminServices } from "./admin-store.js";
 import { type Command, parseCommandLine } from "./command.js";
-import { UsageFault } from "./command-fault.js";
+import { CommandFault, UsageFault } from "./command-fault.js";
 import {
   type CommandSettings,
   openAnyDatabase,
@@ -44,12 +50,15 @@ const USAGE = `Usage: npm run admin -- COMMAND
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the
                              earlier key in ENCRYPTION_KEY_OLD
+  credentials accept         takes ENCRYPTION_KEY for this database's own when the earlier key is lost; what that one
+                             has sealed has to be entered again
   nodes                      the servers of the PostgreSQL database, with their versions and calls
   nodes drain NAME           that server takes no new calls, until it is started again; those in progress finish
   copy [--to postgres://…]   copies the file in DATA_DIR to PostgreSQL (or to DATABASE_URL) while no server runs, and
                              compares rows and sums; can be run again until a server has started there
   --version                  the version of this program
-  check                      reads the whole database and says whether it is damaged; tries the bucket of recordings
+  check                      reads the whole database and says whether it is damaged; tries ENCRYPTION_KEY on the
+                             stored credentials, and the bucket of recordings
 
 It acts on the database in DATA_DIR (./data), or at DATABASE_URL, also while a server runs on it, and takes effect at once.
 Exit code: 0 done, 1 failed, 2 not understood.`;
@@ -78,7 +87,7 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
         return copyStore(readSettings(), terminal, to);
       }
       if (noun === "check" && rest.length === 0) {
-        return checkStore(readSettings(), terminal);
+        return check(readSettings(), terminal);
       }
       if (noun === "number") {
         const parsed = parseCommandLine({ args: rest, options: {}, allowPositionals: true });
@@ -136,16 +145,33 @@ async function credentials(
     allowPositionals: true,
   });
   const [verb, ...more] = positionals;
-  if ((verb !== "audit" && verb !== "reseal") || more.length > 0) {
+  if ((verb !== "audit" && verb !== "reseal" && verb !== "accept") || more.length > 0) {
     throw new UsageFault(notUnderstood(["credentials", ...args]));
   }
   const settings = readSettings();
   const cipher = await readCipher(settings);
-  return withExistingStore(settings, ({ rotation, administrator }) =>
-    verb === "audit"
-      ? auditCredentials(rotation(cipher), terminal)
-      : resealCredentials(rotation(cipher), terminal, administrator),
-  );
+  return withExistingStore(settings, ({ rotation, administrator }) => {
+    if (verb === "audit") return auditCredentials(rotation(cipher), terminal);
+    if (verb === "accept") return acceptKey(rotation(cipher), terminal);
+    return resealCredentials(rotation(cipher), terminal, administrator);
+  });
+}
+
+async function check(settings: CommandSettings, terminal: Terminal): Promise<void> {
+  await checkStore(settings, terminal);
+  const cipher = await readCipher(settings).catch((error: unknown) => {
+    if (error instanceof CommandFault) return undefined;
+    throw error;
+  });
+  if (cipher === undefined) {
+    return terminal.print("ENCRYPTION_KEY is not set here, so it was not tried.");
+  }
+  const database = await openExistingDatabase(settings);
+  try {
+    await checkKey(adminServices(database).rotation(cipher), terminal);
+  } finally {
+    await database.close();
+  }
 }
 
 function notUnderstood(args: readonly string[]): string {

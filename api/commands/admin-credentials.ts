@@ -1,8 +1,9 @@
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { storedDevelopmentKeys } from "../../engine/security/development-keys.js";
-import type {
-  CredentialHolder,
-  CredentialRotation,
+import {
+  type CredentialHolder,
+  type CredentialRotation,
+  WRONG_KEY,
 } from "../../engine/tenancy/credential-rotation.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import { CommandFault } from "./command-fault.js";
@@ -43,11 +44,34 @@ export async function auditCredentials(
   ]);
   printTable(terminal, ["opened by", "credentials"], rows);
   if (unopened.length > 0) throw noKeyOpens(unopened);
-  if (old.some((count) => count > 0)) {
+  const keyCheck = await rotation.keyCheck();
+  if (keyCheck === "unopened") throw new CommandFault(WRONG_KEY);
+  if (keyCheck === "old" || old.some((count) => count > 0)) {
     terminal.print("credentials reseal moves all of them to the current key.");
   } else if (old.length > 0) {
     terminal.print("Nothing is left under an old key: ENCRYPTION_KEY_OLD can be taken away.");
   }
+}
+
+/** For `check`. CommandFault where the key is another than the database's. */
+export async function checkKey(rotation: CredentialRotation, terminal: Terminal): Promise<void> {
+  const { key, opened, unopened } = await rotation.verifyKey();
+  if (key === "wrong") {
+    throw new CommandFault(
+      `${WRONG_KEY} (of organizations' credentials it opens ${opened} of ${opened + unopened}): set the earlier key, or, if it is lost, see credentials accept`,
+    );
+  }
+  const rest = unopened > 0 ? ` (${unopened} it does not open: see credentials audit)` : "";
+  terminal.print(`ENCRYPTION_KEY opens ${opened} credentials of organizations${rest}.`);
+}
+
+/** Where the earlier key is lost. */
+export async function acceptKey(rotation: CredentialRotation, terminal: Terminal): Promise<void> {
+  await rotation.acceptKey();
+  const { unopened } = await rotation.audit();
+  terminal.print("ENCRYPTION_KEY is the key of this database from now on: restart the server.");
+  if (unopened.length === 0) return;
+  terminal.print(`These have to be entered again, nothing opens them: ${named(unopened)}.`);
 }
 
 /** CommandFault when some could not be moved; all others are. */

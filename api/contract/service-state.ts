@@ -19,10 +19,10 @@ export const Draining = v.object({
 export const Ready = v.object({ status: v.literal("ready"), timestamp: v.number() });
 
 export const NotReady = v.object({
-  status: v.picklist(["draining", "overloaded", "storage"]),
+  status: v.picklist(["draining", "overloaded", "storage", "encryption_key"]),
   timestamp: v.number(),
   reason: v.optional(
-    v.pipe(v.string(), v.description("why nothing can be stored, with `storage`")),
+    v.pipe(v.string(), v.description("what has to be mended, with `storage` and `encryption_key`")),
   ),
 });
 

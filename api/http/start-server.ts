@@ -54,6 +54,8 @@ export interface HttpParts {
   readonly isReady: () => boolean;
   /** Why nothing can be stored; undefined while everything is. */
   readonly storeRefusal: () => string | undefined;
+  /** As in `ServiceParts`. */
+  readonly keyRefusal?: string | undefined;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Counts the uses of what is limited; left out, this process counts for itself. */

@@ -62,7 +62,10 @@ export interface ApiServices {
 /** A handler for every row of the route table; a row without one does not compile. */
 export function allRoutes(
   services: ApiServices,
-  state: Pick<ServiceParts, "clock" | "isDraining" | "isDrained" | "isReady" | "storeRefusal">,
+  state: Pick<
+    ServiceParts,
+    "clock" | "isDraining" | "isDrained" | "isReady" | "storeRefusal" | "keyRefusal"
+  >,
 ): Handlers<RouteId> {
   return {
     ...serviceRoutes({ ...services, ...state }),

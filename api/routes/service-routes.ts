@@ -17,6 +17,8 @@ export interface ServiceParts {
   readonly isReady: () => boolean;
   /** Why nothing can be stored; undefined while everything is. */
   readonly storeRefusal: () => string | undefined;
+  /** The encryption key is not the database's: a restart with the right one changes that. */
+  readonly keyRefusal?: string | undefined;
 }
 
 /** Neither a disk nor a lock is mended within a second. */
@@ -30,6 +32,7 @@ export function serviceRoutes({
   isDrained = () => false,
   isReady,
   storeRefusal,
+  keyRefusal,
 }: ServiceParts): Handlers<"getHealth" | "getReadiness" | "listPlans" | "getSetupStatus"> {
   return {
     getHealth: () => {
@@ -43,6 +46,7 @@ export function serviceRoutes({
       const notReady = (status: v.InferOutput<typeof NotReady>["status"], reason?: string) =>
         new OtherAnswer(503, { status, timestamp, ...(reason && { reason }) }, RETRY_LATER);
       if (isDraining() || isDrained()) return notReady("draining");
+      if (keyRefusal !== undefined) return notReady("encryption_key", keyRefusal);
       const reason = storeRefusal();
       if (reason !== undefined) return notReady("storage", reason);
       return isReady() ? { status: "ready", timestamp } : notReady("overloaded");

@@ -57,6 +57,8 @@ export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly speechCacheBytes: number;
   readonly earlyReplyWasteTokensPerHour: number;
+  /** Why this server takes no calls, where it has another encryption key than the database. */
+  readonly keyRefusal?: string | undefined;
   /** Names this run of the server in the call records that it opens. */
   readonly runId: string;
   readonly clock: Clock;
@@ -144,7 +146,7 @@ export class CallCenter {
 
   /** Whether a new call would be taken, as far as this box is concerned. */
   get isReady(): boolean {
-    if (this.isStopping) return false;
+    if (this.isStopping || this.#options.keyRefusal !== undefined) return false;
     const isFull = this.#admission.refusal !== undefined;
     return (this.isServing && !isFull) || this.#options.box?.othersTake === true;
   }
@@ -152,7 +154,8 @@ export class CallCenter {
   /** Whether this process would take a new call, were it not late and the box not full. */
   get isServing(): boolean {
     const isWanted = !this.isStopping && this.#options.box?.isDrained !== true;
-    return this.#isWarm && isWanted && this.storeRefusal === undefined;
+    const refusal = this.#options.keyRefusal ?? this.storeRefusal;
+    return this.#isWarm && isWanted && refusal === undefined;
   }
 
   /** Whether another call would make those of this process suffer. */

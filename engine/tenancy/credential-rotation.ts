@@ -4,6 +4,7 @@ import {
   CREDENTIAL_OWNERS,
   type SealedCredential,
 } from "../../storage/tenancy/sealed-credential-store.js";
+import type { Logger } from "../log.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry } from "./audit-entry.js";
@@ -24,6 +25,20 @@ export interface CredentialAudit {
   /** The holders of credentials that none of the keys opens. */
   readonly unopened: readonly CredentialHolder[];
 }
+
+/** What the stored credentials, and the key check beside them, say of the key that the server was started with. */
+export interface KeyVerdict {
+  readonly key: "right" | "wrong";
+  /** Organizations' credentials. */
+  readonly opened: number;
+  readonly unopened: number;
+}
+
+/** Where the key check stands: under the current key, an old one, none of them, or it was never stored. */
+export type KeyCheckState = "current" | "old" | "unopened" | "missing";
+
+export const WRONG_KEY =
+  "ENCRYPTION_KEY is not the key that has sealed the credentials in this database";
 
 export interface ResealReport {
   readonly resealed: number;
@@ -67,6 +82,56 @@ export class CredentialRotation {
     return { current, old, unopened };
   }
 
+  async keyCheck(): Promise<KeyCheckState> {
+    const check = await this.#stored.keyCheck();
+    if (check === undefined) return "missing";
+    const position = this.#cipher.keyPosition(check);
+    if (position === undefined) return "unopened";
+    return position === 0 ? "current" : "old";
+  }
+
+  /**
+   * Tries the keys on the key check and on every organization's credentials. Credentials of global providers count only where
+   * there is nothing else, since a start may have sealed them anew. Reads only.
+   */
+  async verifyKey(): Promise<KeyVerdict> {
+    const state = await this.keyCheck();
+    const own = { opened: 0, unopened: 0 };
+    const global = { opened: 0, unopened: 0 };
+    for await (const { orgId, sealed } of this.#all()) {
+      const counts = orgId === null ? global : own;
+      if (this.#cipher.keyPosition(sealed) === undefined) counts.unopened += 1;
+      else counts.opened += 1;
+    }
+    const isProven = state === "current" || state === "old" || own.opened > 0;
+    const isRefuted =
+      state === "unopened" ||
+      own.unopened > 0 ||
+      (state === "missing" && global.opened === 0 && global.unopened > 0);
+    return { key: isProven || !isRefuted ? "right" : "wrong", ...own };
+  }
+
+  /**
+   * Stores a key check under the current key where there is none, or one that none of the keys opens although they open all
+   * credentials. One under an old key stays as it is until credentials are resealed: servers that do not have the new key yet
+   * need it.
+   */
+  async storeKeyCheck(): Promise<void> {
+    const check = await this.#stored.keyCheck();
+    if (check !== undefined && this.#cipher.keyPosition(check) !== undefined) return;
+    await this.#stored.replaceKeyCheck(check, this.#cipher.seal({}));
+  }
+
+  /** For an operator who has lost the earlier key. What it had sealed stays sealed. */
+  async acceptKey(): Promise<void> {
+    for (let attempt = 1; attempt <= RESEAL_ATTEMPTS_MAX; attempt += 1) {
+      const check = await this.#stored.keyCheck();
+      if (check !== undefined && this.#cipher.keyPosition(check) === 0) return;
+      if (await this.#stored.replaceKeyCheck(check, this.#cipher.seal({}))) return;
+    }
+    throw new Error("the key check was changed again and again meanwhile");
+  }
+
   /** Each on its own: interrupted in between it leaves all of them readable, and can be started again. */
   async reseal(actor: AuditActor): Promise<ResealReport> {
     let resealed = 0;
@@ -81,6 +146,8 @@ export class CredentialRotation {
       else if (outcome === "unopened") unopened.push({ owner, id });
       else if (outcome === "contested") contested.push({ owner, id });
     }
+    // Last: a server that has only the old key can be started until everything is moved.
+    if ((await this.keyCheck()) === "old") await this.acceptKey();
     return { resealed, alreadyCurrent, unopened, contested };
   }
 
@@ -123,4 +190,32 @@ export class CredentialRotation {
       }
     }
   }
+}
+
+/**
+ * Tries the encryption key at the start of a server, before anything is sealed with it. Returns why the server is not ready;
+ * undefined where the key is the right one, which is then kept in mind by a key check.
+ */
+export async function checkEncryptionKey(
+  rotation: CredentialRotation,
+  log: Logger,
+): Promise<string | undefined> {
+  const { key, ...counts } = await rotation.verifyKey();
+  if (key === "wrong") {
+    log.error(
+      counts,
+      `${WRONG_KEY}: the server is not ready. Start it with the earlier key as ENCRYPTION_KEY, or in ENCRYPTION_KEY_OLD. ` +
+        "If that key is lost: npm run admin -- credentials accept, start again, and enter all credentials again",
+    );
+    return WRONG_KEY;
+  }
+  if (counts.unopened > 0) {
+    log.warn(
+      counts,
+      "ENCRYPTION_KEY does not open all credentials of organizations; see npm run admin -- credentials audit",
+    );
+  } else {
+    await rotation.storeKeyCheck();
+  }
+  return undefined;
 }

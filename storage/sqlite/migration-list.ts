@@ -10,6 +10,7 @@ import * as agentFallbacks from "./migrations/008-agent-fallbacks.js";
 import * as publicAgents from "./migrations/009-public-agents.js";
 import * as operators from "./migrations/011-operators.js";
 import * as members from "./migrations/013-members.js";
+import * as encryptionKeyCheck from "./migrations/014-encryption-key-check.js";
 
 /** Every migration by name; they run in the order of the names, and one that was released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -24,4 +25,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "009-public-agents": publicAgents,
   "011-operators": operators,
   "013-members": members,
+  "014-encryption-key-check": encryptionKeyCheck,
 };

@@ -71,6 +71,25 @@ export class SealedCredentialStore {
     return changes > 0;
   }
 
+  /** What the key of this database has sealed; undefined before the first start of a server that stores it. */
+  async keyCheck(): Promise<string | undefined> {
+    const row = await this.#db.selectFrom("encryptionKeyCheck").select("sealed").executeTakeFirst();
+    return row?.sealed;
+  }
+
+  /** False, and nothing changed, when `before` is not what is stored. */
+  async replaceKeyCheck(before: string | undefined, sealed: string): Promise<boolean> {
+    const query =
+      before === undefined
+        ? this.#db
+            .insertInto("encryptionKeyCheck")
+            .values({ id: 1, sealed })
+            .onConflict((conflict) => conflict.column("id").doNothing())
+        : this.#db.updateTable("encryptionKeyCheck").set({ sealed }).where("sealed", "=", before);
+    const [{ changes }] = await this.#atomic.run([query]);
+    return changes > 0;
+  }
+
   #credentials(owner: CredentialOwner, condition: RawBuilder<unknown>) {
     const { table, column } = PLACES[owner];
     const text = sql.ref(column);

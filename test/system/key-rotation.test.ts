@@ -3,10 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import * as v from "valibot";
 import { adminCommand } from "../../api/commands/admin-command.js";
 import { parseConfig } from "../../config.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import { ran } from "../api/commands/recording-terminal.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
 import { ended, repliesOf } from "./events.js";
 import { type Customer, environmentOf, TestServer } from "./test-server.js";
 
@@ -47,6 +49,15 @@ async function greetingOf(server: TestServer, customer: Customer): Promise<strin
   await caller.hangUp();
   await server.settled();
   return repliesOf(caller)[0];
+}
+
+async function readiness(server: TestServer) {
+  const answer = await fetch(`${server.url}/api/ready`);
+  const { status, reason } = v.parse(
+    v.object({ status: v.string(), reason: v.optional(v.string()) }),
+    await answer.json(),
+  );
+  return { code: answer.status, status, reason };
 }
 
 async function statusOf(server: TestServer, token: string): Promise<number> {
@@ -95,5 +106,59 @@ test("both keys of a platform are changed while users stay signed in and calls g
   await running(place, NEW_KEYS, async (server) => {
     assert.equal(await greetingOf(server, customer), "Good day.");
     assert.equal(await statusOf(server, token), 401);
+  });
+});
+
+const NOT_READY = {
+  code: 503,
+  status: "encryption_key",
+  reason: "ENCRYPTION_KEY is not the key that has sealed the credentials in this database",
+};
+
+test("a server with another key than its database is not ready, with and without credentials in it", async (t) => {
+  const place = await installation(t);
+  const other = { ENCRYPTION_KEY: "a5".repeat(32) };
+  const settings = parseConfig({ ...environmentOf(place.sandbox, place.dataDir), ...other });
+  const admin = (...args: readonly string[]) =>
+    ran(
+      adminCommand(() => settings),
+      ...args,
+    );
+  const ready = { code: 200, status: "ready", reason: undefined };
+  await running(place, {}, async (server) => {
+    assert.deepEqual(await readiness(server), ready);
+  });
+  await running(place, other, async (server) => {
+    assert.deepEqual(await readiness(server), NOT_READY);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(metrics, /^parley_ready 0$/m);
+    const checked = await admin("check");
+    assert.equal(checked.exitCode, 1);
+    assert.match(checked.errors, /ENCRYPTION_KEY is not the key/);
+  });
+  const customer = await running(place, {}, async (server) => {
+    assert.deepEqual(await readiness(server), ready);
+    const owner = await server.customer();
+    await server.agent(owner, { persona: { greeting: "Good day." } });
+    return owner;
+  });
+  const log = new RecordingLogger();
+  const server = await TestServer.start({ ...place, log, environment: other });
+  try {
+    assert.deepEqual(await readiness(server), NOT_READY);
+  } finally {
+    await server.stop();
+  }
+  const error = log.lines.find(({ level }) => level === "error");
+  assert.match(error?.message ?? "", /Start it with the earlier key/);
+  // What is not ready has sealed nothing: the right key finds everything as it was.
+  await running(place, {}, async (again) => {
+    assert.deepEqual(await readiness(again), ready);
+    assert.equal(await greetingOf(again, customer), "Good day.");
+  });
+  const accepted = await admin("credentials", "accept");
+  assert.match(accepted.output, /restart the server\.\nThese have to be entered again/);
+  await running(place, other, async (again) => {
+    assert.deepEqual(await readiness(again), ready);
   });
 });

@@ -36,7 +36,11 @@ export const PLATFORM_ROUTES = {
     limit: "none",
     success: ok("The server takes one more call", Ready),
     others: [
-      refused(503, "The server is stopping, as full as it can be, or can store nothing", NotReady),
+      refused(
+        503,
+        "The server is stopping, full, can store nothing, or has a wrong ENCRYPTION_KEY",
+        NotReady,
+      ),
     ],
   },
   listPlans: {

@@ -119,6 +119,7 @@ describe("on the store of a running server", () => {
     assert.equal(exitCode, 0);
     assert.match(output, /^organizations +[1-9]\d*$/m);
     assert.match(output, /^The database is whole \(.+ kB\)\.$/m);
+    assert.match(output, /^ENCRYPTION_KEY is not set here, so it was not tried\.$/m);
   });
 
   test("a password that was given is not printed", async () => {

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
-import { CredentialRotation } from "../../../engine/tenancy/credential-rotation.js";
+import {
+  CredentialRotation,
+  checkEncryptionKey,
+} from "../../../engine/tenancy/credential-rotation.js";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import type { SealedCredential } from "../../../storage/tenancy/sealed-credential-store.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
 
 /** What the platform of the tests seals with. */
@@ -24,6 +28,8 @@ function rotationOf(
     page: stored.page.bind(stored),
     find: stored.find.bind(stored),
     replace: stored.replace.bind(stored),
+    keyCheck: stored.keyCheck.bind(stored),
+    replaceKeyCheck: stored.replaceKeyCheck.bind(stored),
     ...sealedCredentials,
   };
   // The double has every method of the store, and a store is only its methods.
@@ -53,6 +59,55 @@ test("the audit counts what is under the current key, under each old one and und
   assert.deepEqual(counts, { current: 0, old: [0] });
   assert.equal(unopened.length, GLOBAL_COUNT + 1);
   assert.ok(unopened.some(({ owner, id }) => owner === "provider" && id === provider.id));
+});
+
+test("the key is tried on organizations' credentials where no key check is stored yet", async (t) => {
+  const { platform } = await withOwnProvider(t);
+  const verify = (key: string, ...old: readonly string[]) =>
+    rotationOf(platform, new CredentialCipher(key, old)).verifyKey();
+  assert.deepEqual(await verify(OLD_KEY), { key: "right", opened: 1, unopened: 0 });
+  assert.deepEqual(await verify(NEW_KEY, OLD_KEY), { key: "right", opened: 1, unopened: 0 });
+  assert.deepEqual(await verify(NEW_KEY), { key: "wrong", opened: 0, unopened: 1 });
+});
+
+test("without an organization's credentials the key check proves a key, before that global ones do", async (t) => {
+  const platform = await openPlatform(t);
+  const rotation = (key: string, ...old: readonly string[]) =>
+    rotationOf(platform, new CredentialCipher(key, old));
+  const verdict = async (key: string, ...old: readonly string[]) =>
+    (await rotation(key, ...old).verifyKey()).key;
+  assert.equal(await verdict(NEW_KEY), "wrong");
+  await rotation(OLD_KEY).storeKeyCheck();
+  // A start in the sandbox seals global credentials anew.
+  await rotation(NEW_KEY, OLD_KEY).reseal(ROOT);
+  assert.equal(await rotation(NEW_KEY).keyCheck(), "current");
+  assert.equal(await verdict(OLD_KEY), "wrong");
+  assert.equal(await verdict(NEW_KEY), "right");
+  await rotation(OLDEST_KEY).acceptKey();
+  assert.deepEqual([await verdict(OLDEST_KEY), await verdict(NEW_KEY)], ["right", "wrong"]);
+});
+
+test("a key check under an old key stays until everything is resealed", async (t) => {
+  const { platform } = await withOwnProvider(t);
+  await rotationOf(platform, new CredentialCipher(OLD_KEY)).storeKeyCheck();
+  const both = rotationOf(platform, new CredentialCipher(NEW_KEY, [OLD_KEY]));
+  await both.storeKeyCheck();
+  assert.equal(await both.keyCheck(), "old");
+  await both.reseal(ROOT);
+  assert.equal(await both.keyCheck(), "current");
+});
+
+test("of credentials under two keys a start says how many it cannot open", async (t) => {
+  const { platform, tenant } = await withOwnProvider(t);
+  const { database } = platform;
+  const other = await platform.providers.create(tenant, ownLlm({ name: "Other" }));
+  const sealedCredentials = new CredentialCipher(OLDEST_KEY).seal({ apiKey: "x" });
+  await database.providers.update(other.id, tenant.organization.id, { sealedCredentials }, 1);
+  const log = new RecordingLogger();
+  const rotation = rotationOf(platform, new CredentialCipher(OLD_KEY));
+  assert.equal(await checkEncryptionKey(rotation, log), undefined);
+  const [entry] = log.lines;
+  assert.deepEqual([entry?.level, entry?.fields], ["warn", { opened: 1, unopened: 1 }]);
 });
 
 test("resealing moves every provider to the current key, with an entry each, and changes nothing else", async (t) => {
